@@ -1,0 +1,1 @@
+"""Reference adapters, one package per provider; each has both paths and a binding."""

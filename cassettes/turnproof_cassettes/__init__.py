@@ -1,0 +1,1 @@
+"""Recorded exchanges, one folder per adapter, one cassette per scenario."""

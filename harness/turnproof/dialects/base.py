@@ -1,0 +1,288 @@
+"""What every dialect does: read a request, refuse what the real API refuses, account for it, write the answer.
+
+A dialect knows one wire API and nothing of adapters or scenarios. It never looks at an adapter's code: judge and
+judged share nothing. The emulator calls it in the order `parse`, `validate`, `account`, `render`; checks call
+`read_response` and `differences`; cassettes call `match_form` and `split_stream`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal, Protocol, TypeAlias
+
+from ..messages import FinishReason, JSON, Message, Part, TokenUsage, ToolSchema
+
+
+class Evidence(StrEnum):
+    """Where a wire rule is known from, strongest first (the marks of the fact sheets)."""
+
+    RECORDED = "REC"
+    DOCUMENTED = "DOC"
+    CLIENT = "SDK"
+    SERVER = "SRC"
+    ISSUE = "ISSUE"
+    INFERRED = "INF"
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request as it arrived, its path relative to the provider's host. Header names are lower case."""
+
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing the API insists on. `id` is stable (`anthropic-messages/orphan-result`)."""
+
+    id: str
+    evidence: Evidence
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The API says no. `headers` are extra response headers (`retry-after`, ...)."""
+
+    rule: Rule
+    status: int
+    kind: str
+    message: str
+    path: str = "$"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def enforced(self) -> bool:
+        """Inferred rules are logged and the request is accepted."""
+        return self.rule.evidence is not Evidence.INFERRED
+
+
+Operation: TypeAlias = Literal["generate", "count_tokens", "list_models", "get_model", "cache", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request in neutral form, read by the dialect on its own.
+
+    `messages` carry the names and ids that stood on the wire; results come as their own `tool` message, in front
+    of the text that shared their wire message. `system` lists the system texts in order. `body` is the parsed
+    JSON (None for a GET). `settings` are the sampling and output settings that stood beside the conversation.
+    """
+
+    operation: Operation
+    model: str | None = None
+    stream: bool = False
+    system: tuple[Part, ...] = ()
+    tools: tuple[ToolSchema, ...] = ()
+    messages: tuple[Message, ...] = ()
+    body: JSON = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """What the service knows of a model. Ages fast, so it is data with a date (`models.toml` of the dialect)."""
+
+    id: str
+    context_tokens: int
+    max_output_tokens: int
+    cache_minimum_tokens: int = 1024
+    alias_of: str | None = None
+    features: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class World:
+    """What the service knows beyond the request: keys, models, what it has issued, and the time.
+
+    `issued` maps a signature (or encrypted block) to the digest of what it signs and the model that issued it.
+    `unreachable_urls` are URLs the service cannot fetch. `clock` returns seconds; tests move it.
+    """
+
+    keys: frozenset[str]
+    models: Mapping[str, ModelFacts]
+    clock: Callable[[], float]
+    issued: dict[str, tuple[str, str]] = field(default_factory=dict)
+    unreachable_urls: frozenset[str] = frozenset()
+    any_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyPart:
+    """One scripted part and the pieces in which a stream delivers it (text pieces, or pieces of argument JSON).
+
+    Empty `pieces` means: the dialect cuts it at deterministic, awkward places. `broken` cuts a call's arguments
+    off after its pieces (the output limit was reached inside the call).
+    """
+
+    part: Part
+    pieces: tuple[str, ...] = ()
+    broken: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the model answers to one request, in neutral form. `usage` overrides single wire figures."""
+
+    parts: tuple[ReplyPart, ...]
+    finish: FinishReason
+    raw_finish: str | None = None
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+EventKind: TypeAlias = Literal[
+    "start", "block_start", "text", "thinking", "signature", "args", "block_end", "usage", "end", "ping", "error", "body"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class WireEvent:
+    """The unit in which a response is written, cut and held: one SSE event, or one whole body (`body`).
+
+    `text` is the visible text that this event adds.
+    """
+
+    data: bytes
+    kind: EventKind
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """An answer ready to be written."""
+
+    status: int
+    headers: Mapping[str, str]
+    events: tuple[WireEvent, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptUsage:
+    """How a prompt was counted: `fresh + cache_read + cache_write_5m + cache_write_1h` is the whole of it."""
+
+    fresh: int
+    cache_read: int = 0
+    cache_write_5m: int = 0
+    cache_write_1h: int = 0
+
+    @property
+    def whole(self) -> int:
+        return self.fresh + self.cache_read + self.cache_write_5m + self.cache_write_1h
+
+
+@dataclass(frozen=True, slots=True)
+class WireAnswer:
+    """A response in neutral form, read from its bytes alone.
+
+    `complete` is False where the end marker of a stream is missing. `error` is set for error answers, also for an
+    error event under status 200; `parts` then holds what came before it. Calls whose arguments never became
+    complete JSON are counted in `broken_calls` and are not among the parts.
+    """
+
+    status: int
+    parts: tuple[Part, ...] = ()
+    usage: TokenUsage | None = None
+    finish: FinishReason | None = None
+    raw_finish: str | None = None
+    complete: bool = True
+    broken_calls: int = 0
+    error_kind: str | None = None
+    error_message: str | None = None
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WireDifference:
+    """One place where the wire is not what the session holds.
+
+    `what` is a stable word (`lost-text`, `lost-call`, `lost-result`, `order`, `pairing`, `lost-signature`,
+    `changed-args`, `lost-attachment`, `lost-error-flag`, `system`, `tools`, `invented`, `unlisted`). `violation` is
+    True for losses and inventions; a difference that is neither listed as allowed nor a loss is only unlisted.
+    """
+
+    what: str
+    path: str
+    held: JSON
+    sent: JSON
+    violation: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedDifference:
+    """An entry of the dialect's list of differences that are right, with its evidence."""
+
+    name: str
+    reason: str
+    evidence: Evidence
+    source: str
+
+
+class PrefixCache(Protocol):
+    """The emulated service's prompt cache; one per run (or per shared workspace)."""
+
+    def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]: ...
+
+
+class Dialect(Protocol):
+    """One wire API. Implementations are stateless; what a service remembers is in `World` and `PrefixCache`."""
+
+    name: str
+    default_host: str
+    models: Mapping[str, ModelFacts]
+    rules: Sequence[Rule]
+    allowed_differences: Sequence[AllowedDifference]
+
+    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
+        """The request in neutral form, or why it cannot be read as one (404, 405, broken JSON, missing field)."""
+
+    def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
+        """Everything the API would refuse, the one it would name first in front; inferred ones last, not enforced."""
+
+    def new_cache(self) -> PrefixCache:
+        """An empty prompt cache for one run."""
+
+    def count(self, call: Call) -> int:
+        """Tokens of the whole prompt by the one deterministic estimator."""
+
+    def render(
+        self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str
+    ) -> Rendered:
+        """The answer as batch body or stream events, as `call.stream` asks. Ids derive from `seed`; signatures
+        of thinking are issued into `world`."""
+
+    def render_refusal(self, refusal: Refusal, seed: str) -> Rendered:
+        """An error answer as the API writes it."""
+
+    def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        """The generic answer to an operation that no script speaks of: token counts, model lists."""
+
+    def error_event(self, kind: str, message: str) -> WireEvent:
+        """The event that reports an error after the stream began."""
+
+    def error_kind(self, status: int) -> tuple[str, str]:
+        """The API's error type and usual message for a status (529 -> overloaded_error, Overloaded)."""
+
+    def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+        """A response (batch or stream, whole or cut) in neutral form. Never raises on what a server might send."""
+
+    def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
+        """The body as events (`body` alone for a batch answer); joined, their bytes are the body."""
+
+    def match_form(self, call: Call) -> JSON:
+        """The canonical form that cassettes match on: model, system text, tools, messages; no marks, no settings."""
+
+    def differences(
+        self,
+        held: Sequence[Message],
+        system: Part | str | None,
+        tools: Sequence[ToolSchema],
+        call: Call,
+        model: str,
+    ) -> list[WireDifference]:
+        """Where `call` says something else than what the session holds, allowed differences aside."""

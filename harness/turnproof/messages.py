@@ -1,0 +1,372 @@
+"""Neutral conversation types: what a session holds and what adapters turn into one provider's API.
+
+Everything here is frozen. A `Message` compares and hashes by identity, so that an adapter may keep
+encodings in a weak map keyed by it; `same()` compares by value. Parts compare by value. Payloads are JSON
+values only, frozen to any depth when the part is made; anything else is refused there, with its path.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
+
+import msgspec
+from msgspec.structs import force_setattr, replace
+
+from .errors import PayloadError
+
+JSON: TypeAlias = Any
+"""A JSON value: None, bool, int, finite float, str, list, or dict with string keys."""
+
+Role: TypeAlias = Literal["user", "model", "tool", "system"]
+
+
+def _refuse(self: object, *_: object, **__: object) -> NoReturn:
+    raise TypeError(f"{type(self).__name__} is frozen: build a new message instead of changing this one")
+
+
+class FrozenDict(dict[str, Any]):
+    """A JSON object that refuses changes; equal to a plain dict of the same content."""
+
+    __setitem__ = __delitem__ = update = clear = _refuse
+    pop = popitem = setdefault = __ior__ = _refuse  # type: ignore[assignment]
+
+    def __copy__(self) -> FrozenDict:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenDict:
+        return self
+
+    def __reduce__(self) -> tuple[type[FrozenDict], tuple[dict[str, Any]]]:
+        return FrozenDict, (dict(self),)
+
+
+class FrozenList(list[Any]):
+    """A JSON array that refuses changes; equal to a plain list of the same content."""
+
+    __setitem__ = __delitem__ = append = extend = insert = _refuse
+    pop = remove = clear = sort = reverse = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
+
+    def __copy__(self) -> FrozenList:
+        return self
+
+    def __deepcopy__(self, memo: object) -> FrozenList:
+        return self
+
+    def __reduce__(self) -> tuple[type[FrozenList], tuple[list[Any]]]:
+        return FrozenList, (list(self),)
+
+
+def freeze(value: object, path: str = "$") -> JSON:
+    """A deep-frozen copy of a JSON value. Raises PayloadError with the path of anything that is not JSON."""
+    match value:
+        case FrozenDict() | FrozenList() | None | bool() | str():
+            return value
+        case int():
+            return int(value)
+        case float():
+            if value != value or value in (float("inf"), float("-inf")):
+                raise PayloadError(path, f"{value!r} is not a JSON number")
+            return value
+        case Mapping():
+            frozen = {}
+            for key, item in value.items():
+                if not isinstance(key, str):
+                    raise PayloadError(path, f"object keys must be strings, got {key!r}")
+                frozen[key] = freeze(item, f"{path}.{key}")
+            return FrozenDict(frozen)
+        case list() | tuple():
+            return FrozenList([freeze(item, f"{path}[{n}]") for n, item in enumerate(value)])
+        case _:
+            raise PayloadError(path, f"{type(value).__name__} is not a JSON value: {value!r:.80}")
+
+
+def thaw(value: JSON) -> JSON:
+    """A plain, changeable copy of a frozen JSON value."""
+    if isinstance(value, dict):
+        return {key: thaw(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [thaw(item) for item in value]
+    return value
+
+
+class CacheMark(msgspec.Struct, frozen=True):
+    """A prefix breakpoint as data: everything up to and including the marked thing should be cached."""
+
+    ttl: Literal["5m", "1h"] = "5m"
+
+
+class ProviderData(msgspec.Struct, frozen=True):
+    """What only the issuing dialect and model understand: signatures, encrypted content, native ids.
+
+    Sent back only to the dialect (and, for signatures, the model) that issued it.
+    """
+
+    dialect: str
+    model: str
+    data: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "data", freeze(self.data, "$.provider_data"))
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="part"):
+    provider_data: ProviderData | None = None
+    cache: CacheMark | None = None
+
+
+class Text(_Part, frozen=True, tag="text"):
+    """Visible text. `Text("hi")`."""
+
+    text: str
+
+
+class Thought(_Part, frozen=True, tag="thought"):
+    """The model's thinking. Its signature or encrypted form lives in `provider_data`; the text may be empty."""
+
+    text: str = ""
+
+
+class FunctionCall(_Part, frozen=True, tag="call"):
+    """The model asks for a tool. `args` is a frozen JSON object; `name` is the tool's own, unrewritten name."""
+
+    id: str
+    name: str
+    args: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.args, Mapping):
+            raise PayloadError("$.args", f"tool arguments are a JSON object, got {type(self.args).__name__}")
+        force_setattr(self, "args", freeze(self.args, "$.args"))
+
+
+class InlineData(_Part, frozen=True, tag="inline"):
+    """Bytes of an image or document."""
+
+    mime_type: str
+    data: bytes
+
+
+class FileRef(_Part, frozen=True, tag="file"):
+    """A file the provider fetches itself, by URI."""
+
+    mime_type: str
+    uri: str
+
+
+class ToolResult(_Part, frozen=True, tag="result"):
+    """The answer to one `FunctionCall`. A string `result` goes out unquoted, any other JSON value as JSON text."""
+
+    call_id: str
+    name: str
+    result: JSON = None
+    is_error: bool = False
+    attachments: tuple[InlineData | FileRef, ...] = ()
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "result", freeze(self.result, "$.result"))
+
+
+class ExecutableCode(_Part, frozen=True, tag="code"):
+    """Code that the provider ran on its own side."""
+
+    language: str
+    code: str
+
+
+class CodeExecutionResult(_Part, frozen=True, tag="code_result"):
+    """What the provider's own run of code gave."""
+
+    outcome: str
+    output: str
+
+
+class Opaque(_Part, frozen=True, tag="opaque"):
+    """A block that no part names: kept verbatim and sent back only to its own dialect."""
+
+    dialect: str
+    kind: str
+    data: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "data", freeze(self.data, "$.data"))
+
+
+Part: TypeAlias = (
+    Text
+    | Thought
+    | FunctionCall
+    | ToolResult
+    | InlineData
+    | FileRef
+    | ExecutableCode
+    | CodeExecutionResult
+    | Opaque
+)
+
+
+def new_message_id() -> str:
+    """A fresh random message id. Sessions take an id source as an argument; this is its default."""
+    return uuid.uuid4().hex
+
+
+class Message(msgspec.Struct, frozen=True, eq=False, weakref=True):
+    """One message of a conversation: a role and its parts in order.
+
+    `message_id` is kept across save, load and collection. Two messages are equal only if they are the same
+    object; use `same(a, b)` to compare by value.
+    """
+
+    role: Role
+    parts: tuple[Part, ...]
+    message_id: str = msgspec.field(default_factory=new_message_id)
+
+    @classmethod
+    def user(cls, *content: str | Part) -> Message:
+        """A user message of texts and parts."""
+        return cls("user", _parts(content))
+
+    @classmethod
+    def model(cls, *content: str | Part) -> Message:
+        """A model message of texts and parts."""
+        return cls("model", _parts(content))
+
+    @classmethod
+    def tool(cls, *results: ToolResult) -> Message:
+        """The results of one response, in call order."""
+        return cls("tool", results)
+
+    @classmethod
+    def system(cls, text: str) -> Message:
+        """An instruction in mid-conversation."""
+        return cls("system", (Text(text),))
+
+    @property
+    def text(self) -> str:
+        """All visible text, joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def calls(self) -> tuple[FunctionCall, ...]:
+        """The tool calls in order."""
+        return tuple(part for part in self.parts if isinstance(part, FunctionCall))
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """The tool results in order."""
+        return tuple(part for part in self.parts if isinstance(part, ToolResult))
+
+
+def _parts(content: Iterable[str | Part]) -> tuple[Part, ...]:
+    return tuple(Text(item) if isinstance(item, str) else item for item in content)
+
+
+def same(a: Message, b: Message, *, ids: bool = True) -> bool:
+    """Whether two messages are equal by value; with `ids=False` whatever their message ids are."""
+    return a.role == b.role and a.parts == b.parts and (not ids or a.message_id == b.message_id)
+
+
+def same_history(a: Sequence[Message], b: Sequence[Message], *, ids: bool = True) -> bool:
+    """`same()` for whole histories."""
+    return len(a) == len(b) and all(same(x, y, ids=ids) for x, y in zip(a, b, strict=True))
+
+
+class ToolSchema(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A tool as the model sees it: `parameters` is a JSON Schema object, frozen."""
+
+    name: str
+    description: str = ""
+    parameters: dict[str, Any] = {}
+    cache: CacheMark | None = None
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "parameters", freeze(self.parameters, "$.parameters"))
+
+
+class TokenUsage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens of one response, normalised alike for every provider.
+
+    `prompt_tokens` counts all input, including what a cache served (`cache_read_tokens`) or stored
+    (`cache_creation_tokens`); `output_tokens` includes `thinking_tokens`; total = prompt + output.
+    """
+
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    total_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_creation_tokens: int = 0
+    thinking_tokens: int = 0
+
+
+class FinishReason(StrEnum):
+    """Why a response ended, normalised; the provider's own word is `ProviderResponse.raw_finish`."""
+
+    STOP = "stop"
+    MAX_TOKENS = "max_tokens"
+    TOOL_USE = "tool_use"
+    SAFETY = "safety"
+    REFUSAL = "refusal"
+    PAUSED = "paused"
+    CONTEXT_LIMIT = "context_limit"
+    ERROR = "error"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
+
+
+class ProviderResponse(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One answer. `parts` are in model order; `structured_output` is the parsed JSON when a schema was given.
+
+    `raw` is whatever the adapter wants to show for debugging; nothing relies on it.
+    """
+
+    parts: tuple[Part, ...] = ()
+    usage: TokenUsage = TokenUsage()
+    finish_reason: FinishReason = FinishReason.UNKNOWN
+    raw_finish: str | None = None
+    structured_output: JSON = None
+    raw: Any = None
+
+    @property
+    def text(self) -> str:
+        """All visible text, joined."""
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+    @property
+    def calls(self) -> tuple[FunctionCall, ...]:
+        """The tool calls in order."""
+        return tuple(part for part in self.parts if isinstance(part, FunctionCall))
+
+
+_MarkedT = TypeVar("_MarkedT", Text, ToolResult, InlineData, FileRef, FunctionCall, ToolSchema)
+
+
+def marked(thing: _MarkedT, mark: CacheMark | None) -> _MarkedT:
+    """The same part or tool schema with another cache mark (or none)."""
+    return replace(thing, cache=mark)
+
+
+_encoder = msgspec.json.Encoder()
+_decoder = msgspec.json.Decoder(list[Message])
+
+
+def dump_messages(messages: Sequence[Message]) -> bytes:
+    """Messages as a JSON array; `load_messages` gives them back without loss, ids included."""
+    return _encoder.encode(list(messages))
+
+
+def load_messages(data: bytes | str) -> list[Message]:
+    """The inverse of `dump_messages`. Raises PayloadError, with the path, for anything else."""
+    try:
+        return _decoder.decode(data)
+    except msgspec.MsgspecError as error:
+        raise PayloadError("$", f"not a list of messages: {error}") from error
+
+
+def to_builtins(value: object) -> JSON:
+    """Any of these types as plain JSON values (bytes become base64)."""
+    return msgspec.to_builtins(value)
+
+
+MessageIds: TypeAlias = Callable[[], str]

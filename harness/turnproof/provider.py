@@ -1,0 +1,345 @@
+"""What an adapter offers (two paths), what it claims, and the few lines that bind one.
+
+A *stateless* path gets the whole conversation in every call and keeps none of it. A *legacy* path owns the
+history itself. A `Binding` says how to open each for one endpoint. The error tree lives in `turnproof.errors`
+and is re-exported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from .cancel import CancelToken
+from .errors import (
+    AuthenticationError,
+    BindingError,
+    Cancelled,
+    ContentFilterError,
+    ContextLimitError,
+    HarnessError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+    TurnproofError,
+)
+from .messages import FunctionCall, Message, Part, ProviderResponse, Text, TokenUsage, ToolResult, ToolSchema
+
+__all__ = [
+    "AuthenticationError",
+    "Binding",
+    "BindingError",
+    "Cancelled",
+    "Capabilities",
+    "ContentFilterError",
+    "ContextLimitError",
+    "Difference",
+    "Endpoint",
+    "HarnessError",
+    "InvalidRequestError",
+    "LegacyProvider",
+    "OnChunk",
+    "OnFunctionCall",
+    "OnThinking",
+    "OnUsage",
+    "Outcome",
+    "OverloadedError",
+    "Path",
+    "ProviderBase",
+    "ProviderError",
+    "RateLimitError",
+    "StatelessProvider",
+    "SystemInstruction",
+    "TransportError",
+    "TurnproofError",
+]
+
+Path: TypeAlias = Literal["stateless", "legacy"]
+
+SystemInstruction: TypeAlias = str | Text | None
+"""System text; a `Text` where it carries a cache mark."""
+
+JSONSchema: TypeAlias = Mapping[str, Any]
+OnChunk: TypeAlias = Callable[[str], None]
+OnUsage: TypeAlias = Callable[[TokenUsage], None]
+OnFunctionCall: TypeAlias = Callable[[FunctionCall], None]
+OnThinking: TypeAlias = Callable[[str], None]
+
+
+@runtime_checkable
+class StatelessProvider(Protocol):
+    """The session owns the history. `complete()` may be a plain or a coroutine function.
+
+    It changes none of its arguments and keeps nothing of the conversation. With `on_chunk` it streams, without
+    it answers in one piece; both give the same result. Callbacks run before the call returns, never after.
+    Raises `Cancelled` if the token was set before the request was written; a later cancel returns what had
+    arrived with `finish_reason=cancelled`. Every failure is a `ProviderError`.
+    """
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        *,
+        response_schema: JSONSchema | None = None,
+        cancel_token: CancelToken | None = None,
+        on_chunk: OnChunk | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+    ) -> ProviderResponse: ...
+
+
+@runtime_checkable
+class LegacyProvider(Protocol):
+    """The provider owns the history, as frameworks did before the session took it over.
+
+    A failed call leaves the history as it was before the call. A cancelled streaming call records the user's
+    side and the partial answer, like the stateless path's session does.
+    """
+
+    def create_session(
+        self,
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        history: Sequence[Message] | None = None,
+    ) -> None: ...
+
+    def get_history(self) -> list[Message]: ...
+
+    def send_message(self, message: str, response_schema: JSONSchema | None = None) -> ProviderResponse: ...
+
+    def send_message_with_parts(
+        self, parts: Sequence[Part], response_schema: JSONSchema | None = None
+    ) -> ProviderResponse: ...
+
+    def send_tool_results(
+        self, results: Sequence[ToolResult], response_schema: JSONSchema | None = None
+    ) -> ProviderResponse: ...
+
+    def send_message_streaming(
+        self,
+        message: str,
+        on_chunk: OnChunk,
+        *,
+        cancel_token: CancelToken | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+        response_schema: JSONSchema | None = None,
+    ) -> ProviderResponse: ...
+
+    def send_tool_results_streaming(
+        self,
+        results: Sequence[ToolResult],
+        on_chunk: OnChunk,
+        *,
+        cancel_token: CancelToken | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+        response_schema: JSONSchema | None = None,
+    ) -> ProviderResponse: ...
+
+
+class ProviderBase:
+    """Lifecycle of a reference adapter, with "not claimed" answers for what an adapter leaves out.
+
+    Subclasses set `name`, and implement what they claim in their binding's `Capabilities`.
+    """
+
+    name = "provider"
+
+    def __init__(self) -> None:
+        self._model: str | None = None
+
+    def initialize(self, config: Mapping[str, Any]) -> None:
+        """Take settings (`api_key`, `base_url`, ...). Opens no connection."""
+
+    def connect(self, model: str) -> None:
+        """Choose the model that later calls use."""
+        self._model = model
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether `connect()` has chosen a model."""
+        return self._model is not None
+
+    @property
+    def model_name(self) -> str | None:
+        """The model in use, or None."""
+        return self._model
+
+    def list_models(self) -> list[str]:
+        """Ids of the models the key may use; empty where the provider does not say."""
+        return []
+
+    def verify_auth(self) -> bool:
+        """Whether the key is accepted. Costs one cheap request."""
+        return False
+
+    def shutdown(self) -> None:
+        """Release connections. Calling it twice is harmless."""
+
+    def count_tokens(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+    ) -> int:
+        """Tokens of the prompt as the provider counts them; an estimate (characters / 4) where it has no count."""
+        from .messages import dump_messages
+
+        return len(dump_messages(messages)) // 4
+
+    def get_context_limit(self) -> int:
+        """The model's window in tokens."""
+        return 0
+
+    def supports_structured_output(self) -> bool:
+        """Whether `response_schema` is honoured."""
+        return False
+
+    def supports_streaming(self) -> bool:
+        """Whether `on_chunk` streams."""
+        return False
+
+    def supports_stop(self) -> bool:
+        """Whether a cancel token stops a running call."""
+        return False
+
+    def supports_thinking(self) -> bool:
+        """Whether thinking can be switched on."""
+        return False
+
+    def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
+        """Switch thinking on (`{"budget_tokens": n}`) or off (None)."""
+
+    def classify_error(self, error: BaseException) -> dict[str, bool]:
+        """`{"transient": ..., "rate_limit": ..., "infra": ...}` for an error of this provider."""
+        return {
+            "transient": isinstance(error, ProviderError) and error.retryable,
+            "rate_limit": isinstance(error, RateLimitError),
+            "infra": isinstance(error, OverloadedError | TransportError),
+        }
+
+    def get_retry_after(self, error: BaseException) -> float | None:
+        """Seconds the provider asked us to wait, or None."""
+        return error.retry_after if isinstance(error, ProviderError) else None
+
+    def serialize_history(self, history: Sequence[Message]) -> str:
+        """History as text; `deserialize_history` is its exact inverse."""
+        from .messages import dump_messages
+
+        return dump_messages(history).decode()
+
+    def deserialize_history(self, data: str) -> list[Message]:
+        """The inverse of `serialize_history`."""
+        from .messages import load_messages
+
+        return load_messages(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an adapter claims for a model. Claimed but absent is a violation; unclaimed is reported as such."""
+
+    streaming: bool = False
+    tools: bool = False
+    parallel_tools: bool = False
+    thinking: bool = False
+    structured: bool = False
+    images: bool = False
+    documents: bool = False
+    result_images: bool = False
+    mid_system: bool = False
+    cancel: bool = False
+    cancel_batch: bool = False
+    count_tokens: bool = False
+    typed_errors: bool = False
+    lifecycle: bool = False
+    cache: Literal["none", "explicit", "managed", "implicit"] = "none"
+
+    def claims(self, name: str) -> bool:
+        """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache."""
+        if ":" in name:
+            key, _, wanted = name.partition(":")
+            return bool(getattr(self, key) == wanted)
+        return getattr(self, name) not in (False, "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An intended difference between the paths: a name from the list of differences, and why it is right."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where an adapter should send its requests, and as whom. The key never shows in a repr."""
+
+    base_url: str
+    api_key: str = field(repr=False)
+    model: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The other published way to end a call: returned instead of raised.
+
+    `error` is None for an answer. `response` may be set beside an error (what had arrived).
+    """
+
+    response: ProviderResponse | None = None
+    error: BaseException | None = None
+
+
+class Translator(Protocol):
+    """For a framework with message types of its own: neutral types to theirs and back."""
+
+    def messages_out(self, messages: Sequence[Message]) -> Any: ...
+
+    def tools_out(self, tools: Sequence[ToolSchema]) -> Any: ...
+
+    def response_in(self, response: Any) -> ProviderResponse: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """How turnproof opens one adapter.
+
+    `open_stateless` and `open_legacy` take an `Endpoint` and return a ready provider; None means that the
+    adapter has no such path. `signature` is the published form of `complete()` it has: `full` (keyword-only
+    options, `on_function_call`), or `short` (the same options by position, without `on_function_call`).
+    `errors` says whether failures are raised or come back as an `Outcome`-shaped object.
+    """
+
+    name: str
+    dialect: str
+    model: str
+    capabilities: Capabilities | Callable[[str], Capabilities]
+    open_stateless: Callable[[Endpoint], Any] | None = None
+    open_legacy: Callable[[Endpoint], Any] | None = None
+    declared: Sequence[Difference] = ()
+    signature: Literal["full", "short"] = "full"
+    errors: Literal["raised", "returned"] = "raised"
+    cache_plugin: Callable[[], Any] | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    package: str | None = None
+
+    def claims(self, model: str | None = None) -> Capabilities:
+        """The capabilities claimed for a model (the binding's own by default)."""
+        if callable(self.capabilities):
+            return self.capabilities(model or self.model)
+        return self.capabilities
+
+    def opener(self, path: Path) -> Callable[[Endpoint], Any] | None:
+        """The function that opens a path, or None where the adapter lacks it."""
+        return self.open_stateless if path == "stateless" else self.open_legacy

@@ -1,0 +1,116 @@
+"""A scenario as data: what is said, what the model answers, what the tools return, and what goes wrong.
+
+One scenario serves every dialect, path and backend. Replies are chosen by the number of tool-result rounds since
+the user message, so `rounds[0]` answers the user and `rounds[1]` answers the first results.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from ..dialects.base import ReplyPart
+from ..messages import FileRef, FinishReason, InlineData, Part, ToolSchema
+
+
+class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """When the turn is cancelled.
+
+    `at` is one of: `before-start`; `event` (the server holds the stream after writing event `index` of round
+    `round`, counted without pings); `batch` (the request has arrived, no byte of the answer is written);
+    `tool` (while tool number `index` of round `round` runs); `between-tools` (after tool `index` ended);
+    `backoff` (while the session sleeps before retry `index`).
+    For `event`, `after` may name the event by kind and ordinal instead: `text:2` is the second text event.
+    """
+
+    at: Literal["before-start", "event", "batch", "tool", "between-tools", "backoff"]
+    round: int = 0
+    index: int = 0
+    after: str | None = None
+
+
+FaultKind = Literal[
+    "status", "reset", "stall", "truncate", "split", "garbage", "error-event", "drip", "no-end", "comment", "refuse-connection"
+]
+
+
+class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """What goes wrong on the socket, at request `round`, for the first `times` attempts.
+
+    `status`: answer with `status` (and `retry_after` seconds). `reset`: RST after event `index` (-1: before the
+    headers). `stall`: silence after event `index`, until the client leaves. `truncate`: half of event `index`, then a
+    clean close of the socket. `no-end`: the stream ends cleanly before its end marker. `split`: every byte in a
+    write of its own around multi-byte characters and line ends. `garbage`: a broken frame after event `index`.
+    `error-event`: the API's error event with `status`'s error type. `drip`: one byte a write. `comment`: SSE comments,
+    pings and retry lines between events. `refuse-connection`: the socket is closed on accept.
+    """
+
+    kind: FaultKind
+    round: int = 0
+    index: int = 0
+    status: int = 0
+    retry_after: float | None = None
+    times: int = 1
+    after: str | None = None
+
+
+class ScriptRound(msgspec.Struct, frozen=True):
+    """One answer of the model: parts with their pieces, how it finishes, and overridden usage figures."""
+
+    parts: tuple[ReplyPart, ...]
+    finish: FinishReason
+    raw_finish: str | None = None
+    usage: dict[str, int] = {}
+
+
+class ToolScript(msgspec.Struct, frozen=True):
+    """What a tool does when it is called: return a value, fail, or return attachments."""
+
+    result: Any = None
+    error: str | None = None
+    attachments: tuple[InlineData | FileRef, ...] = ()
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One user turn. `user` are its parts; empty for a turn that only does `before` actions.
+
+    `before` happen ahead of the user's message: `gc`, `save-load`, `revert`, `reset`. `system` and `tools` replace
+    those of the session from this turn on (None: unchanged). `results` maps a tool name to what it returns.
+    """
+
+    user: tuple[Part, ...]
+    rounds: tuple[ScriptRound, ...]
+    results: dict[str, ToolScript] = {}
+    system: str | None = None
+    tools: tuple[ToolSchema, ...] | None = None
+    before: tuple[Literal["gc", "save-load", "new-provider", "clear"], ...] = ()
+    cancel: Cut | None = None
+    faults: tuple[Fault, ...] = ()
+    response_schema: dict[str, Any] | None = None
+    expect: Literal["answer", "error", "cancelled"] = "answer"
+    error: str | None = None
+    advance_clock: float = 0.0
+
+
+class Scenario(msgspec.Struct, frozen=True):
+    """A whole conversation. `features` name the capabilities it needs; an adapter that lacks one skips it, visibly.
+
+    `modes` says whether it runs streamed, in one piece, or both. `options` go to the endpoint (`thinking`,
+    `max_tokens`). `probes` re-send the run's calls afterwards on a fresh object, in reverse order, or from several
+    threads. `cache` says whether the session uses the binding's cache plugin.
+    """
+
+    name: str
+    title: str
+    turns: tuple[Turn, ...]
+    system: str | None = None
+    tools: tuple[ToolSchema, ...] = ()
+    features: tuple[str, ...] = ()
+    modes: tuple[Literal["stream", "batch"], ...] = ("stream",)
+    options: dict[str, Any] = {}
+    cache: bool = False
+    probes: tuple[Literal["fresh", "reversed", "threads"], ...] = ()
+    depth: Literal["quick", "full"] = "quick"
+    keep_turns: int = 2
+    file: str = ""

@@ -1,0 +1,277 @@
+"""The record of one run: an ordered list of typed events, from both sides of the adapter.
+
+The order is logical, not temporal: within one provider call the wire exchanges come first, then what the adapter
+called back, then how it ended. Two runs with the same seed give the same list, so that its digest means something.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+
+from .messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolSchema
+from .provider import Path
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
+    turn: int = -1
+    """Index of the scenario turn the event belongs to; -1 outside any turn."""
+    call: int = -1
+    """Index of the provider call within the run; -1 where there is none."""
+    probe: str = ""
+    """Not empty for what a purity probe did after the conversation: `fresh`, `reversed`, `threads`."""
+
+
+class TurnBegan(_Event, frozen=True, tag="turn_began"):
+    """A scenario turn starts; `text` is what the user says."""
+
+    text: str = ""
+
+
+class CallBegan(_Event, frozen=True, tag="call_began"):
+    """The session hands these messages, system text and tools to the adapter. `round` counts tool-result rounds."""
+
+    messages: tuple[Message, ...]
+    system: str | None
+    tools: tuple[ToolSchema, ...]
+    round: int
+    streamed: bool
+    attempt: int = 0
+    response_schema: Any = None
+
+
+class WireRequest(_Event, frozen=True, tag="wire_request"):
+    """A request as the server saw it.
+
+    `headers` are kept by allow-list; `body` is the parsed JSON (or the text that was not JSON), `digest` of the
+    raw bytes. `extra` marks unscripted operations; `findings` are the rules it offends, enforced or only logged,
+    each `{"rule", "evidence", "status", "kind", "message", "path", "enforced"}`.
+    """
+
+    exchange: int
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: Any
+    digest: str
+    operation: str
+    extra: bool = False
+    findings: tuple[dict[str, Any], ...] = ()
+
+
+class WireResponse(_Event, frozen=True, tag="wire_response"):
+    """What the server wrote and how the exchange ended.
+
+    `ended`: `completed`, `cut-by-us` (a fault), `cut-by-peer` (the client closed), `timed-out`, `left-open`.
+    `written` counts events. `held` says that the stream was held for a cancel; `released` how the hold ended
+    (`peer-closed`, `call-returned`, `limit`). `events_after_cancel` counts events written after the cancel.
+    """
+
+    exchange: int
+    status: int
+    headers: dict[str, str]
+    body: str
+    written: int
+    base64: bool = False
+    ended: Literal["completed", "cut-by-us", "cut-by-peer", "timed-out", "left-open"]
+    fault: str | None = None
+    held: bool = False
+    released: str | None = None
+    events_after_cancel: int = 0
+    prompt_tokens: int = 0
+
+    @property
+    def data(self) -> bytes:
+        """The body's bytes as far as they were written."""
+        return b64decode(self.body) if self.base64 else self.body.encode()
+
+
+class Chunk(_Event, frozen=True, tag="chunk"):
+    """`on_chunk` was called."""
+
+    text: str
+
+
+class Thinking(_Event, frozen=True, tag="thinking"):
+    """`on_thinking` was called."""
+
+    text: str
+
+
+class FunctionCallDetected(_Event, frozen=True, tag="function_call"):
+    """`on_function_call` was called."""
+
+    function_call: FunctionCall
+
+
+class UsageUpdate(_Event, frozen=True, tag="usage"):
+    """`on_usage_update` was called."""
+
+    usage: TokenUsage
+
+
+class LateCallback(_Event, frozen=True, tag="late_callback"):
+    """A callback ran after its call had returned."""
+
+    kind: str
+
+
+class Response(_Event, frozen=True, tag="response"):
+    """The provider call returned. `mutated` lists the paths of arguments it changed."""
+
+    response: ProviderResponse
+    mutated: tuple[str, ...] = ()
+
+
+class Failed(_Event, frozen=True, tag="failed"):
+    """A provider call or a whole turn raised. `typed` says whether it was a ProviderError; `scope` which of both."""
+
+    scope: Literal["call", "turn"]
+    error: str
+    message: str
+    typed: bool
+    retryable: bool = False
+    status: int | None = None
+    retry_after: float | None = None
+    bases: tuple[str, ...] = ()
+    mutated: tuple[str, ...] = ()
+    limit: int | None = None
+    requested: int | None = None
+
+
+class Cancelled(_Event, frozen=True, tag="cancelled"):
+    """The token was set, at this point of the scenario."""
+
+    at: str
+
+
+class ToolRun(_Event, frozen=True, tag="tool_run"):
+    """A tool ran (or was refused) for a call."""
+
+    call_id: str
+    name: str
+    args: Any
+    outcome: Literal["ok", "error", "unknown", "cancelled"]
+
+
+class Retried(_Event, frozen=True, tag="retried"):
+    """The session slept `delay` seconds (virtual time) before attempt `attempt`, because of `error`."""
+
+    attempt: int
+    delay: float
+    error: str
+
+
+class Collected(_Event, frozen=True, tag="collected"):
+    """History was collected: message ids before, and after."""
+
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+class Saved(_Event, frozen=True, tag="saved"):
+    """The session was saved; `data` is the saved text."""
+
+    data: str
+
+
+class Loaded(_Event, frozen=True, tag="loaded"):
+    """A session was loaded into a fresh one."""
+
+    messages: tuple[Message, ...]
+
+
+class Swapped(_Event, frozen=True, tag="swapped"):
+    """The provider object was replaced by a fresh one in mid conversation."""
+
+    name: str
+
+
+class HistorySnapshot(_Event, frozen=True, tag="history"):
+    """The history after an operation: the session's (`owner=session`) or the provider's own (`owner=provider`)."""
+
+    owner: Literal["session", "provider"]
+    messages: tuple[Message, ...]
+    after: str = "turn"
+
+
+class TurnEnded(_Event, frozen=True, tag="turn_ended"):
+    """A scenario turn is over. `shown` is the text the user saw."""
+
+    outcome: Literal["answer", "error", "cancelled"]
+    shown: str = ""
+    text: str = ""
+
+
+class RunEnded(_Event, frozen=True, tag="run_ended"):
+    """The run is over. `how`: `completed`, `open-failed`, `hung`, `died`, `harness-fault`. `stdout` is what the adapter printed."""
+
+    how: Literal["completed", "open-failed", "hung", "died", "harness-fault"]
+    detail: str = ""
+    stdout: str = ""
+    leaks: tuple[str, ...] = ()
+    threads_left: int = 0
+
+
+Event: TypeAlias = (
+    TurnBegan
+    | CallBegan
+    | WireRequest
+    | WireResponse
+    | Chunk
+    | Thinking
+    | FunctionCallDetected
+    | UsageUpdate
+    | LateCallback
+    | Response
+    | Failed
+    | Cancelled
+    | ToolRun
+    | Retried
+    | Collected
+    | Saved
+    | Loaded
+    | Swapped
+    | HistorySnapshot
+    | TurnEnded
+    | RunEnded
+)
+
+E = TypeVar("E", bound=_Event)
+
+
+class RunKey(msgspec.Struct, frozen=True, order=True):
+    """Which run: scenario × path × mode; `repeat` 1 is the second legacy run that measures noise."""
+
+    scenario: str
+    path: Path
+    mode: Literal["stream", "batch"] = "stream"
+    repeat: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.scenario}/{self.path}/{self.mode}" + (f"#{self.repeat}" if self.repeat else "")
+
+
+class Transcript(msgspec.Struct, frozen=True):
+    """One run of one scenario on one path, as evidence."""
+
+    adapter: str
+    dialect: str
+    model: str
+    backend: str
+    key: RunKey
+    seed: int
+    events: tuple[Event, ...]
+
+    def of(self, *kinds: type[E]) -> list[E]:
+        """The events of these kinds, in order."""
+        return [event for event in self.events if isinstance(event, kinds)]
+
+    @property
+    def end(self) -> RunEnded:
+        """How the run ended."""
+        last = self.events[-1]
+        assert isinstance(last, RunEnded)
+        return last

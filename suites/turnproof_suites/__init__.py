@@ -1,0 +1,1 @@
+"""The conformance suites: requirements, profiles, scenarios, checks and mutants."""
