@@ -24,13 +24,13 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_
     """Not empty for what a purity probe did after the conversation: `fresh`, `reversed`, `threads`."""
 
 
-class TurnBegan(_Event, frozen=True, tag="turn_began"):
+class TurnBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="turn_began"):
     """A scenario turn starts; `text` is what the user says."""
 
     text: str = ""
 
 
-class CallBegan(_Event, frozen=True, tag="call_began"):
+class CallBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="call_began"):
     """The session hands these messages, system text and tools to the adapter. `round` counts tool-result rounds."""
 
     messages: tuple[Message, ...]
@@ -42,7 +42,7 @@ class CallBegan(_Event, frozen=True, tag="call_began"):
     response_schema: Any = None
 
 
-class WireRequest(_Event, frozen=True, tag="wire_request"):
+class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wire_request"):
     """A request as the server saw it.
 
     `headers` are kept by allow-list; `body` is the parsed JSON (or the text that was not JSON), `digest` of the
@@ -61,7 +61,7 @@ class WireRequest(_Event, frozen=True, tag="wire_request"):
     findings: tuple[dict[str, Any], ...] = ()
 
 
-class WireResponse(_Event, frozen=True, tag="wire_response"):
+class WireResponse(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wire_response"):
     """What the server wrote and how the exchange ended.
 
     `ended`: `completed`, `cut-by-us` (a fault), `cut-by-peer` (the client closed), `timed-out`, `left-open`.
@@ -88,44 +88,44 @@ class WireResponse(_Event, frozen=True, tag="wire_response"):
         return b64decode(self.body) if self.base64 else self.body.encode()
 
 
-class Chunk(_Event, frozen=True, tag="chunk"):
+class Chunk(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="chunk"):
     """`on_chunk` was called."""
 
     text: str
 
 
-class Thinking(_Event, frozen=True, tag="thinking"):
+class Thinking(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="thinking"):
     """`on_thinking` was called."""
 
     text: str
 
 
-class FunctionCallDetected(_Event, frozen=True, tag="function_call"):
+class FunctionCallDetected(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="function_call"):
     """`on_function_call` was called."""
 
     function_call: FunctionCall
 
 
-class UsageUpdate(_Event, frozen=True, tag="usage"):
+class UsageUpdate(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="usage"):
     """`on_usage_update` was called."""
 
     usage: TokenUsage
 
 
-class LateCallback(_Event, frozen=True, tag="late_callback"):
+class LateCallback(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="late_callback"):
     """A callback ran after its call had returned."""
 
     kind: str
 
 
-class Response(_Event, frozen=True, tag="response"):
+class Response(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="response"):
     """The provider call returned. `mutated` lists the paths of arguments it changed."""
 
     response: ProviderResponse
     mutated: tuple[str, ...] = ()
 
 
-class Failed(_Event, frozen=True, tag="failed"):
+class Failed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="failed"):
     """A provider call or a whole turn raised. `typed` says whether it was a ProviderError; `scope` which of both."""
 
     scope: Literal["call", "turn"]
@@ -141,13 +141,13 @@ class Failed(_Event, frozen=True, tag="failed"):
     requested: int | None = None
 
 
-class Cancelled(_Event, frozen=True, tag="cancelled"):
+class Cancelled(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="cancelled"):
     """The token was set, at this point of the scenario."""
 
     at: str
 
 
-class ToolRun(_Event, frozen=True, tag="tool_run"):
+class ToolRun(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="tool_run"):
     """A tool ran (or was refused) for a call."""
 
     call_id: str
@@ -156,7 +156,7 @@ class ToolRun(_Event, frozen=True, tag="tool_run"):
     outcome: Literal["ok", "error", "unknown", "cancelled"]
 
 
-class Retried(_Event, frozen=True, tag="retried"):
+class Retried(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="retried"):
     """The session slept `delay` seconds (virtual time) before attempt `attempt`, because of `error`."""
 
     attempt: int
@@ -164,32 +164,32 @@ class Retried(_Event, frozen=True, tag="retried"):
     error: str
 
 
-class Collected(_Event, frozen=True, tag="collected"):
+class Collected(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="collected"):
     """History was collected: message ids before, and after."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
 
 
-class Saved(_Event, frozen=True, tag="saved"):
+class Saved(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="saved"):
     """The session was saved; `data` is the saved text."""
 
     data: str
 
 
-class Loaded(_Event, frozen=True, tag="loaded"):
+class Loaded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="loaded"):
     """A session was loaded into a fresh one."""
 
     messages: tuple[Message, ...]
 
 
-class Swapped(_Event, frozen=True, tag="swapped"):
+class Swapped(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="swapped"):
     """The provider object was replaced by a fresh one in mid conversation."""
 
     name: str
 
 
-class HistorySnapshot(_Event, frozen=True, tag="history"):
+class HistorySnapshot(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="history"):
     """The history after an operation: the session's (`owner=session`) or the provider's own (`owner=provider`)."""
 
     owner: Literal["session", "provider"]
@@ -197,7 +197,7 @@ class HistorySnapshot(_Event, frozen=True, tag="history"):
     after: str = "turn"
 
 
-class TurnEnded(_Event, frozen=True, tag="turn_ended"):
+class TurnEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="turn_ended"):
     """A scenario turn is over. `shown` is the text the user saw."""
 
     outcome: Literal["answer", "error", "cancelled"]
@@ -205,7 +205,7 @@ class TurnEnded(_Event, frozen=True, tag="turn_ended"):
     text: str = ""
 
 
-class RunEnded(_Event, frozen=True, tag="run_ended"):
+class RunEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="run_ended"):
     """The run is over. `how`: `completed`, `open-failed`, `hung`, `died`, `harness-fault`. `stdout` is what the adapter printed."""
 
     how: Literal["completed", "open-failed", "hung", "died", "harness-fault"]
