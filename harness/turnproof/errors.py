@@ -1,22 +1,22 @@
 """The one tree of errors, lowest in the house so that every layer can raise into it.
 
-    TurnproofError
-    ├── UsageError            what the user typed, wrote or configured cannot be used (exit code 2)
-    │   ├── PayloadError      a value that is not JSON was put into a message
-    │   ├── ScenarioError     a scenario file is wrong: file, path to the spot, reason
-    │   ├── BindingError      a binding cannot be found, imported or opened
-    │   ├── CatalogueError    requirements, profiles or checks do not fit together
-    │   └── CassetteError     a cassette is missing, damaged, of another format, or does not match
-    ├── HarnessError          turnproof itself or its environment failed (exit code 2): never the adapter's fault
-    ├── Cancelled             the turn was cancelled before its request was written
-    └── ProviderError         the provider, or the way to it, refused or failed; carries the numeric status
-        ├── AuthenticationError
-        ├── RateLimitError        .retry_after in seconds, or None
-        ├── OverloadedError       .retry_after likewise (5xx, 529)
-        ├── ContextLimitError     .limit and .requested in tokens, or None
-        ├── InvalidRequestError
-        ├── ContentFilterError
-        └── TransportError        no complete answer: refused, reset, cut, timed out
+TurnproofError
+├── UsageError            what the user typed, wrote or configured cannot be used (exit code 2)
+│   ├── PayloadError      a value that is not JSON was put into a message
+│   ├── ScenarioError     a scenario file is wrong: file, path to the spot, reason
+│   ├── BindingError      a binding cannot be found, imported or opened
+│   ├── CatalogueError    requirements, profiles or checks do not fit together
+│   └── CassetteError     a cassette is missing, damaged, of another format, or does not match
+├── HarnessError          turnproof itself or its environment failed (exit code 2): never the adapter's fault
+├── Cancelled             the turn was cancelled before its request was written
+└── ProviderError         the provider, or the way to it, refused or failed; carries the numeric status
+    ├── AuthenticationError
+    ├── RateLimitError        .retry_after in seconds, or None
+    ├── OverloadedError       .retry_after likewise (5xx, 529)
+    ├── ContextLimitError     .limit and .requested in tokens, or None
+    ├── InvalidRequestError
+    ├── ContentFilterError
+    └── TransportError        no complete answer: refused, reset, cut, timed out
 """
 
 from __future__ import annotations

@@ -195,15 +195,7 @@ class Opaque(_Part, frozen=True, tag="opaque"):
 
 
 Part: TypeAlias = (
-    Text
-    | Thought
-    | FunctionCall
-    | ToolResult
-    | InlineData
-    | FileRef
-    | ExecutableCode
-    | CodeExecutionResult
-    | Opaque
+    Text | Thought | FunctionCall | ToolResult | InlineData | FileRef | ExecutableCode | CodeExecutionResult | Opaque
 )
 
 

@@ -206,7 +206,11 @@ class TurnEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="turn
 
 
 class RunEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="run_ended"):
-    """The run is over. `how`: `completed`, `open-failed`, `hung`, `died`, `harness-fault`. `stdout` is what the adapter printed."""
+    """The run is over.
+
+    `how` says whether by itself. `stdout` is what the adapter printed, `leaks` where the key was seen outside an auth
+    header, `threads_left` how many threads outlived the adapter's shutdown.
+    """
 
     how: Literal["completed", "open-failed", "hung", "died", "harness-fault"]
     detail: str = ""

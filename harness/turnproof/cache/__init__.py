@@ -1,1 +1,5 @@
-"""turnproof.cache"""
+"""Prompt caching: who decides where breakpoints stand, and what came of them."""
+
+from ._plugin import CachePlugin, CacheUsage, Prepared
+
+__all__ = ["CachePlugin", "CacheUsage", "Prepared"]

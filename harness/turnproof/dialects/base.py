@@ -274,6 +274,9 @@ class Dialect(Protocol):
     def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
         """The body as events (`body` alone for a batch answer); joined, their bytes are the body."""
 
+    def observe(self, status: int, headers: Mapping[str, str], body: bytes, world: World, model: str | None) -> None:
+        """Let the world know what a recorded or real answer issued (signatures), as if `render` had issued it."""
+
     def match_form(self, call: Call) -> JSON:
         """The canonical form that cassettes match on: model, system text, tools, messages; no marks, no settings."""
 

@@ -6,12 +6,15 @@ the user message, so `rounds[0]` answers the user and `rounds[1]` answers the fi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from ..dialects.base import ReplyPart
 from ..messages import FileRef, FinishReason, InlineData, Part, ToolSchema
+
+CutPoint = Literal["before-start", "event", "batch", "tool", "between-tools", "backoff"]
 
 
 class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -24,14 +27,24 @@ class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     For `event`, `after` may name the event by kind and ordinal instead: `text:2` is the second text event.
     """
 
-    at: Literal["before-start", "event", "batch", "tool", "between-tools", "backoff"]
+    at: CutPoint
     round: int = 0
     index: int = 0
     after: str | None = None
 
 
 FaultKind = Literal[
-    "status", "reset", "stall", "truncate", "split", "garbage", "error-event", "drip", "no-end", "comment", "refuse-connection"
+    "status",
+    "reset",
+    "stall",
+    "truncate",
+    "split",
+    "garbage",
+    "error-event",
+    "drip",
+    "no-end",
+    "comment",
+    "refuse-connection",
 ]
 
 
@@ -44,6 +57,7 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     write of its own around multi-byte characters and line ends. `garbage`: a broken frame after event `index`.
     `error-event`: the API's error event with `status`'s error type. `drip`: one byte a write. `comment`: SSE comments,
     pings and retry lines between events. `refuse-connection`: the socket is closed on accept.
+    `message` and `error_kind` replace the API's usual words for a `status`.
     """
 
     kind: FaultKind
@@ -53,6 +67,8 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     retry_after: float | None = None
     times: int = 1
     after: str | None = None
+    message: str | None = None
+    error_kind: str | None = None
 
 
 class ScriptRound(msgspec.Struct, frozen=True):
@@ -65,17 +81,38 @@ class ScriptRound(msgspec.Struct, frozen=True):
 
 
 class ToolScript(msgspec.Struct, frozen=True):
-    """What a tool does when it is called: return a value, fail, or return attachments."""
+    """What a tool does when it is called: return a value, fail, or return attachments.
+
+    `cases` let one tool answer different arguments differently, so that a result under the wrong call shows;
+    `for_args()` picks, the script itself answers what no case names.
+    """
 
     result: Any = None
     error: str | None = None
     attachments: tuple[InlineData | FileRef, ...] = ()
+    cases: tuple[ToolCase, ...] = ()
+
+    def for_args(self, args: Mapping[str, Any]) -> ToolScript:
+        """What the tool does when called with `args`: the first case whose `when` they contain, else this script."""
+        return next((case.then for case in self.cases if case.applies(args)), self)
+
+
+class ToolCase(msgspec.Struct, frozen=True):
+    """A tool's answer to the calls whose arguments contain all of `when`."""
+
+    when: dict[str, Any]
+    then: ToolScript
+
+    def applies(self, args: Mapping[str, Any]) -> bool:
+        """Whether `args` contain every member of `when`."""
+        return all(name in args and args[name] == value for name, value in self.when.items())
 
 
 class Turn(msgspec.Struct, frozen=True):
     """One user turn. `user` are its parts; empty for a turn that only does `before` actions.
 
-    `before` happen ahead of the user's message: `gc`, `save-load`, `revert`, `reset`. `system` and `tools` replace
+    `before` happen ahead of the user's message: `gc` (collect), `save-load` (into a fresh session), `new-provider`
+    (another provider object), `clear` (an empty history). `system` and `tools` replace
     those of the session from this turn on (None: unchanged). `results` maps a tool name to what it returns.
     """
 
@@ -97,8 +134,10 @@ class Scenario(msgspec.Struct, frozen=True):
     """A whole conversation. `features` name the capabilities it needs; an adapter that lacks one skips it, visibly.
 
     `modes` says whether it runs streamed, in one piece, or both. `options` go to the endpoint (`thinking`,
-    `max_tokens`). `probes` re-send the run's calls afterwards on a fresh object, in reverse order, or from several
-    threads. `cache` says whether the session uses the binding's cache plugin.
+    `max_tokens`, `timeout`), but for `context_tokens`: it narrows the service's window for this run, so that a prompt
+    can be too long without being large. `probes` re-send the run's calls afterwards on a fresh object, in reverse
+    order, or from several threads. `cache` says whether the session uses the binding's cache plugin. `keep_turns` is
+    how many turns a collection leaves.
     """
 
     name: str

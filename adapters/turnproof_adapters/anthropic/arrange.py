@@ -1,0 +1,156 @@
+"""A conversation as the API insists on it, made message by message from left to right.
+
+Neighbours of one role are merged. Within an assistant message calls come last; the user message after it opens with
+one result for every call, in call order, and with no other. A call without a result gets one that says so, a result
+without a call is left out, and so is a message that has nothing to say. The rules are those of the public reference
+(https://docs.claude.com/en/api/messages) and of recorded refusals.
+
+Only the last assistant run and what followed it are still open at any time; everything before is closed and never
+changes again. That makes a conversation resumable: `copy()` is a snapshot that costs nothing to keep, and going on
+from it costs the new messages, not the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Generic
+
+from turnproof.messages import FunctionCall, Text, ToolResult
+
+from . import convert
+from .blocks import Codec, Kind, Unit, V
+from .names import wire_id
+
+
+class Arrangement(Generic[V]):
+    """Wire messages so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
+
+    __slots__ = ("_answers", "_closed", "_codec", "_instructions", "_mid_system", "_said", "_thinks")
+
+    def __init__(self, codec: Codec[V], *, mid_system: bool) -> None:
+        self._codec = codec
+        self._mid_system = mid_system
+        self._closed: list[V] = []
+        self._said: list[Unit[V]] = []
+        self._answers: list[Unit[V]] = []
+        self._instructions: list[Unit[V]] = []
+        self._thinks: bool | None = None
+
+    @property
+    def loop_lacks_thinking(self) -> bool:
+        """Whether the running tool loop was begun without thinking: it cannot be continued with thinking switched on."""
+        return self._thinks is False
+
+    def copy(self) -> Arrangement[V]:
+        """A snapshot: adding to either leaves the other alone."""
+        other = Arrangement(self._codec, mid_system=self._mid_system)
+        other._closed = self._closed.copy()
+        other._said = self._said.copy()
+        other._answers = self._answers.copy()
+        other._instructions = self._instructions.copy()
+        other._thinks = self._thinks
+        return other
+
+    def add(self, role: str, units: Iterable[Unit[V]]) -> None:
+        """Append the blocks of one neutral message."""
+        units = tuple(units)
+        if not units:
+            return
+        if role == "model":
+            self._add_model(units)
+        elif role == "system" and self._mid_system and self._answers:
+            # The API takes an instruction only after a user message and before an assistant one.
+            self._instructions.extend(units)
+        else:
+            self._answers.extend(self._instructions)
+            self._instructions.clear()
+            self._answers.extend(units)
+            if any(unit.kind is not Kind.RESULT for unit in units):
+                self._thinks = None
+
+    def finish(self) -> list[V]:
+        """All wire messages. The arrangement takes no more after this."""
+        if self._said and not self._answers_anything() and not self._calls():
+            self._trim_prefill()
+        self._close()
+        return self._closed
+
+    def _add_model(self, units: tuple[Unit[V], ...]) -> None:
+        if self._answers_anything():
+            self._close()
+        self._answers.clear()
+        self._thinks = self._thinks or units[0].kind is Kind.THINKING
+        self._said.extend(units)
+
+    def _calls(self) -> list[Unit[V]]:
+        return [unit for unit in self._said if unit.kind is Kind.CALL]
+
+    def _answers_anything(self) -> bool:
+        """Whether the user's side has anything to send between two model messages: orphan results alone are nothing."""
+        if any(unit.kind is not Kind.RESULT for unit in self._answers):
+            return True
+        return bool(self._instructions) or (bool(self._answers) and bool(self._calls()))
+
+    def _close(self) -> None:
+        """Write the open assistant run, then what followed it."""
+        calls = self._calls()
+        ids = _unique_ids(calls)
+        said = [unit.value for unit in self._said if unit.kind is not Kind.CALL]
+        said += [self._call(unit, sent) for unit, sent in zip(calls, ids, strict=True)]
+        answers = self._results(calls, ids)
+        answers += [unit.value for unit in self._answers if unit.kind is not Kind.RESULT]
+        instructions = [unit.value for unit in self._instructions]
+        if not answers:
+            answers, instructions = instructions, []
+        for role, values in (("assistant", said), ("user", answers), ("system", instructions)):
+            if values:
+                self._closed.append(self._codec.message(role, values))
+        self._said.clear()
+        self._answers.clear()
+        self._instructions.clear()
+
+    def _results(self, calls: list[Unit[V]], ids: list[str]) -> list[V]:
+        found: dict[str, list[Unit[V]]] = {}
+        for unit in self._answers:
+            if unit.kind is Kind.RESULT:
+                found.setdefault(unit.id, []).append(unit)
+        values = []
+        for call, sent in zip(calls, ids, strict=True):
+            waiting = found.get(call.id)
+            if waiting:
+                values.append(self._result(waiting.pop(0), sent))
+            else:
+                values.append(self._codec.block(convert.unanswered(sent)))
+        return values
+
+    def _call(self, unit: Unit[V], sent: str) -> V:
+        if sent == wire_id(unit.id) or not isinstance(unit.part, FunctionCall):
+            return unit.value
+        return self._codec.block(convert.call(unit.part, sent))
+
+    def _result(self, unit: Unit[V], sent: str) -> V:
+        if sent == wire_id(unit.id) or not isinstance(unit.part, ToolResult):
+            return unit.value
+        return self._codec.block(convert.result(unit.part, sent))
+
+    def _trim_prefill(self) -> None:
+        """An assistant message that ends the conversation may not end in blanks."""
+        last = self._said[-1]
+        if isinstance(last.part, Text) and last.part.text != last.part.text.rstrip():
+            trimmed = Text(last.part.text.rstrip(), provider_data=last.part.provider_data, cache=last.part.cache)
+            block = convert.text(trimmed)
+            if block is not None:
+                self._said[-1] = Unit(Kind.TEXT, self._codec.block(block), part=trimmed)
+
+
+def _unique_ids(calls: list[Unit[V]]) -> list[str]:
+    """Wire ids of the calls of one message; a repeated one is told apart by its place."""
+    ids: list[str] = []
+    for call in calls:
+        sent = wire_id(call.id)
+        place = 2
+        while sent in ids:
+            sent = f"{wire_id(call.id)}_{place}"
+            place += 1
+        ids.append(sent)
+    return ids

@@ -1,0 +1,235 @@
+"""A stream's events become an answer, and callbacks hear of it on the way.
+
+`Assembler` is a plain state machine: it knows nothing of sockets, so it can be stopped after any event and asked what
+had arrived. Order is the model's own. A call is announced once, when its arguments are complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from turnproof.errors import TransportError
+from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
+
+from . import parts as neutral
+from .usage import NOTHING, risen, tokens, updated
+from .wire import Answer, Delta, Event, Failure, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """The caller's callbacks; whatever they raise is theirs and passes through unchanged."""
+
+    on_chunk: Callable[[str], None] | None = None
+    on_usage_update: Callable[[TokenUsage], None] | None = None
+    on_function_call: Callable[[FunctionCall], None] | None = None
+    on_thinking: Callable[[str], None] | None = None
+
+
+@dataclass(slots=True)
+class _Open:
+    """A block that is still growing: its shell from the start event, and the pieces that came since."""
+
+    shell: dict[str, Any]
+    pieces: list[str] = field(default_factory=list)
+    signature: str = ""
+    citations: list[dict[str, Any]] = field(default_factory=list)
+
+    def block(self) -> dict[str, Any]:
+        """The block as a batch answer would have shown it. Raises ValueError for arguments that are no object."""
+        block = dict(self.shell)
+        grown = "".join(self.pieces)
+        match block.get("type"):
+            case "text":
+                block["text"] = (block.get("text") or "") + grown
+                if self.citations:
+                    block["citations"] = [*(block.get("citations") or ()), *self.citations]
+            case "thinking":
+                block["thinking"] = (block.get("thinking") or "") + grown
+                block["signature"] = self.signature or block.get("signature") or ""
+            case _ if grown:
+                block["input"] = msgspec.json.decode(grown, type=dict[str, Any])
+        return block
+
+
+class Assembler:
+    """Feed it events in order. `complete` turns true with the end marker, without which no stream is whole."""
+
+    def __init__(self, restore: neutral.Restore, listeners: Listeners) -> None:
+        self.complete = False
+        self.failure: Failure | None = None
+        self._restore = restore
+        self._listeners = listeners
+        self._model = ""
+        self._stop_reason: str | None = None
+        self._usage: Usage = NOTHING
+        self._shown = TokenUsage()
+        self._open: dict[int, _Open] = {}
+        self._order: list[int] = []
+        self._done: dict[int, Part] = {}
+        self._malformed: list[str] = []
+
+    def feed(self, event: Event) -> None:
+        """Take one event. Kinds that are not known, and pings, change nothing."""
+        match event.type:
+            case "content_block_delta":
+                if event.delta is not None:
+                    self._delta(event.index, event.delta)
+            case "content_block_start":
+                if event.content_block is not None:
+                    self._open[event.index] = _Open(event.content_block)
+                    self._order.append(event.index)
+                    self._say(event.content_block.get("text") or "", event.content_block.get("thinking") or "")
+            case "content_block_stop":
+                self._stop(event.index)
+            case "message_start":
+                if event.message is not None:
+                    self._model = event.message.model
+                    self._count(event.message.usage)
+            case "message_delta":
+                if event.delta is not None:
+                    self._stop_reason = event.delta.stop_reason or self._stop_reason
+                self._count(event.usage)
+            case "message_stop":
+                self.complete = True
+            case "error":
+                self.failure = event.error or Failure()
+
+    def response(self) -> ProviderResponse:
+        """The finished answer. Raises TransportError if a call that was not cut has malformed arguments."""
+        if self._malformed and self._stop_reason not in neutral.CLIPPING:
+            raise TransportError(f"the service sent malformed arguments for a call of {self._malformed[0]!r}")
+        # A block that no stop event ended was cut off: text and thinking lose nothing by that, a call does.
+        return ProviderResponse(
+            parts=self._parts(lambda part: isinstance(part, Text | Thought)),
+            usage=tokens(self._usage),
+            finish_reason=neutral.finish_reason(self._stop_reason),
+            raw_finish=self._stop_reason,
+        )
+
+    def cancelled(self) -> ProviderResponse:
+        """What had arrived: text, and thinking whose signature had come. Never a call."""
+        return ProviderResponse(
+            parts=tuple(part for part in self._parts(_stands_alone) if _stands_alone(part)),
+            usage=tokens(self._usage),
+            finish_reason=FinishReason.CANCELLED,
+        )
+
+    def partial(self) -> tuple[Part, ...]:
+        """What had arrived when a stream failed, to be shown and not to be taken for an answer."""
+        return self.cancelled().parts
+
+    def _delta(self, index: int, delta: Delta) -> None:
+        block = self._open.get(index)
+        if block is None:
+            return
+        match delta.type:
+            case "text_delta":
+                block.pieces.append(delta.text or "")
+                self._say(delta.text or "", "")
+            case "input_json_delta":
+                block.pieces.append(delta.partial_json or "")
+            case "thinking_delta":
+                block.pieces.append(delta.thinking or "")
+                self._say("", delta.thinking or "")
+            case "signature_delta":
+                block.signature += delta.signature or ""
+            case "citations_delta":
+                if delta.citation is not None:
+                    block.citations.append(delta.citation)
+            case "compaction_delta":
+                block.shell = {**block.shell, "content": delta.content}
+
+    def _say(self, text: str, thinking: str) -> None:
+        if text and self._listeners.on_chunk is not None:
+            self._listeners.on_chunk(text)
+        if thinking and self._listeners.on_thinking is not None:
+            self._listeners.on_thinking(thinking)
+
+    def _stop(self, index: int) -> None:
+        block = self._open.pop(index, None)
+        if block is None:
+            return
+        try:
+            part = neutral.part(block.block(), self._model, self._restore)
+        except ValueError:
+            self._malformed.append(str(block.shell.get("name")))
+            return
+        if part is not None:
+            self._done[index] = part
+        if isinstance(part, FunctionCall) and self._listeners.on_function_call is not None:
+            self._listeners.on_function_call(part)
+
+    def _count(self, usage: Usage | None) -> None:
+        if usage is None:
+            return
+        self._usage = updated(self._usage, usage)
+        self._shown = risen(self._shown, tokens(self._usage))
+        if self._listeners.on_usage_update is not None:
+            self._listeners.on_usage_update(self._shown)
+
+    def _parts(self, wanted_if_open: Callable[[Part], bool]) -> tuple[Part, ...]:
+        parts: list[Part] = []
+        for index in self._order:
+            part = self._done.get(index)
+            if part is None and index in self._open:
+                part = self._unfinished(self._open[index], wanted_if_open)
+            if part is not None:
+                parts.append(part)
+        return tuple(parts)
+
+    def _unfinished(self, block: _Open, wanted: Callable[[Part], bool]) -> Part | None:
+        try:
+            part = neutral.part(block.block(), self._model, self._restore)
+        except ValueError:
+            return None
+        return part if part is not None and wanted(part) else None
+
+
+def _stands_alone(part: Part) -> bool:
+    """Whether a part makes sense in a history without what would have followed it."""
+    if isinstance(part, Thought):
+        return part.provider_data is not None
+    return isinstance(part, Text)
+
+
+def whole(answer: Answer, restore: neutral.Restore, listeners: Listeners) -> ProviderResponse:
+    """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
+    parts: list[Part] = []
+    for block in answer.content:
+        try:
+            part = neutral.part(block, answer.model, restore)
+        except ValueError:
+            raise TransportError(f"the service sent malformed arguments for a call of {block.get('name')!r}") from None
+        if part is not None:
+            parts.append(part)
+    kept = neutral.without_clipped_call(tuple(parts), answer.stop_reason)
+    usage = tokens(answer.usage or NOTHING)
+    for part in kept:
+        if isinstance(part, Thought) and part.text and listeners.on_thinking is not None:
+            listeners.on_thinking(part.text)
+        elif isinstance(part, Text) and listeners.on_chunk is not None:
+            listeners.on_chunk(part.text)
+        elif isinstance(part, FunctionCall) and listeners.on_function_call is not None:
+            listeners.on_function_call(part)
+    if listeners.on_usage_update is not None:
+        listeners.on_usage_update(usage)
+    return ProviderResponse(
+        parts=kept,
+        usage=usage,
+        finish_reason=neutral.finish_reason(answer.stop_reason),
+        raw_finish=answer.stop_reason,
+    )
+
+
+def stopped(response: ProviderResponse) -> ProviderResponse:
+    """A complete answer that came after the turn was cancelled: what of it may be kept."""
+    return ProviderResponse(
+        parts=tuple(part for part in response.parts if _stands_alone(part)),
+        usage=response.usage,
+        finish_reason=FinishReason.CANCELLED,
+    )

@@ -1,0 +1,100 @@
+"""A neutral message as a row of wire blocks, still apart from its neighbours.
+
+`Codec` says what a finished block is: plain data for the SDK's own call, bytes for the prepared request. Everything
+above it treats finished blocks as opaque, so both paths arrange conversations in exactly the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Generic, Protocol, TypeVar
+
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    Text,
+    Thought,
+    ToolResult,
+)
+
+from . import convert
+from .names import wire_id
+
+V = TypeVar("V")
+
+
+class Codec(Protocol[V]):
+    """How a block and a whole wire message are written."""
+
+    def block(self, block: convert.Block) -> V: ...
+
+    def message(self, role: str, blocks: Sequence[V]) -> V: ...
+
+
+class Kind(Enum):
+    """What the arrangement of a conversation depends on."""
+
+    TEXT = auto()
+    THINKING = auto()
+    CALL = auto()
+    RESULT = auto()
+    OTHER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit(Generic[V]):
+    """One finished block. `part` is set where the block may have to be written again under another id or text."""
+
+    kind: Kind
+    value: V
+    id: str = ""
+    part: Text | FunctionCall | ToolResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Generic[V]):
+    """The blocks of one message in its own order. `marked` says that it carries a cache mark."""
+
+    units: tuple[Unit[V], ...]
+    marked: bool
+
+
+def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
+    """The blocks of a message. Raises InvalidRequestError for content that the API has no block for."""
+    try:
+        units = tuple(_units(message, codec, model))
+    except UnicodeEncodeError as error:
+        raise InvalidRequestError(f"message {message.message_id!r} is not valid Unicode: {error.reason}") from None
+    return Row(units, any(part.cache is not None for part in message.parts))
+
+
+def _units(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
+    for part in message.parts:
+        kind, block = Kind.OTHER, None
+        match part:
+            case Text():
+                kind, block = Kind.TEXT, convert.text(part)
+            case Thought():
+                kind, block = Kind.THINKING, convert.thought(part, model)
+            case FunctionCall(id=own):
+                yield Unit(Kind.CALL, codec.block(convert.call(part, wire_id(own))), own, part)
+            case ToolResult(call_id=own):
+                yield Unit(Kind.RESULT, codec.block(convert.result(part, wire_id(own))), own, part)
+            case InlineData() | FileRef():
+                if message.role == "model":
+                    raise InvalidRequestError(f"the Messages API takes {part.mime_type!r} from the user only")
+                block = convert.media(part)
+            case Opaque():
+                block = convert.opaque(part)
+            case ExecutableCode() | CodeExecutionResult():
+                block = convert.code(part)
+        if block is not None:
+            yield Unit(kind, codec.block(block), part=part if isinstance(part, Text) else None)

@@ -1,0 +1,178 @@
+"""One neutral part as one block of the Messages API, as plain data. Both paths build their requests from these.
+
+Every function is pure. What the API has no block for is refused here, before anything is sent.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import msgspec
+
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import (
+    JSON,
+    CacheMark,
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Opaque,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+)
+from turnproof.provider import SystemInstruction
+
+from .models import DIALECT, same_model
+from .names import wire_name
+
+Block: TypeAlias = dict[str, Any]
+
+
+def text(part: Text) -> Block | None:
+    """A text block; None for blank text, which the API refuses. Citations of our own answers go back with it."""
+    if not part.text.strip():
+        return None
+    block = text_block(part.text)
+    if part.provider_data is not None and part.provider_data.dialect == DIALECT:
+        citations = part.provider_data.data.get("citations")
+        if citations:
+            block["citations"] = citations
+    return _marked(block, part.cache)
+
+
+def text_block(content: str) -> Block:
+    """A text block of this very text."""
+    return {"type": "text", "text": content}
+
+
+def thought(part: Thought, model: str) -> Block | None:
+    """The thinking as it was issued; None unless this model signed it (others refuse a foreign signature)."""
+    issued = part.provider_data
+    if issued is None or not _ours(issued, model):
+        return None
+    data = issued.data
+    if "redacted" in data:
+        return {"type": "redacted_thinking", "data": data["redacted"]}
+    if data.get("signature"):
+        return {"type": "thinking", "thinking": part.text, "signature": data["signature"]}
+    return None
+
+
+def call(part: FunctionCall, wire_id: str) -> Block:
+    """A tool call under its wire name."""
+    block: Block = {"type": "tool_use", "id": wire_id, "name": wire_name(part.name), "input": part.args}
+    if part.provider_data is not None and part.provider_data.dialect == DIALECT:
+        caller = part.provider_data.data.get("caller")
+        if caller:
+            block["caller"] = caller
+    return _marked(block, part.cache)
+
+
+def result(part: ToolResult, wire_id: str) -> Block:
+    """A tool's answer: a string, or a list of blocks where it has attachments; empty answers have no content."""
+    block: Block = {"type": "tool_result", "tool_use_id": wire_id}
+    answer = part.result if isinstance(part.result, str) else msgspec.json.encode(part.result).decode()
+    if part.attachments:
+        said = [text_block(answer)] if answer.strip() and part.result is not None else []
+        block["content"] = said + [media(item) for item in part.attachments]
+    elif answer.strip():
+        block["content"] = answer
+    if part.is_error:
+        block["is_error"] = True
+    return _marked(block, part.cache)
+
+
+def unanswered(wire_id: str) -> Block:
+    """The result of a call that history holds no result for: the API insists on one."""
+    return {
+        "type": "tool_result",
+        "tool_use_id": wire_id,
+        "content": "No result: the call was not carried out.",
+        "is_error": True,
+    }
+
+
+def media(part: InlineData | FileRef) -> Block:
+    """An image or document block. Text files go as plain text, files of the provider's own store by their id."""
+    if part.mime_type.startswith("image/"):
+        kind = "image"
+    elif part.mime_type == "application/pdf" or part.mime_type.startswith("text/"):
+        kind = "document"
+    else:
+        raise InvalidRequestError(f"the Messages API takes images, PDF and text, not {part.mime_type!r}")
+    return _marked({"type": kind, "source": _source(part)}, part.cache)
+
+
+def _source(part: InlineData | FileRef) -> Block:
+    if isinstance(part, FileRef):
+        if part.uri.startswith("file_"):
+            return {"type": "file", "file_id": part.uri}
+        return {"type": "url", "url": part.uri}
+    if part.mime_type.startswith("text/"):
+        return {"type": "text", "media_type": "text/plain", "data": part.data.decode("utf-8", "replace")}
+    return {"type": "base64", "media_type": part.mime_type, "data": b64encode(part.data).decode()}
+
+
+def opaque(part: Opaque) -> Block | None:
+    """A block of ours that no part names, verbatim; None for another dialect's."""
+    return dict(part.data) if part.dialect == DIALECT else None
+
+
+def code(part: ExecutableCode | CodeExecutionResult) -> Block:
+    """Code that another provider ran for itself, told as text: this API has its own blocks for its own runs only."""
+    if isinstance(part, ExecutableCode):
+        return text_block(f"```{part.language.lower()}\n{part.code}\n```")
+    return text_block(f"```\n{part.output}\n```")
+
+
+def tools(schemas: Sequence[ToolSchema]) -> list[Block]:
+    """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
+    return [_tool(schema) for schema in sorted(schemas, key=lambda schema: schema.name)]
+
+
+def _tool(schema: ToolSchema) -> Block:
+    block: Block = {"name": wire_name(schema.name)}
+    if schema.description:
+        block["description"] = schema.description
+    block["input_schema"] = {"type": "object", **schema.parameters}
+    return _marked(block, schema.cache)
+
+
+def system(instruction: SystemInstruction) -> list[Block]:
+    """The system text as blocks; empty where there is none."""
+    part = Text(instruction) if isinstance(instruction, str) else instruction
+    block = text(part) if part is not None else None
+    return [block] if block is not None else []
+
+
+def response_format(schema: Mapping[str, Any]) -> Block:
+    """The output format for a JSON schema. Objects are closed, as the API demands of every object in it."""
+    return {"type": "json_schema", "schema": _closed(schema)}
+
+
+def _closed(schema: JSON) -> JSON:
+    if isinstance(schema, Mapping):
+        copy = {key: _closed(value) for key, value in schema.items()}
+        if copy.get("type") == "object" and isinstance(copy.get("properties", {}), dict):
+            copy.setdefault("additionalProperties", False)
+        return copy
+    if isinstance(schema, list | tuple):
+        return [_closed(item) for item in schema]
+    return schema
+
+
+def _ours(issued: ProviderData, model: str) -> bool:
+    return issued.dialect == DIALECT and same_model(issued.model, model)
+
+
+def _marked(block: Block, mark: CacheMark | None) -> Block:
+    if mark is not None:
+        block["cache_control"] = {"type": "ephemeral"} if mark.ttl == "5m" else {"type": "ephemeral", "ttl": mark.ttl}
+    return block

@@ -1,0 +1,168 @@
+"""Every way a call can fail, as one of turnproof's typed errors.
+
+The status and the API's own error type decide. Words decide only where one type stands for several things (a prompt
+that is too long is an `invalid_request_error` like any other), and then only whole sentences known from recordings and
+the public reference: a refusal that merely mentions tokens or a maximum is not a full context.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Mapping
+from datetime import timezone
+from email.utils import parsedate_to_datetime
+
+import anthropic
+import httpx2
+import msgspec
+
+from turnproof.errors import (
+    AuthenticationError,
+    ContentFilterError,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+)
+
+from .wire import ErrorBody, Failure
+
+_TOO_LONG = re.compile(r"prompt is too long(?:: (?P<requested>\d+) tokens > (?P<limit>\d+) maximum)?\.?", re.IGNORECASE)
+_NO_ROOM = re.compile(r"input length and `?max_tokens`? exceed context limit: (?P<prompt>\d+) \+ (?P<room>\d+) > (?P<limit>\d+)")
+_FILTERED = re.compile(r"output blocked by content filtering policy\.?", re.IGNORECASE)
+
+_STATUS_OF_KIND = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "conflict_error": 409,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "api_error": 500,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+"""Which status an error type goes with: an error inside a stream comes under status 200."""
+
+
+def from_exception(error: Exception, secret: str) -> ProviderError:
+    """The typed error for whatever the SDK, its HTTP client or the socket raised. `secret` never shows in it."""
+    if isinstance(error, ProviderError):
+        return error
+    if isinstance(error, anthropic.APIStatusError):
+        return _from_status(error, secret)
+    cause = error.__cause__ or error
+    detail = _scrubbed(str(cause) or "no details", secret)
+    if isinstance(cause, anthropic.APITimeoutError | httpx2.TimeoutException | TimeoutError):
+        return TransportError(f"the service was silent for too long ({type(cause).__name__}: {detail})")
+    return TransportError(f"no complete answer from the service ({type(cause).__name__}: {detail})")
+
+
+def from_stream(failure: Failure, secret: str) -> ProviderError:
+    """The typed error for an error event. The stream's own status, 200, says nothing and is not repeated."""
+    return _typed(_STATUS_OF_KIND.get(failure.type or "", 500), failure, None, secret, shown_status=200)
+
+
+def _from_status(error: anthropic.APIStatusError, secret: str) -> ProviderError:
+    failure = _failure(error)
+    status = error.status_code
+    if status < 400:
+        # The SDK reports an error event of a stream under the stream's own status.
+        return from_stream(failure, secret)
+    typed = _typed(status, failure, retry_after(error.response.headers), secret, shown_status=status)
+    advice = error.response.headers.get("x-should-retry")
+    if advice in ("true", "false"):
+        typed.retryable = advice == "true"
+    return typed
+
+
+def _failure(error: anthropic.APIStatusError) -> Failure:
+    try:
+        body = msgspec.convert(error.body, ErrorBody)
+    except msgspec.ValidationError:
+        body = ErrorBody()
+    # A proxy's page of HTML is no message: the status has to do.
+    return body.error or Failure(message=f"HTTP status {error.status_code}")
+
+
+def _typed(
+    status: int, failure: Failure, wait: float | None, secret: str, *, shown_status: int
+) -> ProviderError:
+    kind = failure.type
+    text = _scrubbed(failure.message or kind or f"HTTP status {status}", secret)
+    match status:
+        case 401 | 403:
+            return AuthenticationError(text, status=shown_status, kind=kind)
+        case 413:
+            return ContextLimitError(text, status=shown_status, kind=kind)
+        case 429:
+            return RateLimitError(text, status=shown_status, kind=kind, retry_after=wait)
+        case 408:
+            return TransportError(text, status=shown_status, kind=kind, retry_after=wait)
+        case 409:
+            return OverloadedError(text, status=shown_status, kind=kind, retry_after=wait)
+        case 400:
+            return _refusal(text, shown_status, kind)
+        case _ if status >= 500:
+            return OverloadedError(text, status=shown_status, kind=kind, retry_after=wait)
+        case _:
+            return InvalidRequestError(text, status=shown_status, kind=kind)
+
+
+def _refusal(text: str, status: int, kind: str | None) -> ProviderError:
+    if found := _TOO_LONG.fullmatch(text.strip()):
+        limit, requested = found["limit"], found["requested"]
+        return ContextLimitError(
+            text,
+            limit=int(limit) if limit else None,
+            requested=int(requested) if requested else None,
+            status=status,
+            kind=kind,
+        )
+    if found := _NO_ROOM.match(text):
+        requested = int(found["prompt"]) + int(found["room"])
+        return ContextLimitError(text, limit=int(found["limit"]), requested=requested, status=status, kind=kind)
+    if _FILTERED.fullmatch(text.strip()):
+        return ContentFilterError(text, status=status, kind=kind)
+    return InvalidRequestError(text, status=status, kind=kind)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait by the response's headers, which give milliseconds, seconds or a date; None without a hint."""
+    for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers[name]) * factor
+        except (KeyError, ValueError):
+            continue
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+    return _until(headers.get("retry-after"), headers.get("date"))
+
+
+def _until(moment: str | None, now: str | None) -> float | None:
+    wanted = _timestamp(moment)
+    if wanted is None:
+        return None
+    # The service's own clock, where it tells it: ours may be wrong.
+    began = _timestamp(now)
+    return max(0.0, wanted - (time.time() if began is None else began))
+
+
+def _timestamp(date: str | None) -> float | None:
+    if date is None:
+        return None
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)).timestamp()
+
+
+def _scrubbed(text: str, secret: str) -> str:
+    return text.replace(secret, "***") if secret else text

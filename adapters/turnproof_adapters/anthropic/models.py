@@ -1,0 +1,68 @@
+"""What the adapter has to know of a model by its name. State of November 2026."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+DIALECT = "anthropic-messages"
+
+DEFAULT_MAX_TOKENS = 8192
+"""Room for an answer unless the endpoint's options say otherwise."""
+
+CONTEXT_TOKENS = 200_000
+"""The standard window of every current model; larger ones are granted an account, not a model name."""
+
+# claude-sonnet-4-5-20250929, claude-opus-5, claude-3-5-haiku-20241022, claude-3-opus-latest
+_NEW_STYLE = re.compile(r"claude-(?P<line>[a-z]+)-(?P<major>\d+)(?:-(?P<minor>\d{1,2}))?(?:-|$)")
+_OLD_STYLE = re.compile(r"claude-(?P<major>\d+)(?:-(?P<minor>\d{1,2}))?-(?P<line>[a-z]+)")
+_DATE = re.compile(r"-(?:\d{8}|latest)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The features of a model, derived from its place in the family. Unknown names count as current models."""
+
+    line: str
+    version: tuple[int, int]
+
+    @property
+    def max_tokens(self) -> int:
+        """`DEFAULT_MAX_TOKENS`, or less where the model itself writes less."""
+        return 4096 if self.version < (3, 5) else DEFAULT_MAX_TOKENS
+
+    @property
+    def thinks(self) -> bool:
+        """Extended thinking arrived with 3.7."""
+        return self.version >= (3, 7)
+
+    @property
+    def structured(self) -> bool:
+        """`output_config.format` arrived with Opus 4.1 and the 4.5 models."""
+        return self.version >= (4, 5) or (self.line == "opus" and self.version >= (4, 1))
+
+    @property
+    def mid_system(self) -> bool:
+        """Messages of role `system` are recorded with Opus 4.8; earlier models refuse them."""
+        return self.version >= (4, 8)
+
+    @property
+    def documents(self) -> bool:
+        """PDF input arrived with the 3.5 models."""
+        return self.version >= (3, 5)
+
+
+_CURRENT = (99, 0)
+
+
+def model(name: str) -> Model:
+    """The model of that name, on any platform's spelling that keeps Anthropic's own name inside."""
+    found = _NEW_STYLE.search(name) or _OLD_STYLE.search(name)
+    if found is None:
+        return Model("", _CURRENT)
+    return Model(found["line"], (int(found["major"]), int(found["minor"] or 0)))
+
+
+def same_model(a: str, b: str) -> bool:
+    """Whether two names mean one model: an alias and its dated id do. Answers name the dated id."""
+    return a == b or _DATE.sub("", a) == _DATE.sub("", b)

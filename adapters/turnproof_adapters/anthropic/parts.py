@@ -1,0 +1,90 @@
+"""Content blocks of an answer as neutral parts, whether they came whole or in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import msgspec
+
+from turnproof.messages import JSON, FinishReason, FunctionCall, Opaque, Part, ProviderData, ProviderResponse, Text, Thought
+
+from .models import DIALECT
+
+FINISH = {
+    "end_turn": FinishReason.STOP,
+    "stop_sequence": FinishReason.STOP,
+    "tool_use": FinishReason.TOOL_USE,
+    "max_tokens": FinishReason.MAX_TOKENS,
+    "pause_turn": FinishReason.PAUSED,
+    "refusal": FinishReason.REFUSAL,
+    "model_context_window_exceeded": FinishReason.CONTEXT_LIMIT,
+}
+"""Stop reasons; any other is `unknown` and stays readable in `raw_finish`."""
+
+Restore: TypeAlias = Callable[[str], str]
+"""From a tool's wire name to its own."""
+
+CLIPPING = frozenset({"max_tokens", "model_context_window_exceeded", "stop_sequence"})
+"""Stop reasons that can end an answer in the middle of a call."""
+
+
+def finish_reason(stop_reason: str | None) -> FinishReason:
+    """The neutral reason for the API's word."""
+    return FINISH.get(stop_reason or "", FinishReason.UNKNOWN)
+
+
+def part(block: dict[str, Any], model: str, restore: Restore) -> Part | None:
+    """The part that a finished block is; None for a text block without text.
+
+    A block of an unknown type is kept as `Opaque`. Raises ValueError for a call whose arguments are not an object:
+    it must not be run, and cannot be sent back.
+    """
+    match block:
+        case {"type": "text", "text": str(text)}:
+            if not text:
+                return None
+            citations = block.get("citations")
+            return Text(text, provider_data=_issued(model, {"citations": citations}) if citations else None)
+        case {"type": "thinking", "thinking": str(text)}:
+            signature = block.get("signature")
+            return Thought(text, provider_data=_issued(model, {"signature": signature}) if signature else None)
+        case {"type": "redacted_thinking", "data": str(data)}:
+            return Thought(provider_data=_issued(model, {"redacted": data}))
+        case {"type": "tool_use"}:
+            return _call(block, model, restore)
+        case _:
+            return Opaque(DIALECT, str(block.get("type")), block)
+
+
+def _call(block: dict[str, Any], model: str, restore: Restore) -> FunctionCall:
+    match block:
+        case {"id": str(call_id), "name": str(name), "input": dict() | None as args}:
+            # A direct call is the ordinary kind; only a call made by the service's own code has to say so again.
+            caller = block.get("caller")
+            indirect = caller is not None and caller != {"type": "direct"}
+            issued = _issued(model, {"caller": caller}) if indirect else None
+            return FunctionCall(call_id, restore(name), args or {}, provider_data=issued)
+    raise ValueError(f"not a tool call: {block.get('name')!r}")
+
+
+def without_clipped_call(parts: tuple[Part, ...], stop_reason: str | None) -> tuple[Part, ...]:
+    """The parts less a last call that the stop reason may have cut: its arguments hold only what was complete by then."""
+    if stop_reason in CLIPPING and parts and isinstance(parts[-1], FunctionCall):
+        return parts[:-1]
+    return parts
+
+
+def _issued(model: str, data: dict[str, Any]) -> ProviderData:
+    return ProviderData(DIALECT, model, data)
+
+
+def with_structured_output(response: ProviderResponse, schema: JSON) -> ProviderResponse:
+    """The response with its text read as JSON, where a schema was asked for and the answer came to its end."""
+    if schema is None or response.finish_reason is not FinishReason.STOP:
+        return response
+    try:
+        structured = msgspec.json.decode(response.text)
+    except msgspec.DecodeError:
+        return response
+    return msgspec.structs.replace(response, structured_output=structured)

@@ -1,0 +1,31 @@
+"""Canonical JSON: equal values, equal bytes. Keys are sorted, and there is no text it cannot write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+_encoder = msgspec.json.Encoder(order="deterministic")
+
+
+def canonical(value: object) -> bytes:
+    """Structs and plain values as JSON. Raises TypeError for what is not data.
+
+    Half of a surrogate pair, which a careless decoder leaves behind and UTF-8 has no form for, is written as the text
+    of its escape (`\\ud83d`): an adapter that returns one must not be able to stop its own evidence.
+    """
+    try:
+        return _encoder.encode(value)
+    except UnicodeEncodeError:
+        return _encoder.encode(_escaped(msgspec.to_builtins(value)))
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {_escaped(key): _escaped(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_escaped(item) for item in value]
+    return value

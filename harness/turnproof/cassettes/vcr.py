@@ -1,0 +1,168 @@
+"""Our cassettes in somebody's own tests, with vcrpy or pytest-recording (extra `vcr`).
+
+In `conftest.py`:
+
+    from turnproof.cassettes.vcr import register
+
+    def pytest_recording_configure(config, vcr):
+        register(vcr)
+
+From then on requests are matched by what they say: another order of keys, another `max_tokens`, or a query parameter
+that the provider ignores still finds its answer. vcrpy's default matches on the address alone, and its body matcher
+compares every recorded body anew for every request.
+
+Registering also replaces the YAML loader: JSON text is read by msgspec, anything else as before. It keeps
+`metadata.turnproof` away from what vcrpy gets to see, because pytest-recording 0.14 cannot unpack a cassette that has
+metadata ("too many values to unpack"). vcrpy on its own reads the files as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+import msgspec
+
+from ..dialects import dialect, dialect_names
+from ..dialects.base import Dialect, Refusal
+from ..messages import JSON
+from .format import RecordedRequest
+from .match import both_sides, canonical, digest_of, first_difference, read_recorded
+
+NAME = "turnproof"
+"""The name under which the matcher is registered, for a `match_on` of one's own."""
+
+MATCH_ON = ("method", "scheme", "host", "port", "path", NAME)
+"""What `register` makes the default: no query, the form covers what of it matters."""
+
+
+class Request(Protocol):
+    """What the matcher looks at of a `vcr.request.Request` (vcrpy ships no types)."""
+
+    method: str
+    uri: str
+    headers: Mapping[str, str]
+    body: Any
+
+    @property
+    def host(self) -> str | None: ...
+
+
+class VCR(Protocol):
+    """What `register` uses of a `vcr.VCR`."""
+
+    match_on: Any
+
+    def register_matcher(self, name: str, matcher: Any) -> None: ...
+
+    def register_serializer(self, name: str, serializer: Any) -> None: ...
+
+
+def register(vcr: VCR) -> None:
+    """Make this VCR instance match requests by their content, and load our files fast.
+
+    Sets the instance's default `match_on`; one given to `use_cassette` or by the `vcr_config` fixture still wins, and
+    should then name `turnproof` itself.
+    """
+    vcr.register_matcher(NAME, Matcher(_by_host()))
+    vcr.register_serializer("yaml", Serializer())
+    vcr.match_on = MATCH_ON
+
+
+def matcher(r1: Request, r2: Request) -> None:
+    """The matcher alone, for `vcr.register_matcher`. Raises AssertionError if the requests do not match."""
+    _shared_matcher()(r1, r2)
+
+
+class Matcher:
+    """A vcrpy matcher: passes when two requests have the same canonical form, else says where they differ.
+
+    `dialects` are found by host name; a request to any other host is compared byte by byte. Whether a stream is
+    asked for counts too: an answer recorded in one form is no answer in the other. A request is parsed once, however
+    many others it is compared with.
+    """
+
+    def __init__(self, dialects: Mapping[str, Dialect]) -> None:
+        self._dialects = dialects
+        self._digests: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
+        # vcrpy asks several questions of a request, each with a fresh copy of it that shares the body.
+        self._latest: tuple[bytes, str, str, str] = (b"", "", "", "")
+
+    def __call__(self, r1: Request, r2: Request) -> None:
+        """`r2` is the recorded request. Raises AssertionError with JSON path and both sides if they differ."""
+        if self._digest(r1) != self._digest(r2):
+            raise AssertionError(self._difference(r1, r2))
+
+    def _digest(self, request: Request) -> str:
+        known = self._digests.get(request)
+        if known is None:
+            body = _body(request)
+            latest, method, uri, known = self._latest
+            if body is not latest or (method, uri) != (request.method, request.uri):
+                known = digest_of(self._form(request, body))
+                self._latest = (body, request.method, request.uri, known)
+            self._digests[request] = known
+        return known
+
+    def _form(self, request: Request, body: bytes) -> JSON:
+        dialect = self._dialects.get(request.host or "")
+        if dialect is not None:
+            headers = {name.lower(): str(value) for name, value in request.headers.items()}
+            call = read_recorded(dialect, RecordedRequest(request.method, request.uri, headers, body))
+            if not isinstance(call, Refusal) and call.operation != "other":
+                return {**canonical(dialect, call), "stream": call.stream}
+        return {"uri": request.uri, "body": body.decode(errors="backslashreplace")}
+
+    def _difference(self, r1: Request, r2: Request) -> str:
+        found = first_difference(self._form(r2, _body(r2)), self._form(r1, _body(r1)))
+        assert found is not None, "equal forms have equal digests"
+        path, *sides = found
+        recorded, sent = both_sides(*sides)
+        return f"differs at {path.replace('$.form', '$', 1)}: recorded {recorded}, sent {sent}"
+
+
+class Serializer:
+    """A vcrpy serializer for `.yaml` files: JSON text by msgspec, everything else as vcrpy does it."""
+
+    def deserialize(self, text: str) -> Any:
+        """What vcrpy makes of a cassette's text, without the metadata that is ours."""
+        try:
+            data = msgspec.json.decode(text)
+        except msgspec.DecodeError:
+            data = _vcrpys_own().deserialize(text)
+        if isinstance(data, dict) and isinstance(data.get("metadata"), dict):
+            data["metadata"].pop("turnproof", None)
+        return data
+
+    def serialize(self, cassette: Any) -> str:
+        """The text that vcrpy writes."""
+        return str(_vcrpys_own().serialize(cassette))
+
+
+def _vcrpys_own() -> Any:
+    return import_module("vcr.serializers.yamlserializer")
+
+
+def _body(request: Request) -> bytes:
+    body = request.body
+    if hasattr(body, "read"):
+        body = body.read()
+    if isinstance(body, str):
+        return body.encode()
+    if body is None or isinstance(body, bytes):
+        return body or b""
+    return b"".join(body)
+
+
+def _by_host() -> dict[str, Dialect]:
+    known = map(dialect, dialect_names())
+    return {urlsplit(each.default_host).hostname or each.default_host: each for each in known}
+
+
+@cache
+def _shared_matcher() -> Matcher:
+    return Matcher(_by_host())

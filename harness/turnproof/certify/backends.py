@@ -1,0 +1,161 @@
+"""Which backend answers which adapter: its cassettes, the emulator, or the real API.
+
+An adapter that turnproof has cassettes for is replayed unless something else is asked for; a binding given as
+`module:attribute` is emulated.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from ..cassettes import Cassette, Player, cassette_path, load, overlaid
+from ..cassettes.proxy import ProxyTarget
+from ..dialects.base import Dialect
+from ..driver import Backend, RunSpec
+from ..emulator import CassetteResponder, Responder, ScriptResponder, ServerRun
+from ..emulator.responders import ProxyResponder
+from ..errors import CassetteError, UsageError
+from ..provider import Binding
+
+_LIVE = {"anthropic-messages": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")}
+"""Where the real key and, if it is not the default host, the real base URL are found in the environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The backend of one adapter; `folder` holds its cassettes where it is replayed."""
+
+    backend: Backend
+    folder: Path | None = None
+
+
+@cache
+def cassette_roots() -> tuple[Path, ...]:
+    """The folders of installed cassette collections (entry point group `turnproof.cassettes`)."""
+    modules = [import_module(entry.value) for entry in entry_points(group="turnproof.cassettes")]
+    return tuple(Path(next(iter(module.__path__))) for module in modules)
+
+
+def choose_backend(spec: str, binding: Binding, wanted: str | None) -> Choice:
+    """The backend for an adapter. Raises CassetteError when a replay is asked for and there are no cassettes."""
+    found = next((root for root in cassette_roots() if (root / binding.name).is_dir()), None)
+    if wanted == "replay" or (wanted is None and found is not None and ":" not in spec):
+        if found is None:
+            raise CassetteError(f"no cassettes for {binding.name!r}: record some with `turnproof record {spec}`")
+        return Choice("replay", found)
+    return Choice("live" if wanted == "live" else "emulate")
+
+
+class Backends:
+    """The responders of a whole certification."""
+
+    def __init__(self, choices: Mapping[str, Choice]) -> None:
+        self._choices = dict(choices)
+        self._cassettes: dict[Path, Cassette] = {}
+        self._mismatches: list[str] = []
+        self._played: dict[tuple[str, str], set[str]] = {}
+        self._recorded: dict[str, set[str]] = {}
+
+    @property
+    def label(self) -> str:
+        """One word for all adapters; `mixed` where they differ."""
+        words = {choice.backend for choice in self._choices.values()}
+        return words.pop() if len(words) == 1 else "mixed"
+
+    def backend_of(self, spec: str) -> Backend:
+        """What answers an adapter."""
+        return self._choices[spec].backend
+
+    def recorded(self, spec: str) -> str | None:
+        """What the cassettes of an adapter were recorded from, in the words of a claim; None without a replay."""
+        choice = self._choices[spec]
+        if choice.folder is None:
+            return None
+        words = self._recorded.get(spec) or set()
+        return ", ".join(sorted(words)) or None
+
+    def prepare(self, spec: str, binding: Binding, scenarios: set[str]) -> None:
+        """Load an adapter's cassettes. Raises CassetteError for a missing, damaged or newer one."""
+        choice = self._choices[spec]
+        if choice.folder is None:
+            return
+        for scenario in sorted(scenarios):
+            cassette = self._cassette(choice.folder, binding.name, scenario, None)
+            words = "emulated" if cassette.recorded == "emulated" else f"live, {cassette.date}"
+            self._recorded.setdefault(spec, set()).add(words)
+
+    # -- what the lab asks for -------------------------------------------------------------------------------
+
+    def backend_for(self, spec: RunSpec) -> Backend:
+        """The backend of a run."""
+        return self._choices[spec.adapter].backend
+
+    def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
+        """The responder of a run."""
+        choice = self._choices[spec.adapter]
+        if choice.backend == "live":
+            return ProxyResponder(live_target(binding, dialect))
+        if choice.folder is None:
+            return ScriptResponder()
+        cassette = self._cassette(choice.folder, binding.name, spec.scenario.name, spec.key.path)
+        return CassetteResponder(Player(cassette, dialect))
+
+    def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
+        """Note what was asked for in vain, and what was played."""
+        responder = server_run.responder
+        if not isinstance(responder, CassetteResponder):
+            return
+        self._mismatches += responder.mismatches
+        unplayed = {id(item) for item in responder.player.unplayed()}
+        cassette = responder.player.cassette
+        played = {item.digest for item in cassette.interactions if id(item) not in unplayed}
+        self._played.setdefault((spec.adapter, spec.scenario.name), set()).update(played)
+
+    @property
+    def mismatches(self) -> tuple[str, ...]:
+        """Requests that no cassette had an answer for."""
+        return tuple(self._mismatches)
+
+    def unplayed(self) -> list[str]:
+        """Recorded exchanges that no run asked for, one line each."""
+        lines = []
+        for (spec, scenario), played in sorted(self._played.items()):
+            choice = self._choices[spec]
+            assert choice.folder is not None
+            for path, cassette in self._cassettes.items():
+                if cassette.scenario != scenario or path.name.endswith(".legacy.yaml"):
+                    continue
+                for item in cassette.interactions:
+                    if item.digest not in played:
+                        lines.append(f"{path.name}: recorded and not played: turn {item.turn} round {item.round}")
+        return lines
+
+    def _cassette(self, root: Path, adapter: str, scenario: str, path: str | None) -> Cassette:
+        cassette = self._load(cassette_path(root, adapter, scenario))
+        overlay = cassette_path(root, adapter, scenario, overlay="legacy")
+        if path == "legacy" and overlay.exists():
+            return overlaid(cassette, self._load(overlay))
+        return cassette
+
+    def _load(self, path: Path) -> Cassette:
+        if path not in self._cassettes:
+            self._cassettes[path] = load(path)
+        return self._cassettes[path]
+
+
+def live_target(binding: Binding, dialect: Dialect) -> ProxyTarget:
+    """The real API of a binding's dialect. Raises UsageError when the environment has no key for it."""
+    if binding.dialect not in _LIVE:
+        raise UsageError(f"no live backend for dialect {binding.dialect!r}")
+    key_name, url_name = _LIVE[binding.dialect]
+    key = os.environ.get(key_name, "")
+    if not key:
+        raise UsageError(f"the live backend needs a key: set {key_name}")
+    base_url = os.environ.get(url_name) or dialect.default_host
+    return ProxyTarget(base_url if "//" in base_url else f"https://{base_url}", key, dialect)

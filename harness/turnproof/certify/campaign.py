@@ -1,0 +1,108 @@
+"""A certification while it happens: runs are made once, kept as evidence, and read by every check.
+
+A campaign is driven by pytest (one item a verdict), but knows nothing of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from ..dialects import dialect
+from ..driver import Lab, RunSpec
+from ..evidence import EvidenceStore
+from ..provider import Binding
+from ..requirements import judge, judge_parity
+from ..runlog import ResultLine, RunWriter, TranscriptLine
+from ..transcript import Transcript
+from ..verdict import Status, Verdict, inconclusive, not_claimed
+from ..view import View
+from .plan import Item, Plan
+
+
+class Campaign:
+    """Makes the plan's runs in a lab, then gives the verdict of each item."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        adapters: dict[str, Binding],
+        lab: Lab,
+        store: EvidenceStore,
+        writer: RunWriter | None = None,
+        progress: Callable[[int, int, str], None] = lambda done, total, what: None,
+    ) -> None:
+        self.plan = plan
+        self.adapters = adapters
+        self.results: list[ResultLine] = []
+        self._lab = lab
+        self._store = store
+        self._writer = writer
+        self._progress = progress
+        self._views: dict[str, list[View]] = {spec: [] for spec in adapters}
+        self._measured = False
+        self.stop = threading.Event()
+
+    def measure(self) -> None:
+        """Make every run, once."""
+        if self._measured:
+            return
+        self._measured = True
+        total = len(self.plan.runs)
+        done = 0
+        transcripts: dict[RunSpec, Transcript] = {}
+
+        def keep(spec: RunSpec, transcript: Transcript) -> None:
+            nonlocal done
+            done += 1
+            self._progress(done, total, str(spec.key))
+            transcripts[spec] = transcript
+
+        self._lab.run_all(self.plan.runs, keep, self.stop)
+        for spec in self.plan.runs:  # in the plan's order, whatever order they ended in
+            self._keep(spec, transcripts[spec])
+
+    def _keep(self, spec: RunSpec, transcript: Transcript) -> None:
+        digest = self._store.put(transcript)
+        binding = self.adapters[spec.adapter]
+        if self._writer is not None:
+            line = TranscriptLine(adapter=binding.name, key=transcript.key, digest=digest, how=transcript.end.how)
+            self._writer.write(line)
+        self._views[spec.adapter].append(View(transcript, dialect(binding.dialect), spec.scenario, digest))
+
+    def verdict(self, item: Item) -> Verdict:
+        """The item's verdict; recorded as a result."""
+        binding = self.adapters[item.adapter]
+        claims = binding.claims()
+        lacking = item.requirement.lacks(claims)
+        if lacking:
+            verdict = not_claimed(f"the adapter does not claim {', '.join(lacking)}")
+        elif item.path == "parity":
+            verdict = self._parity(item, binding)
+        else:
+            verdict = judge(item.requirement, item.path, self._views[item.adapter], claims=claims)
+        line = ResultLine(adapter=binding.name, requirement=item.requirement.id, path=item.path, verdict=verdict)
+        self.results.append(line)
+        return verdict
+
+    def _parity(self, item: Item, binding: Binding) -> Verdict:
+        views = self._views[item.adapter]
+        found = judge_parity(
+            item.requirement,
+            [view for view in views if view.key.path == "stateless"],
+            [view for view in views if view.key.path == "legacy" and view.key.repeat == 0],
+            [view for view in views if view.key.path == "legacy" and view.key.repeat == 1],
+            declared=binding.declared,
+        )
+        return found if found is not None else inconclusive("the requirement has no aspect to compare")
+
+
+def exit_code(results: Sequence[ResultLine], must: set[str], problems: Sequence[str]) -> int:
+    """0 every claimed MUST held, 1 violations (or a problem with accepted ones), 3 nothing measured or undecided."""
+    statuses = [line.verdict.status for line in results if line.requirement in must]
+    if problems or Status.VIOLATED in statuses:
+        return 1
+    if Status.INCONCLUSIVE in statuses:
+        return 3
+    measured = any(line.verdict.status in (Status.HELD, Status.KNOWN_ISSUE) for line in results)
+    return 0 if measured else 3

@@ -1,0 +1,167 @@
+"""`turnproof certify`: plan, run under pytest, apply known issues, write the reports, decide the exit code."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime
+from importlib.metadata import PackageNotFoundError, version
+
+from .. import __version__
+from ..bindings import resolve_binding
+from ..driver import Lab
+from ..errors import UsageError
+from ..evidence import EvidenceStore
+from ..known_issues import accept, append_accepted, apply_known_issues
+from ..provider import Binding
+from ..reports import write_reports
+from ..requirements import Level, Requirement, Suite, load_suite, stale_differences
+from ..runlog import AdapterLine, Environment, Header, RequirementLine, RunWriter, read_run
+from .backends import Backends, choose_backend
+from .campaign import Campaign, exit_code
+from .options import CertifyOptions
+from .plan import plan, select
+from .running import run_items
+from .scenarios import suite_scenarios
+
+
+def certify(options: CertifyOptions) -> int:
+    """Certify the adapters; writes everything under `options.out` and returns the exit code.
+
+    Raises UsageError for adapters, requirements or settings that do not exist. An interrupted run leaves a readable
+    partial report and re-raises KeyboardInterrupt.
+    """
+    started = time.monotonic()
+    suite = load_suite()
+    adapters = {spec: resolve_binding(spec) for spec in options.adapters}
+    names = [binding.name for binding in adapters.values()]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise UsageError(f"two adapters are named {sorted(twice)[0]!r}: certify them in runs of their own")
+    for binding in adapters.values():
+        suite.catalogue.check_declared(binding.declared)
+    requirements = select(suite.requirements, options.only, options.skip, options.profiles)
+    the_plan = plan(adapters, suite, suite_scenarios(suite), requirements, path=options.path, depth=options.depth)
+    backends = Backends({spec: choose_backend(spec, binding, options.backend) for spec, binding in adapters.items()})
+    for spec, binding in adapters.items():
+        backends.prepare(spec, binding, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
+    with (
+        RunWriter(options.out / "run.ndjson") as writer,
+        Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends) as lab,
+    ):
+        _write_head(writer, options, suite, adapters, backends)
+        store = EvidenceStore(options.out / "evidence")
+        campaign = Campaign(the_plan, adapters, lab, store, writer, progress=_progress())
+        try:
+            run_items(campaign)
+        except KeyboardInterrupt:
+            campaign.stop.set()
+            for line in campaign.results:
+                writer.write(line)
+            writer.close()
+            write_reports(read_run(options.out / "run.ndjson"), options.out, store)
+            raise
+        known = options.config.settings.known_issue
+        results, problems = apply_known_issues(
+            campaign.results, known, date.today(), {requirement.id for requirement in suite.catalogue}
+        )
+        problems += _stale(adapters, campaign, options)
+        for line in results:
+            writer.write(line)
+        must = {requirement.id for requirement in requirements if requirement.level is Level.MUST}
+        code = exit_code(results, must, problems)
+        writer.finish(code, time.monotonic() - started, tuple(problems))
+    if options.accept:
+        append_accepted(options.config.target, accept(results, date.today(), options.config.table))
+    write_reports(read_run(options.out / "run.ndjson"), options.out, store)
+    for talk in (*backends.mismatches, *backends.unplayed()):
+        print(talk, file=sys.stderr)
+    for spec, why in the_plan.left_out:
+        print(f"left out for {spec}: {why}", file=sys.stderr)
+    return code
+
+
+def _write_head(
+    writer: RunWriter, options: CertifyOptions, suite: Suite, adapters: Mapping[str, Binding], backends: Backends
+) -> None:
+    writer.write(
+        Header(
+            turnproof=__version__,
+            profiles=suite.profiles.name,
+            backend=backends.label,
+            depth=options.depth,
+            seed=options.seed,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+            environment=Environment(
+                python=platform.python_version(),
+                platform=platform.platform(),
+                packages={
+                    binding.package: _version(binding.package) for binding in adapters.values() if binding.package
+                },
+            ),
+            command=options.command,
+            reproduce=options.reproduce,
+        )
+    )
+    for requirement in suite.requirements:
+        writer.write(_requirement_line(requirement))
+    for spec, binding in adapters.items():
+        claims = binding.claims()
+        writer.write(
+            AdapterLine(
+                name=binding.name,
+                spec=spec,
+                dialect=binding.dialect,
+                model=binding.model,
+                backend=backends.backend_of(spec),
+                recorded=backends.recorded(spec),
+                capabilities={name: getattr(claims, name) for name in type(claims).__slots__},
+            )
+        )
+
+
+def _requirement_line(requirement: Requirement) -> RequirementLine:
+    return RequirementLine(
+        id=requirement.id,
+        title=requirement.title,
+        level=requirement.level.value,
+        profile=requirement.profile,
+        capability=", ".join(requirement.capability) or None,
+        reason=requirement.reason,
+        remedy=requirement.remedy,
+        sources=requirement.sources,
+    )
+
+
+def _stale(adapters: Mapping[str, Binding], campaign: Campaign, options: CertifyOptions) -> list[str]:
+    """Declared differences that no longer occur; only a run over everything can tell."""
+    if options.only or options.skip or options.profiles or options.path:
+        return []
+    problems = []
+    for binding in adapters.values():
+        verdicts = [line.verdict for line in campaign.results if line.adapter == binding.name]
+        problems += [
+            f"{binding.name} declares the difference {difference.name!r}, which no longer occurs: remove it"
+            for difference in stale_differences(binding.declared, verdicts)
+        ]
+    return problems
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _progress() -> Callable[[int, int, str], None]:
+    if not sys.stderr.isatty():
+        return lambda done, total, what: None
+
+    def show(done: int, total: int, what: str) -> None:
+        end = "\n" if done == total else ""
+        print(f"\r\x1b[K{done}/{total} {what}", end=end, file=sys.stderr, flush=True)
+
+    return show

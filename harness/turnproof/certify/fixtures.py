@@ -1,0 +1,99 @@
+"""What the pytest plugin's fixtures give to a project's own tests: a scripted emulator, and a replay."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..cassettes import Player, load
+from ..dialects import dialect as dialect_named
+from ..dialects.base import HttpRequest
+from ..emulator import CassetteResponder, EmulatorServer, Exchange, ScriptResponder, ServerRun
+from ..emulator.run import CANARY_KEY
+from ..errors import UsageError
+from ..scenarios import Scenario
+from ..scenarios import load as load_scenario
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedEndpoint:
+    """A scripted emulator for a client under test. Turn 0 is armed; `arm(n)` goes to another turn."""
+
+    base_url: str
+    api_key: str
+    model: str
+    scenario: Scenario
+    _run: ServerRun
+
+    def arm(self, turn: int) -> None:
+        """Make `turn` the one that the next requests belong to."""
+        if not 0 <= turn < len(self.scenario.turns):
+            raise UsageError(f"{self.scenario.name} has turns 0 to {len(self.scenario.turns) - 1}, not {turn}")
+        self._run.arm(turn, self.scenario.turns[turn])
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Every exchange so far, with the emulator's findings."""
+        return tuple(self._run.exchanges)
+
+    @property
+    def requests(self) -> tuple[HttpRequest, ...]:
+        """Every request so far, as it arrived."""
+        return tuple(exchange.request for exchange in self._run.exchanges)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayEndpoint:
+    """A local server that plays a cassette to any client, chunk by chunk."""
+
+    base_url: str
+    api_key: str
+    model: str
+    player: Player
+    _responder: CassetteResponder
+
+    @property
+    def mismatches(self) -> tuple[str, ...]:
+        """Requests that were not in the cassette, each with the place of the first difference and both sides."""
+        return tuple(self._responder.mismatches)
+
+    @property
+    def unplayed(self) -> tuple[str, ...]:
+        """What was recorded and not asked for."""
+        return tuple(str(interaction) for interaction in self.player.unplayed())
+
+
+@contextlib.contextmanager
+def endpoints() -> Iterator[Callable[..., ScriptedEndpoint]]:
+    """Opens scripted endpoints on one server, which ends with the context."""
+    with EmulatorServer() as server:
+
+        def opened(
+            scenario: Scenario | str | Path, dialect: str = "anthropic-messages", model: str | None = None
+        ) -> ScriptedEndpoint:
+            script = scenario if isinstance(scenario, Scenario) else load_scenario(Path(scenario))
+            wire = dialect_named(dialect)
+            run = server.open_run(wire, ScriptResponder(), seed=script.name)
+            endpoint = ScriptedEndpoint(run.base_url, CANARY_KEY, model or next(iter(wire.models)), script, run)
+            endpoint.arm(0)
+            return endpoint
+
+        yield opened
+
+
+@contextlib.contextmanager
+def replays() -> Iterator[Callable[..., ReplayEndpoint]]:
+    """Opens replays on one server, which ends with the context."""
+    with EmulatorServer() as server:
+
+        def opened(cassette: str | Path) -> ReplayEndpoint:
+            recorded = load(cassette)
+            wire = dialect_named(recorded.dialect)
+            player = Player(recorded, wire)
+            responder = CassetteResponder(player)
+            run = server.open_run(wire, responder, any_key=True)
+            return ReplayEndpoint(run.base_url, CANARY_KEY, recorded.model, player, responder)
+
+        yield opened

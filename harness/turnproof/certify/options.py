@@ -1,0 +1,58 @@
+"""What `turnproof certify` was asked to do, with the project's settings already applied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..config import Backend, Config, Depth
+
+DEFAULT_ADAPTERS = ("anthropic",)
+
+
+@dataclass(frozen=True, slots=True)
+class CertifyOptions:
+    """Everything a run depends on. Two runs with equal options and packages give equal evidence digests.
+
+    adapters:   installed names or `module:attribute`, in order, never empty.
+    only, skip: requirement ids or shell patterns of them (`tools/*`); `skip` wins. Empty `only` means all.
+    profiles:   names of profiles; empty means all that the adapter claims.
+    path:       `stateless` or `legacy` alone, or None for both and their parity.
+    backend:    None lets each adapter choose: replay where it has cassettes of its own, else emulate.
+    out:        the folder that gets the reports; made if it is not there.
+    jobs:       worker processes; None lets the engine choose.
+    seed:       every random choice follows from it.
+    accept:     write the violations found into the settings file as known issues.
+    in_process: run adapters in this process instead of in workers, for debugging.
+    config:     the project's settings with their file; `config.settings.known_issue` has the accepted violations.
+    command:    the command line, word for word, for the record.
+    """
+
+    adapters: tuple[str, ...] = DEFAULT_ADAPTERS
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+    path: str | None = None
+    backend: Backend | None = None
+    depth: Depth = "quick"
+    out: Path = Path("reports")
+    jobs: int | None = None
+    seed: int = 0
+    accept: bool = False
+    in_process: bool = False
+    config: Config = field(default_factory=Config)
+    command: tuple[str, ...] = ()
+
+    @property
+    def reproduce(self) -> tuple[str, ...]:
+        """The options that a run of one requirement needs to see the same, those that are not defaults."""
+        words: list[str] = []
+        if self.backend is not None:
+            words += ["--backend", self.backend]
+        if self.depth != "quick":
+            words += ["--depth", self.depth]
+        if self.seed:
+            words += ["--seed", str(self.seed)]
+        if self.in_process:
+            words += ["--in-process"]
+        return tuple(words)

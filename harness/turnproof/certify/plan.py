@@ -1,0 +1,110 @@
+"""What a certification needs: which requirements on which paths, and which runs they read.
+
+Nothing is left out in silence: a scenario that an adapter does not claim the features for is listed as left out, and
+requirements it does not claim get a `not-claimed` verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal, TypeAlias
+
+from .._suggest import did_you_mean
+from ..driver import RunSpec
+from ..errors import CatalogueError
+from ..provider import Binding, Path
+from ..requirements import REGISTRY, Requirement, Suite
+from ..scenarios.model import Scenario
+from ..transcript import RunKey
+
+JudgedPath: TypeAlias = Literal["stateless", "legacy", "parity"]
+_PATHS: tuple[Path, Path] = ("stateless", "legacy")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One requirement on one path of one adapter: what gets one verdict."""
+
+    adapter: str
+    requirement: Requirement
+    path: JudgedPath
+
+    @property
+    def id(self) -> str:
+        return f"{self.adapter}::{self.requirement.id}[{self.path}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The items to decide and the runs to make. `left_out` names scenarios whose features are not claimed."""
+
+    items: tuple[Item, ...]
+    runs: tuple[RunSpec, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def select(
+    requirements: Sequence[Requirement], only: Sequence[str], skip: Sequence[str], profiles: Sequence[str]
+) -> list[Requirement]:
+    """The requirements asked for. Raises CatalogueError for a pattern or profile that matches nothing."""
+    ids = [requirement.id for requirement in requirements]
+    for pattern in (*only, *skip):
+        if not any(fnmatchcase(id, pattern) for id in ids):
+            raise CatalogueError(f"no requirement matches {pattern!r}{did_you_mean(pattern, ids)}")
+    known = {requirement.profile for requirement in requirements}
+    for profile in profiles:
+        if profile not in known:
+            raise CatalogueError(f"no requirement is in profile {profile!r}{did_you_mean(profile, known)}")
+
+    def wanted(requirement: Requirement) -> bool:
+        if profiles and requirement.profile not in profiles:
+            return False
+        if only and not any(fnmatchcase(requirement.id, pattern) for pattern in only):
+            return False
+        return not any(fnmatchcase(requirement.id, pattern) for pattern in skip)
+
+    return [requirement for requirement in requirements if wanted(requirement)]
+
+
+def plan(
+    adapters: Mapping[str, Binding],
+    suite: Suite,
+    scenarios: Iterable[Scenario],
+    requirements: Sequence[Requirement],
+    *,
+    path: str | None = None,
+    depth: str = "quick",
+) -> Plan:
+    """All items and runs for these adapters."""
+    items: list[Item] = []
+    runs: list[RunSpec] = []
+    left_out: list[tuple[str, str]] = []
+    every = [scenario for scenario in scenarios if depth == "full" or scenario.depth == "quick"]
+    for spec, binding in adapters.items():
+        paths = [p for p in _PATHS if path in (None, p) and binding.opener(p) is not None]
+        claims = binding.claims()
+        judged: list[Requirement] = [r for r in requirements if not r.lacks(claims)]
+        for requirement in requirements:
+            items += [Item(spec, requirement, p) for p in paths]
+            if len(paths) == 2 and REGISTRY[requirement.id].aspect is not None:
+                items.append(Item(spec, requirement, "parity"))
+        for scenario in every:
+            lacking = [feature for feature in scenario.features if not claims.claims(feature)]
+            if lacking:
+                left_out.append((spec, f"{scenario.name}: not claimed: {', '.join(lacking)}"))
+            elif any(requirement.looks_at(scenario.name) for requirement in judged):
+                runs += _runs(spec, scenario, paths, claims.streaming)
+    return Plan(tuple(items), tuple(runs), tuple(left_out))
+
+
+def _runs(spec: str, scenario: Scenario, paths: Sequence[Path], streaming: bool) -> Iterable[RunSpec]:
+    for mode in scenario.modes:
+        if mode == "stream" and not streaming:
+            continue
+        for path in paths:
+            yield RunSpec(spec, scenario, RunKey(scenario.name, path, mode))
+        if len(paths) == 2:
+            # The second legacy run measures noise: what differs between two runs of one path proves nothing.
+            yield RunSpec(spec, scenario, RunKey(scenario.name, "legacy", mode, repeat=1))

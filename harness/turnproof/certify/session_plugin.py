@@ -1,0 +1,34 @@
+"""The requirement items of a user's own pytest run (`pytest --turnproof-adapter pkg:BINDING`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from ..bindings import resolve_binding
+from ..driver import Lab
+from ..evidence import EvidenceStore
+from ..pytest_plugin import RequirementItems
+from ..requirements import load_suite
+from .backends import Backends, choose_backend
+from .campaign import Campaign
+from .plan import plan, select
+from .scenarios import suite_scenarios
+
+
+def open_campaign(adapters: Sequence[str], only: Sequence[str], config: pytest.Config) -> RequirementItems:
+    """The plugin object that adds the items. The lab and its evidence end with the pytest session."""
+    suite = load_suite()
+    bindings = {spec: resolve_binding(spec) for spec in adapters}
+    requirements = select(suite.requirements, only, (), ())
+    the_plan = plan(bindings, suite, suite_scenarios(suite), requirements)
+    backends = Backends({spec: choose_backend(spec, binding, None) for spec, binding in bindings.items()})
+    lab = Lab(responders=backends)
+    folder = TemporaryDirectory(prefix="turnproof-evidence-")
+    lab.__enter__()
+    config.add_cleanup(lambda: lab.__exit__(None, None, None))
+    config.add_cleanup(folder.cleanup)
+    return RequirementItems(Campaign(the_plan, bindings, lab, EvidenceStore(Path(folder.name))))

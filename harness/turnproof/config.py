@@ -1,0 +1,118 @@
+"""Settings of a project: `turnproof.toml`, or `[tool.turnproof]` in `pyproject.toml`.
+
+    [tool.turnproof]
+    adapters = ["my_pkg.binding:BINDING"]       # what `turnproof certify` runs when none is named
+    depth = "full"
+
+    [[tool.turnproof.known-issue]]
+    adapter = "mine"
+    requirement = "tools/results-answer-every-call"
+    path = "legacy"
+    reason = "results of a cancelled tool are dropped"
+    link = "https://example.org/issues/7"
+    expires = 2027-01-31
+
+A key that is not known is refused: a typo must not switch anything off. In `turnproof.toml` the same keys stand at the
+top, without `tool.turnproof`.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from ._suggest import did_you_mean
+from .errors import UsageError
+from .known_issues import KnownIssue
+
+Backend: TypeAlias = Literal["replay", "emulate", "live"]
+Depth: TypeAlias = Literal["quick", "full"]
+
+
+class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
+    """What a project may set; a command-line option wins over each. None: not set here.
+
+    `out` and `adapters` given as `module:attribute` are relative to the folder of the file.
+    """
+
+    adapters: tuple[str, ...] = ()
+    backend: Backend | None = None
+    depth: Depth | None = None
+    out: str | None = None
+    jobs: int | None = None
+    seed: int | None = None
+    known_issue: tuple[KnownIssue, ...] = ()
+
+
+class Config(msgspec.Struct, frozen=True):
+    """Settings and where they stand: `table` of `file`. Without a file, the defaults, and the file to make."""
+
+    settings: Settings = Settings()
+    file: Path | None = None
+    table: str = ""
+
+    @property
+    def target(self) -> Path:
+        """The file that new settings are added to."""
+        return self.file or Path("turnproof.toml")
+
+
+def load_config(folder: Path) -> Config:
+    """The settings of the nearest file, from `folder` upwards to the root of the repository.
+
+    Raises UsageError, with file and path to the spot, for a file that cannot be read, an unknown key, a value of the
+    wrong type, two entries for the same known issue, or two files side by side.
+    """
+    folder = folder.resolve()
+    for place in (folder, *folder.parents):
+        own, pyproject = place / "turnproof.toml", place / "pyproject.toml"
+        table = _read(pyproject).get("tool", {}).get("turnproof") if pyproject.is_file() else None
+        if own.is_file():
+            if table is not None:
+                raise UsageError(f"{own}: {pyproject.name} beside it has [tool.turnproof] too; keep one of them")
+            return Config(_settings(own, _read(own), "$"), own)
+        if table is not None:
+            return Config(_settings(pyproject, table, "$.tool.turnproof"), pyproject, "tool.turnproof")
+        if (place / ".git").exists():
+            break
+    return Config()
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError(f"{file}: cannot read it as TOML: {error}") from error
+
+
+def _settings(file: Path, table: Any, path: str) -> Settings:
+    _refuse_unknown(file, table, Settings, path)
+    issues = table.get("known-issue", ()) if isinstance(table, dict) else ()
+    for number, issue in enumerate(issues if isinstance(issues, list) else ()):
+        _refuse_unknown(file, issue, KnownIssue, f"{path}.known-issue[{number}]")
+    try:
+        settings = msgspec.convert(table, Settings)
+    except msgspec.ValidationError as error:
+        reason, _, spot = str(error).partition(" - at `")
+        raise UsageError(f"{file}: {path}{spot.removeprefix('$').rstrip('`')}: {reason}") from error
+    _refuse_twins(file, settings.known_issue, path)
+    return settings
+
+
+def _refuse_unknown(file: Path, table: Any, struct: type[msgspec.Struct], path: str) -> None:
+    known = [field.encode_name for field in msgspec.structs.fields(struct)]
+    for key in table if isinstance(table, dict) else ():
+        if key not in known:
+            hint = did_you_mean(key, known) or f"; known: {', '.join(known)}"
+            raise UsageError(f"{file}: {path}: unknown key {key!r}{hint}")
+
+
+def _refuse_twins(file: Path, issues: tuple[KnownIssue, ...], path: str) -> None:
+    seen: dict[tuple[str, str, str], int] = {}
+    for number, issue in enumerate(issues):
+        first = seen.setdefault(issue.key, number)
+        if first != number:
+            raise UsageError(f"{file}: {path}.known-issue[{number}]: the same {issue} stands in entry {first} already")

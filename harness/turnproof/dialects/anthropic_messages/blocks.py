@@ -1,0 +1,185 @@
+"""Content blocks to neutral parts: the same reading for requests and for answers.
+
+Nothing is lost: what no part names becomes `Opaque`, verbatim. A block that cannot be read at all (a number where
+text must stand) raises `Unreadable`, which a request turns into a refusal and an answer into an `Opaque` part.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...messages import (
+    JSON,
+    CacheMark,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Opaque,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+)
+from .rules import NAME
+
+_UNKNOWN_IMAGE = "image/*"
+_PDF = "application/pdf"
+
+
+class Unreadable(Exception):
+    """A value has another JSON type than the field allows. `where` is the path below the block."""
+
+    def __init__(self, where: str, expected: str) -> None:
+        super().__init__(f"{where}: Input should be a valid {expected}")
+        self.where = where
+        self.expected = expected
+
+
+def part_of(block: Mapping[str, Any], model: str, names: Mapping[str, str] | None = None) -> Part:
+    """One block as a part. `names` gives the tool name of each call id seen so far, for results."""
+    kind = block.get("type")
+    if kind == "tool_result":
+        return _result(block, names or {})
+    reader = _READERS.get(kind) if isinstance(kind, str) else None
+    return reader(block, model) if reader else opaque(block)
+
+
+def read_block(block: Mapping[str, Any], model: str) -> Part:
+    """As `part_of`, for answers: what cannot be read is kept as it is."""
+    try:
+        return part_of(block, model)
+    except Unreadable:
+        return opaque(block)
+
+
+def opaque(block: Mapping[str, Any]) -> Opaque:
+    """A block that no part names, verbatim except its cache mark, which is kept as a mark."""
+    data = {key: value for key, value in block.items() if key != "cache_control"}
+    return Opaque(NAME, str(block.get("type", "")), data, cache=mark_of(block))
+
+
+def mark_of(thing: Mapping[str, Any]) -> CacheMark | None:
+    """The breakpoint on a block or tool, or None."""
+    control = thing.get("cache_control")
+    if not isinstance(control, dict):
+        return None
+    return CacheMark("1h" if control.get("ttl") == "1h" else "5m")
+
+
+def result_text(content: JSON) -> str | None:
+    """The text of a tool result's content, exactly as it stood; None where there is no text at all."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return None
+    texts = [item["text"] for item in content if _is_text(item)]
+    return "".join(texts) if texts else None
+
+
+def _is_text(item: JSON) -> bool:
+    return isinstance(item, dict) and item.get("type") == "text" and isinstance(item.get("text"), str)
+
+
+def _string(block: Mapping[str, Any], field: str) -> str:
+    value = block.get(field, "")
+    if not isinstance(value, str):
+        raise Unreadable(field, "string")
+    return value
+
+
+def _text(block: Mapping[str, Any], model: str) -> Part:
+    text = _string(block, "text")
+    citations = block.get("citations")
+    data = ProviderData(NAME, model, {"citations": citations}) if citations else None
+    return Text(text, provider_data=data, cache=mark_of(block) if "cache_control" in block else None)
+
+
+def _thinking(block: Mapping[str, Any], model: str) -> Part:
+    signature = _string(block, "signature")
+    data = ProviderData(NAME, model, {"signature": signature}) if signature else None
+    return Thought(_string(block, "thinking"), provider_data=data)
+
+
+def _redacted(block: Mapping[str, Any], model: str) -> Part:
+    return Thought("", provider_data=ProviderData(NAME, model, {"redacted": _string(block, "data")}))
+
+
+def _call(block: Mapping[str, Any], model: str) -> Part:
+    args = block.get("input", {})
+    if not isinstance(args, dict):
+        raise Unreadable("input", "dictionary")
+    caller = block.get("caller")
+    direct = caller is None or caller == {"type": "direct"}
+    data = None if direct else ProviderData(NAME, model, {"caller": caller})
+    return FunctionCall(
+        _string(block, "id"), _string(block, "name"), args, provider_data=data, cache=mark_of(block)
+    )
+
+
+def _result(block: Mapping[str, Any], names: Mapping[str, str]) -> Part:
+    call_id = _string(block, "tool_use_id")
+    content = block.get("content")
+    if not isinstance(content, str | list | None):
+        raise Unreadable("content", "list")
+    attachments: tuple[InlineData | FileRef, ...] = ()
+    data = None
+    if isinstance(content, list):
+        items = [item for item in content if isinstance(item, dict) and not _is_text(item)]
+        read = [part_of(item, "") for item in items]
+        attachments = tuple(part for part in read if isinstance(part, InlineData | FileRef))
+        others = [item for item, part in zip(items, read, strict=True) if not isinstance(part, InlineData | FileRef)]
+        data = ProviderData(NAME, "", {"content": others}) if others else None
+    return ToolResult(
+        call_id,
+        names.get(call_id, ""),
+        result_text(content),
+        block.get("is_error") is True,
+        attachments,
+        provider_data=data,
+        cache=mark_of(block),
+    )
+
+
+def _image(block: Mapping[str, Any], model: str) -> Part:
+    return _media(block, model, _UNKNOWN_IMAGE, extras=())
+
+
+def _document(block: Mapping[str, Any], model: str) -> Part:
+    return _media(block, model, _PDF, extras=("title", "context", "citations"))
+
+
+def _media(block: Mapping[str, Any], model: str, default_type: str, extras: tuple[str, ...]) -> Part:
+    source = block.get("source")
+    if not isinstance(source, dict):
+        raise Unreadable("source", "dictionary")
+    kept = {key: block[key] for key in extras if block.get(key)}
+    data = ProviderData(NAME, model, kept) if kept else None
+    mark = mark_of(block)
+    match source:
+        case {"type": "base64", "media_type": str(mime), "data": str(encoded)}:
+            try:
+                return InlineData(mime, b64decode(encoded, validate=True), provider_data=data, cache=mark)
+            except (Base64Error, ValueError):
+                return opaque(block)
+        case {"type": "text", "media_type": str(mime), "data": str(text)}:
+            return InlineData(mime, text.encode(), provider_data=data, cache=mark)
+        case {"type": "url", "url": str(url)}:
+            return FileRef(default_type, url, provider_data=data, cache=mark)
+        case {"type": "file", "file_id": str(file_id)}:
+            return FileRef(default_type, file_id, provider_data=data, cache=mark)
+        case _:
+            return opaque(block)
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any], str], Part]] = {
+    "text": _text,
+    "thinking": _thinking,
+    "redacted_thinking": _redacted,
+    "tool_use": _call,
+    "image": _image,
+    "document": _document,
+}

@@ -1,0 +1,171 @@
+"""A request as the row of cells that is counted and cached: tools, then system, then messages.
+
+Two requests that mean the same to the service give the same cells: a string is one text block, breakpoints are no
+content, and a `caller` or an `is_error` that only spells out the default does not count. The order of keys within
+a block is free, within tool input and schemas it is not (they are rendered as they stand).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ..base import Call
+from ..prefix_cache import Cell, Ttl
+from ..tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
+from .conversation import Block, blocks_of, is_cacheable, ttl_of
+
+TAIL_TOKENS = 3
+"""What stands after the last block (the opening of the answer): 2 to 6 tokens were recorded, usually 3."""
+
+_BLOCK_TOKENS = 2
+_TOOL_TOKENS = 8
+_RUNS = ("tool_use", "tool_result")
+_encode = msgspec.json.Encoder().encode
+
+
+def count(call: Call) -> int:
+    """Tokens of the whole prompt, cached or not."""
+    return sum(cell.tokens for cell in cells(call.body)) + TAIL_TOKENS
+
+
+def cells(body: Mapping[str, Any]) -> list[Cell]:
+    """The prompt's cells in prefix order, with positions and breakpoints.
+
+    A run of `tool_use` blocks is one position, a run of `tool_result` blocks too. Weightless cells between the
+    sections carry the settings that invalidate what follows them.
+    """
+    row = _Row()
+    images, cited = _traits(body)
+    _tools(row, body)
+    row.add(Cell(b"system\0" + _system_salt(body, cited), 0, row.position), markable=False)
+    for block in blocks_of(body.get("system")):
+        row.position += 1
+        row.add(_cell(block, b"system", row.position), markable=is_cacheable(block))
+    row.add(Cell(b"messages\0" + _messages_salt(body, images), 0, row.position), markable=False)
+    _messages(row, body)
+    automatic = _mark(body)
+    if automatic is not None and row.markable is not None:
+        row.markable.mark = row.markable.mark or automatic
+    return row.cells
+
+
+class _Row:
+    """The cells so far, and the last one that could carry a breakpoint."""
+
+    __slots__ = ("cells", "markable", "position")
+
+    def __init__(self) -> None:
+        self.cells: list[Cell] = []
+        self.markable: Cell | None = None
+        self.position = 0
+
+    def add(self, cell: Cell, *, markable: bool) -> None:
+        self.cells.append(cell)
+        if markable:
+            self.markable = cell
+
+
+def _traits(body: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Whether there are images anywhere, and documents with citations switched on."""
+    images = cited = False
+    for message in body["messages"]:
+        for block in blocks_of(message.get("content")):
+            match block:
+                case {"type": "image"}:
+                    images = True
+                case {"type": "document", "citations": {"enabled": True}}:
+                    cited = True
+                case {"type": "tool_result", "content": list(items)}:
+                    images = images or any(isinstance(item, dict) and item.get("type") == "image" for item in items)
+    return images, cited
+
+
+def _tools(row: _Row, body: Mapping[str, Any]) -> None:
+    for tool in body.get("tools") or ():
+        if _is_web_search(tool):
+            continue  # Switching web search spares the tools' part of the prefix.
+        content = _encode({key: tool[key] for key in sorted(tool) if key != "cache_control"})
+        row.position += 1
+        row.add(Cell(content, (len(content) + 3) // 4 + _TOOL_TOKENS, row.position, _mark(tool)), markable=True)
+
+
+def _is_web_search(tool: Mapping[str, Any]) -> bool:
+    return str(tool.get("type", "")).startswith("web_search")
+
+
+def _system_salt(body: Mapping[str, Any], cited: bool) -> bytes:
+    web_search = [tool for tool in body.get("tools") or () if _is_web_search(tool)]
+    return _encode([web_search, cited, body.get("speed")])
+
+
+def _messages_salt(body: Mapping[str, Any], images: bool) -> bytes:
+    output = body.get("output_config")
+    effort = output.get("effort") if isinstance(output, dict) else None
+    choice = body.get("tool_choice")
+    return _encode([None if choice == {"type": "auto"} else choice, body.get("thinking"), effort, images])
+
+
+def _messages(row: _Row, body: Mapping[str, Any]) -> None:
+    run: tuple[str, str] | None = None
+    for message in body["messages"]:
+        role = message["role"]
+        prefix = role.encode()
+        for block in blocks_of(message.get("content")):
+            kind = block.get("type", "")
+            current = (role, kind) if kind in _RUNS else None
+            if current is None or current != run:
+                row.position += 1
+            run = current
+            if kind == "tool_result":
+                _result(row, block)
+            else:
+                row.add(_cell(block, prefix, row.position), markable=is_cacheable(block))
+
+
+def _result(row: _Row, block: Block) -> None:
+    """A result's frame and each block inside it: a breakpoint may stand on any of them."""
+    frame = _encode([block.get("tool_use_id"), block.get("is_error") is True])
+    row.add(Cell(b"result\0" + frame, (len(frame) + 3) // 4, row.position), markable=False)
+    for item in blocks_of(block.get("content")):
+        row.add(_cell(item, b"result", row.position), markable=False)
+    row.add(Cell(b"/result", _BLOCK_TOKENS, row.position, _mark(block)), markable=True)
+
+
+def _cell(block: Block, role: bytes, position: int) -> Cell:
+    kind = block.get("type")
+    if kind == "text" and "citations" not in block:
+        text = block.get("text", "")
+        return Cell(
+            role + b"\0" + text.encode(), text_tokens(text) + _BLOCK_TOKENS, position, _mark(block)
+        )
+    fields = {key: block[key] for key in sorted(block) if key != "cache_control" and not _is_default(key, block[key])}
+    content = role + b"\0" + _encode(fields)
+    return Cell(content, _weight(block, fields) + _BLOCK_TOKENS, position, _mark(block))
+
+
+def _is_default(key: str, value: object) -> bool:
+    return (key == "caller" and value == {"type": "direct"}) or (key == "citations" and not value)
+
+
+def _weight(block: Block, fields: Mapping[str, Any]) -> int:
+    match block:
+        case {"type": "image"}:
+            return IMAGE_TOKENS
+        case {"type": "document", "source": {"type": "text", "data": str(text)}}:
+            return text_tokens(text)
+        case {"type": "document", "source": {"type": "base64" | "url" | "file"}}:
+            return DOCUMENT_TOKENS
+        case {"type": "thinking", "thinking": str(text)}:
+            return text_tokens(text)
+        case _:
+            return json_tokens(fields)
+
+
+def _mark(thing: Mapping[str, Any]) -> Ttl | None:
+    control = thing.get("cache_control")
+    if not isinstance(control, dict):
+        return None
+    return "1h" if ttl_of(control) == "1h" else "5m"

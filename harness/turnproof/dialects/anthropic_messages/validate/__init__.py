@@ -1,0 +1,45 @@
+"""What the Messages API refuses, in the order in which it would say so.
+
+The order: key, version and betas; the shape of the body, field by field; the model; settings; breakpoints; the
+conversation; thinking; size. Rules that are only inferred come last and are not enforced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...base import Call, HttpRequest, Refusal, World
+from .. import headers
+from . import caching, pairing, settings, shape, size, thinking, turns
+from .context import Context
+
+
+def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
+    """Every refusal, the one the API would name first in front; inferred ones last."""
+    found = list(_refusals(request, call, world))
+    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+
+
+def _refusals(request: HttpRequest, call: Call, world: World) -> Iterator[Refusal]:
+    yield from headers.refusals(request, world)
+    if call.operation == "get_model":
+        if call.model not in world.models:
+            yield size.unknown_model(str(call.model))
+        return
+    if call.operation not in ("generate", "count_tokens"):
+        return
+    context = Context.of(request, call, world)
+    for check in _CHECKS:
+        yield from check(context)
+
+
+_CHECKS: tuple[Callable[[Context], Iterator[Refusal]], ...] = (
+    shape.check,
+    size.model,
+    settings.check,
+    caching.check,
+    turns.check,
+    pairing.check,
+    thinking.check,
+    size.check,
+)

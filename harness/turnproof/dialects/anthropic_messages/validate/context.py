@@ -1,0 +1,60 @@
+"""What every rule looks at: the body, its merged turns, the model's facts, and the world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...base import Call, HttpRequest, ModelFacts, Refusal, Rule, World
+from .. import headers
+from ..conversation import MergedTurn, merged
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One request under judgement. `facts` is None for an unknown model: rules about models are then silent."""
+
+    request: HttpRequest
+    call: Call
+    world: World
+    body: Mapping[str, Any]
+    messages: Sequence[Mapping[str, Any]]
+    turns: Sequence[MergedTurn]
+    facts: ModelFacts | None
+    betas: frozenset[str]
+    new_version: bool
+
+    @classmethod
+    def of(cls, request: HttpRequest, call: Call, world: World) -> Context:
+        body = call.body
+        return cls(
+            request=request,
+            call=call,
+            world=world,
+            body=body,
+            messages=body["messages"],
+            turns=merged(body["messages"]),
+            facts=world.models.get(body["model"]),
+            betas=headers.betas(request),
+            new_version=headers.is_new_version(request),
+        )
+
+    @property
+    def counting(self) -> bool:
+        return self.call.operation == "count_tokens"
+
+    def has(self, feature: str) -> bool:
+        """Whether the model is known to have a feature of `models.toml`."""
+        return self.facts is not None and feature in self.facts.features
+
+    @property
+    def thinking(self) -> str:
+        """The type of `thinking`: `enabled`, `adaptive`, ... or `disabled` where nothing was asked."""
+        config = self.body.get("thinking")
+        return str(config.get("type", "disabled")) if isinstance(config, dict) else "disabled"
+
+
+def refuse(rule: Rule, message: str, path: str = "$") -> Refusal:
+    """The usual refusal: 400 invalid_request_error."""
+    return Refusal(rule, 400, "invalid_request_error", message, path if path.startswith("$") else f"$.{path}")

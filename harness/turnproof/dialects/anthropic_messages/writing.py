@@ -1,0 +1,45 @@
+"""The small change of answers: ids derived from a seed, JSON bodies, SSE events with their padding."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import msgspec
+
+from ...messages import JSON
+from ..base import EventKind, WireEvent
+
+_BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+_encode = msgspec.json.Encoder().encode
+
+
+def derived(seed: str, *labels: object) -> int:
+    """A number that depends on the seed and the labels alone."""
+    named = "\0".join([seed, *map(str, labels)])
+    return int.from_bytes(blake2b(named.encode(), digest_size=20).digest(), "big")
+
+
+def identifier(prefix: str, seed: str, *labels: object) -> str:
+    """An id of the API's form: `msg_01…` with 22 characters drawn from the seed."""
+    number = derived(seed, prefix, *labels)
+    drawn = []
+    for _ in range(22):
+        number, digit = divmod(number, len(_BASE58))
+        drawn.append(_BASE58[digit])
+    return f"{prefix}_01{''.join(drawn)}"
+
+
+def request_id(seed: str) -> str:
+    """The id that stands in the `request-id` header and in error bodies."""
+    return identifier("req", seed)
+
+
+def body_event(body: JSON) -> WireEvent:
+    """A whole body as the one event of a batch answer."""
+    return WireEvent(_encode(body), "body")
+
+
+def sse(name: str, data: JSON, padding: int, kind: EventKind, text: str = "") -> WireEvent:
+    """One event; `padding` blanks stand in front of the last brace, as the service writes them."""
+    encoded = _encode(data)
+    return WireEvent(b"event: %b\ndata: %b%b}\n\n" % (name.encode(), encoded[:-1], b" " * padding), kind, text)

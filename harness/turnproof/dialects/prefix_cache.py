@@ -1,0 +1,129 @@
+"""A prompt cache that works by prefixes: what was written under a breakpoint can be read by a longer prompt.
+
+A prompt is a row of cells (a tool, a system block, a content block). Each cell belongs to a *position*; several
+cells may share one. A breakpoint on a cell writes one entry, the digest of everything up to and including it. A
+later prompt looks back from each of its breakpoints over a limited number of positions for such an entry. The
+rules that differ between services (what is hashed, how many tokens are enough, how far to look) are arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Literal, TypeAlias
+
+from .base import PromptUsage
+
+Ttl: TypeAlias = Literal["5m", "1h"]
+
+LIFETIME: dict[Ttl, float] = {"5m": 300.0, "1h": 3600.0}
+
+
+@dataclass(slots=True)
+class Cell:
+    """One piece of a prompt: what is hashed for it, what it weighs, where it stands, and its breakpoint."""
+
+    content: bytes
+    tokens: int
+    position: int
+    mark: Ttl | None = None
+
+
+@dataclass(slots=True)
+class _Entry:
+    expires: float
+    lifetime: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Breakpoint:
+    cell: int
+    ttl: Ttl
+    digest: bytes
+
+
+class PrefixStore:
+    """The entries of one workspace. Entries become readable only when the response that wrote them has begun."""
+
+    def __init__(self, *, lookback: int) -> None:
+        self._entries: dict[bytes, _Entry] = {}
+        self._lookback = lookback
+
+    def account(
+        self, cells: Sequence[Cell], tail: int, salt: bytes, minimum: int, now: float
+    ) -> tuple[PromptUsage, Callable[[], None]]:
+        """How a prompt is counted at `now` (seconds), and the function that makes its entries readable.
+
+        `tail` tokens stand after the last cell; `salt` keeps caches apart (the model). A breakpoint below `minimum`
+        tokens does nothing.
+        """
+        upto = _running_totals(cells)
+        wanted = [n for n, cell in enumerate(cells) if cell.mark is not None and upto[n] >= minimum]
+        if not wanted:
+            return PromptUsage(upto[-1] + tail if upto else tail), _nothing
+        digests = self._digests(cells, wanted, salt)
+        breakpoints = [_Breakpoint(n, cells[n].mark or "5m", digests[n]) for n in wanted]
+        hit = max((n for n, digest in digests.items() if self._alive(digest, now)), default=-1)
+        usage = _usage(breakpoints, upto, hit, tail)
+        read = digests[hit] if hit >= 0 else None
+
+        def commit() -> None:
+            if read is not None and (entry := self._entries.get(read)) is not None:
+                entry.expires = max(entry.expires, now + entry.lifetime)
+            for each in breakpoints:
+                self._write(each, now)
+
+        return usage, commit
+
+    def _digests(self, cells: Sequence[Cell], wanted: Sequence[int], salt: bytes) -> dict[int, bytes]:
+        # Only cells within reach of a breakpoint are worth a digest: copying the hash is what costs.
+        near = set()
+        for n in wanted:
+            horizon = cells[n].position - self._lookback
+            while n >= 0 and cells[n].position > horizon:
+                near.add(n)
+                n -= 1
+        running = blake2b(salt, digest_size=16)
+        found = {}
+        for n, cell in enumerate(cells[: wanted[-1] + 1]):
+            running.update(b"%d:" % len(cell.content))
+            running.update(cell.content)
+            if n in near:
+                found[n] = running.copy().digest()
+        return found
+
+    def _alive(self, digest: bytes, now: float) -> bool:
+        entry = self._entries.get(digest)
+        return entry is not None and entry.expires > now
+
+    def _write(self, each: _Breakpoint, now: float) -> None:
+        lifetime = LIFETIME[each.ttl]
+        entry = self._entries.get(each.digest)
+        if entry is None or entry.expires <= now:
+            self._entries[each.digest] = _Entry(now + lifetime, lifetime)
+            return
+        entry.lifetime = max(entry.lifetime, lifetime)
+        entry.expires = max(entry.expires, now + entry.lifetime)
+
+
+def _nothing() -> None:
+    """There is nothing to write below the minimum or without breakpoints."""
+
+
+def _running_totals(cells: Sequence[Cell]) -> list[int]:
+    total = 0
+    totals = []
+    for cell in cells:
+        total += cell.tokens
+        totals.append(total)
+    return totals
+
+
+def _usage(breakpoints: Sequence[_Breakpoint], upto: Sequence[int], hit: int, tail: int) -> PromptUsage:
+    read = upto[hit] if hit >= 0 else 0
+    last = max(upto[breakpoints[-1].cell], read)
+    hour = max((upto[each.cell] for each in breakpoints if each.ttl == "1h" and each.cell > hit), default=read)
+    return PromptUsage(
+        fresh=upto[-1] - last + tail, cache_read=read, cache_write_5m=last - hour, cache_write_1h=hour - read
+    )

@@ -1,0 +1,171 @@
+"""Putting the two sides of a run into one list: what the adapter's side reports, and what the server saw.
+
+The server's exchanges of a call are placed right after the call began, before the callbacks, because callbacks
+follow from what was on the wire; no clock decides the order.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import threading
+from multiprocessing.connection import Connection
+from typing import Any
+
+import msgspec
+
+from ..dialects.base import Refusal
+from ..emulator.run import CANARY_KEY, Arrived, Exchange, ServerRun
+from ..errors import HarnessError
+from ..scenarios.model import Scenario
+from ..transcript import Event, RunEnded, WireRequest, WireResponse
+
+_KEPT_HEADERS = ("content-type", "accept", "anthropic-version", "anthropic-beta", "x-stainless-retry-count")
+_KEPT_ANSWER_HEADERS = ("content-type", "retry-after", "x-should-retry", "request-id")
+_AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+
+
+_event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+class Gathering:
+    """The events of one run so far."""
+
+    def __init__(self, server_run: ServerRun, scenario: Scenario) -> None:
+        self._run = server_run
+        self._scenario = scenario
+        self._events: list[Event] = []
+        self._since = 0
+        self._insert_at = 0
+        self._call = -1
+        self._taken = 0
+        self._turn = -1
+        self._lock = threading.Lock()
+
+    def attach(self, conn: Connection) -> None:
+        """Connect the server's holds to the run's end of the line."""
+        lock = self._lock
+
+        def hold(arrived: Arrived) -> None:
+            with lock:
+                conn.send(("cancel", arrived))
+
+        self._conn = conn
+        self._run.on_hold = hold
+
+    def take(self, kind: str, payload: Any) -> None:
+        """One message of the run."""
+        match kind:
+            case "event":
+                self._events.append(payload)
+                return
+            case "arm":
+                self._turn = payload
+                self._run.arm(payload, self._scenario.turns[payload])
+            case "call-begins":
+                self._call = payload[0]
+                self._since = self._run.begin_call()
+                self._insert_at = len(self._events)
+            case "call-ended":
+                exchanges = self._run.end_call(self._since)
+                self._taken = self._since + len(exchanges)
+                self._events[self._insert_at : self._insert_at] = self._wire(exchanges)
+            case "probe":
+                self._run.probe = payload
+            case _:
+                raise HarnessError(f"the run sent {kind!r}, which nobody knows")
+        with self._lock:
+            self._conn.send(("ack", None))
+
+    def place(self) -> str:
+        """Where the run is, for people."""
+        return f"in turn {self._turn}, provider call {self._call}"
+
+    def finish(self, ended: RunEnded) -> tuple[Event, ...]:
+        """All events, with exchanges that belong to no call (or to one that never returned) and leaks."""
+        rest = self._run.exchanges[self._taken :]
+        if rest:
+            self._run.call_returned.set()
+            self._events.extend(self._wire(rest))
+        leaks = set(ended.leaks)
+        events = [self._without_key(event, leaks) for event in self._events]
+        return (*events, msgspec.structs.replace(ended, leaks=tuple(sorted(leaks))))
+
+    def _without_key(self, event: Event, leaks: set[str]) -> Event:
+        """The event as it may be kept: a key in it is noted as a leak, and does not get into the evidence."""
+        text = msgspec.json.encode(event)
+        if CANARY_KEY.encode() not in text:
+            return event
+        leaks.add(f"{type(event).__name__} in turn {event.turn}")
+        return _event_decoder.decode(text.replace(CANARY_KEY.encode(), b"[key]"))
+
+    def _wire(self, exchanges: list[Exchange]) -> list[Event]:
+        out: list[Event] = []
+        for exchange in exchanges:
+            out += [self._request(exchange), self._response(exchange)]
+        return out
+
+    def _request(self, exchange: Exchange) -> WireRequest:
+        request = exchange.request
+        headers = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
+        for name in _AUTH_HEADERS:
+            if name in request.headers:
+                headers[name] = "[key]" if CANARY_KEY in request.headers[name] else "[other]"
+        return WireRequest(
+            exchange=exchange.number,
+            method=request.method,
+            path=request.path + ("?" + "&".join(f"{k}={v}" for k, v in request.query.items()) if request.query else ""),
+            headers=headers,
+            body=_json_or_text(request.body),
+            digest=hashlib.blake2b(request.body, digest_size=16).hexdigest(),
+            operation=exchange.operation,
+            extra=exchange.extra,
+            findings=tuple(_finding(finding) for finding in exchange.findings),
+            **self._where(exchange),
+        )
+
+    def _response(self, exchange: Exchange) -> WireResponse:
+        data = bytes(exchange.body)
+        try:
+            text, encoded = data.decode(), False
+        except UnicodeDecodeError:
+            text, encoded = base64.b64encode(data).decode(), True
+        return WireResponse(
+            exchange=exchange.number,
+            status=exchange.status,
+            headers={k: v for k, v in exchange.headers.items() if k.lower() in _KEPT_ANSWER_HEADERS},
+            body=text,
+            base64=encoded,
+            written=exchange.written,
+            ended=exchange.ended,
+            fault=exchange.fault,
+            held=exchange.held,
+            released=exchange.released,
+            events_after_cancel=exchange.events_after_cancel,
+            prompt_tokens=exchange.prompt_tokens,
+            **self._where(exchange),
+        )
+
+    def _where(self, exchange: Exchange) -> dict[str, Any]:
+        return {"turn": exchange.turn if not exchange.probe else -1, "call": self._call, "probe": exchange.probe}
+
+
+def _json_or_text(body: bytes) -> Any:
+    if not body:
+        return None
+    try:
+        return msgspec.json.decode(body)
+    except msgspec.DecodeError:
+        return body.decode(errors="replace")
+
+
+def _finding(refusal: Refusal) -> dict[str, Any]:
+    return {
+        "rule": refusal.rule.id,
+        "evidence": refusal.rule.evidence.value,
+        "status": refusal.status,
+        "kind": refusal.kind,
+        "message": refusal.message,
+        "path": refusal.path,
+        "enforced": refusal.enforced,
+    }

@@ -1,0 +1,39 @@
+"""What is to be run, in a form that can cross into a worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ..provider import Binding
+from ..scenarios.model import Scenario
+from ..transcript import RunKey
+
+Backend: TypeAlias = Literal["replay", "emulate", "live"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """One run that somebody needs: an adapter (by reference), a scenario and a key, perhaps broken by a mutant."""
+
+    adapter: str
+    scenario: Scenario
+    key: RunKey
+    mutant: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run as a worker gets it. `binding` is set only when adapter and driver share a process."""
+
+    adapter: str
+    scenario: Scenario
+    key: RunKey
+    base_url: str
+    api_key: str = field(repr=False)
+    model: str
+    seed: int
+    mutant: str | None = None
+    binding: Binding | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,303 @@
+"""The parent of all runs: owns the server and the worker processes, and puts both sides of a run together.
+
+A hung or dead worker is replaced and its run ends as such; the other runs go on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import multiprocessing
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterable
+from multiprocessing.connection import Connection
+from typing import Any, Protocol
+
+from ..bindings import resolve_binding
+from ..dialects import dialect as dialect_named
+from ..dialects.base import Dialect
+from ..emulator import EmulatorServer, Responder, ScriptResponder, ServerRun
+from ..emulator.run import CANARY_KEY
+from ..provider import Binding
+from ..transcript import RunEnded, Transcript
+from . import worker
+from .control import Control
+from .gather import Gathering
+from .job import Backend, Job, RunSpec
+from .mutation import mutant_named
+
+TIME_LIMIT = 20.0
+"""Seconds without any word from a run after which it counts as hung."""
+
+OPEN_LIMIT = 60.0
+"""The same while an adapter is imported and opened: SDKs take seconds to import on a busy machine."""
+
+
+class Responders(Protocol):
+    """Makes the responder of a run: the backend as the lab needs it."""
+
+    def backend_for(self, spec: RunSpec) -> Backend: ...
+
+    def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder: ...
+
+    def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None: ...
+
+
+class Emulated:
+    """Backend `emulate`: the scenario's own script answers."""
+
+    def backend_for(self, spec: RunSpec) -> Backend:
+        """Always the emulator."""
+        return "emulate"
+
+    def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
+        return ScriptResponder()
+
+    def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
+        """Nothing is kept."""
+
+
+class Lab:
+    """Runs scenarios. `with Lab() as lab: transcript = lab.run(spec)`.
+
+    `jobs` worker processes run side by side; `in_process=True` runs everything in threads of this process, for
+    debugging and for bindings that exist only here (`bindings`).
+    """
+
+    def __init__(
+        self,
+        *,
+        jobs: int = 2,
+        seed: int = 0,
+        in_process: bool = False,
+        responders: Responders | None = None,
+        bindings: dict[str, Binding] | None = None,
+        time_limit: float = TIME_LIMIT,
+    ) -> None:
+        self._jobs = 1 if in_process else max(1, jobs)
+        self._seed = seed
+        self._in_process = in_process
+        self._responders = responders or Emulated()
+        self._bindings = dict(bindings or {})
+        self._time_limit = time_limit
+        self._server = EmulatorServer()
+        self._lines: list[_Line] = []
+
+    def __enter__(self) -> Lab:
+        self._server.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for line in self._lines:
+            line.close()
+        self._server.stop()
+
+    @property
+    def requests(self) -> int:
+        """Requests the server has answered so far."""
+        return self._server.requests
+
+    def binding(self, adapter: str) -> Binding:
+        """The adapter's binding, found once. Raises BindingError."""
+        if adapter not in self._bindings:
+            self._bindings[adapter] = resolve_binding(adapter)
+        return self._bindings[adapter]
+
+    def run(self, spec: RunSpec) -> Transcript:
+        """One run."""
+        found: list[Transcript] = []
+        self.run_all([spec], lambda _, transcript: found.append(transcript))
+        return found[0]
+
+    def run_all(
+        self, specs: Iterable[RunSpec], done: Callable[[RunSpec, Transcript], None], stop: threading.Event | None = None
+    ) -> None:
+        """All runs, side by side; `done` is called for each, from one thread at a time, in the order they end."""
+        pending: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
+        every = list(specs)
+        for spec in every:
+            pending.put(spec)
+        finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException] = queue.SimpleQueue()
+        halt = stop or threading.Event()
+        count = min(self._jobs, len(every))
+        while len(self._lines) < count:
+            self._lines.append(self._line())
+        threads = [
+            threading.Thread(target=self._feed, args=(line, pending, finished, halt), daemon=True)
+            for line in self._lines[:count]
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in every:
+                result = finished.get()
+                if isinstance(result, BaseException):
+                    raise result
+                done(*result)
+        finally:
+            halt.set()
+
+    def _feed(
+        self,
+        line: _Line,
+        pending: queue.SimpleQueue[RunSpec],
+        finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException],
+        halt: threading.Event,
+    ) -> None:
+        while not halt.is_set():
+            try:
+                spec = pending.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                finished.put((spec, self._one(line, spec)))
+            except BaseException as error:
+                finished.put(error)
+                return
+
+    def _one(self, line: _Line, spec: RunSpec) -> Transcript:
+        binding = self.binding(spec.adapter)
+        dialect = dialect_named(binding.dialect)
+        options = dict(spec.scenario.options)
+        server_run = self._server.open_run(
+            dialect,
+            self._responders.responder(binding, spec, dialect),
+            seed=f"{self._seed}/{spec.scenario.name}",
+            models=_models(dialect, binding.model, options.pop("context_tokens", None)),
+        )
+        server_run.judges = self._responders.backend_for(spec) != "live"
+        if spec.mutant is not None:
+            mutant = mutant_named(spec.mutant)
+            server_run.filter = mutant.filter() if mutant.filter is not None else None
+        job = Job(
+            adapter=spec.adapter,
+            scenario=spec.scenario,
+            key=spec.key,
+            base_url=server_run.base_url,
+            api_key=CANARY_KEY,
+            model=binding.model,
+            seed=self._seed,
+            mutant=spec.mutant,
+            binding=binding if self._in_process else None,
+            options=options,
+        )
+        gathering = Gathering(server_run, spec.scenario)
+        try:
+            ended = line.run(job, gathering)
+        finally:
+            self._server.close_run(server_run)
+        self._responders.finished(binding, spec, server_run)
+        return Transcript(
+            adapter=binding.name,
+            dialect=binding.dialect,
+            model=binding.model,
+            backend=self._responders.backend_for(spec),
+            key=spec.key,
+            seed=self._seed,
+            events=gathering.finish(ended),
+        )
+
+    def _line(self) -> _Line:
+        return _ThreadLine(self._time_limit) if self._in_process else _ProcessLine(self._time_limit)
+
+
+class _Line:
+    """A place where runs happen, one after the other."""
+
+    def __init__(self, time_limit: float) -> None:
+        self._time_limit = time_limit
+        self._opened: set[str] = set()
+        self._conn: Connection | None = None
+
+    def run(self, job: Job, gathering: Gathering) -> RunEnded:
+        """One run; fills `gathering`. A silent or dead place is replaced before the next run."""
+        conn = self._ready()
+        gathering.attach(conn)
+        conn.send(("job", job))
+        limit = self._time_limit if job.adapter in self._opened else max(OPEN_LIMIT, self._time_limit)
+        try:
+            while True:
+                if not conn.poll(limit):
+                    self._discard()
+                    return RunEnded(how="hung", detail=f"no sign of life for {limit:g} s, {gathering.place()}")
+                kind, payload = conn.recv()
+                limit = self._time_limit
+                if kind == "done":
+                    self._opened.add(job.adapter)
+                    ended: RunEnded = payload
+                    return ended
+                gathering.take(kind, payload)
+        except (EOFError, ConnectionError, OSError) as error:
+            self._discard()
+            return RunEnded(how="died", detail=f"the run's process ended ({type(error).__name__}), {gathering.place()}")
+
+    def _ready(self) -> Connection:
+        if self._conn is None:
+            self._conn = self._start()
+        return self._conn
+
+    def _start(self) -> Connection:
+        raise NotImplementedError
+
+    def _discard(self) -> None:
+        if self._conn is not None:
+            self._conn.close()
+        self._conn = None
+        self._opened.clear()
+
+    def close(self) -> None:
+        """No more runs."""
+        self._discard()
+
+
+class _ProcessLine(_Line):
+    """Runs in a worker process."""
+
+    def __init__(self, time_limit: float) -> None:
+        super().__init__(time_limit)
+        self._process: multiprocessing.process.BaseProcess | None = None
+
+    def _start(self) -> Connection:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        self._process = context.Process(target=worker.main, args=(theirs, list(sys.path)), daemon=True)
+        self._process.start()
+        theirs.close()
+        return ours
+
+    def _discard(self) -> None:
+        super()._discard()
+        if self._process is not None:
+            self._process.join(timeout=0.5)
+            if self._process.is_alive():
+                self._process.kill()
+                self._process.join(timeout=5)
+            self._process = None
+
+
+class _ThreadLine(_Line):
+    """Runs in a thread of this process. A hung run cannot be killed; its thread is left behind."""
+
+    def _start(self) -> Connection:
+        ours, theirs = multiprocessing.Pipe()
+        control = Control(theirs)
+
+        def serve() -> None:
+            while (job := control.next_job.get()) is not None:
+                ended = worker.execute(job, control, worker.StreamCapture())
+                control.tell("done", ended)
+
+        threading.Thread(target=serve, name="turnproof-run", daemon=True).start()
+        return ours
+
+
+def _models(dialect: Dialect, model: str, context_tokens: int | None) -> Any:
+    """The dialect's models; with a smaller window for the run's own model where the scenario asks for one."""
+    if context_tokens is None:
+        return dialect.models
+    small = dict(dialect.models)
+    for name, facts in dialect.models.items():
+        if name == model or facts.id == model or facts.alias_of == model:
+            small[name] = dataclasses.replace(facts, context_tokens=context_tokens)
+    return small

@@ -1,0 +1,105 @@
+"""Finding a mutant by name: a binding whose adapter is broken on purpose, or a rewriting proxy for the server.
+
+Mutants come with suites (entry point group `turnproof.suites`); this module knows only their shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any, Literal, TypeAlias
+
+from .._suggest import did_you_mean
+from ..emulator.run import WireFilter
+from ..errors import CatalogueError
+from ..foreign import normalise, normalise_legacy
+from ..provider import Binding, Endpoint, Path
+
+Seam: TypeAlias = Literal["inputs", "outputs", "callbacks", "wire"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """An adapter broken on purpose at one seam.
+
+    `caught_by` is the requirement expected to catch it, `scenarios` where it shows (globs), on `paths`. `wrap` breaks
+    the adapter object of a path, which it gets in the one calling form; `filter` makes the rewriting proxy in front of
+    the server. `fails` says that it hangs, dies or raises oddly on purpose: of any other mutant that is a crash, and
+    no detection. Outside its scenarios a mutant equals its control.
+    """
+
+    name: str
+    seam: Seam
+    breaks: str
+    caught_by: str
+    sources: tuple[str, ...]
+    scenarios: tuple[str, ...] = ("*",)
+    wrap: Callable[[Any, Path], Any] | None = None
+    filter: Callable[[], WireFilter] | None = None
+    capability: tuple[str, ...] = field(default=())
+    paths: tuple[Path, ...] = ("stateless", "legacy")
+    fails: bool = False
+
+
+@cache
+def all_mutants() -> dict[str, Mutant]:
+    """Every mutant of the installed suites, by name."""
+    found: dict[str, Mutant] = {}
+    for entry in entry_points(group="turnproof.suites"):
+        package = import_module(f"{entry.value}.mutants")
+        for mutant in package.MUTANTS:
+            if mutant.name in found:
+                raise CatalogueError(f"two mutants are named {mutant.name!r}")
+            found[mutant.name] = mutant
+    return found
+
+
+def mutant_named(name: str) -> Mutant:
+    """The mutant of that name, or anybody's as `module:attribute`. Raises CatalogueError with a suggestion."""
+    if ":" in name:
+        return _foreign(name)
+    known = all_mutants()
+    if name not in known:
+        raise CatalogueError(f"no mutant named {name!r}{did_you_mean(name, known)}")
+    return known[name]
+
+
+def _foreign(name: str) -> Mutant:
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise CatalogueError(f"no mutant {name!r}: {error}") from error
+    if not isinstance(found, Mutant):
+        raise CatalogueError(f"{name!r} is a {type(found).__name__}, not a Mutant")
+    return found
+
+
+def mutated_binding(binding: Binding, name: str | None) -> Binding:
+    """The binding with the mutant's wrapper around what it opens (the binding itself without one)."""
+    if name is None:
+        return binding
+    wrap = mutant_named(name).wrap
+    if wrap is None:
+        return binding
+
+    def stateless(endpoint: Endpoint) -> Any:
+        assert binding.open_stateless is not None
+        provider = binding.open_stateless(endpoint)
+        return wrap(normalise(provider, signature=binding.signature, errors=binding.errors), "stateless")
+
+    def legacy(endpoint: Endpoint) -> Any:
+        assert binding.open_legacy is not None
+        return wrap(normalise_legacy(binding.open_legacy(endpoint), errors=binding.errors), "legacy")
+
+    # What a wrapper wraps has the one calling form already, and so has the wrapper.
+    return replace(
+        binding,
+        open_stateless=stateless if binding.open_stateless is not None else None,
+        open_legacy=legacy if binding.open_legacy is not None else None,
+        signature="full",
+        errors="raised",
+    )

@@ -1,0 +1,410 @@
+"""Taps between session and adapter: they record every call, callback, answer and error, and change nothing.
+
+A tap is where "the adapter's fault" is told from "the session's": what it sees is exactly what the adapter was
+given and what it gave back.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from ..cancel import CancelToken
+from ..emulator.run import Arrived
+from ..errors import Cancelled as CancelledError
+from ..errors import ContextLimitError, ProviderError
+from ..messages import (
+    FunctionCall,
+    Message,
+    Part,
+    ProviderResponse,
+    Text,
+    TokenUsage,
+    ToolResult,
+    ToolSchema,
+    dump_messages,
+)
+from ..transcript import (
+    CallBegan,
+    Cancelled,
+    Chunk,
+    Event,
+    Failed,
+    FunctionCallDetected,
+    LateCallback,
+    Response,
+    Thinking,
+    UsageUpdate,
+)
+from .control import Control
+
+SETTLE_LIMIT = 0.5
+"""Seconds a cancel waits for callbacks that the adapter may legally never make."""
+
+_encode = msgspec.json.Encoder(enc_hook=repr).encode
+
+
+class Recorder:
+    """Collects a run's events and knows what has arrived in the call that is running."""
+
+    def __init__(self, control: Control) -> None:
+        self.control = control
+        self.turn = -1
+        self.call = -1
+        self.probe = ""
+        self.token: CancelToken | None = None
+        self.cut_name = ""
+        self.cancelled = False
+        self._seen = threading.Condition()
+        self._text = self._thinking = self._calls = 0
+        self.streamed = False
+        self.last_calls: tuple[FunctionCall, ...] = ()
+        self.on_begin: Callable[[CallBegan], None] = lambda began: None
+        control.on_cancel = self._cancel_from_server
+
+    def event(self, event: Event) -> None:
+        """Record an event."""
+        self.control.event(event)
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """The place in the run that the next event belongs to."""
+        return {"turn": self.turn, "call": self.call, "probe": self.probe}
+
+    def begin(self, began: CallBegan) -> None:
+        """A provider call starts: the parent notes which exchanges follow."""
+        with self._seen:
+            self._text = self._thinking = self._calls = 0
+        self.on_begin(began)
+        self.event(began)
+        self.control.ask("call-begins", (began.call, began.probe))
+
+    def end(self) -> None:
+        """The provider call is over: the parent puts its exchanges in front of the callbacks."""
+        self.control.ask("call-ended")
+
+    def saw(self, *, text: int = 0, thinking: int = 0, calls: int = 0) -> None:
+        """A callback has delivered something."""
+        with self._seen:
+            self._text += text
+            self._thinking += thinking
+            self._calls += calls
+            self._seen.notify_all()
+
+    def cancel(self, at: str) -> None:
+        """Set the turn's token, and say where."""
+        if self.token is None or self.cancelled:
+            return
+        self.cancelled = True
+        self.event(Cancelled(at=at, **self.where))
+        self.token.cancel()
+
+    def _cancel_from_server(self, arrived: Arrived) -> None:
+        if self.streamed:
+            with self._seen:
+                self._seen.wait_for(lambda: self._has(arrived), timeout=SETTLE_LIMIT)
+        self.cancel(self.cut_name)
+
+    def _has(self, arrived: Arrived) -> bool:
+        return self._text >= arrived.text and self._thinking >= arrived.thinking and self._calls >= arrived.calls
+
+
+class Callbacks:
+    """Recording versions of the four callbacks of one call. After `close()` they report themselves as late."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        on_chunk: Callable[[str], None] | None,
+        on_usage: Callable[[TokenUsage], None] | None,
+        on_call: Callable[[FunctionCall], None] | None,
+        on_thinking: Callable[[str], None] | None,
+    ) -> None:
+        self._recorder = recorder
+        self._where = recorder.where
+        self._open = True
+        self.on_chunk = self._wrap(on_chunk, self._chunk)
+        self.on_usage_update = self._wrap(on_usage, self._usage)
+        self.on_function_call = self._wrap(on_call, self._function_call)
+        self.on_thinking = self._wrap(on_thinking, self._thought)
+
+    def close(self) -> None:
+        """The call has returned; anything from here on is late."""
+        self._open = False
+
+    def _wrap(self, inner: Callable[[Any], None] | None, record: Callable[[Any], None]) -> Callable[[Any], None] | None:
+        if inner is None:
+            return None
+
+        def callback(value: Any) -> None:
+            if not self._open:
+                self._recorder.event(LateCallback(kind=record.__name__.strip("_"), **self._where))
+                return
+            record(value)
+            inner(value)
+
+        return callback
+
+    def _chunk(self, text: str) -> None:
+        self._recorder.event(Chunk(text=str(text), **self._where))
+        self._recorder.saw(text=len(text))
+
+    def _usage(self, usage: TokenUsage) -> None:
+        self._recorder.event(UsageUpdate(usage=usage, **self._where))
+
+    def _function_call(self, call: FunctionCall) -> None:
+        self._recorder.event(FunctionCallDetected(function_call=call, **self._where))
+        self._recorder.saw(calls=1)
+
+    def _thought(self, text: str) -> None:
+        self._recorder.event(Thinking(text=str(text), **self._where))
+        self._recorder.saw(thinking=len(text))
+
+
+class Tap:
+    """What both taps share: number the call, run it, record how it ended."""
+
+    def __init__(self, provider: Any, recorder: Recorder) -> None:
+        self.provider = provider
+        self.recorder = recorder
+
+    def _run(
+        self,
+        began: CallBegan,
+        callbacks: Callbacks,
+        watched: dict[str, Any],
+        action: Callable[[], ProviderResponse],
+    ) -> ProviderResponse:
+        before = {name: _fingerprint(value) for name, value in watched.items()}
+        self.recorder.begin(began)
+        where = self.recorder.where
+        try:
+            response = action()
+            if not isinstance(response, ProviderResponse):
+                raise TypeError(f"the adapter returned {type(response).__name__}, not a ProviderResponse")
+        except BaseException as error:
+            callbacks.close()
+            self.recorder.end()
+            self.recorder.event(failed("call", error, mutated=_mutated(before, watched), **where))
+            raise
+        callbacks.close()
+        self.recorder.end()
+        self.recorder.last_calls = response.calls
+        plain = msgspec.structs.replace(response, raw=None, structured_output=_plain(response.structured_output))
+        self.recorder.event(Response(response=plain, mutated=_mutated(before, watched), **where))
+        return response
+
+
+class StatelessTap(Tap):
+    """Records `complete()`."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        system_instruction: str | Text | None = None,
+        tools: Sequence[ToolSchema] | None = None,
+        *,
+        response_schema: Any = None,
+        cancel_token: CancelToken | None = None,
+        on_chunk: Callable[[str], None] | None = None,
+        on_usage_update: Callable[[TokenUsage], None] | None = None,
+        on_function_call: Callable[[FunctionCall], None] | None = None,
+        on_thinking: Callable[[str], None] | None = None,
+    ) -> ProviderResponse:
+        self.recorder.call += 1
+        self.recorder.streamed = on_chunk is not None
+        callbacks = Callbacks(self.recorder, on_chunk, on_usage_update, on_function_call, on_thinking)
+        began = _began(self.recorder, messages, system_instruction, tools, on_chunk is not None, response_schema)
+        watched = {"messages": messages, "tools": tools, "response_schema": response_schema}
+        return self._run(
+            began,
+            callbacks,
+            watched,
+            lambda: self.provider.complete(
+                messages,
+                system_instruction,
+                tools,
+                response_schema=response_schema,
+                cancel_token=cancel_token,
+                on_chunk=callbacks.on_chunk,
+                on_usage_update=callbacks.on_usage_update,
+                on_function_call=callbacks.on_function_call,
+                on_thinking=callbacks.on_thinking,
+            ),
+        )
+
+    def shutdown(self) -> None:
+        """Passed on."""
+        self.provider.shutdown()
+
+
+class LegacyTap(Tap):
+    """Records the legacy calls. `held` gives the session's own view of the history, to judge the wire by."""
+
+    def __init__(self, provider: Any, recorder: Recorder, held: Callable[[], Sequence[Message]]) -> None:
+        super().__init__(provider, recorder)
+        self._held = held
+        self._system: str | Text | None = None
+        self._tools: Sequence[ToolSchema] | None = None
+
+    def create_session(
+        self,
+        system_instruction: str | Text | None = None,
+        tools: Sequence[ToolSchema] | None = None,
+        history: Sequence[Message] | None = None,
+    ) -> None:
+        self._system, self._tools = system_instruction, tools
+        self.provider.create_session(system_instruction, tools, history)
+
+    def get_history(self) -> list[Message]:
+        history: list[Message] = self.provider.get_history()
+        return history
+
+    def send_message(self, message: str, response_schema: Any = None) -> ProviderResponse:
+        return self._send(
+            Message.user(message), None, lambda _: self.provider.send_message(message, response_schema), response_schema
+        )
+
+    def send_message_with_parts(self, parts: Sequence[Part], response_schema: Any = None) -> ProviderResponse:
+        return self._send(
+            Message.user(*parts),
+            None,
+            lambda _: self.provider.send_message_with_parts(parts, response_schema),
+            response_schema,
+            parts,
+        )
+
+    def send_tool_results(self, results: Sequence[ToolResult], response_schema: Any = None) -> ProviderResponse:
+        return self._send(
+            Message.tool(*results),
+            None,
+            lambda _: self.provider.send_tool_results(results, response_schema),
+            response_schema,
+            results,
+        )
+
+    def send_message_streaming(self, message: str, on_chunk: Callable[[str], None], **options: Any) -> ProviderResponse:
+        return self._stream(
+            Message.user(message),
+            on_chunk,
+            options,
+            lambda chunk, opts: self.provider.send_message_streaming(message, chunk, **opts),
+        )
+
+    def send_tool_results_streaming(
+        self, results: Sequence[ToolResult], on_chunk: Callable[[str], None], **options: Any
+    ) -> ProviderResponse:
+        return self._stream(
+            Message.tool(*results),
+            on_chunk,
+            options,
+            lambda chunk, opts: self.provider.send_tool_results_streaming(results, chunk, **opts),
+            results,
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        # Optional methods (streaming with parts, cancellable batch calls) exist exactly where the adapter has them.
+        inner = getattr(self.provider, name)
+        if name == "send_message_with_parts_streaming":
+            return lambda parts, on_chunk, **options: self._stream(
+                Message.user(*parts), on_chunk, options, lambda chunk, opts: inner(parts, chunk, **opts), parts
+            )
+        return inner
+
+    def _stream(
+        self,
+        new: Message,
+        on_chunk: Callable[[str], None],
+        options: dict[str, Any],
+        action: Callable[[Any, dict[str, Any]], ProviderResponse],
+        watched: Any = None,
+    ) -> ProviderResponse:
+        names = ("on_usage_update", "on_function_call", "on_thinking")
+        callbacks = Callbacks(self.recorder, on_chunk, *(options.get(name) for name in names))
+        opts = dict(options)
+        for name in names:
+            if name in opts:
+                opts[name] = getattr(callbacks, name)
+        return self._send(new, callbacks, lambda c: action(c.on_chunk, opts), options.get("response_schema"), watched)
+
+    def _send(
+        self,
+        new: Message,
+        callbacks: Callbacks | None,
+        action: Callable[[Callbacks], ProviderResponse],
+        response_schema: Any,
+        watched: Any = None,
+    ) -> ProviderResponse:
+        self.recorder.call += 1
+        self.recorder.streamed = callbacks is not None
+        used = callbacks or Callbacks(self.recorder, None, None, None, None)
+        used._where = self.recorder.where
+        held = list(self._held())
+        if not (held and held[-1].role == new.role and held[-1].parts == new.parts):
+            held.append(new)
+        began = _began(self.recorder, held, self._system, self._tools, callbacks is not None, response_schema)
+        return self._run(began, used, {"arguments": watched}, lambda: action(used))
+
+
+def _began(
+    recorder: Recorder,
+    messages: Sequence[Message],
+    system: str | Text | None,
+    tools: Sequence[ToolSchema] | None,
+    streamed: bool,
+    response_schema: Any,
+) -> CallBegan:
+    rounds = 0
+    for message in reversed(messages):
+        if message.role == "user":
+            break
+        rounds += message.role == "tool"
+    return CallBegan(
+        messages=tuple(messages),
+        system=system.text if isinstance(system, Text) else system,
+        tools=tuple(tools or ()),
+        round=rounds,
+        streamed=streamed,
+        response_schema=response_schema,
+        **recorder.where,
+    )
+
+
+def failed(scope: Any, error: BaseException, *, mutated: tuple[str, ...] = (), **where: Any) -> Failed:
+    """An exception as an event. Types, status and hints are kept; its text is kept as the adapter wrote it."""
+    typed = isinstance(error, ProviderError | CancelledError)
+    provider_error = error if isinstance(error, ProviderError) else None
+    return Failed(
+        scope=scope,
+        error=type(error).__name__,
+        message=str(error),
+        typed=typed,
+        retryable=provider_error is not None and provider_error.retryable,
+        status=provider_error.status if provider_error else None,
+        retry_after=provider_error.retry_after if provider_error else None,
+        bases=tuple(base.__name__ for base in type(error).__mro__[1:-2]),
+        mutated=mutated,
+        limit=error.limit if isinstance(error, ContextLimitError) else None,
+        requested=error.requested if isinstance(error, ContextLimitError) else None,
+        **where,
+    )
+
+
+def _fingerprint(value: Any) -> tuple[object, ...]:
+    if isinstance(value, Sequence) and value and all(isinstance(item, Message) for item in value):
+        return tuple(id(item) for item in value), dump_messages(value)
+    return (_encode(value),)
+
+
+def _mutated(before: dict[str, tuple[object, ...]], watched: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(name for name, value in watched.items() if _fingerprint(value) != before[name])
+
+
+def _plain(value: Any) -> Any:
+    try:
+        return msgspec.to_builtins(value)
+    except TypeError:
+        return repr(value)

@@ -1,0 +1,123 @@
+"""The process that a run lives in: it takes jobs from the parent, one at a time, until the line closes.
+
+What the adapter prints is captured at the file descriptors, so that C code and child processes are caught too;
+logs are captured at level DEBUG. Both, and every exception's text, are searched for the canary key.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+
+import msgspec
+
+from ..bindings import resolve_binding
+from ..emulator.run import CANARY_KEY
+from ..errors import TurnproofError
+from ..provider import Binding
+from ..transcript import RunEnded
+from .control import Control, ControlLost
+from .drive import drive
+from .job import Job
+from .mutation import mutated_binding
+
+
+def main(conn: Connection, import_path: list[str]) -> None:
+    """Entry of a worker process."""
+    sys.path[:] = import_path
+    control = Control(conn)
+    capture = DescriptorCapture()
+    while (job := control.next_job.get()) is not None:
+        try:
+            ended = execute(job, control, capture)
+        except ControlLost:
+            break
+        control.tell("done", ended)
+    os._exit(0)  # an adapter's stray non-daemon thread must not keep the worker alive
+
+
+def execute(job: Job, control: Control, capture: DescriptorCapture | StreamCapture) -> RunEnded:
+    """Run one job with output and logs captured; the canary's hiding places are named in the result."""
+    with _captured_logs() as logs, capture.active():
+        try:
+            binding = job.binding if job.binding is not None else _binding(job.adapter)
+            ended = drive(job, mutated_binding(binding, job.mutant), control)
+        except ControlLost:
+            raise
+        except TurnproofError as error:
+            ended = RunEnded(how="open-failed", detail=f"{type(error).__name__}: {error}")
+        except BaseException as error:
+            logging.getLogger(__name__).exception("the driver failed")
+            ended = RunEnded(how="harness-fault", detail=f"{type(error).__name__}: {error}")
+    printed = capture.text()
+    leaks = [name for name, text in (("stdout", printed), ("log", logs.getvalue())) if CANARY_KEY in text]
+    return msgspec.structs.replace(ended, stdout=printed[-4000:].replace(CANARY_KEY, "[key]"), leaks=tuple(leaks))
+
+
+_bindings: dict[str, Binding] = {}
+
+
+def _binding(name: str) -> Binding:
+    if name not in _bindings:
+        _bindings[name] = resolve_binding(name)
+    return _bindings[name]
+
+
+@contextlib.contextmanager
+def _captured_logs() -> Iterator[io.StringIO]:
+    stream = io.StringIO()
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(message)s"))
+    root = logging.getLogger()
+    level = root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    try:
+        yield stream
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(level)
+
+
+class DescriptorCapture:
+    """Everything written to file descriptors 1 and 2 while active."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(mode="w+b")  # noqa: SIM115 (lives as long as the worker)
+        self._start = 0
+        os.dup2(self._file.fileno(), 1)
+        os.dup2(self._file.fileno(), 2)
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        self._start = self._file.seek(0, os.SEEK_END)
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+
+    def text(self) -> str:
+        self._file.seek(self._start)
+        return self._file.read().decode(errors="replace")
+
+
+class StreamCapture:
+    """`sys.stdout` while active, for runs inside the parent process."""
+
+    def __init__(self) -> None:
+        self._stream = io.StringIO()
+
+    @contextlib.contextmanager
+    def active(self) -> Iterator[None]:
+        with contextlib.redirect_stdout(self._stream):
+            yield
+
+    def text(self) -> str:
+        return self._stream.getvalue()

@@ -1,0 +1,144 @@
+"""Where answers come from: the armed scenario turn, a cassette, or the real API behind a recording proxy."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..dialects.base import Call, Dialect, PromptUsage, Rendered, Reply, ReplyPart, WireEvent
+from ..messages import FinishReason, Text
+from .run import Exchange, Responder, ServerRun
+
+if TYPE_CHECKING:
+    from ..cassettes.proxy import ProxyTarget
+    from ..cassettes.replay import Player
+
+__all__ = ["CassetteResponder", "EchoResponder", "ProxyResponder", "Responder", "ScriptResponder", "rounds_since_user"]
+
+
+CASSETTE_MISMATCH = "cassette-mismatch"
+"""The `fault` of an exchange that the cassette had no answer for."""
+
+MISMATCH_STATUS = 418
+"""A status that no provider uses: an adapter cannot take the notice of a mismatch for an answer of the API."""
+
+
+def rounds_since_user(call: Call) -> int:
+    """Tool-result rounds since the last user message that is not a result: which scripted reply is due."""
+    rounds = 0
+    for message in reversed(call.messages):
+        if message.role == "user":
+            break
+        if message.role == "tool":
+            rounds += 1
+    return rounds
+
+
+def digest_of(dialect: Dialect, call: Call) -> str:
+    """The digest under which an identical request is recognised."""
+    form = msgspec.json.encode([call.operation, dialect.match_form(call)], order="deterministic")
+    return hashlib.blake2b(form, digest_size=16).hexdigest()
+
+
+def _account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None]]:
+    facts = run.world.models[call.model or ""]
+    return run.cache.account(call, facts, run.world.clock())
+
+
+class ScriptResponder:
+    """Answers the armed turn. An identical request gets the identical reply: it is a retry, or a probe."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Reply, str]] = {}
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        usage, commit = _account(run, call)
+        exchange.prompt_tokens = usage.whole
+        if call.operation != "generate":
+            exchange.extra = True
+            return run.dialect.render_extra(call, usage, run.world, run.seed)
+        reply, seed = self._reply(run, exchange, call)
+        rendered = run.dialect.render(call, reply, usage, run.world, seed)
+        commit()
+        return rendered
+
+    def _reply(self, run: ServerRun, exchange: Exchange, call: Call) -> tuple[Reply, str]:
+        digest = digest_of(run.dialect, call)
+        if run.probe and digest in self._known:
+            return self._known[digest]
+        turn = run.turn
+        if turn is None or exchange.round >= len(turn.rounds):
+            exchange.extra = True
+            text = "(no reply is scripted for this request)"
+            return Reply((ReplyPart(Text(text)),), FinishReason.STOP), f"{run.seed}/{digest}"
+        scripted = turn.rounds[exchange.round]
+        reply = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
+        seed = f"{run.seed}/{run.turn_index}/{exchange.round}"
+        self._known[digest] = reply, seed
+        return reply, seed
+
+
+class EchoResponder:
+    """For `turnproof serve`: answers with what was said last, so that a client can be developed without a key."""
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        usage, commit = _account(run, call)
+        exchange.prompt_tokens = usage.whole
+        seed = f"{run.seed}/{digest_of(run.dialect, call)}"
+        if call.operation != "generate":
+            return run.dialect.render_extra(call, usage, run.world, seed)
+        last = next((m for m in reversed(call.messages) if m.role in ("user", "tool")), None)
+        said = last.text if last is not None else ""
+        results = "; ".join(f"{r.name or r.call_id}: {r.result}" for r in (last.results if last else ()))
+        text = f"You said: {said}" if said else f"The tools answered: {results}" if results else "Hello."
+        rendered = run.dialect.render(call, Reply((ReplyPart(Text(text)),), FinishReason.STOP), usage, run.world, seed)
+        commit()
+        return rendered
+
+
+class CassetteResponder:
+    """Answers from recorded exchanges, matched by digest; a miss is shown, and never taken for an answer."""
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.mismatches: list[str] = []
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        exchange.extra = call.operation != "generate"
+        exchange.prompt_tokens = run.dialect.count(call)
+        found = self.player.answer(call, -1 if run.probe else run.turn_index, exchange.round)
+        if isinstance(found, Rendered):
+            run.dialect.observe(found.status, found.headers, _joined(found), run.world, call.model)
+            return found
+        self.mismatches.append(str(found))
+        exchange.fault = CASSETTE_MISMATCH
+        body = msgspec.json.encode({"type": "error", "error": {"type": "cassette_mismatch", "message": str(found)}})
+        return Rendered(MISMATCH_STATUS, {"content-type": "application/json"}, (WireEvent(body, "body"),))
+
+
+class ProxyResponder:
+    """Answers from the real API. The answer is read whole before it goes on, so that it can be recorded and cut."""
+
+    def __init__(self, target: ProxyTarget) -> None:
+        self._target = target
+        self._opened = False
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        if not self._opened:
+            await self._target.__aenter__()
+            self._opened = True
+        exchange.extra = call.operation != "generate"
+        exchange.prompt_tokens = run.dialect.count(call)
+        answer = await self._target.forward(exchange.request)
+        chunks = [chunk async for chunk in answer.chunks]
+        events = run.dialect.split_stream(answer.headers, b"".join(chunks))
+        rendered = Rendered(answer.status, answer.headers, events)
+        run.dialect.observe(rendered.status, rendered.headers, _joined(rendered), run.world, call.model)
+        return rendered
+
+
+def _joined(rendered: Rendered) -> bytes:
+    return b"".join(event.data for event in rendered.events)

@@ -1,0 +1,231 @@
+"""How an answer goes onto the socket, whole or with the fault that the scenario asks for.
+
+Everything here acts on the real connection: resets are RSTs, truncations leave a chunk unfinished, splits put
+every byte around a multi-byte character or a line end into a write of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+import time
+from collections.abc import AsyncIterator, Iterator
+
+from aiohttp import web
+
+from ..dialects.base import Rendered, WireEvent
+from ..messages import FunctionCall, Text, Thought
+from ..scenarios.model import Cut, Fault
+from .run import Arrived, Exchange, ServerRun
+
+_POLL = 0.002
+_NOISE = (b": keep-alive\n\n", b"retry: 3000\n\n", b'event: ping\ndata: {"type": "ping"}\n\n')
+
+
+class Writer:
+    """Writes one answer of one exchange."""
+
+    def __init__(self, request: web.Request, run: ServerRun, exchange: Exchange, rendered: Rendered) -> None:
+        self._request = request
+        self._run = run
+        self._exchange = exchange
+        self._rendered = rendered
+        self._transport = request.transport
+        self._streamed = not (len(rendered.events) == 1 and rendered.events[0].kind == "body")
+        self._response: web.StreamResponse | None = None
+
+    async def write(self, fault: Fault | None, cut: Cut | None) -> web.StreamResponse:
+        """Write the answer; fills in the exchange. Returns the response object (finished or abandoned)."""
+        exchange, rendered = self._exchange, self._rendered
+        exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
+        if fault is not None:
+            exchange.fault = fault.kind
+        try:
+            if cut is not None and cut.at == "batch":
+                await self._hold()
+            if fault is not None and fault.index < 0 and fault.after is None:
+                if fault.kind in ("reset", "refuse-connection"):
+                    return self._reset()
+                if fault.kind == "stall":
+                    return await self._stall()
+            await self._headers()
+            await self._events(fault, cut)
+        except (ConnectionResetError, ConnectionError):
+            exchange.ended = "cut-by-peer"
+        except _CutByUsError:
+            exchange.ended = "cut-by-us"
+        except _TimedOutError:
+            exchange.ended = "timed-out"
+        return self._response or web.Response(status=500)
+
+    async def _headers(self) -> None:
+        response = web.StreamResponse(status=self._rendered.status, headers=dict(self._rendered.headers))
+        if self._streamed:
+            response.enable_chunked_encoding()
+        else:
+            response.content_length = len(self._rendered.events[0].data)
+        self._response = response
+        await response.prepare(self._request)
+
+    async def _events(self, fault: Fault | None, cut: Cut | None) -> None:
+        events = self._rendered.events
+        fault_at = locate(events, fault.index, fault.after) if fault is not None else -1
+        cut_at = locate(events, cut.index, cut.after) if cut is not None and cut.at == "event" else -1
+        for position, event in enumerate(events):
+            self._check_peer()
+            if fault is not None:
+                await self._before(fault, position == fault_at, event)
+            await self._put(event, fault)
+            self._exchange.written += 1
+            if self._exchange.held:
+                self._exchange.events_after_cancel += 1
+            if position == cut_at:
+                await self._hold()
+            if fault is not None and position == fault_at:
+                await self._after(fault)
+        assert self._response is not None
+        if fault is not None and fault.kind == "no-end":
+            self._exchange.ended = "cut-by-us"
+        await self._response.write_eof()
+        if self._exchange.ended == "left-open":
+            self._exchange.ended = "completed"
+
+    async def _put(self, event: WireEvent, fault: Fault | None) -> None:
+        assert self._response is not None
+        if fault is not None and fault.kind == "no-end" and event.kind == "end":
+            return
+        match fault.kind if fault is not None else None:
+            case "split":
+                pieces: Iterator[bytes] = awkward_pieces(event.data)
+            case "drip":
+                pieces = (event.data[n : n + 1] for n in range(len(event.data)))
+            case "comment":
+                pieces = iter((*_NOISE, event.data))
+            case _:
+                pieces = iter((event.data,))
+        for piece in pieces:
+            await self._response.write(piece)
+        self._exchange.body += event.data
+
+    async def _before(self, fault: Fault, here: bool, event: WireEvent) -> None:
+        if here and fault.kind == "truncate":
+            assert self._response is not None
+            half = event.data[: max(1, len(event.data) // 2)]
+            await self._response.write(half)
+            self._exchange.body += half
+            await asyncio.sleep(0)
+            if self._transport is not None:
+                self._transport.close()
+            raise _CutByUsError
+
+    async def _after(self, fault: Fault) -> None:
+        assert self._response is not None
+        match fault.kind:
+            case "reset":
+                await self._drained()
+                self._reset()
+                raise _CutByUsError
+            case "stall":
+                await self._stall()
+            case "garbage":
+                frame = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"del\x07 <html>\n\n'
+                await self._response.write(frame)
+                self._exchange.body += frame
+            case "error-event":
+                kind, message = self._run.dialect.error_kind(fault.status or 529)
+                event = self._run.dialect.error_event(kind, message)
+                await self._response.write(event.data)
+                self._exchange.body += event.data
+                await self._response.write_eof()
+                raise _CutByUsError
+            case _:
+                pass
+
+    async def _hold(self) -> None:
+        """Keep the stream where it is until the cancel has happened, as seen from here."""
+        run, exchange = self._run, self._exchange
+        exchange.held = True
+        seen = run.dialect.read_response(exchange.status or 200, exchange.headers, bytes(exchange.body))
+        text = sum(len(part.text) for part in seen.parts if isinstance(part, Text))
+        thinking = sum(len(part.text) for part in seen.parts if isinstance(part, Thought))
+        calls = sum(1 for part in seen.parts if isinstance(part, FunctionCall))
+        await self._drained()
+        run.on_hold(Arrived(text, thinking, calls))
+        async for _ in _until(run.hold_limit):
+            if self._gone():
+                exchange.released = "peer-closed"
+                raise ConnectionResetError
+            if run.call_returned.is_set():
+                exchange.released = "call-returned"
+                return
+        exchange.released = "limit"
+
+    async def _stall(self) -> web.StreamResponse:
+        async for _ in _until(self._run.stall_limit):
+            self._check_peer()
+        if self._transport is not None:
+            self._transport.abort()
+        raise _TimedOutError
+
+    async def _drained(self) -> None:
+        """Give the loop the chance to hand what was written to the kernel."""
+        for _ in range(3):
+            await asyncio.sleep(0)
+
+    def _reset(self) -> web.StreamResponse:
+        self._exchange.ended = "cut-by-us"
+        if self._transport is not None:
+            sock = self._transport.get_extra_info("socket")
+            if sock is not None:
+                with contextlib.suppress(OSError):  # the peer may already be gone, which is what we want
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self._transport.abort()
+        return self._response or web.Response(status=500)
+
+    def _gone(self) -> bool:
+        return self._transport is None or self._transport.is_closing() or self._request.transport is None
+
+    def _check_peer(self) -> None:
+        if self._gone():
+            raise ConnectionResetError
+
+
+class _CutByUsError(Exception):
+    """The fault has ended this exchange."""
+
+
+class _TimedOutError(Exception):
+    """The client stayed away for too long."""
+
+
+async def _until(limit: float) -> AsyncIterator[None]:
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        yield
+        await asyncio.sleep(_POLL)
+
+
+def locate(events: tuple[WireEvent, ...] | list[WireEvent], index: int, after: str | None) -> int:
+    """The position of an event named by its index (pings not counted) or as `kind:ordinal`; -1 if there is none."""
+    if after is not None:
+        kind, _, ordinal = after.partition(":")
+        wanted = int(ordinal or 1)
+        found = [position for position, event in enumerate(events) if event.kind == kind]
+        return found[wanted - 1] if 0 < wanted <= len(found) else -1
+    real = [position for position, event in enumerate(events) if event.kind != "ping"]
+    return real[index] if 0 <= index < len(real) else -1
+
+
+def awkward_pieces(data: bytes) -> Iterator[bytes]:
+    """The bytes cut inside every multi-byte character and at every line end; joined they are unchanged."""
+    start = 0
+    for position, byte in enumerate(data):
+        inside = 0x80 <= byte < 0xC0
+        line_end = byte in (0x0A, 0x0D) or (position > 0 and data[position - 1] in (0x0A, 0x0D))
+        if (inside or line_end) and position > start:
+            yield data[start:position]
+            start = position
+    if start < len(data):
+        yield data[start:]

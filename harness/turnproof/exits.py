@@ -1,0 +1,47 @@
+"""Exit codes: what they mean, and which one wins.
+
+    0    all claimed MUSTs held (or: the command did what it was asked)
+    1    violations
+    2    usage, environment or harness fault
+    3    nothing measured, or a MUST inconclusive
+    130  interrupted
+
+Where several apply, the order is 130, 2, 1, 3, 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """The exit codes of every command."""
+
+    OK = 0
+    VIOLATIONS = 1
+    FAULT = 2
+    UNDECIDED = 3
+    INTERRUPTED = 130
+
+    @property
+    def words(self) -> str:
+        """What the code says, as printed at the end of a run."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Exit.OK: "ok",
+    Exit.VIOLATIONS: "violations",
+    Exit.FAULT: "usage, environment or harness fault",
+    Exit.UNDECIDED: "nothing measured, or a MUST inconclusive",
+    Exit.INTERRUPTED: "interrupted",
+}
+
+_PRECEDENCE = (Exit.INTERRUPTED, Exit.FAULT, Exit.VIOLATIONS, Exit.UNDECIDED, Exit.OK)
+
+
+def heaviest(codes: Iterable[int]) -> Exit:
+    """The code that wins over the others; `OK` for none."""
+    found = set(codes)
+    return next((code for code in _PRECEDENCE if code in found), Exit.OK)

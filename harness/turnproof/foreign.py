@@ -1,0 +1,182 @@
+"""Other people's calling forms, made into the one that a session uses.
+
+Two forms of `complete()` were published, and two ways to say that it failed; either may be a coroutine function. A
+binding says which its adapter has; here the difference ends. A cancel token goes through as it is: an adapter that
+runs on an event loop registers with it like any other.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, Literal, cast
+
+from ._coroutines import LoopUser
+from .cancel import CancelToken
+from .errors import ProviderError
+from .messages import FunctionCall, Message, ProviderResponse, ToolSchema
+from .provider import (
+    JSONSchema,
+    LegacyProvider,
+    OnChunk,
+    OnFunctionCall,
+    OnThinking,
+    OnUsage,
+    StatelessProvider,
+    SystemInstruction,
+)
+
+__all__ = ["ForeignLegacy", "ForeignStateless", "normalise", "normalise_legacy"]
+
+Signature = Literal["full", "short"]
+Errors = Literal["raised", "returned"]
+
+
+def normalise(provider: Any, *, signature: Signature = "full", errors: Errors = "raised") -> StatelessProvider:
+    """A foreign stateless provider as the protocol wants it; everything but `complete` is the provider's own.
+
+    `signature="short"` calls `complete(messages, system, tools, response_schema, cancel_token, on_chunk,
+    on_usage_update, on_thinking)` by position. `errors="returned"` takes the answer, or the error to raise, out of
+    an outcome object: something with `response` and `error`, or with an `outcome` named `error`.
+    """
+    return ForeignStateless(provider, signature, errors)
+
+
+def normalise_legacy(provider: Any, *, errors: Errors = "raised") -> LegacyProvider:
+    """A foreign legacy provider whose methods may be coroutine functions, or return outcome objects, as a plain one."""
+    return cast("LegacyProvider", ForeignLegacy(provider, errors))
+
+
+class _Foreign:
+    """What both wrappers share: every method is the provider's, awaited where it has to be."""
+
+    wrapped: Any = None
+
+    def __init__(self, provider: Any, errors: Errors) -> None:
+        self.wrapped = provider
+        self._errors = errors
+        self._user = LoopUser()
+
+    def shutdown(self) -> None:
+        """The provider's own `shutdown()`, if it has one, and then `close()`."""
+        try:
+            if callable(shutdown := getattr(self.wrapped, "shutdown", None)):
+                self._user.result(shutdown())
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Let go of the event loop; the last provider that does stops it. Calling it twice is harmless."""
+        self._user.release()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.wrapped, name)
+        if not callable(found):
+            return found
+
+        @functools.wraps(found)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self._user.result(found(*args, **kwargs))
+
+        return call
+
+
+class ForeignStateless(_Foreign):
+    """See `normalise`."""
+
+    def __init__(self, provider: Any, signature: Signature, errors: Errors) -> None:
+        super().__init__(provider, errors)
+        self._signature = signature
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        *,
+        response_schema: JSONSchema | None = None,
+        cancel_token: CancelToken | None = None,
+        on_chunk: OnChunk | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+    ) -> ProviderResponse:
+        """The provider's answer; see `StatelessProvider`."""
+        complete = self.wrapped.complete
+        if self._signature == "short":
+            returned = complete(
+                messages,
+                system_instruction,
+                tools,
+                response_schema,
+                cancel_token,
+                on_chunk,
+                on_usage_update,
+                on_thinking,
+            )
+        else:
+            returned = complete(
+                messages,
+                system_instruction,
+                tools,
+                response_schema=response_schema,
+                cancel_token=cancel_token,
+                on_chunk=on_chunk,
+                on_usage_update=on_usage_update,
+                on_function_call=on_function_call,
+                on_thinking=on_thinking,
+            )
+        response = _answer(self._user.result(returned), self._errors, "complete")
+        if self._signature == "short" and on_function_call is not None:
+            # The short form cannot tell of calls while it streams; it is done before the call returns at least.
+            for part in response.parts:
+                if isinstance(part, FunctionCall):
+                    on_function_call(part)
+        return response
+
+
+class ForeignLegacy(_Foreign):
+    """See `normalise_legacy`."""
+
+    def __getattr__(self, name: str) -> Any:
+        call = super().__getattr__(name)
+        if not name.startswith("send_"):
+            return call
+
+        @functools.wraps(call)
+        def send(*args: Any, **kwargs: Any) -> ProviderResponse:
+            return _answer(call(*args, **kwargs), self._errors, name)
+
+        return send
+
+
+def _answer(returned: Any, errors: Errors, method: str) -> ProviderResponse:
+    if isinstance(returned, ProviderResponse):
+        return returned
+    if errors == "raised":
+        raise ProviderError(
+            f"{method}() returned {type(returned).__name__} instead of a ProviderResponse; "
+            'if it returns outcome objects, its binding must say errors="returned"'
+        )
+    response = getattr(returned, "response", None)
+    if (error := getattr(returned, "error", None)) is not None:
+        raise _with_partial(error, response)
+    if _names_error(getattr(returned, "outcome", None)):
+        raise ProviderError(f"{method}() reported a failure without saying which: {returned!r:.200}")
+    if isinstance(response, ProviderResponse):
+        return response
+    raise ProviderError(f"{method}() returned {type(returned).__name__} with neither a response nor an error")
+
+
+def _with_partial(error: Any, response: Any) -> BaseException:
+    if not isinstance(error, BaseException):
+        error = ProviderError(str(error))
+    if isinstance(error, ProviderError) and not error.partial and isinstance(response, ProviderResponse):
+        error.partial = response.parts
+    return cast("BaseException", error)
+
+
+def _names_error(outcome: Any) -> bool:
+    """Whether an outcome, an enum member or a word in whatever case, says "error"."""
+    words = (outcome, getattr(outcome, "name", None), getattr(outcome, "value", None))
+    return any(isinstance(word, str) and word.lower() == "error" for word in words)

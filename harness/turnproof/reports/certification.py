@@ -1,0 +1,194 @@
+"""`certification.json`: what a run certifies, and everything the other reports show.
+
+A claim is no larger than its proof. A profile is certified when every MUST that the adapter claims is held, at least
+one was measured, and none was left out; `conditional` when known issues are all that stands against it. An adapter is
+certified, for the model it was run with, when all its claimed profiles are. A run that was cut certifies nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from .._canonical import canonical
+from ..requirements import PROFILES
+from ..runlog import AdapterLine, Environment, RequirementLine, ResultLine, Run
+from ..verdict import Status, worst
+
+SCHEMA = "turnproof.certification/1"
+
+
+class RequirementReport(msgspec.Struct, frozen=True):
+    """One requirement: the heaviest status of its paths, with that path's message and evidence."""
+
+    level: Literal["MUST", "SHOULD"]
+    profile: str
+    status: Status
+    paths: dict[str, Status]
+    message: str
+    evidence: tuple[str, ...]
+    reproduce: str
+    rests_on: str | None
+
+
+class ProfileReport(msgspec.Struct, frozen=True):
+    """`must` and `should` are [held, claimed]. Of `unmeasured` MUSTs nothing is known: the run left them out."""
+
+    certified: bool
+    conditional: bool
+    must: tuple[int, int]
+    should: tuple[int, int]
+    unmeasured: int
+
+
+class AdapterReport(msgspec.Struct, frozen=True):
+    """An adapter with the model it was run with. `claim` says how far the proof goes: emulated, replayed or live."""
+
+    dialect: str
+    model: str
+    claim: str
+    certified: bool
+    conditional: bool
+    profiles: dict[str, ProfileReport]
+    requirements: dict[str, RequirementReport]
+
+
+class Certification(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole report. `complete` is False for a run that was cut; its numbers are then what was there."""
+
+    schema: str = SCHEMA
+    turnproof: str
+    profiles: str
+    backend: str
+    depth: str
+    seed: int
+    started: str
+    duration_s: float | None
+    complete: bool
+    exit_code: int | None
+    digest: str | None
+    problems: tuple[str, ...]
+    environment: Environment
+    adapters: dict[str, AdapterReport]
+
+
+def certification(run: Run) -> Certification:
+    """What a run certifies. A pure function of the run."""
+    header, footer = run.header, run.footer
+    return Certification(
+        turnproof=header.turnproof,
+        profiles=header.profiles,
+        backend=header.backend,
+        depth=header.depth,
+        seed=header.seed,
+        started=header.started,
+        duration_s=footer.duration_s if footer else None,
+        complete=run.complete,
+        exit_code=footer.exit_code if footer else None,
+        digest=footer.digest if footer else None,
+        problems=footer.problems if footer else (),
+        environment=header.environment,
+        adapters={adapter.name: _adapter(run, adapter) for adapter in run.adapters.values()},
+    )
+
+
+def certification_json(report: Certification) -> bytes:
+    """The report as indented JSON with sorted keys; equal reports are equal bytes."""
+    return msgspec.json.format(canonical(report), indent=2) + b"\n"
+
+
+def claim(adapter: AdapterLine) -> str:
+    """How far the proof goes, in words: a replay never claims more than what its cassettes were recorded from."""
+    match adapter.backend:
+        case "replay":
+            return f"replayed (recorded from {adapter.recorded or 'unknown'})"
+        case "emulate":
+            return "emulated"
+        case other:
+            return other
+
+
+def _adapter(run: Run, adapter: AdapterLine) -> AdapterReport:
+    results: dict[str, list[ResultLine]] = {}
+    for line in run.results:
+        if line.adapter == adapter.name:
+            results.setdefault(line.requirement, []).append(line)
+    requirements = {
+        line.id: _requirement(run, adapter, line, results[line.id])
+        for line in run.requirements.values()
+        if line.id in results
+    }
+    unmeasured = [line for line in run.requirements.values() if _left_out(line, requirements, adapter)]
+    profiles = {
+        name: _profile(name, requirements, unmeasured, complete=run.complete)
+        for name in sorted({line.profile for line in run.requirements.values()}, key=_profile_order)
+    }
+    claimed = [profile for profile in profiles.values() if profile.must[1] or profile.unmeasured]
+    return AdapterReport(
+        dialect=adapter.dialect,
+        model=adapter.model,
+        claim=claim(adapter),
+        certified=bool(claimed) and all(profile.certified for profile in claimed),
+        conditional=any(profile.conditional for profile in claimed)
+        and all(profile.certified or profile.conditional for profile in claimed),
+        profiles=profiles,
+        requirements=requirements,
+    )
+
+
+def _requirement(
+    run: Run, adapter: AdapterLine, requirement: RequirementLine, lines: Sequence[ResultLine]
+) -> RequirementReport:
+    paths = {line.path: line.verdict.status for line in lines}
+    status = worst(paths.values())
+    deciding = [line.verdict for line in lines if line.verdict.status is status]
+    marks = [str(verdict.rests_on) for verdict in deciding if verdict.rests_on is not None]
+    return RequirementReport(
+        level=requirement.level,
+        profile=requirement.profile,
+        status=status,
+        paths=paths,
+        message=deciding[0].message,
+        evidence=tuple(dict.fromkeys(digest for verdict in deciding for digest in verdict.evidence)),
+        reproduce=reproduce(run, adapter, requirement.id),
+        rests_on=marks[0] if marks else None,
+    )
+
+
+def reproduce(run: Run, adapter: AdapterLine, requirement: str) -> str:
+    """The command that measures this one requirement again in the same way, quoted for a shell."""
+    return shlex.join(["turnproof", "certify", adapter.spec, "--only", requirement, *run.header.reproduce])
+
+
+def _left_out(line: RequirementLine, measured: dict[str, RequirementReport], adapter: AdapterLine) -> bool:
+    found = measured.get(line.id)
+    if found is None:
+        return True
+    return found.status is not Status.NOT_CLAIMED and not set(adapter.paths) <= set(found.paths)
+
+
+def _profile(
+    name: str, requirements: dict[str, RequirementReport], left_out: Sequence[RequirementLine], *, complete: bool
+) -> ProfileReport:
+    here = [report for report in requirements.values() if report.profile == name]
+    must, should = (
+        [report.status for report in here if report.level == level and report.status is not Status.NOT_CLAIMED]
+        for level in ("MUST", "SHOULD")
+    )
+    unmeasured = sum(line.profile == name and line.level == "MUST" for line in left_out)
+    whole = complete and bool(must) and not unmeasured
+    certified = whole and all(status is Status.HELD for status in must)
+    return ProfileReport(
+        certified=certified,
+        conditional=whole and not certified and set(must) <= {Status.HELD, Status.KNOWN_ISSUE},
+        must=(must.count(Status.HELD), len(must)),
+        should=(should.count(Status.HELD), len(should)),
+        unmeasured=unmeasured,
+    )
+
+
+def _profile_order(name: str) -> tuple[int, str]:
+    return (PROFILES.index(name) if name in PROFILES else len(PROFILES)), name

@@ -1,0 +1,205 @@
+"""A transcript as people read it: who said what to whom, with the wire shortened to what one needs to see."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, Literal, assert_never
+
+import msgspec
+
+from ..messages import FunctionCall, Message, Part, Text, Thought, TokenUsage, ToolResult
+from ..transcript import (
+    CallBegan,
+    Cancelled,
+    Chunk,
+    Collected,
+    Event,
+    Failed,
+    FunctionCallDetected,
+    HistorySnapshot,
+    LateCallback,
+    Loaded,
+    Response,
+    Retried,
+    RunEnded,
+    Saved,
+    Swapped,
+    Thinking,
+    ToolRun,
+    Transcript,
+    TurnBegan,
+    TurnEnded,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+from ._text import printable, shortened
+
+Side = Literal["turn", "session", "wire", "adapter", "trouble"]
+
+_LAST_MESSAGES = 4
+_WIRE_LIMIT = 6000
+_TEXT_LIMIT = 2000
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One line of a conversation. `side` says who acts; `text` may be empty or have several lines."""
+
+    side: Side
+    label: str
+    text: str = ""
+
+
+def conversation(transcript: Transcript) -> list[Entry]:
+    """The run from its first turn to its end. Everything in it is printable text."""
+    entries: list[Entry] = []
+    for kind, group in groupby(transcript.events, key=type):
+        events = list(group)
+        if kind is Chunk:
+            entries.append(_pieces("text", [event.text for event in events if isinstance(event, Chunk)]))
+        elif kind is Thinking:
+            entries.append(_pieces("thinking", [event.text for event in events if isinstance(event, Thinking)]))
+        elif kind is UsageUpdate:
+            usages = [event.usage for event in events if isinstance(event, UsageUpdate)]
+            entries.append(Entry("adapter", f"usage callback, {_times(len(usages))}", _usage(usages[-1])))
+        else:
+            entries.extend(entry for event in events for entry in _entries(event))
+    return [Entry(entry.side, printable(entry.label), printable(entry.text)) for entry in entries]
+
+
+def _entries(event: Event) -> Iterator[Entry]:
+    match event:
+        case TurnBegan():
+            yield Entry("turn", f"turn {event.turn + 1}", event.text)
+        case CallBegan():
+            yield Entry("session", _call_label(event), _messages(event.messages[-_LAST_MESSAGES:], event.messages))
+        case WireRequest():
+            extra = " (not scripted)" if event.extra else ""
+            yield Entry("wire", f"→ {event.method} {event.path}{extra}", wire_body(event.body))
+            for finding in event.findings:
+                verb = "refused" if finding.get("enforced") else "noted"
+                where, message = finding.get("path", "$"), finding.get("message", "")
+                yield Entry("trouble", f"{verb}: {finding.get('rule', '?')} at {where}", str(message))
+        case WireResponse():
+            yield Entry("wire", _response_label(event), shortened(_decoded(event), _WIRE_LIMIT))
+        case FunctionCallDetected():
+            yield Entry("adapter", "function call callback", _part(event.function_call))
+        case LateCallback():
+            yield Entry("trouble", f"{event.kind} was called after the call had returned")
+        case Response():
+            yield from _returned(event)
+        case Failed():
+            status = f" (status {event.status})" if event.status is not None else ""
+            yield Entry("trouble", f"the {event.scope} raised {event.error}{status}", event.message)
+        case ToolRun():
+            yield Entry("session", f"tool {event.name}: {event.outcome}", _json(event.args))
+        case Retried():
+            yield Entry("session", f"retry {event.attempt} after {event.delay:g} s", event.error)
+        case HistorySnapshot():
+            label = f"history of the {event.owner} after {event.after}: {len(event.messages)} messages"
+            yield Entry("session", label, _messages(event.messages[-_LAST_MESSAGES:], event.messages))
+        case TurnEnded():
+            yield Entry("turn", f"turn {event.turn + 1} ended: {event.outcome}", event.shown)
+        case RunEnded():
+            yield from _ended(event)
+        case Cancelled() | Collected() | Saved() | Loaded() | Swapped():
+            yield Entry("session", _happened(event))
+        case Chunk() | Thinking() | UsageUpdate():
+            raise AssertionError("told together with its neighbours")
+        case _:
+            assert_never(event)
+
+
+def _happened(event: Cancelled | Collected | Saved | Loaded | Swapped) -> str:
+    match event:
+        case Cancelled():
+            return f"cancelled at {event.at}"
+        case Collected():
+            return f"history collected: {len(event.before)} messages before, {len(event.after)} after"
+        case Saved():
+            return f"session saved, {len(event.data)} characters"
+        case Loaded():
+            return f"session loaded, {len(event.messages)} messages"
+        case Swapped():
+            return f"provider replaced by a fresh {event.name}"
+
+
+def _pieces(what: str, pieces: list[str]) -> Entry:
+    return Entry("adapter", f"{what} callback, {_times(len(pieces))}", shortened(" · ".join(pieces), _TEXT_LIMIT))
+
+
+def _call_label(event: CallBegan) -> str:
+    how = "streamed" if event.streamed else "in one piece"
+    attempt = f", attempt {event.attempt + 1}" if event.attempt else ""
+    probe = f"{event.probe} probe: " if event.probe else ""
+    return f"{probe}call {event.call + 1} {how}: {len(event.messages)} messages, {len(event.tools)} tools{attempt}"
+
+
+def _response_label(event: WireResponse) -> str:
+    fault = f", fault {event.fault}" if event.fault else ""
+    held = f", held until {event.released}" if event.held else ""
+    return f"← {event.status}, {event.written} events, {event.ended}{fault}{held}"
+
+
+def _decoded(event: WireResponse) -> str:
+    return event.data.decode("utf-8", "backslashreplace")
+
+
+def _returned(event: Response) -> Iterator[Entry]:
+    answer = event.response
+    parts = "\n".join(_part(part) for part in answer.parts) or "(no parts)"
+    yield Entry("adapter", f"returned, finish reason {answer.finish_reason}", f"{parts}\n{_usage(answer.usage)}")
+    if event.mutated:
+        yield Entry("trouble", "the call changed its arguments", "\n".join(event.mutated))
+
+
+def _ended(event: RunEnded) -> Iterator[Entry]:
+    yield Entry("turn" if event.how == "completed" else "trouble", f"the run ended: {event.how}", event.detail)
+    if event.stdout:
+        yield Entry("adapter", "printed", shortened(event.stdout, _TEXT_LIMIT))
+    if event.leaks:
+        yield Entry("trouble", "the key leaked", "\n".join(event.leaks))
+
+
+def wire_body(body: Any) -> str:
+    """A request's body as indented JSON; of a long conversation only the last messages, and long texts cut."""
+    if isinstance(body, dict) and isinstance(body.get("messages"), list) and len(body["messages"]) > _LAST_MESSAGES:
+        left_out = len(body["messages"]) - _LAST_MESSAGES
+        body = {**body, "messages": [f"… {left_out} earlier messages …", *body["messages"][-_LAST_MESSAGES:]]}
+    return shortened(body if isinstance(body, str) else _json(body, indent=1), _WIRE_LIMIT)
+
+
+def _messages(shown: tuple[Message, ...], every: tuple[Message, ...]) -> str:
+    earlier = [f"… {len(every) - len(shown)} earlier …"] if len(every) > len(shown) else []
+    told = [f"{message.role}: " + " | ".join(_part(part) for part in message.parts) for message in shown]
+    return shortened("\n".join([*earlier, *told]), _TEXT_LIMIT)
+
+
+def _part(part: Part) -> str:
+    match part:
+        case Text():
+            return repr(part.text)
+        case Thought():
+            return f"thought {part.text!r}"
+        case FunctionCall():
+            return f"call {part.id} {part.name}({_json(part.args)})"
+        case ToolResult():
+            error = "error " if part.is_error else ""
+            return f"{error}result for {part.call_id}: {_json(part.result)}"
+        case _:
+            return shortened(f"{type(part).__name__} {_json(msgspec.to_builtins(part))}", 300)
+
+
+def _usage(usage: TokenUsage) -> str:
+    figures = {name: getattr(usage, name) for name in usage.__struct_fields__}
+    return "tokens: " + ", ".join(f"{name.removesuffix('_tokens')} {value}" for name, value in figures.items() if value)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"

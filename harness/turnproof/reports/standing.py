@@ -1,0 +1,31 @@
+"""Where an adapter or a profile stands, in the same words in every report."""
+
+from __future__ import annotations
+
+from .certification import AdapterReport, ProfileReport
+
+
+def standing(found: AdapterReport, *, complete: bool) -> str:
+    """An adapter's standing in words."""
+    if not complete:
+        return "unknown: the run was cut"
+    if found.certified:
+        return "certified"
+    if found.conditional:
+        return "conditional"
+    if any(profile.unmeasured for profile in found.profiles.values()):
+        return "not certified: not everything was measured"
+    return "not certified"
+
+
+def profile_standing(profile: ProfileReport, *, complete: bool) -> str:
+    """A profile's standing in words."""
+    if not complete:
+        return "unknown"
+    if profile.certified:
+        return "certified"
+    if profile.conditional:
+        return "conditional"
+    if profile.unmeasured:
+        return f"{profile.unmeasured} MUSTs not measured"
+    return "not certified" if profile.must[1] else "not claimed"

@@ -1,0 +1,84 @@
+"""What a person reads at the end of a run: the profiles, and for all that is not held the command to see it again."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..runlog import AdapterLine, ResultLine, Run
+from ..verdict import Status
+from ._text import LOOKS, one_line, printable, shortened
+from .certification import Certification, reproduce
+from .standing import profile_standing, standing
+
+_SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
+_PLAIN_WIDTH = 120
+
+
+def print_summary(run: Run, report: Certification, file: TextIO | None = None, *, verbose: bool = False) -> None:
+    """Write the summary to `file` (stdout by default). Without a terminal it is 120 columns wide and has no colour.
+
+    With `verbose` the details of each failure (the wire diff) are shown too.
+    """
+    console = console_for(file or sys.stdout)
+    if not report.complete:
+        console.print(Text("This run was cut. It certifies nothing; what follows is what was there.", style="bold red"))
+    for adapter in run.adapters.values():
+        _adapter(console, run, report, adapter, verbose=verbose)
+    for problem in report.problems:
+        console.print(Text(f"problem: {one_line(problem)}", style="red"))
+    if not run.results:
+        console.print(Text("Nothing was measured.", style="bold"))
+
+
+def console_for(file: TextIO) -> Console:
+    """A console for data: no markup, no highlighting, and never wrapped to 80 columns behind a pipe."""
+    console = Console(file=file, markup=False, highlight=False, emoji=False, no_color="NO_COLOR" in os.environ or None)
+    return (
+        console
+        if console.is_terminal
+        else Console(file=file, markup=False, highlight=False, emoji=False, color_system=None, width=_PLAIN_WIDTH)
+    )
+
+
+def _adapter(console: Console, run: Run, report: Certification, adapter: AdapterLine, *, verbose: bool) -> None:
+    found = report.adapters[adapter.name]
+    style = "bold green" if found.certified else "bold red"
+    console.print()
+    console.print(
+        Text.assemble((one_line(adapter.name), "bold"), ": ", (standing(found, complete=report.complete), style)),
+        Text(f"{one_line(adapter.dialect)}, {one_line(adapter.model)}, {found.claim}, profiles {report.profiles}"),
+        sep="\n",
+    )
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for column in ("profile", "MUST", "SHOULD", "standing"):
+        table.add_column(column, justify="right" if column in ("MUST", "SHOULD") else "left")
+    for name, profile in found.profiles.items():
+        must, should = ("/".join(map(str, pair)) for pair in (profile.must, profile.should))
+        words = profile_standing(profile, complete=report.complete)
+        table.add_row(name, must, should, Text(words, style="green" if profile.certified else ""))
+    console.print(table)
+    lines = [line for line in run.results if line.adapter == adapter.name]
+    for status in _SHOWN:
+        for line in lines:
+            if line.verdict.status is status:
+                _failure(console, run, adapter, line, verbose=verbose)
+
+
+def _failure(console: Console, run: Run, adapter: AdapterLine, line: ResultLine, *, verbose: bool) -> None:
+    look = LOOKS[line.verdict.status]
+    level = "" if run.requirements[line.requirement].level == "MUST" else ", SHOULD"
+    head = f"{look.symbol} {look.word} {line.requirement} [{line.path}]{level}"
+    console.print()
+    console.print(Text(head, style=look.colour))
+    console.print(Text(f"  {one_line(line.verdict.message)}"))
+    if verbose and line.verdict.detail:
+        for row in shortened(printable(line.verdict.detail), 4000).splitlines():
+            console.print(Text(f"    {row}"))
+    # Never wrapped: it is there to be copied.
+    console.print(Text(f"  {printable(reproduce(run, adapter, line.requirement))}", style="dim"), soft_wrap=True)

@@ -1,0 +1,38 @@
+"""All reports of a run, written beside its `run.ndjson`. Each derives from that file and the evidence, nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..evidence import EvidenceStore
+from ..runlog import Run
+from ._text import file_name
+from .badge import badge_json
+from .certification import Certification, certification, certification_json
+from .html import index_html
+from .junit import junit_xml
+from .summary import summary_md
+
+
+def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification:
+    """Write the reports of a run into `folder`; what it certifies.
+
+    Writes `certification.json`, `junit.xml`, `summary.md`, `index.html` and a `badge-<adapter>.json` each. Badges of
+    adapters that take no part in this run are removed: they would speak for a run that is gone.
+    """
+    folder = Path(folder)
+    report = certification(run)
+    badges = {f"badge-{file_name(name)}.json": badge_json(report, name) for name in report.adapters}
+    for stale in folder.glob("badge-*.json"):
+        if stale.name not in badges:
+            stale.unlink()
+    files = {
+        "certification.json": certification_json(report),
+        "junit.xml": junit_xml(run),
+        "summary.md": summary_md(run, report).encode(),
+        "index.html": index_html(run, report, store).encode(),
+        **badges,
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return report

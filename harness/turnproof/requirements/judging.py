@@ -1,0 +1,162 @@
+"""From views to verdicts: one requirement on one path, and both paths against each other.
+
+Parity never decides alone: both paths may share a mistake, so every requirement with an aspect has its own check
+per path too. And legacy is compared with a second legacy run first, so that noise is not taken for a difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from ..errors import HarnessError
+from ..provider import Capabilities, Difference, Path
+from ..verdict import Verdict, combine, held, inconclusive, not_claimed, violated
+from ..view import View
+from ..view.diff import differences
+from .model import Requirement
+from .registry import REGISTRY, Aspect, Check, Registry, Result, settle
+
+_DECLARED = "declared difference "
+
+
+def judge(
+    requirement: Requirement,
+    path: Path,
+    views: Iterable[View],
+    *,
+    claims: Capabilities | None = None,
+    registry: Registry = REGISTRY,
+) -> Verdict:
+    """What the runs of one path say of a requirement.
+
+    Runs of other paths, second runs and scenarios the requirement does not look at are left aside. Without a
+    single run that had something to look at, the verdict is inconclusive: nothing measured is no success.
+    """
+    if claims is not None and (lacking := requirement.lacks(claims)):
+        return not_claimed(f"the adapter does not claim {', '.join(lacking)}")
+    if path not in requirement.paths:
+        return not_claimed(f"it says nothing of the {path} path")
+    check = registry[requirement.id]
+    mine = [view for view in views if view.key.path == path and view.key.repeat == 0]
+    mine = [view for view in mine if requirement.looks_at(view.key.scenario)]
+    return combine([*_judge_single(check, mine), *_judge_modes(check, mine)])
+
+
+def _judge_single(check: Check, views: Sequence[View]) -> list[Verdict]:
+    if check.single is None:
+        return []
+    verdicts = []
+    for view in views:
+        verdict = _run(check, check.single, view)
+        if verdict is not None:
+            verdicts.append(_seen(verdict if check.unfinished else _if_finished(verdict, view), view))
+    return verdicts
+
+
+def _judge_modes(check: Check, views: Sequence[View]) -> list[Verdict]:
+    if check.modes is None:
+        return []
+    batch = {view.key.scenario: view for view in views if view.key.mode == "batch"}
+    verdicts = []
+    for stream in views:
+        other = batch.get(stream.key.scenario)
+        if stream.key.mode != "stream" or other is None:
+            continue
+        verdict = _run(check, check.modes, stream, other)
+        if verdict is not None:
+            verdicts.append(_seen(_if_finished(_if_finished(verdict, stream), other), stream, other))
+    return verdicts
+
+
+def _run(check: Check, function: Callable[..., Result], *views: View) -> Verdict | None:
+    try:
+        return settle(function(*views))
+    except Exception as error:
+        # A check that falls over says nothing of the adapter.
+        raise HarnessError(f"the check of {check.id} failed on {views[0].key}: {error!r}") from error
+
+
+def judge_parity(
+    requirement: Requirement,
+    stateless: Iterable[View],
+    legacy: Iterable[View],
+    again: Iterable[View],
+    *,
+    declared: Sequence[Difference] = (),
+    claims: Capabilities | None = None,
+    registry: Registry = REGISTRY,
+) -> Verdict | None:
+    """Whether both paths did the same, as far as the requirement's aspect goes; None when it has no aspect.
+
+    `again` are second legacy runs: where they differ from the first, the aspect is noise there and nothing is
+    decided. A difference that the binding declared and the requirement knows is held, with a note.
+    """
+    aspect = registry[requirement.id].aspect
+    if aspect is None:
+        return None
+    if claims is not None and (lacking := requirement.lacks(claims)):
+        return not_claimed(f"the adapter does not claim {', '.join(lacking)}")
+    excuses = [difference for difference in declared if difference.name in requirement.differences]
+    firsts, seconds = _by_run(requirement, legacy), _by_run(requirement, again)
+    verdicts = []
+    for key, view in _by_run(requirement, stateless).items():
+        if key in firsts:
+            verdict = _compare(aspect, view, firsts[key], seconds.get(key), excuses)
+            if verdict is not None:
+                verdicts.append(verdict)
+    return combine(verdicts)
+
+
+def stale_differences(declared: Sequence[Difference], verdicts: Iterable[Verdict]) -> tuple[Difference, ...]:
+    """The declared differences that no parity verdict of the whole run made use of."""
+    used = {item for verdict in verdicts for item in verdict.compared if item.startswith(_DECLARED)}
+    return tuple(difference for difference in declared if _DECLARED + difference.name not in used)
+
+
+def _compare(
+    aspect: Aspect, stateless: View, legacy: View, again: View | None, excuses: Sequence[Difference]
+) -> Verdict | None:
+    views = (stateless, legacy) if again is None else (stateless, legacy, again)
+    ours, theirs = aspect(stateless), aspect(legacy)
+    if ours is None and theirs is None:
+        return None
+    unfinished = next((view for view in views if not view.finished), None)
+    if unfinished is not None:
+        return _seen(_unfinished(unfinished), *views)
+    if again is None:
+        return _seen(inconclusive("there is no second legacy run to tell noise from difference"), *views)
+    noise = differences(theirs, aspect(again), names=("legacy", "legacy again"))
+    if noise:
+        return _seen(inconclusive("two legacy runs differ from each other", detail="\n".join(noise)), *views)
+    found = differences(ours, theirs, names=("stateless", "legacy"))
+    if not found:
+        return _seen(held("both paths"), *views)
+    if excuses:
+        return _seen(held(*(_DECLARED + excuse.name for excuse in excuses)), *views)
+    return _seen(violated(f"the paths differ: {found[0]}", detail="\n".join(found)), *views)
+
+
+def _by_run(requirement: Requirement, views: Iterable[View]) -> dict[tuple[str, str], View]:
+    return {(view.key.scenario, view.key.mode): view for view in views if requirement.looks_at(view.key.scenario)}
+
+
+def _if_finished(verdict: Verdict, view: View) -> Verdict:
+    return verdict if view.finished else _unfinished(view)
+
+
+def _unfinished(view: View) -> Verdict:
+    end = view.transcript.end
+    return inconclusive(f"the run did not come to its end ({end.how})", detail=end.detail)
+
+
+def _seen(verdict: Verdict, *views: View) -> Verdict:
+    """The verdict with the runs it rests on, and what was compared said for each of them."""
+    run = str(views[0].key) if len(views) == 1 else " and ".join(str(view.key) for view in views[:2])
+    return msgspec.structs.replace(
+        verdict,
+        where=verdict.where or run,
+        evidence=verdict.evidence or tuple(view.digest for view in views if view.digest),
+        compared=tuple(item if item.startswith(_DECLARED) else f"{run}: {item}" for item in verdict.compared),
+    )

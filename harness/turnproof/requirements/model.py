@@ -1,0 +1,112 @@
+"""What a requirement is: an address, a level, what it needs, and where it comes from.
+
+A requirement says nothing about how it is checked; `registry` holds the checks under the same addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from fnmatch import fnmatchcase
+
+import msgspec
+
+from .._suggest import did_you_mean
+from ..errors import CatalogueError
+from ..provider import Capabilities, Path
+
+PROFILES = (
+    "core",
+    "streaming",
+    "tools",
+    "cancellation",
+    "errors",
+    "accounting",
+    "cache",
+    "thinking",
+    "structured",
+    "multimodal",
+    "gc",
+    "recovery",
+    "persistence",
+    "handoff",
+    "subagents",
+    "telemetry",
+    "sessions",
+    "parity",
+    "security",
+)
+"""Every profile there may be, in the order in which reports show them."""
+
+_ID = re.compile(r"[a-z]+/[a-z0-9]+(-[a-z0-9]+)*")
+_SOURCE = re.compile(r"(defects:[A-Z]{2}\d+|behaviours:[A-P]\d+|wire:[a-z-]+#\d+|design:[a-z-]+)")
+_CACHE_KINDS = ("explicit", "managed", "implicit")
+
+
+class Level(StrEnum):
+    """MUST decides about certification; SHOULD is reported beside it."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+
+
+class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing an adapter has to do.
+
+    `capability` names fields of `Capabilities` (`cache:explicit` for that kind of cache), all of which an adapter
+    must claim for the requirement to apply. `remedy` says what the provider does and what the adapter's code likely
+    did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a fact sheet),
+    `design:purity`. `scenarios` are globs that limit the runs it is judged on, `paths` limits them to one path where
+    the other has no such thing. `differences` names the intended differences between the paths that may excuse its
+    parity.
+    """
+
+    id: str
+    title: str
+    level: Level
+    profile: str
+    reason: str
+    remedy: str
+    sources: tuple[str, ...]
+    capability: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ("*",)
+    paths: tuple[Path, ...] = ("stateless", "legacy")
+    differences: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self._check(self.profile in PROFILES, f"no profile {self.profile!r}{did_you_mean(self.profile, PROFILES)}")
+        self._check(_ID.fullmatch(self.id) is not None, "an id is `profile/what-holds`, in lower case and hyphens")
+        self._check(self.id.startswith(f"{self.profile}/"), f"the id does not start with its profile {self.profile!r}")
+        for field in ("title", "reason", "remedy"):
+            self._check(bool(getattr(self, field).strip()), f"{field} is blank")
+        self._check(bool(self.sources), "it cites no source")
+        for source in self.sources:
+            self._check(
+                _SOURCE.fullmatch(source) is not None,
+                f"source {source!r} is none of defects:XX1, behaviours:X1, wire:SHEET#SECTION, design:WORD",
+            )
+        for name in self.capability:
+            self._check(_is_capability(name), f"no capability {name!r}{did_you_mean(name, _CAPABILITIES)}")
+        self._check(bool(self.scenarios and self.paths), "it is limited to no scenario or path at all")
+
+    def _check(self, holds: bool, otherwise: str) -> None:
+        if not holds:
+            raise CatalogueError(f"requirement {self.id!r}: {otherwise}")
+
+    def looks_at(self, scenario: str) -> bool:
+        """Whether runs of this scenario are judged."""
+        return any(fnmatchcase(scenario, glob) for glob in self.scenarios)
+
+    def lacks(self, claims: Capabilities) -> tuple[str, ...]:
+        """The capabilities it needs and `claims` does not have."""
+        return tuple(name for name in self.capability if not claims.claims(name))
+
+
+_CAPABILITIES = tuple(Capabilities.__slots__)
+
+
+def _is_capability(name: str) -> bool:
+    field, colon, kind = name.partition(":")
+    if colon:
+        return field == "cache" and kind in _CACHE_KINDS
+    return field in _CAPABILITIES

@@ -1,0 +1,140 @@
+"""The model's side of a turn: rounds of parts, with the pieces in which they stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .._suggest import did_you_mean
+from ..dialects.base import ReplyPart
+from ..messages import JSON, FinishReason, FunctionCall, ProviderData, Text, Thought
+from ._content import head_of, read_pieces
+from ._spot import Spot
+from .model import ScriptRound
+
+STOP_SEQUENCE: Final = "stop_sequence"
+FINISHES: Final = (*(str(reason) for reason in FinishReason if reason not in ("error", "cancelled")), STOP_SEQUENCE)
+_MODEL_PARTS: Final = ("text", "thinking", "redacted", "call")
+
+
+@dataclass(slots=True)
+class RoundReader:
+    """Reads the rounds of one turn. `declared` are the tools in force: a call must name one, or say `unknown`."""
+
+    turn: int
+    declared: Collection[str]
+    unknown: set[str] = field(default_factory=set)
+    """The undeclared tools that calls named so far."""
+    _next_call: int = field(default=0, init=False)
+
+    def read(self, spot: Spot) -> tuple[ScriptRound, ...]:
+        """One text for one round, or a list of rounds."""
+        if isinstance(spot.value, str):
+            return (self._round(spot, 0),)
+        rounds = tuple(self._round(item, number) for number, item in enumerate(spot.items("a list of rounds")))
+        if not rounds:
+            spot.refuse("needs at least one round; an empty answer is written [[]]")
+        return rounds
+
+    def _round(self, spot: Spot, number: int) -> ScriptRound:
+        body, finish, raw, usage = spot, None, None, None
+        if isinstance(spot.value, dict):
+            if "parts" not in spot.value and set(spot.value) & set(_MODEL_PARTS):
+                spot.refuse("a round is a list of parts; put this part into [ ]")
+            spot.mapping(("parts", "finish", "raw_finish", "usage"), ("parts",), "a round")
+            body, finish, raw, usage = spot.at("parts"), spot.get("finish"), spot.get("raw_finish"), spot.get("usage")
+        self._next_call = 0
+        parts = tuple(self._part(item, number) for item in body.one_or_many())
+        reason, raw_finish = self._finish(finish, raw is not None, parts)
+        return ScriptRound(
+            parts=parts,
+            finish=reason,
+            raw_finish=raw.word("the provider's word") if raw else raw_finish,
+            usage={name: figure.integer(0) for name, figure in usage.members("figures by name")} if usage else {},
+        )
+
+    def _finish(self, spot: Spot | None, raw: bool, parts: tuple[ReplyPart, ...]) -> tuple[FinishReason, str | None]:
+        calls = [part for part in parts if isinstance(part.part, FunctionCall)]
+        if spot is None:
+            if any(part.broken for part in calls):
+                return FinishReason.MAX_TOKENS, None
+            return (FinishReason.TOOL_USE if calls else FinishReason.STOP), None
+        word = spot.choice(FINISHES)
+        if word == FinishReason.UNKNOWN and not raw:
+            spot.refuse("an unknown reason needs 'raw_finish', the provider's word for it")
+        if word == STOP_SEQUENCE:
+            return FinishReason.STOP, word
+        if word == FinishReason.TOOL_USE and not calls:
+            spot.refuse("'tool_use' needs a call in this round")
+        return FinishReason(word), None
+
+    def _part(self, spot: Spot, round_: int) -> ReplyPart:
+        if isinstance(spot.value, str):
+            return ReplyPart(Text(spot.value))
+        match head_of(spot, _MODEL_PARTS, "a part of the answer"):
+            case "text":
+                text, pieces = read_pieces(spot.mapping(("text",)).at("text"))
+                return ReplyPart(Text(text), pieces)
+            case "thinking":
+                text, pieces = read_pieces(spot.mapping(("thinking",)).at("thinking"))
+                return ReplyPart(Thought(text), pieces)
+            case "redacted":
+                data = {"redacted": spot.mapping(("redacted",)).at("redacted").word("the encrypted thinking")}
+                return ReplyPart(Thought("", provider_data=ProviderData("scenario", "", data)))
+            case _:
+                return self._call(spot, round_)
+
+    def _call(self, spot: Spot, round_: int) -> ReplyPart:
+        spot.mapping(("call", "args", "pieces", "id", "broken", "unknown"))
+        name = self._called(spot)
+        pieces = (
+            tuple(piece.text("a piece of JSON") for piece in spot.at("pieces").items()) if spot.get("pieces") else ()
+        )
+        broken = (flag := spot.get("broken")) is not None and flag.flag()
+        args = _arguments(spot, pieces, broken)
+        given = spot.get("id")
+        call_id = given.word("an id") if given else f"call_{self.turn}_{round_}_{self._next_call}"
+        self._next_call += 1
+        return ReplyPart(FunctionCall(id=call_id, name=name, args=args), pieces, broken)
+
+    def _called(self, spot: Spot) -> str:
+        called = spot.at("call")
+        name = called.word("a tool name")
+        flag = spot.get("unknown")
+        if flag is not None and flag.flag():
+            if name in self.declared:
+                flag.refuse(f"the tool {name!r} is declared, so it is not unknown")
+            self.unknown.add(name)
+        elif name not in self.declared:
+            hint = did_you_mean(name, self.declared) or "; declare it, or add 'unknown: true'"
+            called.refuse(f"no tool {name!r} is declared for this turn{hint}")
+        return name
+
+
+def _arguments(spot: Spot, pieces: tuple[str, ...], broken: bool) -> dict[str, JSON]:
+    """The arguments of a call, which must be what its pieces add up to; for a broken call, its finished members."""
+    given = spot.get("args")
+    args = given.json_object("arguments by name") if given else None
+    if not pieces:
+        if broken:
+            spot.refuse("a broken call needs 'pieces': how far its arguments came")
+        return args or {}
+    joined = "".join(pieces)
+    try:
+        sum_of_pieces = json.loads(joined) if joined else {}
+    except ValueError as error:
+        if broken:
+            return args or {}
+        spot.at("pieces").refuse(f"add up to {joined!r}, which is not JSON: {error}")
+    if broken:
+        spot.at("pieces").refuse("add up to whole arguments, but the call is broken")
+    if not isinstance(sum_of_pieces, dict):
+        spot.at("pieces").refuse(f"add up to {joined!r}; arguments are an object")
+    if args is not None and _canonical(args) != _canonical(sum_of_pieces):
+        spot.at("pieces").refuse(f"add up to {joined!r}, but 'args' say {_canonical(args)}")
+    return spot.at("pieces").with_value(sum_of_pieces).json_object()
+
+
+_canonical: Callable[[Any], str] = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode

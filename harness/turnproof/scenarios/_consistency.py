@@ -1,0 +1,224 @@
+"""What a turn and a scenario must agree on with themselves, so that no script promises what cannot happen.
+
+A scenario that contradicts itself would be blamed on an adapter; here it is blamed on its file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, Literal
+
+from ..dialects.base import ReplyPart
+from ..messages import FinishReason, FunctionCall, Part, Text, Thought
+from ._spot import Spot
+from .model import Cut, Fault, Scenario, ScriptRound, Turn
+
+ATTEMPTS: Final = 3
+"""How often a run's session tries a request."""
+
+Mode = Literal["stream", "batch"]
+
+_HARMLESS: Final = ("split", "drip", "comment")
+_NEEDS_STREAM: Final = ("no-end", "garbage", "error-event", "comment")
+
+
+# -- one turn -----------------------------------------------------------------------------------------------
+
+
+def check_turn(turn: Turn, spot: Spot) -> None:
+    """Raise ScenarioError unless the turn can happen as written."""
+    if not turn.user:
+        _check_actions_only(turn, spot)
+        return
+    if not turn.rounds and not (turn.cancel and turn.cancel.at == "before-start"):
+        spot.refuse("needs 'model': what is answered")
+    _check_outcome(turn, spot)
+    _check_cancel(turn, spot)
+    for number, fault in enumerate(turn.faults):
+        place = spot.at("faults") if isinstance(spot.value["faults"], dict) else spot.at("faults").at(number)
+        _check_fault(turn, fault, place)
+    _check_rounds(turn, spot)
+
+
+def _check_actions_only(turn: Turn, spot: Spot) -> None:
+    if not turn.before:
+        spot.refuse("needs 'user', 'before', or both")
+    for key in ("model", "results", "cancel", "faults", "response_schema", "expect", "error"):
+        if key in spot.value:
+            spot.at(key).refuse("nothing is said in this turn; it needs 'user'")
+
+
+def _check_outcome(turn: Turn, spot: Spot) -> None:
+    if (turn.expect == "cancelled") != (turn.cancel is not None):
+        spot.refuse("'expect: cancelled' and 'cancel' belong together")
+    if (turn.expect == "error") != (turn.error is not None):
+        spot.refuse("'expect: error' and 'error', the kind of error, belong together")
+    fatal = failing_round(turn)
+    if turn.cancel is None and turn.expect == "answer" and fatal is not None:
+        spot.refuse(f"round {fatal} never succeeds ({ATTEMPTS} attempts are made), so the turn needs 'error'")
+    if turn.expect == "error" and turn.faults and fatal is None and not _malformed(turn):
+        spot.refuse(f"the faults pass within {ATTEMPTS} attempts, so the turn ends with an answer")
+
+
+def _check_cancel(turn: Turn, spot: Spot) -> None:
+    cut = turn.cancel
+    if cut is None or cut.at == "before-start":
+        return
+    place = spot.at("cancel")
+    round_ = _round_of(turn, cut, place)
+    if cut.at in ("tool", "between-tools"):
+        calls = _calls(round_)
+        if cut.index >= len(calls):
+            place.refuse(f"is at tool {cut.index}, but round {cut.round} calls {len(calls)}, counted from 0")
+    if cut.at == "backoff":
+        sleeps = sum(fault.times for fault in turn.faults if fault.round == cut.round and _passes(fault))
+        if cut.index >= sleeps:
+            place.refuse(f"is in back-off {cut.index}, but only {sleeps} attempts of round {cut.round} fail")
+    if cut.after:
+        _check_event(round_, cut.after, place)
+    if len(turn.rounds) > cut.round + 1:
+        spot.at("model").refuse(f"the turn is cancelled in round {cut.round}, so round {cut.round + 1} never comes")
+
+
+def _check_fault(turn: Turn, fault: Fault, place: Spot) -> None:
+    round_ = _round_of(turn, fault, place)
+    if fault.after:
+        _check_event(round_, fault.after, place)
+
+
+def _round_of(turn: Turn, happening: Cut | Fault, place: Spot) -> ScriptRound:
+    if happening.round >= len(turn.rounds):
+        place.refuse(f"is in round {happening.round}, but the turn has {len(turn.rounds)}, counted from 0")
+    return turn.rounds[happening.round]
+
+
+def _check_event(round_: ScriptRound, name: str, place: Spot) -> None:
+    kind, _, ordinal = name.partition(":")
+    least, exact = count_events(round_, kind)
+    if least == 0 or (exact and int(ordinal) > least):
+        at = place.get("after") or place
+        at.refuse(f"waits for {name}, but the answer has {least or 'no'} such event{'' if least == 1 else 's'}")
+
+
+def _check_rounds(turn: Turn, spot: Spot) -> None:
+    fatal, last = failing_round(turn), len(turn.rounds) - 1
+    for number, round_ in enumerate(turn.rounds):
+        wants_results = round_.finish is FinishReason.TOOL_USE and bool(_calls(round_))
+        goes_on = wants_results or round_.finish is FinishReason.PAUSED
+        place = spot.at("model") if isinstance(spot.value["model"], str) else spot.at("model").at(number)
+        if number < last and not goes_on:
+            place.refuse(f"calls no tool and does not pause, so round {number + 1} never comes")
+        ends_here = turn.cancel is not None or number == fatal or turn.expect == "error"
+        if number == last and goes_on and not ends_here:
+            place.refuse("calls tools or pauses, but no round follows")
+
+
+# -- what happens, derived ----------------------------------------------------------------------------------
+
+
+def failing_round(turn: Turn) -> int | None:
+    """The first round that fails for good because of its faults, if any."""
+    for number in range(len(turn.rounds)):
+        faults = [fault for fault in turn.faults if fault.round == number and fault.kind not in _HARMLESS]
+        if any(not _passes(fault) for fault in faults) or sum(fault.times for fault in faults) >= ATTEMPTS:
+            return number
+    return None
+
+
+def _passes(fault: Fault) -> bool:
+    """Whether another attempt makes sense after this fault."""
+    if fault.kind in ("status", "error-event") and fault.status:
+        return fault.status == 429 or fault.status >= 500
+    return fault.kind not in _HARMLESS
+
+
+def _malformed(turn: Turn) -> bool:
+    return any(
+        part.broken and round_.finish is not FinishReason.MAX_TOKENS for round_ in turn.rounds for part in round_.parts
+    )
+
+
+def _calls(round_: ScriptRound) -> list[FunctionCall]:
+    return [part.part for part in round_.parts if isinstance(part.part, FunctionCall) and not part.broken]
+
+
+def count_events(round_: ScriptRound, kind: str) -> tuple[int, bool]:
+    """How many events of a kind a streamed answer has at least, and whether that is the exact number."""
+    if kind in ("start", "usage", "end"):
+        return 1, True
+    if kind in ("block_start", "block_end"):
+        return sum(not (kind == "block_end" and part.broken) for part in round_.parts), True
+    if kind == "signature":
+        return sum(isinstance(part.part, Thought) and part.part.provider_data is None for part in round_.parts), True
+    found = [part for part in round_.parts if _streams_as(part, kind)]
+    # Dialects may begin arguments with an empty piece, and cut what has no pieces where they like.
+    exact = kind != "args" and all(part.pieces for part in found)
+    return sum(max(1, len(part.pieces)) for part in found), exact
+
+
+def _streams_as(part: ReplyPart, kind: str) -> bool:
+    match part.part:
+        case Text():
+            return kind == "text"
+        case Thought(provider_data=None, text=text):
+            return kind == "thinking" and text != ""
+        case FunctionCall():
+            return kind == "args"
+        case _:
+            return False
+
+
+# -- the whole scenario -------------------------------------------------------------------------------------
+
+
+def stream_only(turn: Turn) -> str | None:
+    """Why the turn can only be streamed, or None."""
+    if turn.cancel and turn.cancel.at == "event":
+        return "'cancel' waits for an event"
+    for fault in turn.faults:
+        if fault.kind in _NEEDS_STREAM or (fault.kind in ("reset", "stall", "truncate") and fault.index >= 0):
+            return f"the {fault.kind} fault acts on the events of a stream"
+    if _malformed(turn):
+        return "malformed arguments cannot stand in an answer that is one JSON document"
+    return None
+
+
+def needed_features(scenario: Scenario) -> set[str]:
+    """The capabilities that an adapter must claim for this scenario, as its content shows."""
+    needed: set[str] = set()
+    if scenario.modes == ("stream",):
+        needed.add("streaming")
+    if scenario.tools or any(turn.tools for turn in scenario.turns):
+        needed.add("tools")
+    if scenario.cache:
+        needed.add("cache")
+    if "thinking" in scenario.options:
+        needed.add("thinking")
+    for turn in scenario.turns:
+        needed.update(_needed_by(turn, scenario.modes))
+    return needed
+
+
+def _needed_by(turn: Turn, modes: tuple[Mode, ...]) -> Iterator[str]:
+    if turn.response_schema is not None:
+        yield "structured"
+    if turn.cancel is not None:
+        yield "cancel_batch" if turn.cancel.at == "batch" and "batch" in modes else "cancel"
+    if turn.error or any(fault.kind not in _HARMLESS for fault in turn.faults):
+        yield "typed_errors"
+    for part in turn.user:
+        yield from _media(part)
+    for round_ in turn.rounds:
+        if len(_calls(round_)) > 1:
+            yield "parallel_tools"
+        if any(isinstance(part.part, Thought) for part in round_.parts):
+            yield "thinking"
+    for script in turn.results.values():
+        if script.attachments or any(case.then.attachments for case in script.cases):
+            yield "result_images"
+
+
+def _media(part: Part) -> Iterator[str]:
+    if not isinstance(part, Text):
+        mime = getattr(part, "mime_type", "")
+        yield "images" if mime.startswith("image/") else "documents"

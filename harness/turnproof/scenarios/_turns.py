@@ -1,0 +1,201 @@
+"""One turn: what is said and answered, and what goes wrong on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Final, Literal, get_args
+
+from .. import errors
+from .._suggest import did_you_mean
+from ..messages import FunctionCall, ToolSchema
+from ._answers import RoundReader
+from ._consistency import check_turn
+from ._content import read_result, read_tool, read_user
+from ._spot import Spot
+from .model import Cut, CutPoint, Fault, FaultKind, ScriptRound, ToolScript, Turn
+
+EVENTS: Final = ("start", "block_start", "text", "thinking", "signature", "args", "block_end", "usage", "end")
+CUTS: Final[tuple[CutPoint, ...]] = get_args(CutPoint)
+BEFORE: Final[tuple[Literal["gc", "save-load", "new-provider", "clear"], ...]] = (
+    "gc",
+    "save-load",
+    "new-provider",
+    "clear",
+)
+EXPECTED: Final[tuple[Literal["answer", "error", "cancelled"], ...]] = ("answer", "error", "cancelled")
+FAULTS: Final[tuple[FaultKind, ...]] = get_args(FaultKind)
+ERRORS: Final = tuple(
+    sorted(
+        name
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, errors.ProviderError) and kind is not errors.ProviderError
+    )
+)
+
+_KEYS: Final = (
+    "user", "model", "results", "system", "tools", "before", "cancel", "faults",
+    "response_schema", "expect", "error", "advance_clock",
+)  # fmt: skip
+_PLACE: Final = ("index", "after")
+_FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
+    "status": ("status", "retry-after", "message", "error-kind"),
+    "reset": _PLACE,
+    "stall": _PLACE,
+    "truncate": _PLACE,
+    "garbage": _PLACE,
+    "error-event": (*_PLACE, "status"),
+}
+
+
+class TurnReader:
+    """Reads the turns in order and remembers what stays in force between them: the tools."""
+
+    def __init__(self, tools: tuple[ToolSchema, ...], results: Mapping[str, Spot]) -> None:
+        """`results` say what tools return where a turn does not say otherwise."""
+        self.used_results: set[str] = set()
+        self._results = results
+        self._tools = tools
+        self._known = {tool.name: tool for tool in tools}
+        self._number = 0
+
+    def read(self, spot: Spot) -> Turn:
+        """The next turn. Raises ScenarioError."""
+        spot.mapping(_KEYS, what="a turn")
+        user, model, tools, before = (spot.get(key) for key in ("user", "model", "tools", "before"))
+        changed = self._change(tools) if tools else None
+        self._tools = self._tools if changed is None else changed
+        reader = RoundReader(self._number, {tool.name for tool in self._tools})
+        self._number += 1
+        rounds = reader.read(model) if model else ()
+        cancel = read_cut(cut) if (cut := spot.get("cancel")) else None
+        system, schema, clock = (spot.get(key) for key in ("system", "response_schema", "advance_clock"))
+        turn = Turn(
+            user=read_user(user) if user else (),
+            rounds=rounds,
+            results=self._scripts(spot, rounds, cancel, reader.unknown),
+            system=system.text() if system else None,
+            tools=changed,
+            before=before.choices(BEFORE) if before else (),
+            cancel=cancel,
+            faults=tuple(map(read_fault, faults.one_or_many())) if (faults := spot.get("faults")) else (),
+            response_schema=schema.json_object("a JSON Schema") if schema else None,
+            expect=_expected(spot, cancel),
+            error=error.choice(ERRORS) if (error := spot.get("error")) else None,
+            advance_clock=clock.number() if clock else 0.0,
+        )
+        check_turn(turn, spot)
+        return turn
+
+    def _change(self, spot: Spot) -> tuple[ToolSchema, ...]:
+        """The tools from now on: declarations, and names of tools declared before."""
+        changed: dict[str, ToolSchema] = {}
+        for item in spot.items("a list of tools"):
+            if not isinstance(item.value, str):
+                tool = read_tool(item)
+            elif item.value in self._known:
+                tool = self._known[item.value]
+            else:
+                item.refuse(f"no tool {item.value!r} was declared before{did_you_mean(item.value, self._known)}")
+            if tool.name in changed:
+                item.refuse(f"the tool {tool.name!r} stands here twice")
+            changed[tool.name] = tool
+        self._known |= changed
+        return tuple(changed.values())
+
+    def _scripts(
+        self, spot: Spot, rounds: tuple[ScriptRound, ...], cancel: Cut | None, unknown: Collection[str]
+    ) -> dict[str, ToolScript]:
+        """What each called tool returns, by name; a tool that runs must have something to return."""
+        own = dict(results.members("results by tool")) if (results := spot.get("results")) else {}
+        scripts: dict[str, ToolScript] = {}
+        called: set[str] = set()
+        for number, round_ in enumerate(rounds):
+            names = [part.part.name for part in round_.parts if isinstance(part.part, FunctionCall)]
+            called.update(names)
+            interrupted = cancel is not None and cancel.round == number and cancel.at in ("tool", "between-tools")
+            runs = number + 1 < len(rounds) or interrupted
+            for name in names:
+                given = own.get(name) or self._results.get(name)
+                if given is not None:
+                    scripts[name] = read_result(given)
+                    self.used_results.update({name} - own.keys())
+                elif runs and name not in unknown:
+                    spot.at("model").refuse(
+                        f"calls {name!r}, but neither this turn nor the scenario has results for it"
+                    )
+        for name, given in own.items():
+            if name not in called:
+                given.refuse(f"no call of this turn names {name!r}{did_you_mean(name, called)}")
+            if name in unknown:
+                given.refuse(f"{name!r} is an unknown tool, so it returns nothing")
+        return scripts
+
+
+def read_cut(spot: Spot) -> Cut:
+    """When the turn is cancelled: one word (`before-start`), or a mapping (`{round: 1, after: "text:2"}`)."""
+    if isinstance(spot.value, str):
+        word = spot.choice(CUTS)
+        if word == "event":
+            spot.refuse("needs the event: {after: 'text:1'} or {at: event, index: 3}")
+        return Cut(at=word)
+    spot.mapping(("at", "round", "index", "after"), what="a cancel point")
+    at, after = spot.get("at"), spot.get("after")
+    word = at.choice(CUTS) if at else "event"
+    if after and word != "event":
+        after.refuse(f"names an event, but the turn is cancelled at {word!r}")
+    if word == "event" and not after and "index" not in spot.value:
+        spot.refuse("needs the event: 'after' (text:1) or 'index'")
+    return Cut(
+        at=word,
+        round=_whole(spot, "round", 0),
+        index=_whole(spot, "index", 0),
+        after=_event(after) if after else None,
+    )
+
+
+def read_fault(spot: Spot) -> Fault:
+    """What goes wrong on the socket: a kind, where, and for how many attempts."""
+    spot.members("a fault: {kind: reset, after: 'text:2'}")
+    if "kind" not in spot.value:
+        spot.refuse(f"needs 'kind': one of {', '.join(FAULTS)}")
+    kind = spot.at("kind").choice(FAULTS)
+    own = _FAULT_KEYS.get(kind, ())
+    spot.mapping(("kind", "round", "times", *own), what=f"a {kind} fault")
+    status, delay, after = spot.get("status"), spot.get("retry-after"), spot.get("after")
+    message, error_kind = spot.get("message"), spot.get("error-kind")
+    if kind == "status" and status is None:
+        spot.refuse("needs 'status': an HTTP status from 400 to 599")
+    if after and "index" in spot.value:
+        after.refuse("give 'index' or 'after', not both")
+    # A refused connection has no event to wait for: like `index: -1`, it comes ahead of the headers.
+    return Fault(
+        kind=kind,
+        round=_whole(spot, "round", 0),
+        index=-1 if kind == "refuse-connection" else _whole(spot, "index", 0, least=-1),
+        status=status.integer(400, 599) if status else 0,
+        retry_after=delay.number() if delay else None,
+        times=_whole(spot, "times", 1, least=1),
+        after=_event(after) if after else None,
+        message=message.text() if message else None,
+        error_kind=error_kind.word("an error type") if error_kind else None,
+    )
+
+
+def _event(spot: Spot) -> str:
+    name = spot.word("an event such as text:2")
+    kind, _, ordinal = name.partition(":")
+    spot.with_value(kind).choice(EVENTS)
+    if not (ordinal.isascii() and ordinal.isdigit() and int(ordinal) > 0):
+        spot.refuse(f"expected an event such as {kind}:2, counted from 1, found {name!r}")
+    return name
+
+
+def _expected(spot: Spot, cancel: Cut | None) -> Literal["answer", "error", "cancelled"]:
+    usual: Literal["answer", "error", "cancelled"] = (
+        "cancelled" if cancel else "error" if "error" in spot.value else "answer"
+    )
+    return given.choice(EXPECTED) if (given := spot.get("expect")) else usual
+
+
+def _whole(spot: Spot, key: str, default: int, least: int = 0) -> int:
+    return given.integer(least) if (given := spot.get(key)) else default

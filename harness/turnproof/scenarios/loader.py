@@ -1,0 +1,216 @@
+"""From YAML files to `Scenario`s. Every mistake is refused with the file, the spot, its line and the reason.
+
+The form, with everything optional but `title` and `turns`:
+
+    title: Two tools at once               # one line for people
+    depth: full                            # quick (the default) or full
+    modes: [stream, batch]                 # default: every mode the content allows
+    features: [cache:explicit]             # capabilities that the content does not show by itself
+    probes: [fresh, reversed, threads]
+    options: {thinking: {budget_tokens: 1024}, max_tokens: 4096, timeout: 0.5, context_tokens: 3000}
+    cache: true                            # the session uses the binding's cache plugin
+    keep_turns: 2                          # what a collection leaves
+    system: You keep a greenhouse log.
+    tools:
+      - {name: read_sensor, description: Read one sensor, takes: {bed: string, depth?: number}}
+    results: {read_sensor: 41 %}           # what tools return, unless a turn says otherwise
+    turns:
+      - user: How moist is bed 3?          # or a list of texts, {image: png}, {document: pdf}, {file: URI, mime: TYPE}
+        model:                             # a list of rounds: round 0 answers the user, round 1 the first results
+          - - text: [Let me, " look."]     # in these pieces; a plain text is cut by the dialect
+            - {call: read_sensor, args: {bed: "3"}, pieces: ['{"be', 'd": "3"}']}
+          - [Bed 3 is at 41 %.]
+        results: {read_sensor: {error: no such bed}}      # or a value, or {result:, attachments: [], cases: []}
+      - before: [gc, save-load, new-provider, clear]
+        system: Be brief.                  # from here on; `tools` likewise, by name or declared anew
+        advance_clock: 301
+        user: "{n}. reading?"
+        times: 12                          # this turn, twelve times; {n} counts from 1
+        model: [{parts: [It rains.], finish: max_tokens, usage: {output_tokens: 9}}]
+        cancel: {round: 0, after: "text:1"}               # or: before-start, batch, backoff, {at: tool, index: 1}
+        faults: {kind: status, status: 429, retry-after: 17, times: 1}     # or a list
+        response_schema: {type: object}
+        error: RateLimitError              # the turn ends with it
+
+A part of an answer is a text, `{text: ...}`, `{thinking: ...}`, `{redacted: DATA}` or `{call: ...}` (with
+`broken: true` where the arguments stop after their pieces, `unknown: true` for a tool that is not declared, `id:` to
+fix its id). A case is `{when: {bed: "3"}, result: 41 %}`: what the tool returns to a call with these arguments.
+Wherever a text may stand, `{repeat: "words ", times: 300}` may too, and among pieces `{each: "leaf ", times: 300}`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from msgspec.structs import replace
+
+from .._suggest import did_you_mean
+from ..errors import ScenarioError
+from ..messages import ToolSchema
+from ..provider import Capabilities
+from ._consistency import needed_features, stream_only
+from ._content import read_tool
+from ._document import read_document
+from ._spot import Spot
+from ._turns import TurnReader
+from .model import Scenario, Turn
+
+FEATURES: Final = tuple(field.name for field in fields(Capabilities))
+CACHES: Final = ("explicit", "managed", "implicit")
+
+_KEYS: Final = (
+    "name", "title", "depth", "modes", "features", "probes", "options", "cache", "keep_turns",
+    "system", "tools", "results", "turns",
+)  # fmt: skip
+_MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
+_PROBES: Final[tuple[Literal["fresh", "reversed", "threads"], ...]] = ("fresh", "reversed", "threads")
+_DEPTHS: Final[tuple[Literal["quick", "full"], ...]] = ("quick", "full")
+_MAX_TIMES: Final = 1000
+
+
+def load(path: str | Path) -> Scenario:
+    """The scenario in a file, named after its folder and file: `tools/parallel.yaml` is `tools/parallel`.
+
+    Raises ScenarioError for everything that is wrong with it.
+    """
+    file = Path(path)
+    return _load(file, f"{file.absolute().parent.name}/{file.stem}")
+
+
+def load_all(package_dir: str | Path) -> dict[str, Scenario]:
+    """Every scenario below a folder, by name, in the order of names; the name is the path without `.yaml`.
+
+    Raises ScenarioError for the first file that is wrong, and for a folder that holds none.
+    """
+    root = Path(package_dir)
+    if not root.is_dir():
+        raise ScenarioError(str(root), "$", "there is no such folder")
+    if stray := sorted(root.rglob("*.yml")):
+        raise ScenarioError(str(stray[0]), "$", "would not be found under this name; scenario files end in .yaml")
+    files = {file.relative_to(root).with_suffix("").as_posix(): file for file in root.rglob("*.yaml")}
+    if not files:
+        raise ScenarioError(str(root), "$", "holds no scenario (*.yaml)")
+    return {name: _load(files[name], name) for name in sorted(files)}
+
+
+def _load(file: Path, name: str) -> Scenario:
+    data, lines = read_document(str(file))
+    spot = Spot(data, str(file), "$", lines)
+    spot.mapping(_KEYS, ("title", "turns"), "a scenario")
+    if (given := spot.get("name")) and given.word("a name") != name:
+        given.refuse(f"a scenario is named after its file: {name!r}, not {given.value!r}")
+    return _scenario(spot, name)
+
+
+def _scenario(spot: Spot, name: str) -> Scenario:
+    tools = _tools(spot)
+    cache, keep, system = (spot.get(key) for key in ("cache", "keep_turns", "system"))
+    scenario = Scenario(
+        name=name,
+        title=spot.at("title").word("a title"),
+        turns=_turns(spot, tools),
+        system=system.text() if system else None,
+        tools=tools,
+        options=_options(options) if (options := spot.get("options")) else {},
+        cache=cache is not None and cache.flag(),
+        probes=probes.choices(_PROBES) if (probes := spot.get("probes")) else (),
+        depth=depth.choice(_DEPTHS) if (depth := spot.get("depth")) else "quick",
+        keep_turns=keep.integer(1) if keep else 2,
+        file=spot.file,
+    )
+    scenario = replace(scenario, modes=_modes(spot, scenario.turns))
+    extra = _features(features) if (features := spot.get("features")) else set()
+    return replace(scenario, features=tuple(sorted(needed_features(scenario) | extra)))
+
+
+def _tools(spot: Spot) -> tuple[ToolSchema, ...]:
+    tools: dict[str, ToolSchema] = {}
+    for item in declared.items("a list of tools") if (declared := spot.get("tools")) else ():
+        tool = read_tool(item)
+        if tool.name in tools:
+            item.at("name").refuse(f"the tool {tool.name!r} is declared twice")
+        tools[tool.name] = tool
+    return tuple(tools.values())
+
+
+def _turns(spot: Spot, tools: tuple[ToolSchema, ...]) -> tuple[Turn, ...]:
+    results = dict(given.members("results by tool")) if (given := spot.get("results")) else {}
+    reader = TurnReader(tools, results)
+    turns = [reader.read(once) for item in spot.at("turns").items("a list of turns") for once in _repeated(item)]
+    if not any(turn.user for turn in turns):
+        spot.at("turns").refuse("nobody says anything; at least one turn needs 'user'")
+    for name, script in results.items():
+        if name not in reader.used_results:
+            script.refuse(f"no turn that lacks its own results calls {name!r}{did_you_mean(name, reader.used_results)}")
+    return tuple(turns)
+
+
+def _repeated(spot: Spot) -> list[Spot]:
+    """A turn with `times: n`, n times, with `{n}` in its texts counting from 1; any other turn once."""
+    if not isinstance(spot.value, dict) or "times" not in spot.value:
+        return [spot]
+    times = spot.at("times").integer(1, _MAX_TIMES)
+    turn = {key: value for key, value in spot.value.items() if key != "times"}
+    return [spot.with_value(_numbered(turn, str(number))) for number in range(1, times + 1)]
+
+
+def _numbered(value: Any, number: str) -> Any:
+    match value:
+        case str():
+            return value.replace("{n}", number)
+        case list():
+            return [_numbered(item, number) for item in value]
+        case dict():
+            return {key: _numbered(item, number) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _modes(spot: Spot, turns: tuple[Turn, ...]) -> tuple[Literal["stream", "batch"], ...]:
+    reasons = {number: reason for number, turn in enumerate(turns) if (reason := stream_only(turn))}
+    given = spot.get("modes")
+    if given is None:
+        return ("stream",) if reasons else _MODES
+    modes = given.choices(_MODES)
+    if not modes:
+        given.refuse("needs at least one mode")
+    if "batch" in modes and reasons:
+        number, reason = next(iter(reasons.items()))
+        given.refuse(f"turn {number} can only be streamed: {reason}")
+    return modes
+
+
+def _options(spot: Spot) -> dict[str, Any]:
+    spot.mapping(("thinking", "max_tokens", "timeout", "context_tokens"), what="options")
+    options: dict[str, Any] = {}
+    if thinking := spot.get("thinking"):
+        thinking.mapping(("budget_tokens", "type"), what="a thinking setting")
+        if len(thinking.value) != 1:
+            thinking.refuse("is {budget_tokens: n} or {type: adaptive}")
+        budget, kind = thinking.get("budget_tokens"), thinking.get("type")
+        options["thinking"] = (
+            {"budget_tokens": budget.integer(1)} if budget else {"type": kind and kind.choice(("adaptive",))}
+        )
+    for name in ("max_tokens", "context_tokens"):
+        if limit := spot.get(name):
+            options[name] = limit.integer(1)
+    if timeout := spot.get("timeout"):
+        options["timeout"] = timeout.number(0.01)
+    return options
+
+
+def _features(spot: Spot) -> set[str]:
+    found: set[str] = set()
+    for item in spot.items("a list of capabilities"):
+        name, _, wanted = item.word("a capability").partition(":")
+        item.with_value(name).choice(FEATURES)
+        if wanted and name != "cache":
+            item.refuse(f"only 'cache' comes in kinds, as in cache:explicit; {name!r} does not")
+        if wanted:
+            item.with_value(wanted).choice(CACHES)
+        if item.value in found:
+            item.refuse(f"{item.value!r} stands here twice")
+        found.add(item.value)
+    return found

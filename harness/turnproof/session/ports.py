@@ -1,0 +1,219 @@
+"""The two ways a session reaches a provider, behind one shape, so that there is one turn loop.
+
+A port is always given the whole conversation, with what the provider is to answer as its last message. The
+stateless one passes it on; the legacy one finds out what the provider does not have yet and sends just that.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..cancel import CancelToken
+from ..errors import ProviderError
+from ..messages import Message, Part, ProviderResponse, Text, ToolSchema
+from ..provider import JSONSchema, LegacyProvider, StatelessProvider, SystemInstruction
+from .relay import Relay
+
+if TYPE_CHECKING:
+    from ..cache import CachePlugin
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What stands beside the messages in every call."""
+
+    system: SystemInstruction
+    tools: tuple[ToolSchema, ...]
+
+
+class Port(Protocol):
+    """How a session calls its provider."""
+
+    continues: bool
+    """Whether a conversation that ends with the model's own message can be sent, as a paused response needs."""
+
+    def sync(self, messages: Sequence[Message], context: Context) -> None:
+        """Make the provider hold exactly this conversation, if it holds any."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        context: Context,
+        relay: Relay,
+        token: CancelToken,
+        response_schema: JSONSchema | None,
+    ) -> ProviderResponse:
+        """Have the last message answered. Raises ProviderError, or Cancelled if nothing was sent."""
+
+
+class StatelessPort:
+    """Calls `complete()` with copies: what a provider does to its arguments stays with it."""
+
+    continues = True
+
+    def __init__(self, provider: StatelessProvider, cache_plugin: CachePlugin | None = None) -> None:
+        self._provider = provider
+        self._plugin = cache_plugin
+
+    def sync(self, messages: Sequence[Message], context: Context) -> None:
+        """Nothing to do: the provider holds no conversation."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        context: Context,
+        relay: Relay,
+        token: CancelToken,
+        response_schema: JSONSchema | None,
+    ) -> ProviderResponse:
+        """One `complete()` call, through the cache plugin where there is one."""
+        system, tools, sent = context.system, list(context.tools), list(messages)
+        if self._plugin is not None:
+            prepared = self._plugin.prepare(sent, system, tools)
+            system, tools, sent = prepared.system, list(prepared.tools), list(prepared.messages)
+        return _checked(
+            self._provider.complete(
+                sent,
+                system,
+                tools or None,
+                response_schema=response_schema,
+                cancel_token=token,
+                on_chunk=relay.on_chunk,
+                on_usage_update=relay.on_usage_update,
+                on_function_call=relay.on_function_call,
+                on_thinking=relay.on_thinking,
+            ),
+            "complete",
+        )
+
+
+class LegacyPort:
+    """Keeps a provider that owns its history in step with the session's.
+
+    It remembers which messages the provider has. As long as the session's history goes on from there, only the
+    new message is sent; after anything else (rollback, collection, load, calls that were not recorded, another
+    system text or tool set) the provider gets a new session with the session's history.
+
+    Beyond the contract two things are used where a provider offers them: a `send_message_with_parts_streaming`
+    method, and a `cancel_token` argument of the methods that do not stream.
+    """
+
+    continues = False
+
+    def __init__(self, provider: LegacyProvider) -> None:
+        self._provider = provider
+        self._context: Context | None = None
+        self._held: list[Message] = []
+        self._answer: tuple[Part, ...] = ()
+
+    def sync(self, messages: Sequence[Message], context: Context) -> None:
+        """Create a new session in the provider unless it holds this conversation already."""
+        if context == self._context and self._goes_on(messages):
+            self._held, self._answer = list(messages), ()
+            return
+        self._context = None
+        self._provider.create_session(context.system, list(context.tools) or None, history=list(messages) or None)
+        self._context, self._held, self._answer = context, list(messages), ()
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        context: Context,
+        relay: Relay,
+        token: CancelToken,
+        response_schema: JSONSchema | None,
+    ) -> ProviderResponse:
+        """Send the last message by the method that fits it."""
+        *base, pending = messages
+        self.sync(base, context)
+        send = self._send_results if pending.role == "tool" else self._send_user
+        response = send(pending, relay, token, response_schema)
+        self._held, self._answer = list(messages), response.parts
+        return response
+
+    def _goes_on(self, messages: Sequence[Message]) -> bool:
+        """Whether the provider holds these messages: those it was given or sent, and the answer it gave last."""
+        count = len(self._held)
+        if len(messages) < count or any(a is not b for a, b in zip(self._held, messages, strict=False)):
+            return False
+        added = messages[count:]
+        if not self._answer:
+            return not added
+        return len(added) == 1 and added[0].role == "model" and added[0].parts == self._answer
+
+    def _send_results(
+        self, pending: Message, relay: Relay, token: CancelToken, response_schema: JSONSchema | None
+    ) -> ProviderResponse:
+        results = list(pending.results)
+        if relay.on_chunk is None:
+            return self._batch("send_tool_results", results, token, response_schema)
+        return self._stream("send_tool_results_streaming", results, relay, token, response_schema)
+
+    def _send_user(
+        self, pending: Message, relay: Relay, token: CancelToken, response_schema: JSONSchema | None
+    ) -> ProviderResponse:
+        match pending.parts:
+            case (Text(text=text, provider_data=None, cache=None),):
+                if relay.on_chunk is None:
+                    return self._batch("send_message", text, token, response_schema)
+                return self._stream("send_message_streaming", text, relay, token, response_schema)
+            case parts if relay.on_chunk is not None and hasattr(self._provider, _PARTS_STREAMING):
+                return self._stream(_PARTS_STREAMING, list(parts), relay, token, response_schema)
+            case parts:
+                response = self._batch("send_message_with_parts", list(parts), token, response_schema)
+                text = "".join(part.text for part in response.parts if isinstance(part, Text))
+                if relay.on_chunk is not None and text:
+                    relay.on_chunk(text)
+                return response
+
+    def _batch(
+        self, method: str, content: object, token: CancelToken, response_schema: JSONSchema | None
+    ) -> ProviderResponse:
+        # The contract's batch methods take no token: what was cancelled before must not be sent at all.
+        token.raise_if_cancelled()
+        call = getattr(self._provider, method)
+        extra = {"cancel_token": token} if _takes(call, "cancel_token") else {}
+        return _checked(call(content, response_schema=response_schema, **extra), method)
+
+    def _stream(
+        self, method: str, content: object, relay: Relay, token: CancelToken, response_schema: JSONSchema | None
+    ) -> ProviderResponse:
+        call = getattr(self._provider, method)
+        return _checked(
+            call(
+                content,
+                relay.on_chunk,
+                cancel_token=token,
+                on_usage_update=relay.on_usage_update,
+                on_function_call=relay.on_function_call,
+                on_thinking=relay.on_thinking,
+                response_schema=response_schema,
+            ),
+            method,
+        )
+
+
+_PARTS_STREAMING = "send_message_with_parts_streaming"
+
+
+def _takes(call: Callable[..., Any], name: str) -> bool:
+    try:
+        parameters = inspect.signature(call).parameters.values()
+    except (TypeError, ValueError):  # some callables have no signature to look at
+        return False
+    return any(parameter.name == name or parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+
+
+def _checked(response: object, method: str) -> ProviderResponse:
+    if isinstance(response, ProviderResponse):
+        return response
+    close = getattr(response, "close", None)
+    if inspect.iscoroutine(response) and close is not None:
+        close()  # or Python would complain later that nobody awaited it
+    raise ProviderError(
+        f"{method}() returned {type(response).__name__} instead of a ProviderResponse; "
+        "coroutines and outcome objects are accepted through turnproof.foreign"
+    )

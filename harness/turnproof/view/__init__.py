@@ -1,0 +1,15 @@
+"""A readable view over a transcript, for checks: turns, calls and exchanges, each with both of its sides.
+
+`View` splits a run into turns, a turn into provider calls, and a call into exchanges; the dialect reads the bytes.
+`diff` compares JSON values and says where they differ.
+"""
+
+from __future__ import annotations
+
+from .call import Callback, ProviderCall
+from .exchange import HARMLESS_FAULTS, Exchange
+from .names import wire_names
+from .run import View
+from .turn import TurnView
+
+__all__ = ["HARMLESS_FAULTS", "Callback", "Exchange", "ProviderCall", "TurnView", "View", "wire_names"]

@@ -1,0 +1,161 @@
+"""One provider call, from both of its sides: what the adapter was given and gave back, and what went over the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TypeAlias
+
+from ..dialects.base import Call, Evidence, WireAnswer
+from ..messages import JSON, FunctionCall, ProviderResponse, TokenUsage
+from ..scenarios.model import ScriptRound, Turn
+from ..transcript import (
+    CallBegan,
+    Chunk,
+    Failed,
+    FunctionCallDetected,
+    LateCallback,
+    Response,
+    Thinking,
+    UsageUpdate,
+)
+from .exchange import Exchange
+from .names import wire_names
+
+Callback: TypeAlias = Chunk | Thinking | FunctionCallDetected | UsageUpdate
+
+
+class ProviderCall:
+    """A call that the session made, or that a purity probe made again.
+
+    `attempt` counts earlier calls of the same round in the same turn. `script` is the scripted answer, None where
+    the scenario has none. `callbacks` are in the order in which they came.
+    """
+
+    def __init__(
+        self,
+        began: CallBegan,
+        exchanges: Sequence[Exchange],
+        callbacks: Sequence[Callback],
+        late: Sequence[LateCallback],
+        ended: Response | Failed | None,
+        attempt: int,
+        turn: Turn | None,
+    ) -> None:
+        self.began = began
+        self.exchanges = tuple(exchanges)
+        self.callbacks = tuple(callbacks)
+        self.late = tuple(late)
+        self.attempt = attempt
+        self._ended = ended
+        self._turn = turn
+
+    @property
+    def index(self) -> int:
+        """Index of the call within the run."""
+        return self.began.call
+
+    @property
+    def where(self) -> str:
+        """The place of the call, for messages."""
+        again = f", attempt {self.attempt + 1}" if self.attempt else ""
+        probe = f" ({self.began.probe} probe)" if self.began.probe else ""
+        return f"turn {self.began.turn} round {self.began.round} (call {self.index}{again}){probe}"
+
+    @property
+    def script(self) -> ScriptRound | None:
+        """The answer that the scenario has for this round."""
+        rounds = self._turn.rounds if self._turn is not None else ()
+        return rounds[self.began.round] if self.began.round < len(rounds) else None
+
+    @property
+    def response(self) -> ProviderResponse | None:
+        """What the call returned; None when it raised, or never ended."""
+        return self._ended.response if isinstance(self._ended, Response) else None
+
+    @property
+    def failed(self) -> Failed | None:
+        """How the call failed, or None."""
+        return self._ended if isinstance(self._ended, Failed) else None
+
+    @property
+    def mutated(self) -> tuple[str, ...]:
+        """The arguments that the call changed."""
+        return self._ended.mutated if self._ended is not None else ()
+
+    @property
+    def chunks(self) -> tuple[str, ...]:
+        """The pieces that `on_chunk` got."""
+        return tuple(event.text for event in self.callbacks if isinstance(event, Chunk))
+
+    @property
+    def thinking(self) -> tuple[str, ...]:
+        """The pieces that `on_thinking` got."""
+        return tuple(event.text for event in self.callbacks if isinstance(event, Thinking))
+
+    @property
+    def function_calls(self) -> tuple[FunctionCall, ...]:
+        """The calls that `on_function_call` got."""
+        return tuple(event.function_call for event in self.callbacks if isinstance(event, FunctionCallDetected))
+
+    @property
+    def usages(self) -> tuple[TokenUsage, ...]:
+        """The figures that `on_usage_update` got."""
+        return tuple(event.usage for event in self.callbacks if isinstance(event, UsageUpdate))
+
+    @cached_property
+    def generated(self) -> tuple[Exchange, ...]:
+        """The exchanges that asked for an answer of the model."""
+        return tuple(exchange for exchange in self.exchanges if exchange.generates)
+
+    @property
+    def last(self) -> Exchange | None:
+        """The exchange whose answer the call ended with."""
+        return self.generated[-1] if self.generated else None
+
+    @property
+    def sent(self) -> Call | None:
+        """The conversation as it stood on the wire, in neutral form; None when nothing readable was sent."""
+        return self.last.call if self.last is not None else None
+
+    @property
+    def body(self) -> JSON:
+        """The body of the last request."""
+        return self.last.body if self.last is not None else None
+
+    @property
+    def clean(self) -> bool:
+        """Whether the model's answer reached the adapter whole and undisturbed."""
+        return self.last is not None and self.last.clean
+
+    @property
+    def answer(self) -> WireAnswer | None:
+        """The whole answer that the wire carried; None where it was cut, disturbed, held or refused."""
+        return self.last.answer if self.last is not None and self.last.clean else None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the server had nothing to say against the request (it may still have been made to fail)."""
+        return self.last is not None and self.last.call is not None and not self.last.refusals
+
+    @property
+    def fault(self) -> str | None:
+        """The fault on the way of the last answer, if it was a harmful one."""
+        return self.last.fault if self.last is not None else None
+
+    @cached_property
+    def wire_names(self) -> dict[str, str]:
+        """Session name -> wire name of the tools in force."""
+        return wire_names(self.began.tools, self.sent.tools) if self.sent is not None else {}
+
+    @cached_property
+    def session_names(self) -> dict[str, str]:
+        """Wire name -> session name of the tools in force."""
+        return {wire: own for own, wire in self.wire_names.items()}
+
+    @property
+    def rests_on(self) -> Evidence | None:
+        """The weakest evidence among the enforced rules that the request offends."""
+        marks = [Evidence(refusal["evidence"]) for exchange in self.exchanges for refusal in exchange.refusals]
+        order = list(Evidence)
+        return max(marks, key=order.index) if marks else None

@@ -1,0 +1,42 @@
+"""Tool names as the session knows them, and as they stood on the wire.
+
+A dialect may forbid characters that tool names have; how an adapter rewrites them is its own affair. So the wire
+name of a tool is found by what it describes, not by a rule for rewriting.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from ..messages import ToolSchema
+
+_LIKENESS = 0.5
+
+
+def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[str, str]:
+    """Session name -> wire name for every held tool that can be recognised among those sent.
+
+    Equal names go first; of the rest, the best match by schema, description and likeness of the name, each sent tool
+    at most once. A tool that resembles none of them is missing from the result.
+    """
+    left = {tool.name: tool for tool in sent}
+    found = {tool.name: tool.name for tool in held if left.pop(tool.name, None) is not None}
+    for tool in (tool for tool in held if tool.name not in found):
+        best = max(left.values(), key=lambda other: _likeness(tool, other), default=None)
+        if best is not None and _likeness(tool, best)[0]:
+            found[tool.name] = left.pop(best.name).name
+    return found
+
+
+def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[int, int, float]:
+    alike = SequenceMatcher(None, _bare(held.name), _bare(sent.name)).ratio()
+    same_schema = int(held.parameters == sent.parameters)
+    same_words = int(held.description == sent.description)
+    evident = int(alike >= _LIKENESS or bool(same_words and held.description))
+    return evident, same_schema + same_words, alike
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,153 @@
+"""A readable view over a transcript: turns, calls, exchanges. It adds no facts, and drives nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from ..dialects.base import Dialect
+from ..scenarios.model import Scenario, Turn
+from ..transcript import (
+    CallBegan,
+    Chunk,
+    Event,
+    Failed,
+    FunctionCallDetected,
+    LateCallback,
+    Response,
+    RunKey,
+    Thinking,
+    Transcript,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+from .call import Callback, ProviderCall
+from .exchange import Exchange
+from .turn import TurnView
+
+
+class View:
+    """One run, as checks read it.
+
+    `digest` is the evidence digest of the transcript, where the caller knows it; verdicts then name it. Wire bodies
+    are parsed by the dialect, when they are first asked for.
+    """
+
+    def __init__(self, transcript: Transcript, dialect: Dialect, scenario: Scenario, digest: str = "") -> None:
+        self.transcript = transcript
+        self.dialect = dialect
+        self.scenario = scenario
+        self.digest = digest
+
+    @property
+    def key(self) -> RunKey:
+        """Scenario, path, mode and repeat."""
+        return self.transcript.key
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the run asked for streams."""
+        return self.key.mode == "stream"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run came to its end."""
+        return self.transcript.end.how == "completed"
+
+    @cached_property
+    def turns(self) -> tuple[TurnView, ...]:
+        """The turns in order; each has its calls."""
+        by_turn: dict[int, list[Event]] = defaultdict(list)
+        for event in self.transcript.events:
+            if event.turn >= 0 and not event.probe:
+                by_turn[event.turn].append(event)
+        scripts = self.scenario.turns
+        views = []
+        for index, events in sorted(by_turn.items()):
+            script = scripts[index] if index < len(scripts) else None
+            views.append(TurnView(index, script, events, self._calls(events, script)))
+        return tuple(views)
+
+    @cached_property
+    def calls(self) -> tuple[ProviderCall, ...]:
+        """The calls of all turns, in order; probes are not among them."""
+        return tuple(call for turn in self.turns for call in turn.calls)
+
+    @cached_property
+    def probes(self) -> dict[str, tuple[ProviderCall, ...]]:
+        """The calls that purity probes made again, by probe; `index` is that of the original call.
+
+        The `threads` probe makes all calls at once, so its exchanges belong to no call: see `probe_exchanges`.
+        """
+        by_probe: dict[str, list[Event]] = defaultdict(list)
+        for event in self.transcript.events:
+            if event.probe:
+                by_probe[event.probe].append(event)
+        return {probe: tuple(self._calls(events, None)) for probe, events in by_probe.items()}
+
+    def probe_exchanges(self, probe: str) -> tuple[Exchange, ...]:
+        """All exchanges of a probe that asked for an answer, in the order in which the server saw them."""
+        events = [event for event in self.transcript.events if event.probe == probe]
+        return tuple(exchange for exchange in self._exchanges(events) if exchange.generates)
+
+    def probe_responses(self, probe: str) -> dict[int, Response | Failed]:
+        """How each call of a probe ended, by the index of the original call."""
+        events = (event for event in self.transcript.events if event.probe == probe and event.call >= 0)
+        return {event.call: event for event in events if isinstance(event, Response | Failed)}
+
+    @cached_property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Every exchange of the run, probes included."""
+        return tuple(self._exchanges(self.transcript.events))
+
+    @property
+    def strays(self) -> tuple[Failed, ...]:
+        """Failures of the adapter outside any call: in `get_history()` or `shutdown()`."""
+        found = self.transcript.of(Failed)
+        return tuple(event for event in found if event.scope == "call" and event.call < 0 and not event.probe)
+
+    def pairs(self) -> Iterator[tuple[ProviderCall, ProviderCall]]:
+        """Each call with the next call of the run."""
+        return zip(self.calls, self.calls[1:], strict=False)
+
+    def _calls(self, events: Sequence[Event], script: Turn | None) -> list[ProviderCall]:
+        calls: list[ProviderCall] = []
+        rounds: dict[int, int] = defaultdict(int)
+        for group in _by_call(events):
+            began = group[0]
+            assert isinstance(began, CallBegan)
+            calls.append(self._call(began, group, rounds[began.round], script))
+            rounds[began.round] += 1
+        return calls
+
+    def _call(self, began: CallBegan, events: Sequence[Event], attempt: int, script: Turn | None) -> ProviderCall:
+        callbacks: list[Callback] = []
+        late: list[LateCallback] = []
+        ended: Response | Failed | None = None
+        for event in events:
+            match event:
+                case Chunk() | Thinking() | FunctionCallDetected() | UsageUpdate():
+                    callbacks.append(event)
+                case LateCallback():
+                    late.append(event)
+                case Response() | Failed(scope="call") if ended is None:
+                    ended = event
+        return ProviderCall(began, self._exchanges(events), callbacks, late, ended, attempt, script)
+
+    def _exchanges(self, events: Sequence[Event]) -> list[Exchange]:
+        answers = {event.exchange: event for event in events if isinstance(event, WireResponse)}
+        requests = (event for event in events if isinstance(event, WireRequest))
+        return [Exchange(self.dialect, request, answers.get(request.exchange)) for request in requests]
+
+
+def _by_call(events: Sequence[Event]) -> list[list[Event]]:
+    """The events of each call, found by its index: late events may come after the next call began."""
+    groups: dict[int, list[Event]] = {}
+    for event in events:
+        if isinstance(event, CallBegan):
+            groups[event.call] = [event]
+        elif event.call in groups:
+            groups[event.call].append(event)
+    return list(groups.values())

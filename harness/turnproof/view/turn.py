@@ -1,0 +1,115 @@
+"""One turn of a conversation: its script, its calls, and what the session did between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from ..messages import Message
+from ..scenarios.model import Cut, Turn
+from ..transcript import (
+    Cancelled,
+    Collected,
+    Event,
+    Failed,
+    HistorySnapshot,
+    Loaded,
+    Retried,
+    Saved,
+    Swapped,
+    ToolRun,
+    TurnBegan,
+    TurnEnded,
+)
+from .call import ProviderCall
+
+
+class TurnView:
+    """A scenario turn. `events` are all events of it, in order; `calls` the provider calls among them."""
+
+    def __init__(self, index: int, script: Turn | None, events: Sequence[Event], calls: Sequence[ProviderCall]) -> None:
+        self.index = index
+        self.script = script
+        self.events = tuple(events)
+        self.calls = tuple(calls)
+
+    @property
+    def where(self) -> str:
+        """The place of the turn, for messages."""
+        return f"turn {self.index}"
+
+    @property
+    def spoken(self) -> bool:
+        """Whether the user said something (a turn may consist of actions alone)."""
+        return any(isinstance(event, TurnBegan) for event in self.events)
+
+    @property
+    def cut(self) -> Cut | None:
+        """Where the scenario cancels the turn."""
+        return self.script.cancel if self.script is not None else None
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the token was set."""
+        return any(isinstance(event, Cancelled) for event in self.events)
+
+    @property
+    def ended(self) -> TurnEnded | None:
+        """How the turn ended, as the user saw it."""
+        return next((event for event in self.events if isinstance(event, TurnEnded)), None)
+
+    @property
+    def failed(self) -> Failed | None:
+        """What the whole turn raised, or None."""
+        found = (event for event in self.events if isinstance(event, Failed) and event.scope == "turn")
+        return next(found, None)
+
+    @property
+    def normal(self) -> bool:
+        """Whether nothing was made to go wrong: no cancel, no fault, an answer expected."""
+        script = self.script
+        return script is not None and script.cancel is None and not script.faults and script.expect == "answer"
+
+    @property
+    def tool_runs(self) -> tuple[ToolRun, ...]:
+        """The tools that ran, in call order."""
+        return tuple(event for event in self.events if isinstance(event, ToolRun))
+
+    @property
+    def retries(self) -> tuple[Retried, ...]:
+        """The session's waits between attempts."""
+        return tuple(event for event in self.events if isinstance(event, Retried))
+
+    @property
+    def collected(self) -> Collected | None:
+        """The collection of history in front of the turn, if there was one."""
+        return next((event for event in self.events if isinstance(event, Collected)), None)
+
+    @property
+    def saved(self) -> Saved | None:
+        """The saved session, if the turn began with saving it."""
+        return next((event for event in self.events if isinstance(event, Saved)), None)
+
+    @property
+    def loaded(self) -> Loaded | None:
+        """The session as loaded, if the turn began with loading it."""
+        return next((event for event in self.events if isinstance(event, Loaded)), None)
+
+    @property
+    def swapped(self) -> bool:
+        """Whether the provider object was replaced in front of the turn."""
+        return any(isinstance(event, Swapped) for event in self.events)
+
+    @cached_property
+    def history(self) -> tuple[Message, ...] | None:
+        """The session's history after the turn."""
+        return self._snapshot("session")
+
+    @cached_property
+    def provider_history(self) -> tuple[Message, ...] | None:
+        """The provider's own history after the turn (legacy path only)."""
+        return self._snapshot("provider")
+
+    def _snapshot(self, owner: str) -> tuple[Message, ...] | None:
+        found = [event for event in self.events if isinstance(event, HistorySnapshot) and event.owner == owner]
+        return found[-1].messages if found else None

@@ -1,0 +1,81 @@
+"""Tools, by name: what the wire had to call a tool is the adapter's affair, and stays between it and the wire."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from turnproof.messages import FunctionCall
+from turnproof.requirements import Findings, check
+from turnproof.verdict import violated
+from turnproof.view import View
+
+from .reading import answered, calls_made, requested
+
+
+@check("tools/names-come-back")
+def names_come_back(view: View) -> Findings:
+    """A call names the tool as the session knows it, whatever the wire had to call it."""
+    for one in answered(view):
+        script = one.call.script
+        if script is None:
+            continue
+        meant = [part.part.name for part in script.parts if isinstance(part.part, FunctionCall) and not part.broken]
+        got = [call.name for call in one.response.calls]
+        if not meant or len(meant) != len(got):
+            continue
+        if sorted(meant) == sorted(got):
+            yield "names of called tools"
+        else:
+            lost = next(name for name in meant if name not in got or meant.count(name) != got.count(name))
+            yield violated(f"{one.where}: the model called {lost!r}, the adapter returned calls of {got}")
+
+
+@check("tools/names-stay-apart")
+def names_stay_apart(view: View) -> Findings:
+    """No two tools under one name on the wire: the model could not choose between them."""
+    for request in requested(view):
+        names = [tool.name for tool in request.sent.tools]
+        if len(names) < 2:
+            continue
+        double = sorted(name for name, times in Counter(names).items() if times > 1)
+        if double:
+            own = [tool.name for tool in request.call.began.tools]
+            yield violated(f"{request.where}: two tools went out as {double[0]!r}; the session's are {own}")
+        else:
+            yield "tool names"
+
+
+@check("tools/names-are-legal")
+def names_are_legal(view: View) -> Findings:
+    """In the characters that every provider takes: letters, digits, underscore and hyphen, at most 64."""
+    for request in requested(view):
+        for name in [tool.name for tool in request.sent.tools] + [
+            call.name for call in calls_made(request.sent.messages)
+        ]:
+            if _legal(name):
+                yield "tool names"
+            else:
+                yield violated(f"{request.where}: {name!r} went out as the name of a tool")
+
+
+def _legal(name: str) -> bool:
+    return 0 < len(name) <= 64 and name.isascii() and all(char.isalnum() or char in "_-" for char in name)
+
+
+@check("tools/replayed-calls-use-declared-names")
+def replayed_calls_use_declared_names(view: View) -> Findings:
+    """In the history a tool has the same name as in the definitions beside it."""
+    for request in requested(view):
+        held = {call.id: call.name for call in calls_made(request.held)}
+        names = request.call.wire_names
+        for sent in calls_made(request.sent.messages):
+            own = held.get(sent.id)
+            if own is None or own not in names:
+                continue  # a tool that is no longer in force
+            if sent.name == names[own]:
+                yield "names of replayed calls"
+            else:
+                yield violated(
+                    f"{request.where}: the tool {own!r} is defined as {names[own]!r}, "
+                    f"and called {sent.name!r} in the history"
+                )

@@ -1,0 +1,214 @@
+"""A wrapper around any adapter, on either path, that can be broken in one place.
+
+A subclass overrides one of four hooks: `message` (one message on its way in), `given` (everything a call is given),
+`answer` (what it gives back) or `call` (the call as a whole). What no hook changes passes through untouched, the very
+same objects included, and whatever else the adapter offers stays reachable.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from turnproof.cancel import CancelToken
+from turnproof.messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolSchema
+from turnproof.provider import JSONSchema, OnChunk, OnFunctionCall, OnThinking, OnUsage, Path, SystemInstruction
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a call is given.
+
+    `messages` is the whole conversation on the stateless path and what is new on the legacy one; a legacy session
+    being created has the history there, and `opens` set. `system` and `tools` are set where the path passes them.
+    """
+
+    messages: Sequence[Message]
+    system: SystemInstruction = None
+    tools: Sequence[ToolSchema] | None = None
+    schema: JSONSchema | None = None
+    token: CancelToken | None = None
+    on_chunk: OnChunk | None = None
+    on_usage: OnUsage | None = None
+    on_call: OnFunctionCall | None = None
+    on_thinking: OnThinking | None = None
+    opens: bool = False
+
+
+Proceed: TypeAlias = Callable[[Given], ProviderResponse]
+
+
+class Broken:
+    """Passes everything on. `path` is the one that the wrapped adapter was opened for."""
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        self.inner = inner
+        self.path = path
+
+    def message(self, message: Message) -> Message:
+        """The message that goes in instead."""
+        return message
+
+    def given(self, given: Given) -> Given:
+        """What the call is given instead; also asked when a legacy session is created."""
+        messages = [self.message(message) for message in given.messages]
+        if all(new is old for new, old in zip(messages, given.messages, strict=True)):
+            return given
+        return replace(given, messages=messages)
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        """What comes back instead."""
+        return response
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        """The call as a whole."""
+        return self.answer(given, proceed(given))
+
+    # The stateless path
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        *,
+        response_schema: JSONSchema | None = None,
+        cancel_token: CancelToken | None = None,
+        on_chunk: OnChunk | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+    ) -> ProviderResponse:
+        """The adapter's `complete()`, broken."""
+
+        def proceed(given: Given) -> ProviderResponse:
+            response: ProviderResponse = self.inner.complete(
+                given.messages,
+                given.system,
+                given.tools,
+                response_schema=given.schema,
+                cancel_token=given.token,
+                on_chunk=given.on_chunk,
+                on_usage_update=given.on_usage,
+                on_function_call=given.on_call,
+                on_thinking=given.on_thinking,
+            )
+            return response
+
+        given = Given(
+            messages,
+            system_instruction,
+            tools,
+            response_schema,
+            cancel_token,
+            on_chunk,
+            on_usage_update,
+            on_function_call,
+            on_thinking,
+        )
+        return self.call(self.given(given), proceed)
+
+    # The legacy path
+
+    def create_session(
+        self,
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        history: Sequence[Message] | None = None,
+    ) -> None:
+        """The adapter's `create_session()`, with what `given` makes of its arguments."""
+        given = self.given(Given(history or (), system_instruction, tools, opens=True))
+        self.inner.create_session(given.system, given.tools, list(given.messages) or None)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self.inner, name)
+        if not name.startswith("send_"):
+            return found
+
+        # The signature stays the adapter's own: sessions look at it to see what a method takes.
+        @functools.wraps(found)
+        def send(content: Any, on_chunk: OnChunk | None = None, *rest: Any, **options: Any) -> ProviderResponse:
+            return self._send(name, found, content, on_chunk, rest, options)
+
+        return send
+
+    def _send(
+        self, name: str, method: Callable[..., Any], content: Any, second: Any, rest: tuple[Any, ...], options: Any
+    ) -> ProviderResponse:
+        """One legacy call. The second argument is the chunk callback, or a batch call's response schema."""
+        streaming = name.endswith("_streaming")
+        if not streaming and second is not None:
+            options = {"response_schema": second, **options}
+        message = _as_message(name, content)
+
+        def proceed(given: Given) -> ProviderResponse:
+            passed = {option: getattr(given, field) for option, field in _OPTIONS.items() if option in options}
+            new = given.messages[-1]
+            sent = content if new is message else _as_content(name, new)
+            chunk = (given.on_chunk,) if streaming else ()
+            response: ProviderResponse = method(sent, *chunk, *rest, **{**options, **passed})
+            return response
+
+        taken = {field: options[option] for option, field in _OPTIONS.items() if option in options}
+        given = Given((message,), on_chunk=second if streaming else None, **taken)
+        return self.call(self.given(given), proceed)
+
+
+_OPTIONS = {
+    "response_schema": "schema",
+    "cancel_token": "token",
+    "on_usage_update": "on_usage",
+    "on_function_call": "on_call",
+    "on_thinking": "on_thinking",
+}
+"""The keyword arguments of the legacy calls, and where `Given` has them."""
+
+
+def _as_message(method: str, content: Any) -> Message:
+    if "tool_results" in method:
+        return Message.tool(*content)
+    return Message.user(*((content,) if isinstance(content, str) else content))
+
+
+def _as_content(method: str, message: Message) -> Any:
+    if "tool_results" in method:
+        return list(message.results)
+    return list(message.parts) if "with_parts" in method else message.text
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the callbacks of one call were told so far."""
+
+    text: list[str] = field(default_factory=list)
+    calls: list[FunctionCall] = field(default_factory=list)
+    usage: TokenUsage = field(default_factory=TokenUsage)
+
+
+def overheard(given: Given) -> tuple[Given, Heard]:
+    """The same call with its callbacks listened to; silent ones stay silent."""
+    heard = Heard()
+
+    def usage(value: TokenUsage) -> None:
+        heard.usage = value
+
+    return replace(
+        given,
+        on_chunk=also(heard.text.append, given.on_chunk),
+        on_call=also(heard.calls.append, given.on_call),
+        on_usage=also(usage, given.on_usage),
+    ), heard
+
+
+def also(first: Callable[[Any], None], then: Callable[[Any], None] | None) -> Callable[[Any], None] | None:
+    """A callback that does one thing before the other; None where there was none."""
+    if then is None:
+        return None
+
+    def both(value: Any) -> None:
+        first(value)
+        then(value)
+
+    return both

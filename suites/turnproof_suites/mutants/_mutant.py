@@ -1,0 +1,48 @@
+"""`@mutant(...)`: a small class that breaks one thing, made into a `Mutant`.
+
+The class is either a `Broken` adapter (seams inputs, outputs, callbacks) or a `Rewriting` proxy (seam wire); what
+its docstring says is what it breaks.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from turnproof.driver.mutation import Mutant, Seam
+from turnproof.provider import Path
+
+from ._broken import Broken
+from ._rewriting import Rewriting
+
+BOTH: tuple[Path, ...] = ("stateless", "legacy")
+
+
+def mutant(
+    name: str,
+    seam: Seam,
+    *,
+    caught_by: str,
+    scenarios: str | tuple[str, ...],
+    sources: str | tuple[str, ...],
+    paths: tuple[Path, ...] = BOTH,
+    fails: bool = False,
+) -> Callable[[type[Broken] | type[Rewriting]], Mutant]:
+    """Turn the decorated class into a mutant. `fails` is for those that hang, die or raise oddly on purpose."""
+
+    def made(cls: type[Broken] | type[Rewriting]) -> Mutant:
+        parts: dict[str, Any] = {"wrap": cls} if issubclass(cls, Broken) else {"filter": cls}
+        return Mutant(
+            name=name,
+            seam=seam,
+            breaks=inspect.getdoc(cls) or "",
+            caught_by=caught_by,
+            sources=(sources,) if isinstance(sources, str) else sources,
+            scenarios=(scenarios,) if isinstance(scenarios, str) else scenarios,
+            paths=paths,
+            fails=fails,
+            **parts,
+        )
+
+    return made

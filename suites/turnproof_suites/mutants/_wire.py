@@ -1,0 +1,93 @@
+"""Where a wire API keeps what mutants break. One implementation a dialect; mutants know this protocol alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, Protocol, TypeAlias
+
+from turnproof.dialects.base import HttpRequest, WireEvent
+from turnproof.messages import FinishReason
+
+Json: TypeAlias = dict[str, Any]
+
+BlockKind: TypeAlias = Literal["text", "thinking", "redacted", "call", "result", "image", "document", "other"]
+
+
+class Wire(Protocol):
+    """Access to one dialect's JSON. All of it works in place on parsed bodies."""
+
+    def speaks(self, request: HttpRequest) -> bool:
+        """Whether this is a request for an answer in this dialect."""
+
+    # Requests
+
+    def messages(self, body: Json) -> list[Json]:
+        """The conversation: the body's own list, to be changed in place."""
+
+    def spoken_by_model(self, message: Json) -> bool:
+        """Whether a wire message is the model's."""
+
+    def blocks(self, message: Json) -> list[Json]:
+        """A message's blocks: its own list, to be changed in place."""
+
+    def kind(self, block: Json) -> BlockKind:
+        """What a block is."""
+
+    def text_block(self, text: str) -> Json:
+        """A text block."""
+
+    def inner_blocks(self, result: Json) -> list[Json]:
+        """The blocks inside a tool result: its own list; empty where the result is plain."""
+
+    def set_mark(self, block: Json) -> None:
+        """Put a cache breakpoint on a block."""
+
+    def clear_mark(self, block: Json) -> None:
+        """Take the cache breakpoint away, if there is one."""
+
+    def clear_error_flag(self, result: Json) -> None:
+        """Make a failed tool result look like a good one."""
+
+    def strip_signature(self, block: Json) -> None:
+        """Take a thinking block's signature away, or the encrypted content of a redacted one."""
+
+    def edit_thinking(self, block: Json, edit: Callable[[str], str]) -> None:
+        """Change the text of a thinking block and leave its signature."""
+
+    def tools(self, body: Json) -> list[Json]:
+        """The declared tools: the body's own list; empty where there are none."""
+
+    def tool_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+        """Every place where a tool's name stands, as an object and its key: declarations and calls."""
+
+    def drop_system(self, body: Json) -> None:
+        """Take the system text away."""
+
+    def drop_tools(self, body: Json) -> None:
+        """Take all tools, and what chooses among them, away."""
+
+    def drop_schema(self, body: Json) -> None:
+        """Take the demand for structured output away."""
+
+    def result_id(self, result: Json) -> str:
+        """The id of the call that a result answers."""
+
+    # Answers
+
+    def document(self, event: WireEvent) -> Json | None:
+        """The JSON object that an event or a whole body carries; None where there is none."""
+
+    def with_document(self, event: WireEvent, document: Json) -> WireEvent:
+        """The event with another object in it."""
+
+    def calls(self, document: Json) -> Iterator[tuple[Json, str]]:
+        """Every place in a part of an answer where a call's id stands, as an object and its key."""
+
+    def final_usage(self, document: Json) -> Json | None:
+        """The figures that close an answer, where this part of it has them."""
+
+    def clear_cache_figures(self, usage: Json) -> None:
+        """Set the cache counts of a usage object to zero."""
+
+    def set_finish(self, document: Json, reason: FinishReason) -> None:
+        """Say that the answer ended for another reason, where this part of it says why."""

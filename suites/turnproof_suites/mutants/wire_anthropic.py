@@ -1,0 +1,145 @@
+"""Where Anthropic's Messages API keeps what mutants break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import msgspec
+
+from turnproof.dialects.base import HttpRequest, WireEvent
+from turnproof.dialects.sse import frames
+from turnproof.messages import FinishReason
+
+from ._wire import BlockKind, Json
+
+_KINDS: dict[str, BlockKind] = {
+    "text": "text",
+    "thinking": "thinking",
+    "redacted_thinking": "redacted",
+    "tool_use": "call",
+    "tool_result": "result",
+    "image": "image",
+    "document": "document",
+}
+
+_FINISHES = {
+    FinishReason.STOP: "end_turn",
+    FinishReason.MAX_TOKENS: "max_tokens",
+    FinishReason.TOOL_USE: "tool_use",
+    FinishReason.REFUSAL: "refusal",
+}
+
+_CACHE_FIGURES = ("cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+class AnthropicWire:
+    """See `Wire`."""
+
+    def speaks(self, request: HttpRequest) -> bool:
+        return request.method == "POST" and request.path.endswith("/v1/messages")
+
+    # Requests
+
+    def messages(self, body: Json) -> list[Json]:
+        found: list[Json] = body["messages"]
+        return found
+
+    def spoken_by_model(self, message: Json) -> bool:
+        return bool(message["role"] == "assistant")
+
+    def blocks(self, message: Json) -> list[Json]:
+        if isinstance(message["content"], str):  # the short form of a single text block
+            message["content"] = [self.text_block(message["content"])]
+        found: list[Json] = message["content"]
+        return found
+
+    def kind(self, block: Json) -> BlockKind:
+        return _KINDS.get(block["type"], "other")
+
+    def text_block(self, text: str) -> Json:
+        return {"type": "text", "text": text}
+
+    def inner_blocks(self, result: Json) -> list[Json]:
+        content = result.get("content")
+        return content if isinstance(content, list) else []
+
+    def set_mark(self, block: Json) -> None:
+        block["cache_control"] = {"type": "ephemeral"}
+
+    def clear_mark(self, block: Json) -> None:
+        block.pop("cache_control", None)
+
+    def clear_error_flag(self, result: Json) -> None:
+        result.pop("is_error", None)
+
+    def strip_signature(self, block: Json) -> None:
+        block["data" if block["type"] == "redacted_thinking" else "signature"] = ""
+
+    def edit_thinking(self, block: Json, edit: Callable[[str], str]) -> None:
+        block["thinking"] = edit(block["thinking"])
+
+    def tools(self, body: Json) -> list[Json]:
+        found: list[Json] = body.get("tools") or []
+        return found
+
+    def tool_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+        for tool in self.tools(body):
+            yield tool, "name"
+        for message in self.messages(body):
+            for block in self.blocks(message):
+                if self.kind(block) == "call":
+                    yield block, "name"
+
+    def drop_system(self, body: Json) -> None:
+        body.pop("system", None)
+
+    def drop_tools(self, body: Json) -> None:
+        body.pop("tools", None)
+        body.pop("tool_choice", None)
+
+    def drop_schema(self, body: Json) -> None:
+        body.pop("output_config", None)
+        body.pop("output_format", None)
+
+    def result_id(self, result: Json) -> str:
+        found: str = result["tool_use_id"]
+        return found
+
+    # Answers
+
+    def document(self, event: WireEvent) -> Json | None:
+        data = event.data if event.kind == "body" else _data(event)
+        try:
+            found = msgspec.json.decode(data) if data else None
+        except msgspec.DecodeError:
+            return None
+        return found if isinstance(found, dict) else None
+
+    def with_document(self, event: WireEvent, document: Json) -> WireEvent:
+        data = msgspec.json.encode(document)
+        if event.kind != "body":
+            data = b"event: %s\ndata: %s\n\n" % (str(document["type"]).encode(), data)
+        return replace(event, data=data)
+
+    def calls(self, document: Json) -> Iterator[tuple[Json, str]]:
+        for block in (document.get("content_block"), *(document.get("content") or ())):
+            if isinstance(block, dict) and self.kind(block) == "call":
+                yield block, "id"
+
+    def final_usage(self, document: Json) -> Json | None:
+        return document.get("usage") if document.get("type") in ("message", "message_delta") else None
+
+    def clear_cache_figures(self, usage: Json) -> None:
+        for figure in _CACHE_FIGURES:
+            usage[figure] = 0
+
+    def set_finish(self, document: Json, reason: FinishReason) -> None:
+        told = document.get("delta", document)
+        if isinstance(told, dict) and "stop_reason" in told:
+            told["stop_reason"] = _FINISHES[reason]
+
+
+def _data(event: WireEvent) -> bytes:
+    """The data of the one frame that an event is."""
+    return next((frame.data.encode() for frame in frames(event.data) if frame.data is not None), b"")

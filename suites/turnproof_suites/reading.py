@@ -1,0 +1,192 @@
+"""What many checks read from a run: answers as both sides saw them, requests in neutral form, texts and calls.
+
+Nothing here accuses anybody. Where adapters may rightly differ (text in one part or in several, blank text kept or
+left out) the readings are made equal first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from turnproof.dialects.base import Call, WireAnswer
+from turnproof.messages import (
+    JSON,
+    FinishReason,
+    FunctionCall,
+    Message,
+    Part,
+    ProviderResponse,
+    Text,
+    Thought,
+    ToolResult,
+)
+from turnproof.view import Exchange, ProviderCall, TurnView, View
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A call to which the wire carried a whole, undisturbed answer, and which returned a response."""
+
+    call: ProviderCall
+    wire: WireAnswer
+    response: ProviderResponse
+
+    @property
+    def where(self) -> str:
+        """The place of the call, for messages."""
+        return self.call.where
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """A request for an answer that the dialect could read, with the call it was made for."""
+
+    call: ProviderCall
+    exchange: Exchange
+    sent: Call
+
+    @property
+    def where(self) -> str:
+        """The place of the request, for messages."""
+        return self.call.where
+
+    @property
+    def held(self) -> Sequence[Message]:
+        """What the session gave the adapter to send."""
+        return self.call.began.messages
+
+
+def answered(view: View) -> Iterator[Answered]:
+    """The calls that got a whole answer and returned; cut and faulty ones are not among them."""
+    for call in view.calls:
+        wire, response = call.answer, call.response
+        if wire is not None and response is not None and response.finish_reason is not FinishReason.CANCELLED:
+            yield Answered(call, wire, response)
+
+
+def requested(view: View) -> Iterator[Requested]:
+    """All requests for an answer that could be read, repeated attempts included."""
+    for call in view.calls:
+        for exchange in call.generated:
+            if exchange.call is not None:
+                yield Requested(call, exchange, exchange.call)
+
+
+def first_requests(view: View) -> Iterator[tuple[TurnView, Requested]]:
+    """The first request of every turn that made one."""
+    for turn in view.turns:
+        found = (
+            Requested(call, exchange, exchange.call)
+            for call in turn.calls
+            for exchange in call.generated
+            if exchange.call is not None
+        )
+        request = next(found, None)
+        if request is not None:
+            yield turn, request
+
+
+def spoken_text(parts: Iterable[Part]) -> str:
+    """All visible text. Blank text parts are left out: an adapter may keep or drop them."""
+    return "".join(part.text for part in parts if isinstance(part, Text) and part.text.strip())
+
+
+def calls_in(parts: Iterable[Part]) -> tuple[FunctionCall, ...]:
+    """The tool calls in order."""
+    return tuple(part for part in parts if isinstance(part, FunctionCall))
+
+
+def thoughts_in(parts: Iterable[Part]) -> tuple[Thought, ...]:
+    """The thoughts in order."""
+    return tuple(part for part in parts if isinstance(part, Thought))
+
+
+def results_in(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
+    """All tool results of some messages, in order."""
+    return tuple(result for message in messages for result in message.results)
+
+
+def calls_made(messages: Iterable[Message]) -> tuple[FunctionCall, ...]:
+    """All tool calls of some messages, in order."""
+    return tuple(call for message in messages for call in message.calls)
+
+
+def user_text(messages: Iterable[Message]) -> str:
+    """Everything that users said, with a border between texts."""
+    return "\n\x00".join(
+        part.text for message in messages if message.role == "user" for part in message.parts if isinstance(part, Text)
+    )
+
+
+def model_texts(messages: Iterable[Message]) -> list[str]:
+    """The visible text of every model message that has some."""
+    texts = (spoken_text(message.parts) for message in messages if message.role == "model")
+    return [text for text in texts if text]
+
+
+def system_text(call: Call) -> str:
+    """All instructions of a request, in its system field or in system messages."""
+    texts = [part.text for part in call.system if isinstance(part, Text)]
+    texts += [message.text for message in call.messages if message.role == "system"]
+    return "\n".join(texts)
+
+
+def shape(parts: Iterable[Part]) -> list[str]:
+    """The order of text and calls: `["text", "call", "call"]`; neighbouring texts count once."""
+    kinds: list[str] = []
+    for part in parts:
+        if isinstance(part, FunctionCall):
+            kinds.append("call")
+        elif isinstance(part, Text) and part.text.strip() and kinds[-1:] != ["text"]:
+            kinds.append("text")
+    return kinds
+
+
+def place(call: ProviderCall) -> str:
+    """A call's place in the conversation, the same on both paths: `2/1#0` is turn 2, round 1, first attempt."""
+    return f"{call.began.turn}/{call.began.round}#{call.attempt}"
+
+
+class Aliases:
+    """Ids by order of appearance, so that two runs can be compared whatever their ids are."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, str] = {}
+
+    def __call__(self, name: str) -> str:
+        """The alias of an id: `id-1` for the first one seen."""
+        return self._seen.setdefault(name, f"id-{len(self._seen) + 1}")
+
+    def within(self, value: JSON) -> JSON:
+        """A JSON value in which every known id is replaced by its alias."""
+        if isinstance(value, dict):
+            return {key: self.within(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.within(item) for item in value]
+        return self._seen.get(value, value) if isinstance(value, str) else value
+
+
+def call_aliases(view: View) -> Aliases:
+    """Aliases for the ids of all calls that the wire carried, in order."""
+    aliases = Aliases()
+    for call in view.calls:
+        for exchange in call.generated:
+            for found in calls_in(exchange.answer.parts if exchange.answer is not None else ()):
+                aliases(found.id)
+    return aliases
+
+
+def by_place(view: View, read: Iterable[tuple[ProviderCall, JSON]]) -> JSON:
+    """Readings keyed by place, with ids replaced by aliases: the usual form of an aspect. None when there are none."""
+    aliases = call_aliases(view)
+    found = {place(call): aliases.within(value) for call, value in read}
+    return found or None
+
+
+def excerpt(exchange: Exchange | None, limit: int = 1200) -> str:
+    """The start of what the wire carried, for a verdict's detail."""
+    if exchange is None or exchange.response is None:
+        return ""
+    text = exchange.response.data.decode("utf-8", "replace")
+    return text if len(text) <= limit else text[:limit] + f"\n... ({len(text) - limit} more characters)"

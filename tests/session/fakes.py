@@ -1,0 +1,213 @@
+"""Scripted providers for both paths, in memory: what a session does is looked at here, not what goes over a wire."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, TypeAlias
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import Cancelled
+from turnproof.messages import (
+    FinishReason,
+    FunctionCall,
+    Message,
+    Part,
+    ProviderResponse,
+    Text,
+    Thought,
+    TokenUsage,
+    ToolResult,
+    ToolSchema,
+)
+from turnproof.session import RetryPolicy, Session, Tool
+
+PATHS = ("stateless", "legacy")
+
+
+@dataclass
+class Play:
+    """One provider call, as a script step sees it."""
+
+    token: CancelToken
+    kwargs: dict[str, Any]
+
+    def stream(self, *pieces: str) -> None:
+        """Show text, if the call streams."""
+        if on_chunk := self.kwargs.get("on_chunk"):
+            for piece in pieces:
+                on_chunk(piece)
+
+    def deliver(self, response: ProviderResponse) -> ProviderResponse:
+        """Tell the callbacks of everything in a response, in order, and return it."""
+        for part in response.parts:
+            match part:
+                case Text():
+                    self.stream(*part.text.split("|"))
+                case Thought() if self.kwargs.get("on_thinking"):
+                    self.kwargs["on_thinking"](part.text)
+                case FunctionCall() if self.kwargs.get("on_function_call"):
+                    self.kwargs["on_function_call"](part)
+                case _:
+                    pass
+        if on_usage := self.kwargs.get("on_usage_update"):
+            on_usage(response.usage)
+        return joined(response)
+
+
+Step: TypeAlias = ProviderResponse | BaseException | Callable[[Play], ProviderResponse]
+
+
+def joined(response: ProviderResponse) -> ProviderResponse:
+    """Text parts are scripted with `|` where the stream is cut; the response has them without."""
+    parts = tuple(Text(part.text.replace("|", "")) if isinstance(part, Text) else part for part in response.parts)
+    return ProviderResponse(
+        parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
+    )
+
+
+def reply(*parts: str | Part, finish: str | None = None, prompt: int = 10, output: int = 2) -> ProviderResponse:
+    """A response of texts and parts; it ends with `tool_use` if it holds a call, else with `stop`."""
+    made = Message.model(*parts)
+    reason = FinishReason(finish) if finish else FinishReason.TOOL_USE if made.calls else FinishReason.STOP
+    return ProviderResponse(made.parts, TokenUsage(prompt, output, prompt + output), reason)
+
+
+def call(name: str = "look", id: str = "c1", **args: Any) -> FunctionCall:
+    return FunctionCall(id, name, args)
+
+
+def tool(name: str = "look", run: Callable[[dict[str, Any], CancelToken], Any] = lambda args, token: "seen") -> Tool:
+    return Tool(ToolSchema(name), run)
+
+
+class Script:
+    """Plays steps in order, one a provider call, whatever the path."""
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = list(steps)
+
+    def play(self, kwargs: dict[str, Any]) -> ProviderResponse:
+        token = kwargs.get("cancel_token") or CancelToken()
+        if token.is_cancelled:
+            raise Cancelled("before the request was written")
+        assert self.steps, "the session called more often than the script foresees"
+        step = self.steps.pop(0)
+        if isinstance(step, BaseException):
+            raise step
+        play = Play(token, kwargs)
+        return play.deliver(step) if isinstance(step, ProviderResponse) else joined(step(play))
+
+
+@dataclass
+class Request:
+    """What a provider was asked, in a form that is the same for both paths."""
+
+    messages: list[Message]
+    system: Any
+    tools: list[ToolSchema]
+    kwargs: dict[str, Any]
+    method: str = "complete"
+
+
+class FakeStateless:
+    """`complete()` alone; keeps what it was asked, and spoils the list it was given."""
+
+    def __init__(self, *steps: Step) -> None:
+        self.script = Script(steps)
+        self.requests: list[Request] = []
+
+    def complete(
+        self, messages: list[Message], system_instruction: Any = None, tools: Any = None, **kwargs: Any
+    ) -> ProviderResponse:
+        self.requests.append(Request(list(messages), system_instruction, list(tools or ()), kwargs))
+        messages.clear()
+        return self.script.play(kwargs)
+
+
+class FakeLegacy:
+    """Owns its history like the adapters of old, and takes back what a failed call had added."""
+
+    def __init__(self, *steps: Step) -> None:
+        self.script = Script(steps)
+        self.requests: list[Request] = []
+        self.created: list[list[Message]] = []
+        self._history: list[Message] = []
+        self._system: Any = None
+        self._tools: list[ToolSchema] = []
+
+    def create_session(self, system_instruction: Any = None, tools: Any = None, history: Any = None) -> None:
+        self._system, self._tools, self._history = system_instruction, list(tools or ()), list(history or ())
+        self.created.append(list(self._history))
+
+    def get_history(self) -> list[Message]:
+        return list(self._history)
+
+    def send_message(self, message: str, response_schema: Any = None, cancel_token: Any = None) -> ProviderResponse:
+        return self._send(
+            "send_message", Message.user(message), response_schema=response_schema, cancel_token=cancel_token
+        )
+
+    def send_message_with_parts(self, parts: Sequence[Part], response_schema: Any = None) -> ProviderResponse:
+        return self._send("send_message_with_parts", Message.user(*parts), response_schema=response_schema)
+
+    def send_tool_results(
+        self, results: Sequence[ToolResult], response_schema: Any = None, cancel_token: Any = None
+    ) -> ProviderResponse:
+        return self._send(
+            "send_tool_results", Message.tool(*results), response_schema=response_schema, cancel_token=cancel_token
+        )
+
+    def send_message_streaming(self, message: str, on_chunk: Any, **kwargs: Any) -> ProviderResponse:
+        return self._send("send_message_streaming", Message.user(message), on_chunk=on_chunk, **kwargs)
+
+    def send_tool_results_streaming(
+        self, results: Sequence[ToolResult], on_chunk: Any, **kwargs: Any
+    ) -> ProviderResponse:
+        return self._send("send_tool_results_streaming", Message.tool(*results), on_chunk=on_chunk, **kwargs)
+
+    def _send(self, method: str, message: Message, **kwargs: Any) -> ProviderResponse:
+        before = list(self._history)
+        self._history.append(message)
+        self.requests.append(Request(list(self._history), self._system, self._tools, kwargs, method))
+        try:
+            response = self.script.play(kwargs)
+        except BaseException:
+            self._history = before
+            raise
+        if response.parts:
+            self._history.append(Message("model", response.parts))
+        return response
+
+
+@dataclass
+class Naps:
+    """A sleep that takes no time, and may do something instead."""
+
+    taken: list[float] = field(default_factory=list)
+    during: Callable[[], None] = lambda: None
+
+    def __call__(self, seconds: float, token: CancelToken) -> bool:
+        self.taken.append(seconds)
+        self.during()
+        return token.is_cancelled
+
+
+def open_session(path: str, *steps: Step, **options: Any) -> tuple[Session, Any]:
+    """A session on a scripted provider, with counted ids, no real sleep and no jitter."""
+    provider = FakeStateless(*steps) if path == "stateless" else FakeLegacy(*steps)
+    options.setdefault("sleep", Naps())
+    options.setdefault("retry", RetryPolicy(jitter=0))
+    session = Session(provider, path=path, ids=numbered(), **options)  # type: ignore[arg-type]
+    return session, provider
+
+
+def numbered() -> Callable[[], str]:
+    ids: Iterator[int] = count(1)
+    return lambda: f"m{next(ids)}"
+
+
+def shape(session: Session) -> list[tuple[str, tuple[Part, ...]]]:
+    """The history by value, ids aside."""
+    return [(message.role, message.parts) for message in session.history.messages]

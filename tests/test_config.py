@@ -1,0 +1,186 @@
+"""Settings and known issues: read strictly, and what is accepted stays true or goes."""
+
+from __future__ import annotations
+
+import tomllib
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from turnproof.config import Settings, load_config
+from turnproof.errors import UsageError
+from turnproof.known_issues import KnownIssue, accept, append_accepted, apply_known_issues
+from turnproof.runlog import ResultLine
+from turnproof.verdict import Verdict, held, inconclusive, not_claimed, violated
+
+TODAY = date(2026, 11, 21)
+ISSUE = KnownIssue("mine", "tools/order", "legacy", "results come sorted", date(2026, 12, 31), "https://example.org/7")
+BROKEN = violated("c2 before c1")
+
+
+def line(verdict: Verdict, requirement: str = "tools/order", path: str = "legacy") -> ResultLine:
+    return ResultLine(adapter="mine", requirement=requirement, path=path, verdict=verdict)
+
+
+PYPROJECT = """
+[project]
+name = "x"
+[tool.turnproof]
+adapters = ["my_pkg.binding:BINDING"]
+depth = "full"
+jobs = 2
+[[tool.turnproof.known-issue]]
+adapter = "mine"
+requirement = "tools/order"
+path = "legacy"
+reason = "results come sorted"
+link = "https://example.org/7"
+expires = 2026-12-31
+"""
+
+
+def test_settings_come_from_pyproject(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    config = load_config(tmp_path)
+    assert config.settings == Settings(adapters=("my_pkg.binding:BINDING",), depth="full", jobs=2, known_issue=(ISSUE,))
+    assert config.file == tmp_path / "pyproject.toml"
+    assert config.table == "tool.turnproof"
+
+
+def test_a_file_of_our_own_has_the_same_keys_at_the_top(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "x"\n')
+    (tmp_path / "turnproof.toml").write_text(PYPROJECT.partition("[tool.turnproof]")[2].replace("tool.turnproof.", ""))
+    config = load_config(tmp_path)
+    assert config.settings.known_issue == (ISSUE,)
+    assert config.table == ""
+
+
+def test_the_nearest_file_above_counts_up_to_the_root_of_the_repository(tmp_path: Path) -> None:
+    (tmp_path / "turnproof.toml").write_text("seed = 1")
+    inside = tmp_path / "repo" / "src" / "deep"
+    inside.mkdir(parents=True)
+    assert load_config(inside).settings.seed == 1
+    (tmp_path / "repo" / ".git").mkdir()
+    assert load_config(inside).settings.seed is None
+    (tmp_path / "repo" / "turnproof.toml").write_text("seed = 2")
+    assert load_config(inside).settings.seed == 2
+
+
+def test_nothing_configured_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "pyproject.toml").write_text("[tool.other]\nx = 1\n")
+    assert load_config(tmp_path).settings == Settings()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("deph = 'full'", r"\$: unknown key 'deph'; did you mean 'depth'\?"),
+        ("zzz = 1", r"\$: unknown key 'zzz'; known: adapters, backend, depth"),
+        ("[[known-issue]]\nadaptor = 'x'", r"\$\.known-issue\[0\]: unknown key 'adaptor'; did you mean 'adapter'\?"),
+        ("depth = 'deep'", r"\$\.depth: Invalid enum value 'deep'"),
+        ("jobs = 'two'", r"\$\.jobs: Expected `int \| null`, got `str`"),
+        ("[[known-issue]]\nadapter = 'x'", r"\$\.known-issue\[0\]: Object missing required field `requirement`"),
+        ("known-issue = 3", r"\$\.known-issue: Expected `array`"),
+        ("depth =", "cannot read it as TOML"),
+    ],
+)
+def test_a_mistake_is_refused_with_its_place(tmp_path: Path, content: str, says: str) -> None:
+    (tmp_path / "turnproof.toml").write_text(content)
+    with pytest.raises(UsageError, match=rf"turnproof\.toml: {says}"):
+        load_config(tmp_path)
+
+
+def test_the_place_in_pyproject_is_named_in_full(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.turnproof]\ndepth = 3")
+    with pytest.raises(UsageError, match=r"pyproject\.toml: \$\.tool\.turnproof\.depth: Expected"):
+        load_config(tmp_path)
+
+
+def test_two_files_side_by_side_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT)
+    (tmp_path / "turnproof.toml").write_text("")
+    with pytest.raises(UsageError, match="keep one of them"):
+        load_config(tmp_path)
+
+
+def test_the_same_issue_twice_is_refused(tmp_path: Path) -> None:
+    entry = "[[tool.turnproof.known-issue]]" + PYPROJECT.partition("[[tool.turnproof.known-issue]]")[2]
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT + entry)
+    with pytest.raises(UsageError, match=r"known-issue\[1\]: the same .* stands in entry 0 already"):
+        load_config(tmp_path)
+
+
+def test_an_accepted_violation_is_a_known_issue_that_keeps_its_message() -> None:
+    results, problems = apply_known_issues([line(BROKEN), line(BROKEN, path="stateless")], [ISSUE], TODAY)
+    assert problems == []
+    assert [str(each.verdict.status) for each in results] == ["known-issue", "violated"]
+    assert results[0].verdict.message == (
+        "accepted until 2026-12-31: results come sorted (https://example.org/7) — c2 before c1"
+    )
+
+
+def test_the_last_day_still_counts() -> None:
+    assert apply_known_issues([line(BROKEN)], [ISSUE], ISSUE.expires)[1] == []
+
+
+def changed(**fields: object) -> KnownIssue:
+    return msgspec.structs.replace(ISSUE, **fields)
+
+
+@pytest.mark.parametrize(
+    ("issue", "verdict", "problem"),
+    [
+        (changed(expires=date(2026, 11, 20)), BROKEN, "it expired on 2026-11-20"),
+        (changed(reason=" \n"), BROKEN, "it has no reason"),
+        (ISSUE, held("x"), r"it no longer occurs \(now held\)"),
+        (ISSUE, not_claimed("x"), r"it no longer occurs \(now not-claimed\)"),
+        (changed(requirement="tools/ordre"), BROKEN, r"no requirement has this id; did you mean 'tools/order'\?"),
+    ],
+)
+def test_an_entry_that_is_not_true_is_a_problem_and_changes_nothing(
+    issue: KnownIssue, verdict: Verdict, problem: str
+) -> None:
+    import re
+
+    results, problems = apply_known_issues([line(verdict)], [issue], TODAY, {"tools/order"})
+    assert results == [line(verdict)]
+    assert len(problems) == 1
+    assert re.search(problem, problems[0])
+
+
+def test_what_was_not_measured_or_not_decided_is_left_alone() -> None:
+    assert apply_known_issues([], [ISSUE], TODAY, {"tools/order"}) == ([], [])
+    unsure = [line(inconclusive("no cassette"))]
+    assert apply_known_issues(unsure, [ISSUE], TODAY) == (unsure, [])
+
+
+def test_what_accept_writes_is_read_again_and_fails_until_it_has_reasons(tmp_path: Path) -> None:
+    nasty = ResultLine(
+        adapter='a "b"\\\n\x7f🌱', requirement="core/x", path="parity", verdict=violated("two\nlines \x00 # '''")
+    )
+    results = [line(BROKEN), line(held("x"), path="stateless"), nasty]
+    pyproject = tmp_path / "pyproject.toml"
+    pyproject.write_text('[project]\nname = "x"')
+    append_accepted(pyproject, accept(results, TODAY))
+
+    issues = load_config(tmp_path).settings.known_issue
+    assert [issue.key for issue in issues] == [("mine", "tools/order", "legacy"), (nasty.adapter, "core/x", "parity")]
+    assert {issue.expires for issue in issues} == {date(2027, 2, 19)}
+    again, problems = apply_known_issues(results, issues, TODAY)
+    assert again == results
+    assert all("it has no reason" in problem for problem in problems)
+    assert len(problems) == 2
+
+
+def test_accept_writes_for_a_file_of_our_own(tmp_path: Path) -> None:
+    file = tmp_path / "turnproof.toml"
+    append_accepted(file, accept([line(BROKEN)], TODAY, table=""))
+    assert tomllib.loads(file.read_text())["known-issue"][0]["requirement"] == "tools/order"
+    assert load_config(tmp_path).settings.known_issue[0].adapter == "mine"
+
+
+def test_nothing_violated_accepts_nothing() -> None:
+    assert accept([line(held("x"))], TODAY) == ""
