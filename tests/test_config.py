@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from turnproof.config import Settings, load_config
+from turnproof.config import KnownIssue, Settings, load_config
 from turnproof.errors import UsageError
-from turnproof.known_issues import KnownIssue, accept, append_accepted, apply_known_issues
+from turnproof.known_issues import accept, append_accepted, apply_known_issues
 from turnproof.runlog import ResultLine
 from turnproof.verdict import Verdict, held, inconclusive, not_claimed, violated
 

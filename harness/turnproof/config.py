@@ -19,6 +19,7 @@ top, without `tool.turnproof`.
 from __future__ import annotations
 
 import tomllib
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -26,10 +27,28 @@ import msgspec
 
 from ._suggest import did_you_mean
 from .errors import UsageError
-from .known_issues import KnownIssue
 
 Backend: TypeAlias = Literal["replay", "emulate", "live"]
 Depth: TypeAlias = Literal["quick", "full"]
+
+
+class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One accepted violation: of this requirement, by this adapter, on this path, until `expires` (inclusive)."""
+
+    adapter: str
+    requirement: str
+    path: str
+    reason: str
+    expires: date
+    link: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is about."""
+        return self.adapter, self.requirement, self.path
+
+    def __str__(self) -> str:
+        return f"known issue {self.adapter} {self.requirement} [{self.path}]"
 
 
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):

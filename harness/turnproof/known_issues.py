@@ -14,29 +14,11 @@ from pathlib import Path
 import msgspec
 
 from ._suggest import did_you_mean
+from .config import KnownIssue
 from .runlog import ResultLine
 from .verdict import Status
 
 ACCEPTED_DAYS = 90
-
-
-class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One accepted violation: of this requirement, by this adapter, on this path, until `expires` (inclusive)."""
-
-    adapter: str
-    requirement: str
-    path: str
-    reason: str
-    expires: date
-    link: str = ""
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What it is about."""
-        return self.adapter, self.requirement, self.path
-
-    def __str__(self) -> str:
-        return f"known issue {self.adapter} {self.requirement} [{self.path}]"
 
 
 def apply_known_issues(

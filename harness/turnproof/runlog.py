@@ -88,7 +88,7 @@ class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
 
     `paths` are all that it has, also those this run left out; a requirement without a result for one of them
     counts as unmeasured. `backend` is what answered it; `recorded` says of a replay what the cassettes were recorded
-    from (`emulated`, or `live, 2026-11-02`).
+    from (`emulated`, or `live, 2026-11-02`). `declared` names the differences between its paths that are intended.
     """
 
     name: str
@@ -99,6 +99,7 @@ class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
     paths: tuple[str, ...] = ()
     recorded: str | None = None
     capabilities: dict[str, Any] = {}
+    declared: tuple[str, ...] = ()
 
 
 class TranscriptLine(_Line, frozen=True, kw_only=True, tag="transcript"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from turnproof.messages import JSON, FinishReason, Text
+from turnproof.messages import JSON, FinishReason
 from turnproof.requirements import Findings, check
 from turnproof.transcript import Cancelled, WireRequest
 from turnproof.verdict import violated
@@ -233,7 +233,7 @@ def _requesting(view: View) -> list[tuple[TurnView, Requested | None]]:
 def history_serves_the_next_turn(view: View) -> Findings:
     """The next request is accepted, and knows what the user had said in the cancelled turn."""
     for turn, request in _following(view, *_KEPT):
-        said = _said(turn)
+        said = turn.said
         if request.exchange.refusals:
             first = request.exchange.refusals[0]
             yield violated(
@@ -244,10 +244,6 @@ def history_serves_the_next_turn(view: View) -> Findings:
             yield violated(f"{request.where}: what the user said in the cancelled {turn.where} is gone: {show(said)}")
         else:
             yield "requests after a cancelled turn"
-
-
-def _said(turn: TurnView) -> str:
-    return "".join(part.text for part in (turn.script.user if turn.script else ()) if isinstance(part, Text))
 
 
 @check("cancellation/partial-text-reaches-the-next-turn")

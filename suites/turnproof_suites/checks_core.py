@@ -25,6 +25,7 @@ from .reading import (
     shape,
     spoken_text,
     system_text,
+    too_long,
     user_text,
 )
 
@@ -143,12 +144,6 @@ def no_request_is_refused(view: View) -> Findings:
 def _is_size(refusal: object) -> bool:
     assert isinstance(refusal, dict)
     return too_long(str(refusal["kind"]), str(refusal["message"]))
-
-
-def too_long(kind: str, message: str) -> bool:
-    """Whether an API's refusal says that the prompt does not fit."""
-    words = ("prompt is too long", "exceed context limit", "context window", "context length")
-    return kind == "request_too_large" or any(word in message.lower() for word in words)
 
 
 @check(

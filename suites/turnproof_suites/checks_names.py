@@ -9,7 +9,7 @@ from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
 from turnproof.view import View
 
-from .reading import answered, calls_made, requested
+from .reading import answered, calls_made, matched_calls, requested
 
 
 @check("tools/names-come-back")
@@ -66,16 +66,14 @@ def _legal(name: str) -> bool:
 def replayed_calls_use_declared_names(view: View) -> Findings:
     """In the history a tool has the same name as in the definitions beside it."""
     for request in requested(view):
-        held = {call.id: call.name for call in calls_made(request.held)}
         names = request.call.wire_names
-        for sent in calls_made(request.sent.messages):
-            own = held.get(sent.id)
-            if own is None or own not in names:
+        for own, sent in matched_calls(request.held, request.sent.messages):
+            if own.name not in names:
                 continue  # a tool that is no longer in force
-            if sent.name == names[own]:
+            if sent.name == names[own.name]:
                 yield "names of replayed calls"
             else:
                 yield violated(
-                    f"{request.where}: the tool {own!r} is defined as {names[own]!r}, "
+                    f"{request.where}: the tool {own.name!r} is defined as {names[own.name]!r}, "
                     f"and called {sent.name!r} in the history"
                 )

@@ -12,7 +12,7 @@ from turnproof.verdict import violated
 from turnproof.view import ProviderCall, View
 from turnproof.view.diff import show
 
-from .reading import Requested, by_place, requested, results_in
+from .reading import Requested, by_place, matched_results, requested, results_in
 
 
 @check("tools/definitions-are-sent-each-turn")
@@ -155,11 +155,7 @@ def results_keep_the_order_of_calls(view: View) -> Findings:
 def failure_is_marked_on_the_wire(view: View) -> Findings:
     """A failed tool is told from one that returned something, in either direction."""
     for request in requested(view):
-        held = {result.call_id: result for result in results_in(request.held)}
-        for sent in results_in(request.sent.messages):
-            own = held.get(sent.call_id)
-            if own is None:
-                continue
+        for own, sent in matched_results(request.held, request.sent.messages):
             if own.is_error == sent.is_error:
                 yield "failed results" if own.is_error else "good results"
             else:
@@ -186,10 +182,8 @@ def unknown_and_failing_tools_are_answered(view: View) -> Findings:
 def string_results_go_out_unquoted(view: View) -> Findings:
     """A tool that returns text has returned that text, without quotes or escapes around it."""
     for request in requested(view):
-        held = {result.call_id: result for result in results_in(request.held)}
-        for sent in results_in(request.sent.messages):
-            own = held.get(sent.call_id)
-            if own is None or not isinstance(own.result, str) or not own.result.strip():
+        for own, sent in matched_results(request.held, request.sent.messages):
+            if not isinstance(own.result, str) or not own.result.strip():
                 continue
             if own.result == sent.result:
                 yield "text results"

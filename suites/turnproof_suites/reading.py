@@ -6,14 +6,18 @@ left out) the readings are made equal first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from turnproof.dialects.base import Call, WireAnswer
 from turnproof.messages import (
     JSON,
+    FileRef,
     FinishReason,
     FunctionCall,
+    InlineData,
     Message,
     Part,
     ProviderResponse,
@@ -22,6 +26,8 @@ from turnproof.messages import (
     ToolResult,
 )
 from turnproof.view import Exchange, ProviderCall, TurnView, View
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,3 +196,60 @@ def excerpt(exchange: Exchange | None, limit: int = 1200) -> str:
         return ""
     text = exchange.response.data.decode("utf-8", "replace")
     return text if len(text) <= limit else text[:limit] + f"\n... ({len(text) - limit} more characters)"
+
+
+def too_long(kind: str | None, message: str | None) -> bool:
+    """Whether an API's refusal says that the prompt does not fit."""
+    words = ("prompt is too long", "exceed context limit", "context window", "context length")
+    return kind == "request_too_large" or any(word in (message or "").lower() for word in words)
+
+
+def matched_results(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[ToolResult, ToolResult]]:
+    """The results of the session, each with its counterpart on the wire; ids may come again in later turns."""
+    yield from _matched(results_in(held), results_in(sent), lambda result: result.call_id)
+
+
+def matched_calls(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[FunctionCall, FunctionCall]]:
+    """The calls of the session, each with its counterpart on the wire."""
+    yield from _matched(calls_made(held), calls_made(sent), lambda call: call.id)
+
+
+def _matched(held: Iterable[_T], sent: Iterable[_T], name: Callable[[_T], str]) -> Iterator[tuple[_T, _T]]:
+    left: dict[str, list[_T]] = {}
+    for one in sent:
+        left.setdefault(name(one), []).append(one)
+    for one in held:
+        if left.get(name(one)):
+            yield one, left[name(one)].pop(0)
+
+
+def plain(messages: Iterable[Message], *, thoughts: bool = False) -> JSON:
+    """A conversation by its content: roles, texts, calls, results and media, without marks, ids and signatures."""
+    found = []
+    for message in messages:
+        parts = [form for part in message.parts if (form := _plain_part(part, thoughts)) is not None]
+        if parts:
+            found.append({"role": message.role, "parts": parts})
+    return found
+
+
+def _plain_part(part: Part, thoughts: bool) -> JSON:
+    match part:
+        case Text(text=text):
+            return {"text": text} if text.strip() else None
+        case FunctionCall(id=name, name=tool, args=args):
+            return {"call": name, "name": tool, "args": args}
+        case ToolResult(call_id=name, result=result, is_error=error, attachments=attachments):
+            return {"result": name, "value": result, "error": error, "attached": [_digest(one) for one in attachments]}
+        case InlineData() | FileRef():
+            return {"media": _digest(part)}
+        case Thought(text=text):
+            return {"thought": text} if thoughts else None
+        case _:
+            return {"other": type(part).__name__}
+
+
+def _digest(part: InlineData | FileRef) -> str:
+    if isinstance(part, FileRef):
+        return part.uri
+    return f"{part.mime_type} {hashlib.blake2b(part.data, digest_size=8).hexdigest()}"

@@ -181,11 +181,12 @@ def test_a_mismatch_reads_one_recorded_request_not_all() -> None:
     assert (counted.parsed, counted.formed) == (1, 2)
 
 
-DIFFERENCES = {
+DIFFERENCES: dict[str, tuple[object, object, object]] = {
     "equal": ({"a": [1, {"b": None}]}, {"a": [1, {"b": None}]}, None),
     "first by sorted key": ({"b": 1, "a": 1}, {"a": 2, "b": 2}, ("$.a", 1, 2)),
     "deep": ([{"x": ["y", "z"]}], [{"x": ["y", "w"]}], ("$[0].x[1]", "z", "w")),
     "true is not one": ({"a": True}, {"a": 1}, ("$.a", True, 1)),
+    "a float is not its integer": ([1], [1.0], ("$[0]", 1, 1.0)),
     "kind": ({"a": []}, {"a": {}}, ("$.a", [], {})),
     "tuples are lists": ({"a": (1, 2)}, {"a": [1, 2]}, None),
 }

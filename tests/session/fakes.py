@@ -119,7 +119,7 @@ class FakeStateless:
         self.requests: list[Request] = []
 
     def complete(
-        self, messages: list[Message], system_instruction: Any = None, tools: Any = None, **kwargs: Any
+        self, messages: Any, system_instruction: Any = None, tools: Any = None, **kwargs: Any
     ) -> ProviderResponse:
         self.requests.append(Request(list(messages), system_instruction, list(tools or ()), kwargs))
         messages.clear()

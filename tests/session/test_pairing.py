@@ -45,9 +45,7 @@ class Accident:
 
 ACCIDENTS = [
     Accident("call-at-the-end", [HI, ask("a")], [HI, ask("a"), Message.tool(missing("a"))]),
-    Accident(
-        "call-then-user-text", [HI, ask("a"), HI, BYE], [HI, ask("a"), Message.tool(missing("a")), HI, BYE]
-    ),
+    Accident("call-then-user-text", [HI, ask("a"), HI, BYE], [HI, ask("a"), Message.tool(missing("a")), HI, BYE]),
     Accident(
         "half-answered",
         [HI, ask("a", "b"), give("a"), HI],

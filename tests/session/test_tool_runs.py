@@ -80,8 +80,10 @@ def raising(error: BaseException) -> Tool:
         (raising(SystemExit(3)), "SystemExit: 3"),
         (
             tool(run=lambda args, token: {"when": datetime(2026, 1, 1)}),
-            "tool 'look' returned something that is not JSON: $.result.when: datetime is not a JSON value: "
-            "datetime.datetime(2026, 1, 1, 0, 0)",
+            (
+                "tool 'look' returned something that is not JSON: $.result.when: datetime is not a JSON value: "
+                "datetime.datetime(2026, 1, 1, 0, 0)"
+            ),
         ),
     ],
     ids=["raises", "exits", "not-json"],
@@ -216,7 +218,11 @@ def test_a_cancel_does_not_wait_for_a_tool_that_ignores_the_token() -> None:
         let_go.wait()
         return "too late"
 
-    canceller = threading.Thread(target=lambda: (started.wait(), token.cancel()))
+    def cancel() -> None:
+        started.wait()
+        token.cancel()
+
+    canceller = threading.Thread(target=cancel)
     canceller.start()
     try:
         (result,) = ToolBox([tool(run=run)]).run([call()], token)  # would not return before let_go
@@ -227,5 +233,6 @@ def test_a_cancel_does_not_wait_for_a_tool_that_ignores_the_token() -> None:
 
 
 def test_threads_are_gone_when_all_results_are_in() -> None:
+    before = set(threading.enumerate())
     ToolBox([tool()]).run([call(id=str(n)) for n in range(4)], CancelToken())
-    assert not [thread for thread in threading.enumerate() if thread.name == "turnproof-tool"]
+    assert not set(threading.enumerate()) - before

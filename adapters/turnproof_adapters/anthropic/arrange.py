@@ -38,8 +38,8 @@ class Arrangement(Generic[V]):
 
     @property
     def loop_lacks_thinking(self) -> bool:
-        """Whether the running tool loop was begun without thinking: it cannot be continued with thinking switched on."""
-        return self._thinks is False
+        """Whether a tool loop is running that began without thinking: it cannot go on with a thinking budget."""
+        return self._thinks is False and bool(self._calls())
 
     def copy(self) -> Arrangement[V]:
         """A snapshot: adding to either leaves the other alone."""
@@ -54,7 +54,8 @@ class Arrangement(Generic[V]):
     def add(self, role: str, units: Iterable[Unit[V]]) -> None:
         """Append the blocks of one neutral message."""
         units = tuple(units)
-        if not units:
+        if all(unit.kind is Kind.THINKING for unit in units):
+            # Nothing to send, or an answer broken off before it said a word: thinking cannot end a message.
             return
         if role == "model":
             self._add_model(units)
@@ -79,7 +80,8 @@ class Arrangement(Generic[V]):
         if self._answers_anything():
             self._close()
         self._answers.clear()
-        self._thinks = self._thinks or units[0].kind is Kind.THINKING
+        if self._thinks is None:
+            self._thinks = units[0].kind is Kind.THINKING
         self._said.extend(units)
 
     def _calls(self) -> list[Unit[V]]:
@@ -95,7 +97,10 @@ class Arrangement(Generic[V]):
         """Write the open assistant run, then what followed it."""
         calls = self._calls()
         ids = _unique_ids(calls)
-        said = [unit.value for unit in self._said if unit.kind is not Kind.CALL]
+        words = [unit for unit in self._said if unit.kind is not Kind.CALL]
+        while words and words[-1].kind is Kind.THINKING and not calls:
+            words.pop()
+        said = [unit.value for unit in words]
         said += [self._call(unit, sent) for unit, sent in zip(calls, ids, strict=True)]
         answers = self._results(calls, ids)
         answers += [unit.value for unit in self._answers if unit.kind is not Kind.RESULT]

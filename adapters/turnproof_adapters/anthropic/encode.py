@@ -79,9 +79,9 @@ class Encoder:
     def arranged(self, messages: Sequence[Message]) -> Arrangement[bytes]:
         """The conversation, arranged and encoded, still to be finished. Safe in several threads."""
         messages = list(messages)
-        start, arrangement = self._resume(messages)
-        settled = len(messages)
-        snapshot = None
+        known = self._known_beginning(messages)
+        start, arrangement = len(known.messages), known.arrangement.copy()
+        settled, snapshot = len(messages), None
         for place in range(start, len(messages)):
             message = messages[place]
             units = self._row(message)
@@ -90,7 +90,8 @@ class Encoder:
                 settled, snapshot = place, arrangement.copy()
             arrangement.add(message.role, units.units)
         if settled > start:
-            self._remember(messages[:settled], snapshot or arrangement.copy(), start)
+            grown = _Beginning(known.messages + list(map(ref, messages[start:settled])), snapshot or arrangement.copy())
+            self._remember(grown, messages[settled - 1], replaces=messages[start - 1] if start else None)
         return arrangement
 
     def forget(self) -> None:
@@ -106,19 +107,19 @@ class Encoder:
             self.encoded += 1
         return units
 
-    def _resume(self, messages: list[Message]) -> tuple[int, Arrangement[bytes]]:
+    def _known_beginning(self, messages: list[Message]) -> _Beginning:
         for place in range(len(messages), max(0, len(messages) - self.LOOK_BACK), -1):
             known = self._beginnings.get(messages[place - 1])
             if known is not None and len(known.messages) == place and known.begins(messages):
-                return place, known.arrangement.copy()
-        return 0, Arrangement(self._codec, mid_system=self._mid_system)
+                return known
+        return _Beginning([], Arrangement(self._codec, mid_system=self._mid_system))
 
-    def _remember(self, messages: list[Message], arrangement: Arrangement[bytes], start: int) -> None:
+    def _remember(self, beginning: _Beginning, last: Message, *, replaces: Message | None) -> None:
         with self._lock:
-            if start:
-                # The conversation has grown: one beginning of it is enough.
-                self._beginnings.pop(messages[start - 1], None)
-            self._beginnings.pop(messages[-1], None)
-            self._beginnings[messages[-1]] = _Beginning(list(map(ref, messages)), arrangement)
+            # A conversation that has grown needs its longest beginning only. Taken out first, it goes to the young end.
+            for message in (replaces, last):
+                if message is not None:
+                    self._beginnings.pop(message, None)
+            self._beginnings[last] = beginning
             for oldest in list(self._beginnings)[: -self.BEGINNINGS]:
                 del self._beginnings[oldest]

@@ -11,7 +11,7 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from datetime import timezone
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 
 import anthropic
@@ -32,7 +32,9 @@ from turnproof.errors import (
 from .wire import ErrorBody, Failure
 
 _TOO_LONG = re.compile(r"prompt is too long(?:: (?P<requested>\d+) tokens > (?P<limit>\d+) maximum)?\.?", re.IGNORECASE)
-_NO_ROOM = re.compile(r"input length and `?max_tokens`? exceed context limit: (?P<prompt>\d+) \+ (?P<room>\d+) > (?P<limit>\d+)")
+_NO_ROOM = re.compile(
+    r"input length and `?max_tokens`? exceed context limit: (?P<prompt>\d+) \+ (?P<room>\d+) > (?P<limit>\d+)"
+)
 _FILTERED = re.compile(r"output blocked by content filtering policy\.?", re.IGNORECASE)
 
 _STATUS_OF_KIND = {
@@ -57,6 +59,8 @@ def from_exception(error: Exception, secret: str) -> ProviderError:
         return error
     if isinstance(error, anthropic.APIStatusError):
         return _from_status(error, secret)
+    if isinstance(error, UnicodeEncodeError):
+        return InvalidRequestError(f"the request holds text that is not valid Unicode: {error.reason}")
     cause = error.__cause__ or error
     detail = _scrubbed(str(cause) or "no details", secret)
     if isinstance(cause, anthropic.APITimeoutError | httpx2.TimeoutException | TimeoutError):
@@ -91,9 +95,7 @@ def _failure(error: anthropic.APIStatusError) -> Failure:
     return body.error or Failure(message=f"HTTP status {error.status_code}")
 
 
-def _typed(
-    status: int, failure: Failure, wait: float | None, secret: str, *, shown_status: int
-) -> ProviderError:
+def _typed(status: int, failure: Failure, wait: float | None, secret: str, *, shown_status: int) -> ProviderError:
     kind = failure.type
     text = _scrubbed(failure.message or kind or f"HTTP status {status}", secret)
     match status:
@@ -161,7 +163,7 @@ def _timestamp(date: str | None) -> float | None:
         moment = parsedate_to_datetime(date)
     except ValueError:
         return None
-    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)).timestamp()
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _scrubbed(text: str, secret: str) -> str:

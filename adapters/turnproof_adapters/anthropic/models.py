@@ -10,9 +10,6 @@ DIALECT = "anthropic-messages"
 DEFAULT_MAX_TOKENS = 8192
 """Room for an answer unless the endpoint's options say otherwise."""
 
-CONTEXT_TOKENS = 200_000
-"""The standard window of every current model; larger ones are granted an account, not a model name."""
-
 # claude-sonnet-4-5-20250929, claude-opus-5, claude-3-5-haiku-20241022, claude-3-opus-latest
 _NEW_STYLE = re.compile(r"claude-(?P<line>[a-z]+)-(?P<major>\d+)(?:-(?P<minor>\d{1,2}))?(?:-|$)")
 _OLD_STYLE = re.compile(r"claude-(?P<major>\d+)(?:-(?P<minor>\d{1,2}))?-(?P<line>[a-z]+)")
@@ -32,9 +29,19 @@ class Model:
         return 4096 if self.version < (3, 5) else DEFAULT_MAX_TOKENS
 
     @property
+    def context_tokens(self) -> int:
+        """The window: a million tokens since 4.6, except for the small line."""
+        return 1_000_000 if self.version >= (4, 6) and self.line != "haiku" else 200_000
+
+    @property
     def thinks(self) -> bool:
         """Extended thinking arrived with 3.7."""
         return self.version >= (3, 7)
+
+    @property
+    def adaptive_only(self) -> bool:
+        """Since 4.7 a model decides for itself how much to think: a fixed budget is refused."""
+        return self.version >= (4, 7)
 
     @property
     def structured(self) -> bool:

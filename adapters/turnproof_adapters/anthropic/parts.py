@@ -7,7 +7,17 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from turnproof.messages import JSON, FinishReason, FunctionCall, Opaque, Part, ProviderData, ProviderResponse, Text, Thought
+from turnproof.messages import (
+    JSON,
+    FinishReason,
+    FunctionCall,
+    Opaque,
+    Part,
+    ProviderData,
+    ProviderResponse,
+    Text,
+    Thought,
+)
 
 from .models import DIALECT
 
@@ -69,7 +79,7 @@ def _call(block: dict[str, Any], model: str, restore: Restore) -> FunctionCall:
 
 
 def without_clipped_call(parts: tuple[Part, ...], stop_reason: str | None) -> tuple[Part, ...]:
-    """The parts less a last call that the stop reason may have cut: its arguments hold only what was complete by then."""
+    """The parts less a last call that may have been cut: its arguments hold only what was complete by then."""
     if stop_reason in CLIPPING and parts and isinstance(parts[-1], FunctionCall):
         return parts[:-1]
     return parts

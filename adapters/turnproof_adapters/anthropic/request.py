@@ -34,7 +34,7 @@ class Settings:
         think: bool,
     ) -> dict[str, Any]:
         """Everything but `messages` and `stream`, as `messages.create` takes it. `think=False` leaves thinking off."""
-        thinking = self.thinking if think else None
+        thinking = self._thinking() if think else None
         fields: dict[str, Any] = {"max_tokens": self._room(thinking), "model": self.model}
         if response_schema is not None:
             fields["output_config"] = {"format": convert.response_format(response_schema)}
@@ -52,8 +52,14 @@ class Settings:
         With a fixed budget the API demands that a running tool loop began with thinking; one that began without it
         (on another model, or before thinking was switched on) is finished without. Adaptive thinking never demands it.
         """
-        budgeted = self.thinking is not None and self.thinking.get("type") == "enabled"
-        return not (budgeted and loop_lacks_thinking)
+        thinking = self._thinking()
+        return thinking is None or thinking["type"] != "enabled" or not loop_lacks_thinking
+
+    def _thinking(self) -> Mapping[str, Any] | None:
+        """The thinking asked for, in the form that the model takes."""
+        if self.thinking is not None and self.thinking["type"] == "enabled" and facts_of(self.model).adaptive_only:
+            return {"type": "adaptive"}
+        return self.thinking
 
     def _room(self, thinking: Mapping[str, Any] | None) -> int:
         """`max_tokens`, which covers thinking and answer: always more than the thinking budget."""

@@ -1,4 +1,4 @@
-"""Token figures, normalised. `prompt` counts all input, since the API's own `input_tokens` leaves out the cache's part."""
+"""Token figures, normalised: `prompt` counts all input; the API's `input_tokens` leaves the cache's part out."""
 
 from __future__ import annotations
 

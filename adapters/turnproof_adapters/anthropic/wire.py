@@ -59,7 +59,7 @@ class Failure(msgspec.Struct, frozen=True):
 class Event(msgspec.Struct, frozen=True):
     """One event of a stream."""
 
-    type: str
+    type: str = ""
     index: int = -1
     message: Answer | None = None
     content_block: dict[str, Any] | None = None

@@ -17,7 +17,7 @@ from ..provider import SystemInstruction
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An annotated request. Messages keep their ids and their order; those without a mark are the very objects given."""
+    """An annotated request. Messages keep ids and order; those without a mark are the very objects given."""
 
     messages: tuple[Message, ...]
     system: SystemInstruction

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from typing import Literal
 from weakref import WeakKeyDictionary
 
+from msgspec.structs import replace
+
 from ..messages import (
     CacheMark,
     FileRef,
@@ -125,7 +127,7 @@ def _with_mark(message: Message, mark: CacheMark) -> Message:
     parts = list(message.parts)
     for n in range(len(parts) - 1, -1, -1):
         part = parts[n]
-        if _markable(part) and isinstance(part, Text | ToolResult | FunctionCall | InlineData | FileRef):
-            parts[n] = marked(part, mark)
+        if _markable(part):
+            parts[n] = replace(part, cache=mark)
             break
     return Message(message.role, tuple(parts), message.message_id)

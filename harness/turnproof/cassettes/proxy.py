@@ -7,14 +7,13 @@ Everything else crosses by allow-list. The key is in no repr, log or error.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 from multidict import CIMultiDictProxy
-from yarl import URL
 
 from ..dialects.base import Dialect, HttpRequest
 from ..errors import HarnessError, UsageError
@@ -43,7 +42,7 @@ class ProxyAnswer:
 
     status: int
     headers: Mapping[str, str]
-    chunks: AsyncIterator[bytes]
+    chunks: AsyncGenerator[bytes, None]
 
 
 class ProxyTarget:
@@ -96,7 +95,7 @@ class ProxyTarget:
         if self._session is None:
             raise HarnessError("ProxyTarget is used outside of its `async with`")
         query = urlencode(kept(request.query, QUERY_PARAMETERS))
-        url = URL(self._base_url + request.path + (f"?{query}" if query else ""), encoded=True)
+        url = self._base_url + request.path + (f"?{query}" if query else "")
         headers = {**kept(request.headers, REQUEST_HEADERS), **self._authentication(request.headers)}
         try:
             # A redirect could take the key to another host.
@@ -112,7 +111,7 @@ class ProxyTarget:
         names = {name.lower() for name in headers}
         return {name: form.format(key=self._key) for name, form in AUTHENTICATION.items() if name in names}
 
-    async def _body(self, response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    async def _body(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
         try:
             async for chunk in response.content.iter_any():
                 yield chunk

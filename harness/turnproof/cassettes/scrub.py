@@ -71,8 +71,9 @@ def _media_type(headers: Mapping[str, str]) -> str:
 def find_secret(text: str, secrets: Iterable[str]) -> list[str]:
     """Which of the secrets stand in the text, plain or encoded, as phrases that do not repeat them.
 
-    Looks for the plain form, JSON-escaped (also as JSON in JSON), URL-encoded, hexadecimal and base64 (both alphabets, at any alignment, so
-    also inside a longer encoded string). A secret of fewer than 8 characters is not looked for: it is everywhere.
+    Looks for the plain form, JSON-escaped (also as JSON in JSON), URL-encoded, hexadecimal and base64 (both
+    alphabets, at any alignment, so also inside a longer encoded string). A secret of fewer than 8 characters is not
+    looked for: it is everywhere.
     """
     found = []
     folded = text.casefold()

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -38,6 +38,10 @@ NAME = "turnproof"
 
 MATCH_ON = ("method", "scheme", "host", "port", "path", NAME)
 """What `register` makes the default: no query, the form covers what of it matters."""
+
+
+SHOWN = 3
+"""For how many recorded requests a difference is worked out; vcrpy shows no more."""
 
 
 class Request(Protocol):
@@ -87,26 +91,32 @@ class Matcher:
     """
 
     def __init__(self, dialects: Mapping[str, Dialect]) -> None:
+        self.__name__ = NAME  # vcrpy asks every matcher for it
         self._dialects = dialects
         self._digests: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
-        # vcrpy asks several questions of a request, each with a fresh copy of it that shares the body.
-        self._latest: tuple[bytes, str, str, str] = (b"", "", "", "")
+        self._forms: WeakKeyDictionary[Request, JSON] = WeakKeyDictionary()
+        self._explained: dict[str, dict[str, str]] = {}
+        self._latest: _Read | None = None
 
     def __call__(self, r1: Request, r2: Request) -> None:
         """`r2` is the recorded request. Raises AssertionError with JSON path and both sides if they differ."""
-        if self._digest(r1) != self._digest(r2):
-            raise AssertionError(self._difference(r1, r2))
+        sent, recorded = self._digest(r1), self._digest(r2)
+        if sent != recorded:
+            raise AssertionError(self._explanation(sent, recorded, r1, r2))
 
     def _digest(self, request: Request) -> str:
         known = self._digests.get(request)
         if known is None:
-            body = _body(request)
-            latest, method, uri, known = self._latest
-            if body is not latest or (method, uri) != (request.method, request.uri):
-                known = digest_of(self._form(request, body))
-                self._latest = (body, request.method, request.uri, known)
-            self._digests[request] = known
+            known = self._digests[request] = self._read(request).digest
         return known
+
+    def _read(self, request: Request) -> _Read:
+        """The request read, once for all the copies of it: vcrpy asks each question with a fresh one."""
+        body, latest = _body(request), self._latest
+        if latest is None or latest.body is not body or latest.address != (request.method, request.uri):
+            form = self._form(request, body)
+            latest = self._latest = _Read(body, (request.method, request.uri), digest_of(form), form)
+        return latest
 
     def _form(self, request: Request, body: bytes) -> JSON:
         dialect = self._dialects.get(request.host or "")
@@ -117,12 +127,29 @@ class Matcher:
                 return {**canonical(dialect, call), "stream": call.stream}
         return {"uri": request.uri, "body": body.decode(errors="backslashreplace")}
 
+    def _explanation(self, sent: str, recorded: str, r1: Request, r2: Request) -> str:
+        # vcrpy wants words for every pair that does not match, and shows those of the first three if none does.
+        known = self._explained.setdefault(sent, {})
+        if recorded not in known and len(known) < SHOWN and _place(r1) == _place(r2):
+            known[recorded] = self._difference(r1, r2)
+        return known.get(recorded, "the requests differ")
+
     def _difference(self, r1: Request, r2: Request) -> str:
-        found = first_difference(self._form(r2, _body(r2)), self._form(r1, _body(r1)))
+        mine = self._read(r1).form
+        if r2 not in self._forms:
+            self._forms[r2] = self._form(r2, _body(r2))
+        found = first_difference(self._forms[r2], mine)
         assert found is not None, "equal forms have equal digests"
         path, *sides = found
         recorded, sent = both_sides(*sides)
         return f"differs at {path.replace('$.form', '$', 1)}: recorded {recorded}, sent {sent}"
+
+
+class _Read(NamedTuple):
+    body: bytes
+    address: tuple[str, str]
+    digest: str
+    form: JSON
 
 
 class Serializer:
@@ -156,6 +183,10 @@ def _body(request: Request) -> bytes:
     if body is None or isinstance(body, bytes):
         return body or b""
     return b"".join(body)
+
+
+def _place(request: Request) -> tuple[str, str]:
+    return request.method, urlsplit(request.uri).path
 
 
 def _by_host() -> dict[str, Dialect]:

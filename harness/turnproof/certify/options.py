@@ -56,3 +56,22 @@ class CertifyOptions:
         if self.in_process:
             words += ["--in-process"]
         return tuple(words)
+
+
+@dataclass(frozen=True, slots=True)
+class MutantsOptions:
+    """What `turnproof mutants` was asked to do.
+
+    adapter: the control, by installed name or as `module:attribute`.
+    only:    names of mutants, or shell patterns of them; empty means all.
+    out:     the folder that gets `mutants.json`.
+    seed, jobs: as for a certification.
+    json:    print JSON instead of the matrix.
+    """
+
+    adapter: str = "anthropic"
+    only: tuple[str, ...] = ()
+    out: Path = Path("reports")
+    seed: int = 0
+    jobs: int | None = None
+    json: bool = False

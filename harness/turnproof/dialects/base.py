@@ -137,7 +137,18 @@ class Reply:
 
 
 EventKind: TypeAlias = Literal[
-    "start", "block_start", "text", "thinking", "signature", "args", "block_end", "usage", "end", "ping", "error", "body"
+    "start",
+    "block_start",
+    "text",
+    "thinking",
+    "signature",
+    "args",
+    "block_end",
+    "usage",
+    "end",
+    "ping",
+    "error",
+    "body",
 ]
 
 
@@ -250,9 +261,7 @@ class Dialect(Protocol):
     def count(self, call: Call) -> int:
         """Tokens of the whole prompt by the one deterministic estimator."""
 
-    def render(
-        self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str
-    ) -> Rendered:
+    def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
         """The answer as batch body or stream events, as `call.stream` asks. Ids derive from `seed`; signatures
         of thinking are issued into `world`."""
 

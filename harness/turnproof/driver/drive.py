@@ -287,7 +287,7 @@ class _Run:
 
     def _sleep(self, seconds: float, token: CancelToken | None) -> bool:
         turn = self.recorder.turn
-        self.recorder.event(Retried(attempt=self._attempt, delay=seconds, error=self._retry_error, turn=turn))
+        self.recorder.event(Retried(attempt=self._attempt, delay=float(seconds), error=self._retry_error, turn=turn))
         if self._cut is not None and self._cut.at == "backoff" and self._attempt - 1 == self._cut.index:
             self.recorder.cancel(self.recorder.cut_name)
         return token is not None and token.is_cancelled

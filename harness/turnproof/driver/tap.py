@@ -27,6 +27,7 @@ from ..messages import (
     ToolSchema,
     dump_messages,
 )
+from ..session.ports import takes
 from ..transcript import (
     CallBegan,
     Cancelled,
@@ -185,6 +186,8 @@ class Tap:
             response = action()
             if not isinstance(response, ProviderResponse):
                 raise TypeError(f"the adapter returned {type(response).__name__}, not a ProviderResponse")
+            plain = msgspec.structs.replace(response, raw=None, structured_output=_plain(response.structured_output))
+            msgspec.json.encode(plain)  # TypeError for what is no JSON, before it can spoil the evidence
         except BaseException as error:
             callbacks.close()
             self.recorder.end()
@@ -193,7 +196,6 @@ class Tap:
         callbacks.close()
         self.recorder.end()
         self.recorder.last_calls = response.calls
-        plain = msgspec.structs.replace(response, raw=None, structured_output=_plain(response.structured_output))
         self.recorder.event(Response(response=plain, mutated=_mutated(before, watched), **where))
         return response
 
@@ -263,28 +265,28 @@ class LegacyTap(Tap):
         history: list[Message] = self.provider.get_history()
         return history
 
-    def send_message(self, message: str, response_schema: Any = None) -> ProviderResponse:
-        return self._send(
-            Message.user(message), None, lambda _: self.provider.send_message(message, response_schema), response_schema
-        )
+    def send_message(
+        self, message: str, response_schema: Any = None, cancel_token: CancelToken | None = None
+    ) -> ProviderResponse:
+        return self._batch("send_message", Message.user(message), message, response_schema, cancel_token)
 
-    def send_message_with_parts(self, parts: Sequence[Part], response_schema: Any = None) -> ProviderResponse:
-        return self._send(
-            Message.user(*parts),
-            None,
-            lambda _: self.provider.send_message_with_parts(parts, response_schema),
-            response_schema,
-            parts,
-        )
+    def send_message_with_parts(
+        self, parts: Sequence[Part], response_schema: Any = None, cancel_token: CancelToken | None = None
+    ) -> ProviderResponse:
+        return self._batch("send_message_with_parts", Message.user(*parts), parts, response_schema, cancel_token)
 
-    def send_tool_results(self, results: Sequence[ToolResult], response_schema: Any = None) -> ProviderResponse:
-        return self._send(
-            Message.tool(*results),
-            None,
-            lambda _: self.provider.send_tool_results(results, response_schema),
-            response_schema,
-            results,
-        )
+    def send_tool_results(
+        self, results: Sequence[ToolResult], response_schema: Any = None, cancel_token: CancelToken | None = None
+    ) -> ProviderResponse:
+        return self._batch("send_tool_results", Message.tool(*results), results, response_schema, cancel_token)
+
+    def _batch(
+        self, name: str, new: Message, content: Any, response_schema: Any, token: CancelToken | None
+    ) -> ProviderResponse:
+        method = getattr(self.provider, name)
+        # The published batch methods take no token; an adapter whose methods do can be cancelled there too.
+        extra = {"cancel_token": token} if takes(method, "cancel_token") else {}
+        return self._send(new, None, lambda _: method(content, response_schema, **extra), response_schema, content)
 
     def send_message_streaming(self, message: str, on_chunk: Callable[[str], None], **options: Any) -> ProviderResponse:
         return self._stream(

@@ -40,7 +40,7 @@ from ._text import printable, shortened
 Side = Literal["turn", "session", "wire", "adapter", "trouble"]
 
 _LAST_MESSAGES = 4
-_WIRE_LIMIT = 6000
+_LIMIT = 6000
 _TEXT_LIMIT = 2000
 
 
@@ -66,7 +66,7 @@ def conversation(transcript: Transcript) -> list[Entry]:
             entries.append(Entry("adapter", f"usage callback, {_times(len(usages))}", _usage(usages[-1])))
         else:
             entries.extend(entry for event in events for entry in _entries(event))
-    return [Entry(entry.side, printable(entry.label), printable(entry.text)) for entry in entries]
+    return [Entry(entry.side, printable(entry.label), shortened(printable(entry.text), _LIMIT)) for entry in entries]
 
 
 def _entries(event: Event) -> Iterator[Entry]:
@@ -77,13 +77,13 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("session", _call_label(event), _messages(event.messages[-_LAST_MESSAGES:], event.messages))
         case WireRequest():
             extra = " (not scripted)" if event.extra else ""
-            yield Entry("wire", f"→ {event.method} {event.path}{extra}", wire_body(event.body))
+            yield Entry("wire", f"→ {event.method} {event.path}{extra}", _wire_body(event.body))
             for finding in event.findings:
                 verb = "refused" if finding.get("enforced") else "noted"
                 where, message = finding.get("path", "$"), finding.get("message", "")
                 yield Entry("trouble", f"{verb}: {finding.get('rule', '?')} at {where}", str(message))
         case WireResponse():
-            yield Entry("wire", _response_label(event), shortened(_decoded(event), _WIRE_LIMIT))
+            yield Entry("wire", _response_label(event), _decoded(event))
         case FunctionCallDetected():
             yield Entry("adapter", "function call callback", _part(event.function_call))
         case LateCallback():
@@ -163,12 +163,12 @@ def _ended(event: RunEnded) -> Iterator[Entry]:
         yield Entry("trouble", "the key leaked", "\n".join(event.leaks))
 
 
-def wire_body(body: Any) -> str:
-    """A request's body as indented JSON; of a long conversation only the last messages, and long texts cut."""
+def _wire_body(body: Any) -> str:
+    """A request's body as indented JSON; of a long conversation only the last messages."""
     if isinstance(body, dict) and isinstance(body.get("messages"), list) and len(body["messages"]) > _LAST_MESSAGES:
         left_out = len(body["messages"]) - _LAST_MESSAGES
         body = {**body, "messages": [f"… {left_out} earlier messages …", *body["messages"][-_LAST_MESSAGES:]]}
-    return shortened(body if isinstance(body, str) else _json(body, indent=1), _WIRE_LIMIT)
+    return body if isinstance(body, str) else _json(body, indent=1)
 
 
 def _messages(shown: tuple[Message, ...], every: tuple[Message, ...]) -> str:

@@ -7,7 +7,7 @@ matters, what to do, how to reproduce it, and the conversation of the run it was
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
@@ -113,9 +113,19 @@ def _section(run: Run, report: Certification, adapter: AdapterLine, store: Evide
         report=found,
         paths=paths,
         groups=tuple((name, tuple(group)) for name, group in groupby(rows, key=lambda row: row.requirement.profile)),
-        failures=tuple(sorted(failures, key=lambda failure: _SHOWN.index(failure.line.verdict.status))),
+        failures=tuple(sorted(failures, key=_weight(found))),
         told=tuple(_tell(run, adapter, key, store) for key in dict.fromkeys(k for f in failures for k in f.runs)),
     )
+
+
+def _weight(found: AdapterReport) -> Callable[[_Failure], tuple[int, str, int]]:
+    """The heaviest requirements first, and all paths of one requirement together."""
+
+    def weight(failure: _Failure) -> tuple[int, str, int]:
+        name = failure.requirement.id
+        return _SHOWN.index(found.requirements[name].status), name, _SHOWN.index(failure.line.verdict.status)
+
+    return weight
 
 
 def _rows(run: Run, found: AdapterReport, lines: Sequence[ResultLine], paths: Sequence[str]) -> list[_Row]:

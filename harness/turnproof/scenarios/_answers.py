@@ -23,30 +23,28 @@ _MODEL_PARTS: Final = ("text", "thinking", "redacted", "call")
 class RoundReader:
     """Reads the rounds of one turn. `declared` are the tools in force: a call must name one, or say `unknown`."""
 
-    turn: int
     declared: Collection[str]
     unknown: set[str] = field(default_factory=set)
     """The undeclared tools that calls named so far."""
-    _next_call: int = field(default=0, init=False)
 
     def read(self, spot: Spot) -> tuple[ScriptRound, ...]:
         """One text for one round, or a list of rounds."""
-        if isinstance(spot.value, str):
-            return (self._round(spot, 0),)
-        rounds = tuple(self._round(item, number) for number, item in enumerate(spot.items("a list of rounds")))
+        if spot.is_text:
+            return (self._round(spot),)
+        rounds = tuple(map(self._round, spot.items("a list of rounds")))
         if not rounds:
             spot.refuse("needs at least one round; an empty answer is written [[]]")
         return rounds
 
-    def _round(self, spot: Spot, number: int) -> ScriptRound:
+    def _round(self, spot: Spot) -> ScriptRound:
         body, finish, raw, usage = spot, None, None, None
-        if isinstance(spot.value, dict):
+        if isinstance(spot.value, dict) and not spot.is_text:
             if "parts" not in spot.value and set(spot.value) & set(_MODEL_PARTS):
                 spot.refuse("a round is a list of parts; put this part into [ ]")
             spot.mapping(("parts", "finish", "raw_finish", "usage"), ("parts",), "a round")
             body, finish, raw, usage = spot.at("parts"), spot.get("finish"), spot.get("raw_finish"), spot.get("usage")
-        self._next_call = 0
-        parts = tuple(self._part(item, number) for item in body.one_or_many())
+        parts = tuple(map(self._part, body.one_or_many()))
+        _check_ids(body, parts)
         reason, raw_finish = self._finish(finish, raw is not None, parts)
         return ScriptRound(
             parts=parts,
@@ -70,9 +68,9 @@ class RoundReader:
             spot.refuse("'tool_use' needs a call in this round")
         return FinishReason(word), None
 
-    def _part(self, spot: Spot, round_: int) -> ReplyPart:
-        if isinstance(spot.value, str):
-            return ReplyPart(Text(spot.value))
+    def _part(self, spot: Spot) -> ReplyPart:
+        if spot.is_text:
+            return ReplyPart(Text(spot.text()))
         match head_of(spot, _MODEL_PARTS, "a part of the answer"):
             case "text":
                 text, pieces = read_pieces(spot.mapping(("text",)).at("text"))
@@ -84,9 +82,9 @@ class RoundReader:
                 data = {"redacted": spot.mapping(("redacted",)).at("redacted").word("the encrypted thinking")}
                 return ReplyPart(Thought("", provider_data=ProviderData("scenario", "", data)))
             case _:
-                return self._call(spot, round_)
+                return self._call(spot)
 
-    def _call(self, spot: Spot, round_: int) -> ReplyPart:
+    def _call(self, spot: Spot) -> ReplyPart:
         spot.mapping(("call", "args", "pieces", "id", "broken", "unknown"))
         name = self._called(spot)
         pieces = (
@@ -95,8 +93,8 @@ class RoundReader:
         broken = (flag := spot.get("broken")) is not None and flag.flag()
         args = _arguments(spot, pieces, broken)
         given = spot.get("id")
-        call_id = given.word("an id") if given else f"call_{self.turn}_{round_}_{self._next_call}"
-        self._next_call += 1
+        # Without an id the dialect issues one, in the service's own style.
+        call_id = given.word("an id") if given else ""
         return ReplyPart(FunctionCall(id=call_id, name=name, args=args), pieces, broken)
 
     def _called(self, spot: Spot) -> str:
@@ -113,6 +111,12 @@ class RoundReader:
         return name
 
 
+def _check_ids(spot: Spot, parts: tuple[ReplyPart, ...]) -> None:
+    ids = [part.part.id for part in parts if isinstance(part.part, FunctionCall) and part.part.id]
+    if len(set(ids)) < len(ids):
+        spot.refuse("two calls of one answer have the same id")
+
+
 def _arguments(spot: Spot, pieces: tuple[str, ...], broken: bool) -> dict[str, JSON]:
     """The arguments of a call, which must be what its pieces add up to; for a broken call, its finished members."""
     given = spot.get("args")
@@ -123,11 +127,12 @@ def _arguments(spot: Spot, pieces: tuple[str, ...], broken: bool) -> dict[str, J
         return args or {}
     joined = "".join(pieces)
     try:
-        sum_of_pieces = json.loads(joined) if joined else {}
-    except ValueError as error:
+        sum_of_pieces = json.loads(joined, parse_constant=_no_number) if joined else {}
+        _canonical(sum_of_pieces).encode()
+    except (ValueError, RecursionError) as error:
         if broken:
             return args or {}
-        spot.at("pieces").refuse(f"add up to {joined!r}, which is not JSON: {error}")
+        spot.at("pieces").refuse(f"add up to {joined!r:.200}, which is not JSON: {error}")
     if broken:
         spot.at("pieces").refuse("add up to whole arguments, but the call is broken")
     if not isinstance(sum_of_pieces, dict):
@@ -135,6 +140,10 @@ def _arguments(spot: Spot, pieces: tuple[str, ...], broken: bool) -> dict[str, J
     if args is not None and _canonical(args) != _canonical(sum_of_pieces):
         spot.at("pieces").refuse(f"add up to {joined!r}, but 'args' say {_canonical(args)}")
     return spot.at("pieces").with_value(sum_of_pieces).json_object()
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is not a JSON number")
 
 
 _canonical: Callable[[Any], str] = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode

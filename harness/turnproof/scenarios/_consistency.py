@@ -105,7 +105,7 @@ def _check_rounds(turn: Turn, spot: Spot) -> None:
     for number, round_ in enumerate(turn.rounds):
         wants_results = round_.finish is FinishReason.TOOL_USE and bool(_calls(round_))
         goes_on = wants_results or round_.finish is FinishReason.PAUSED
-        place = spot.at("model") if isinstance(spot.value["model"], str) else spot.at("model").at(number)
+        place = spot.at("model") if spot.at("model").is_text else spot.at("model").at(number)
         if number < last and not goes_on:
             place.refuse(f"calls no tool and does not pause, so round {number + 1} never comes")
         ends_here = turn.cancel is not None or number == fatal or turn.expect == "error"
@@ -194,6 +194,8 @@ def needed_features(scenario: Scenario) -> set[str]:
         needed.add("cache")
     if "thinking" in scenario.options:
         needed.add("thinking")
+    if "context_tokens" in scenario.options:
+        needed.add("typed_errors")
     for turn in scenario.turns:
         needed.update(_needed_by(turn, scenario.modes))
     return needed

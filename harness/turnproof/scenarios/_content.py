@@ -45,7 +45,7 @@ def read_user(spot: Spot) -> tuple[Part, ...]:
 
 
 def _user_part(spot: Spot) -> Part:
-    if isinstance(spot.value, str) or (isinstance(spot.value, dict) and "repeat" in spot.value):
+    if spot.is_text:
         return Text(spot.text())
     head = head_of(spot, ("text", "image", "document", "file"), "a part of the user's message")
     if head == "text":
@@ -99,7 +99,7 @@ def _schema_of(spot: Spot) -> dict[str, Any]:
 
 def read_result(spot: Spot) -> ToolScript:
     """What a tool returns: a plain value, or a mapping with `result` or `error`, `attachments`, `cases`."""
-    if not isinstance(spot.value, dict):
+    if not isinstance(spot.value, dict) or spot.value.keys() == {"repeat", "times"}:
         return ToolScript(result=spot.json())
     return _tool_script(spot, ("result", "error", "attachments", "cases"), "a tool's result")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 from .._suggest import did_you_mean
-from ..errors import PayloadError, ScenarioError
+from ..errors import ScenarioError
 from ..messages import freeze
 from ._document import child
 
@@ -80,9 +80,14 @@ class Spot:
         """The items of a list, or this spot alone if it is no list."""
         return self.items() if isinstance(self.value, list) else [self]
 
+    @property
+    def is_text(self) -> bool:
+        """Whether this is a text: written out, or `{repeat: "words ", times: 300}`."""
+        return isinstance(self.value, str) or (isinstance(self.value, dict) and "repeat" in self.value)
+
     def text(self, what: str = "text") -> str:
-        """A string: written out, or `{repeat: "words ", times: 300}`."""
-        if isinstance(self.value, dict) and "repeat" in self.value:
+        """A string: written out, or repeated."""
+        if isinstance(self.value, dict) and self.is_text:
             self.mapping(("repeat", "times"), ("repeat", "times"), "a repetition")
             return self.repetition()[0] * self.repetition()[1]
         if not isinstance(self.value, str):
@@ -147,11 +152,19 @@ class Spot:
         return tuple(found)
 
     def json(self) -> Any:
-        """Any JSON value, frozen."""
-        try:
-            return freeze(self.value, self.path)
-        except PayloadError as error:
-            self.refuse(str(error))
+        """Any JSON value, frozen; a repetition stands for its text."""
+        return freeze(self._expanded())
+
+    def _expanded(self) -> Any:
+        match self.value:
+            case {"repeat": _, "times": _, **rest} if not rest:
+                return self.text()
+            case dict():
+                return {key: self.at(key)._expanded() for key in self.value}
+            case list():
+                return [self.at(index)._expanded() for index in range(len(self.value))]
+            case _:
+                return self.value
 
     def json_object(self, what: str = "an object") -> dict[str, Any]:
         """A JSON object, frozen."""

@@ -56,7 +56,6 @@ class TurnReader:
         self._results = results
         self._tools = tools
         self._known = {tool.name: tool for tool in tools}
-        self._number = 0
 
     def read(self, spot: Spot) -> Turn:
         """The next turn. Raises ScenarioError."""
@@ -64,8 +63,7 @@ class TurnReader:
         user, model, tools, before = (spot.get(key) for key in ("user", "model", "tools", "before"))
         changed = self._change(tools) if tools else None
         self._tools = self._tools if changed is None else changed
-        reader = RoundReader(self._number, {tool.name for tool in self._tools})
-        self._number += 1
+        reader = RoundReader({tool.name for tool in self._tools})
         rounds = reader.read(model) if model else ()
         cancel = read_cut(cut) if (cut := spot.get("cancel")) else None
         system, schema, clock = (spot.get(key) for key in ("system", "response_schema", "advance_clock"))
@@ -75,7 +73,7 @@ class TurnReader:
             results=self._scripts(spot, rounds, cancel, reader.unknown),
             system=system.text() if system else None,
             tools=changed,
-            before=before.choices(BEFORE) if before else (),
+            before=tuple(action.choice(BEFORE) for action in before.one_or_many()) if before else (),
             cancel=cancel,
             faults=tuple(map(read_fault, faults.one_or_many())) if (faults := spot.get("faults")) else (),
             response_schema=schema.json_object("a JSON Schema") if schema else None,

@@ -32,10 +32,11 @@ The form, with everything optional but `title` and `turns`:
         response_schema: {type: object}
         error: RateLimitError              # the turn ends with it
 
-A part of an answer is a text, `{text: ...}`, `{thinking: ...}`, `{redacted: DATA}` or `{call: ...}` (with
-`broken: true` where the arguments stop after their pieces, `unknown: true` for a tool that is not declared, `id:` to
-fix its id). A case is `{when: {bed: "3"}, result: 41 %}`: what the tool returns to a call with these arguments.
-Wherever a text may stand, `{repeat: "words ", times: 300}` may too, and among pieces `{each: "leaf ", times: 300}`.
+A part of an answer is a text, `{text: ...}`, `{thinking: ...}`, `{redacted: DATA}` or `{call: ...}`, the last with
+`broken: true` where its arguments stop after their pieces, `unknown: true` for a tool that is not declared, and
+`id:` to fix the id that the service issues otherwise. A case is `{when: {bed: "3"}, result: 41 %}`: what the tool
+returns to a call with these arguments. Wherever a text may stand, `{repeat: "words ", times: 300}` may too, and among
+pieces `{each: "leaf ", times: 300}`.
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ class LegacyPort:
         # The contract's batch methods take no token: what was cancelled before must not be sent at all.
         token.raise_if_cancelled()
         call = getattr(self._provider, method)
-        extra = {"cancel_token": token} if _takes(call, "cancel_token") else {}
+        extra = {"cancel_token": token} if takes(call, "cancel_token") else {}
         return _checked(call(content, response_schema=response_schema, **extra), method)
 
     def _stream(
@@ -199,7 +199,8 @@ class LegacyPort:
 _PARTS_STREAMING = "send_message_with_parts_streaming"
 
 
-def _takes(call: Callable[..., Any], name: str) -> bool:
+def takes(call: Callable[..., Any], name: str) -> bool:
+    """Whether a callable accepts an argument of that name."""
     try:
         parameters = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):  # some callables have no signature to look at

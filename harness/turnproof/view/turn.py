@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from ..messages import Message
+from ..messages import Message, Text
 from ..scenarios.model import Cut, Turn
 from ..transcript import (
     Cancelled,
@@ -42,6 +42,11 @@ class TurnView:
     def spoken(self) -> bool:
         """Whether the user said something (a turn may consist of actions alone)."""
         return any(isinstance(event, TurnBegan) for event in self.events)
+
+    @property
+    def said(self) -> str:
+        """What the user said in words."""
+        return "".join(part.text for part in (self.script.user if self.script else ()) if isinstance(part, Text))
 
     @property
     def cut(self) -> Cut | None:

@@ -27,9 +27,11 @@ def mutant(
     scenarios: str | tuple[str, ...],
     sources: str | tuple[str, ...],
     paths: tuple[Path, ...] = BOTH,
+    capability: tuple[str, ...] = (),
     fails: bool = False,
 ) -> Callable[[type[Broken] | type[Rewriting]], Mutant]:
-    """Turn the decorated class into a mutant. `fails` is for those that hang, die or raise oddly on purpose."""
+    """Turn the decorated class into a mutant. `fails` is for those that hang, die or raise oddly on purpose;
+    `capability` names what an adapter must have for the mutant to break anything."""
 
     def made(cls: type[Broken] | type[Rewriting]) -> Mutant:
         parts: dict[str, Any] = {"wrap": cls} if issubclass(cls, Broken) else {"filter": cls}
@@ -40,6 +42,7 @@ def mutant(
             caught_by=caught_by,
             sources=(sources,) if isinstance(sources, str) else sources,
             scenarios=(scenarios,) if isinstance(scenarios, str) else scenarios,
+            capability=capability,
             paths=paths,
             fails=fails,
             **parts,

@@ -36,6 +36,9 @@ class Wire(Protocol):
     def text_block(self, text: str) -> Json:
         """A text block."""
 
+    def user_message(self, text: str) -> Json:
+        """A whole message of the user."""
+
     def inner_blocks(self, result: Json) -> list[Json]:
         """The blocks inside a tool result: its own list; empty where the result is plain."""
 
@@ -45,8 +48,8 @@ class Wire(Protocol):
     def clear_mark(self, block: Json) -> None:
         """Take the cache breakpoint away, if there is one."""
 
-    def clear_error_flag(self, result: Json) -> None:
-        """Make a failed tool result look like a good one."""
+    def is_error(self, result: Json) -> bool:
+        """Whether a tool result says that the tool failed."""
 
     def strip_signature(self, block: Json) -> None:
         """Take a thinking block's signature away, or the encrypted content of a redacted one."""
@@ -66,11 +69,11 @@ class Wire(Protocol):
     def drop_tools(self, body: Json) -> None:
         """Take all tools, and what chooses among them, away."""
 
-    def drop_schema(self, body: Json) -> None:
-        """Take the demand for structured output away."""
+    def has_schema(self, body: Json) -> bool:
+        """Whether the request demands structured output."""
 
-    def result_id(self, result: Json) -> str:
-        """The id of the call that a result answers."""
+    def set_other_model(self, body: Json) -> None:
+        """Ask for another model of the same service."""
 
     # Answers
 
@@ -89,5 +92,11 @@ class Wire(Protocol):
     def clear_cache_figures(self, usage: Json) -> None:
         """Set the cache counts of a usage object to zero."""
 
+    def finish(self, document: Json) -> FinishReason | None:
+        """Why the answer ended, where this part of it says so in a word that mutants use."""
+
     def set_finish(self, document: Json, reason: FinishReason) -> None:
         """Say that the answer ended for another reason, where this part of it says why."""
+
+    def ping_to_text(self, document: Json, text: str) -> None:
+        """Turn a keep-alive into a piece of text of the first block; anything else stays as it is."""

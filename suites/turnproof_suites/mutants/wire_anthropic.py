@@ -60,6 +60,9 @@ class AnthropicWire:
     def text_block(self, text: str) -> Json:
         return {"type": "text", "text": text}
 
+    def user_message(self, text: str) -> Json:
+        return {"role": "user", "content": [self.text_block(text)]}
+
     def inner_blocks(self, result: Json) -> list[Json]:
         content = result.get("content")
         return content if isinstance(content, list) else []
@@ -70,8 +73,8 @@ class AnthropicWire:
     def clear_mark(self, block: Json) -> None:
         block.pop("cache_control", None)
 
-    def clear_error_flag(self, result: Json) -> None:
-        result.pop("is_error", None)
+    def is_error(self, result: Json) -> bool:
+        return bool(result.get("is_error"))
 
     def strip_signature(self, block: Json) -> None:
         block["data" if block["type"] == "redacted_thinking" else "signature"] = ""
@@ -98,13 +101,11 @@ class AnthropicWire:
         body.pop("tools", None)
         body.pop("tool_choice", None)
 
-    def drop_schema(self, body: Json) -> None:
-        body.pop("output_config", None)
-        body.pop("output_format", None)
+    def has_schema(self, body: Json) -> bool:
+        return "output_format" in body or "format" in (body.get("output_config") or {})
 
-    def result_id(self, result: Json) -> str:
-        found: str = result["tool_use_id"]
-        return found
+    def set_other_model(self, body: Json) -> None:
+        body["model"] = "claude-haiku-4-5"
 
     # Answers
 
@@ -134,10 +135,19 @@ class AnthropicWire:
         for figure in _CACHE_FIGURES:
             usage[figure] = 0
 
+    def finish(self, document: Json) -> FinishReason | None:
+        word = document.get("delta", document).get("stop_reason")
+        return next((reason for reason, name in _FINISHES.items() if name == word), None)
+
     def set_finish(self, document: Json, reason: FinishReason) -> None:
         told = document.get("delta", document)
-        if isinstance(told, dict) and "stop_reason" in told:
+        if "stop_reason" in told:
             told["stop_reason"] = _FINISHES[reason]
+
+    def ping_to_text(self, document: Json, text: str) -> None:
+        if document.get("type") == "ping":
+            delta = {"type": "text_delta", "text": text}
+            document.update(type="content_block_delta", index=0, delta=delta)
 
 
 def _data(event: WireEvent) -> bytes:

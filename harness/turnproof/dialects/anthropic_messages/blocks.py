@@ -115,9 +115,7 @@ def _call(block: Mapping[str, Any], model: str) -> Part:
     caller = block.get("caller")
     direct = caller is None or caller == {"type": "direct"}
     data = None if direct else ProviderData(NAME, model, {"caller": caller})
-    return FunctionCall(
-        _string(block, "id"), _string(block, "name"), args, provider_data=data, cache=mark_of(block)
-    )
+    return FunctionCall(_string(block, "id"), _string(block, "name"), args, provider_data=data, cache=mark_of(block))
 
 
 def _result(block: Mapping[str, Any], names: Mapping[str, str]) -> Part:

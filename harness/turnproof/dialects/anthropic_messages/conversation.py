@@ -16,12 +16,12 @@ class Placed(NamedTuple):
     """A block and where it stood: message index, block index within it."""
 
     message: int
-    index: int
+    number: int
     block: Block
 
     @property
     def path(self) -> str:
-        return f"messages.{self.message}.content.{self.index}"
+        return f"messages.{self.message}.content.{self.number}"
 
     @property
     def kind(self) -> str:
@@ -58,7 +58,11 @@ def merged(messages: Sequence[Mapping[str, Any]]) -> list[MergedTurn]:
             turns.append(MergedTurn(role, n, n))
         turn = turns[-1]
         turn.last = n
-        turn.blocks.extend(Placed(n, m, block) for m, block in enumerate(blocks_of(message.get("content"))))
+        content = message.get("content")
+        if type(content) is list:
+            turn.blocks += [Placed(n, m, block) for m, block in enumerate(content)]
+        elif content:
+            turn.blocks.append(Placed(n, 0, {"type": "text", "text": content}))
     return turns
 
 
@@ -72,7 +76,8 @@ def marks(body: Mapping[str, Any]) -> Iterator[tuple[str, Block]]:
             yield f"system.{n}", block
     for n, message in enumerate(body["messages"]):
         for m, block in enumerate(blocks_of(message.get("content"))):
-            yield from _marks_in(f"messages.{n}.content.{m}", block)
+            if "cache_control" in block or block.get("type") == "tool_result":
+                yield from _marks_in(f"messages.{n}.content.{m}", block)
 
 
 def _marks_in(path: str, block: Block) -> Iterator[tuple[str, Block]]:

@@ -7,7 +7,7 @@ a block is free, within tool input and schemas it is not (they are rendered as t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -31,21 +31,35 @@ def count(call: Call) -> int:
     return sum(cell.tokens for cell in cells(call.body)) + TAIL_TOKENS
 
 
-def cells(body: Mapping[str, Any]) -> list[Cell]:
-    """The prompt's cells in prefix order, with positions and breakpoints.
+def cells(body: Mapping[str, Any]) -> Sequence[Cell]:
+    """The prompt's cells in prefix order, with positions and breakpoints. Not to be changed.
 
     A run of `tool_use` blocks is one position, a run of `tool_result` blocks too. Weightless cells between the
     sections carry the settings that invalidate what follows them.
     """
+    global _last
+    body_before, row = _last
+    if body_before is not body:
+        row = _row(body)
+        # One request is counted, limited and accounted for in a row: its cells are made once.
+        _last = body, row
+    return row
+
+
+_last: tuple[Mapping[str, Any] | None, Sequence[Cell]] = (None, ())
+
+
+def _row(body: Mapping[str, Any]) -> Sequence[Cell]:
     row = _Row()
-    images, cited = _traits(body)
     _tools(row, body)
-    row.add(Cell(b"system\0" + _system_salt(body, cited), 0, row.position), markable=False)
+    before_system = row.add(Cell(b"", 0, row.position), markable=False)
     for block in blocks_of(body.get("system")):
         row.position += 1
         row.add(_cell(block, b"system", row.position), markable=is_cacheable(block))
-    row.add(Cell(b"messages\0" + _messages_salt(body, images), 0, row.position), markable=False)
+    before_messages = row.add(Cell(b"", 0, row.position), markable=False)
     _messages(row, body)
+    before_system.content = b"system\0" + _system_salt(body, row.cited)
+    before_messages.content = b"messages\0" + _messages_salt(body, row.images)
     automatic = _mark(body)
     if automatic is not None and row.markable is not None:
         row.markable.mark = row.markable.mark or automatic
@@ -53,34 +67,28 @@ def cells(body: Mapping[str, Any]) -> list[Cell]:
 
 
 class _Row:
-    """The cells so far, and the last one that could carry a breakpoint."""
+    """The cells so far, the last one that could carry a breakpoint, and what was seen on the way."""
 
-    __slots__ = ("cells", "markable", "position")
+    __slots__ = ("cells", "cited", "images", "markable", "position")
 
     def __init__(self) -> None:
         self.cells: list[Cell] = []
         self.markable: Cell | None = None
         self.position = 0
+        self.images = False
+        self.cited = False
 
-    def add(self, cell: Cell, *, markable: bool) -> None:
+    def add(self, cell: Cell, *, markable: bool) -> Cell:
         self.cells.append(cell)
         if markable:
             self.markable = cell
+        return cell
 
-
-def _traits(body: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Whether there are images anywhere, and documents with citations switched on."""
-    images = cited = False
-    for message in body["messages"]:
-        for block in blocks_of(message.get("content")):
-            match block:
-                case {"type": "image"}:
-                    images = True
-                case {"type": "document", "citations": {"enabled": True}}:
-                    cited = True
-                case {"type": "tool_result", "content": list(items)}:
-                    images = images or any(isinstance(item, dict) and item.get("type") == "image" for item in items)
-    return images, cited
+    def notice(self, block: Block) -> None:
+        """Images anywhere, and citations switched on: both decide about cached prefixes."""
+        kind = block.get("type")
+        self.images = self.images or kind == "image"
+        self.cited = self.cited or (kind == "document" and block.get("citations") == {"enabled": True})
 
 
 def _tools(row: _Row, body: Mapping[str, Any]) -> None:
@@ -121,7 +129,10 @@ def _messages(row: _Row, body: Mapping[str, Any]) -> None:
             run = current
             if kind == "tool_result":
                 _result(row, block)
+            elif kind == "text":
+                row.add(_cell(block, prefix, row.position), markable=bool(block.get("text")))
             else:
+                row.notice(block)
                 row.add(_cell(block, prefix, row.position), markable=is_cacheable(block))
 
 
@@ -130,6 +141,7 @@ def _result(row: _Row, block: Block) -> None:
     frame = _encode([block.get("tool_use_id"), block.get("is_error") is True])
     row.add(Cell(b"result\0" + frame, (len(frame) + 3) // 4, row.position), markable=False)
     for item in blocks_of(block.get("content")):
+        row.notice(item)
         row.add(_cell(item, b"result", row.position), markable=False)
     row.add(Cell(b"/result", _BLOCK_TOKENS, row.position, _mark(block)), markable=True)
 
@@ -137,10 +149,9 @@ def _result(row: _Row, block: Block) -> None:
 def _cell(block: Block, role: bytes, position: int) -> Cell:
     kind = block.get("type")
     if kind == "text" and "citations" not in block:
-        text = block.get("text", "")
-        return Cell(
-            role + b"\0" + text.encode(), text_tokens(text) + _BLOCK_TOKENS, position, _mark(block)
-        )
+        text = block.get("text", "").encode()
+        mark = _mark(block) if "cache_control" in block else None
+        return Cell(b"%b\0%b" % (role, text), (len(text) + 3) // 4 + _BLOCK_TOKENS, position, mark)
     fields = {key: block[key] for key in sorted(block) if key != "cache_control" and not _is_default(key, block[key])}
     content = role + b"\0" + _encode(fields)
     return Cell(content, _weight(block, fields) + _BLOCK_TOKENS, position, _mark(block))

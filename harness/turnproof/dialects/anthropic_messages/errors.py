@@ -8,6 +8,11 @@ from ...messages import JSON
 from ..base import Refusal, Rendered, WireEvent
 from .writing import body_event, request_id, sse
 
+_RATE_LIMIT = (
+    "This request would exceed your organization's rate limit of 30,000 input tokens per minute. For details, refer "
+    "to: https://docs.claude.com/en/api/rate-limits."
+)
+
 KINDS: Mapping[int, tuple[str, str]] = {
     400: ("invalid_request_error", "There was an issue with the format or content of your request."),
     401: ("authentication_error", "invalid x-api-key"),
@@ -18,11 +23,7 @@ KINDS: Mapping[int, tuple[str, str]] = {
     409: ("conflict_error", "The request conflicts with the current state of the resource."),
     413: ("request_too_large", "Request exceeds the maximum size"),
     422: ("invalid_request_error", "There was an issue with the format or content of your request."),
-    429: (
-        "rate_limit_error",
-        "This request would exceed your organization's rate limit of 30,000 input tokens per minute. For details, "
-        "refer to: https://docs.claude.com/en/api/rate-limits.",
-    ),
+    429: ("rate_limit_error", _RATE_LIMIT),
     500: ("api_error", "Internal server error"),
     502: ("api_error", "Bad gateway"),
     503: ("api_error", "Service unavailable"),

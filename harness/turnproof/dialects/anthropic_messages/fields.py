@@ -7,19 +7,24 @@ not listed are not judged at all.
 
 from __future__ import annotations
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 DATE = "2026-11-20"
 """The day of these lists. A beta value dated later is unknown to them, hence not judged."""
 
-MESSAGE_BODY = frozenset(
+MESSAGE_BODY = _words(
     """
     billing_policy cache_control compaction container context_management diagnostics fallback_credit_token fallbacks
     inference_geo max_tokens mcp_servers messages metadata model output_config output_format service_tier speed
     stop_sequences stream system temperature thinking thread tool_choice tools top_k top_p user_profile_id
-    """.split()
+    """
 )
 
-COUNT_BODY = MESSAGE_BODY - frozenset(
-    "container max_tokens metadata service_tier stop_sequences stream temperature top_k top_p".split()
+COUNT_BODY = MESSAGE_BODY - _words(
+    "container max_tokens metadata service_tier stop_sequences stream temperature top_k top_p"
 )
 """count_tokens refuses nine fields of the message call itself (public issues)."""
 
@@ -30,7 +35,7 @@ MESSAGE = frozenset({"role", "content"})
 SYSTEM_MESSAGE = MESSAGE | {"clear_at", "output_config"}
 
 BLOCKS: dict[str, frozenset[str]] = {
-    kind: frozenset(names.split())
+    kind: _words(names)
     for kind, names in {
         "text": "type text cache_control citations",
         "image": "type source cache_control transformations",
@@ -53,11 +58,11 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 }
 """The signature of a thinking block is judged with the other thinking rules."""
 
-CUSTOM_TOOL = frozenset(
+CUSTOM_TOOL = _words(
     """
     type name description input_schema cache_control allowed_callers defer_loading eager_input_streaming
     input_examples strict
-    """.split()
+    """
 )
 
 SOURCE_TAGS: dict[str, tuple[str, ...]] = {
@@ -69,7 +74,7 @@ SOURCE_TAGS: dict[str, tuple[str, ...]] = {
 FILES_BETA = "files-api-2025-04-14"
 LONG_CONTEXT_BETA = "context-1m-2025-08-07"
 
-BETAS = frozenset(
+BETAS = _words(
     """
     advanced-tool-use-2025-11-20 advisor-tool-2026-03-01 agent-memory-2026-07-22 cache-diagnosis-2026-04-07
     claude-code-20250219 code-execution-2025-05-22 code-execution-2025-08-25 compact-2026-01-12 compact-2026-09-04
@@ -92,5 +97,5 @@ BETAS = frozenset(
     ce-claude-code-managed-settings-2026-10-06 spend-limit-reads-2026-09-26 telemetry-destinations-2026-08-11
     webhooks-2026-10-07 admin-user-sign-out-2026-10-08 analytics-usage-cost-2026-08-24
     experimental-claude-tag-2026-10-21 dreaming-2026-04-21
-    """.split()
+    """
 )

@@ -8,12 +8,12 @@ service does.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
-from ...messages import JSON, Message, Part, Role, Text, ToolSchema
+from ...messages import JSON, FunctionCall, Message, Part, Role, Text, ToolResult, ToolSchema
 from ..base import Call, HttpRequest, Operation, Refusal, Rule, World
 from . import headers, rules
 from .blocks import Unreadable, mark_of, part_of
@@ -35,8 +35,11 @@ def parse(request: HttpRequest, world: World) -> Call | Refusal:
     try:
         return _call(request)
     except _Refused as refused:
-        first = next((each for each in headers.refusals(request, world) if each.enforced), None)
-        return first or refused.refusal
+        refusal = refused.refusal
+    except RecursionError:
+        refusal = _invalid(rules.MALFORMED_BODY, "The request body is nested too deeply", "$").refusal
+    first = next((each for each in headers.refusals(request, world) if each.enforced), None)
+    return first or refusal
 
 
 def _call(request: HttpRequest) -> Call:
@@ -108,7 +111,7 @@ def _system(system: JSON, model: str) -> tuple[Part, ...]:
     if isinstance(system, str):
         return (Text(system),)
     _require(system, list, "system", "list")
-    return tuple(_part(block, f"system.{n}", model, {}) for n, block in enumerate(system))
+    return tuple(_part(block, "system", n, model, {}) for n, block in enumerate(system))
 
 
 def _tools(tools: JSON) -> tuple[ToolSchema, ...]:
@@ -125,7 +128,9 @@ def _tool(tool: JSON, n: int) -> ToolSchema:
     _require(name, str, f"tools.{n}.name", "string")
     if kind != "custom":
         # A tool of the service itself: all of its definition is what it is.
-        return ToolSchema(name, "", {key: value for key, value in tool.items() if key != "cache_control"}, mark_of(tool))
+        return ToolSchema(
+            name, "", {key: value for key, value in tool.items() if key != "cache_control"}, mark_of(tool)
+        )
     description = tool.get("description") or ""
     _require(description, str, f"tools.{n}.custom.description", "string")
     schema = tool.get("input_schema", {})
@@ -139,7 +144,8 @@ def _messages(messages: JSON, model: str) -> tuple[Message, ...]:
     names: dict[str, str] = {}
     for n, message in enumerate(messages):
         where = f"messages.{n}"
-        _require(message, dict, where, "dictionary")
+        if type(message) is not dict:
+            _require(message, dict, where, "dictionary")
         role = _ROLES.get(message.get("role", ""))
         if role is None:
             allowed = "Input should be 'user', 'assistant' or 'system'"
@@ -148,35 +154,42 @@ def _messages(messages: JSON, model: str) -> tuple[Message, ...]:
         if isinstance(content, str):
             found.append(Message(role, (Text(content),) if content else (), where))
             continue
-        _require(content, list, f"{where}.content", "list")
-        parts = tuple(_part(block, f"{where}.content.{m}", model, names) for m, block in enumerate(content))
+        if type(content) is not list:
+            _require(content, list, f"{where}.content", "list")
+        parts = tuple([_part(block, f"{where}.content", m, model, names) for m, block in enumerate(content)])
         if role == "user":
-            found.extend(_split_results(parts, content, where))
+            found.extend(_split_results(parts, where))
             continue
-        for block in content:
-            if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
-                names[block["id"]] = str(block.get("name", ""))
+        for part in parts:
+            if isinstance(part, FunctionCall):
+                names[part.id] = part.name
         found.append(Message(role, parts, where))
     return tuple(found)
 
 
-def _part(block: JSON, where: str, model: str, names: Mapping[str, str]) -> Part:
-    _require(block, dict, where, "dictionary")
+def _part(block: JSON, where: str, number: int, model: str, names: Mapping[str, str]) -> Part:
     try:
-        return part_of(block, model, names)
+        if type(block) is dict:
+            return part_of(block, model, names)
     except Unreadable as error:
-        spot = f"{where}.{block.get('type')}.{error.where}"
+        spot = f"{where}.{number}.{block.get('type')}.{error.where}"
         message = f"{spot}: Input should be a valid {error.expected}"
         raise _invalid(rules.MALFORMED_BODY, message, f"$.{spot}") from None
+    spot = f"{where}.{number}"
+    raise _invalid(rules.MALFORMED_BODY, f"{spot}: Input should be a valid dictionary", f"$.{spot}")
 
 
-def _split_results(parts: tuple[Part, ...], content: Sequence[Mapping[str, Any]], where: str) -> list[Message]:
+def _split_results(parts: tuple[Part, ...], where: str) -> list[Message]:
     """A user message in runs of results and of everything else, in the order of the wire."""
+    results = [isinstance(part, ToolResult) for part in parts]
+    if not any(results):
+        return [Message("user", parts, where)]
+    if all(results):
+        return [Message("tool", parts, where)]
     found: list[Message] = []
     start = 0
-    kinds = [block.get("type") == "tool_result" for block in content]
-    for n in range(1, len(kinds) + 1):
-        if n == len(kinds) or kinds[n] != kinds[start]:
-            found.append(Message("tool" if kinds[start] else "user", parts[start:n], f"{where}.{start}"))
+    for n in range(1, len(parts) + 1):
+        if n == len(parts) or results[n] != results[start]:
+            found.append(Message("tool" if results[start] else "user", parts[start:n], f"{where}.{start}"))
             start = n
-    return found or [Message("user", (), where)]
+    return found

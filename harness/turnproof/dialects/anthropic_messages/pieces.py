@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -43,7 +44,7 @@ def _steps(length: int, draw: int) -> list[int]:
 
 def _cut(text: str, cuts: list[int]) -> tuple[str, ...]:
     edges = [0, *cuts, len(text)]
-    return tuple(text[a:b] for a, b in zip(edges, edges[1:], strict=False) if a < b)
+    return tuple(text[a:b] for a, b in pairwise(edges) if a < b)
 
 
 def completed_members(text: str) -> dict[str, Any]:

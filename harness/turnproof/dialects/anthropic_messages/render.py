@@ -83,8 +83,7 @@ class _Answer:
                     block["caller"] = {"type": "direct"}
                 return block
             case Opaque(dialect=dialect) if dialect == NAME:
-                block = thaw(part.data)
-                return block
+                return dict(thaw(part.data))
             case _:
                 raise HarnessError(f"{NAME} cannot answer with a part of type {type(part).__name__}: {part!r:.80}")
 

@@ -40,7 +40,9 @@ def _inferred(name: str, source: str) -> Rule:
 
 # Headers and address
 MISSING_KEY = _inferred("missing-key", "anthropic.md §5, marked weak")
-BAD_KEY = _recorded("bad-key", "RL chat_error_handling_with_anthropic_claude-haiku-4-5_raises_appropriate_auth_error.yml")
+BAD_KEY = _recorded(
+    "bad-key", "RL chat_error_handling_with_anthropic_claude-haiku-4-5_raises_appropriate_auth_error.yml"
+)
 BAD_BEARER = _issue("bad-bearer")
 MISSING_VERSION = _issue("missing-version")
 UNKNOWN_BETA = _issue("unknown-beta")

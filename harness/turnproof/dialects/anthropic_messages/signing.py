@@ -34,11 +34,14 @@ def issue(text: str, model: str, seed: str, world: World) -> str:
 
 
 def learn(parts: Iterable[Part], model: str, world: World) -> None:
-    """Remember the signatures of an answer that was issued elsewhere (a recording, a proxied service)."""
+    """Remember the signatures of an answer that was issued elsewhere (a recording, a proxied service).
+
+    `model` is who was asked; an answer that names its model is believed.
+    """
     for part in parts:
         data = part.provider_data
         if not isinstance(part, Thought) or data is None or data.dialect != NAME:
             continue
         token = data.data.get("signature") or data.data.get("redacted")
         if token:
-            world.issued[token] = (digest(part.text), model)
+            world.issued[token] = (digest(part.text), data.model or model)

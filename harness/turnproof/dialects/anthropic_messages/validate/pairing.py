@@ -92,9 +92,6 @@ def _results(turn: MergedTurn, previous: MergedTurn | None) -> Iterator[Refusal]
             )
             yield refuse(rules.ORPHAN_RESULT, message, result.path)
         elif call_id in answered:
-            message = (
-                "each tool_use must have a single result. Found multiple `tool_result` blocks with id: "
-                f"{call_id}"
-            )
+            message = f"each tool_use must have a single result. Found multiple `tool_result` blocks with id: {call_id}"
             yield refuse(rules.DUPLICATE_RESULT, message, result.path)
         answered.add(call_id)

@@ -30,7 +30,9 @@ def check(context: Context) -> Iterator[Refusal]:
             yield refuse(rules.MISSING_FIELD, f"messages.{n}.content: Field required", f"messages.{n}.content")
     for turn in context.turns:
         for placed in turn.blocks:
-            yield from _placed(context, placed, turn.role)
+            # Most blocks are plain texts: nothing can be wrong with their fields.
+            if len(placed.block) != 2 or "text" not in placed.block:
+                yield from _placed(context, placed, turn.role)
 
 
 def _body(context: Context) -> Iterator[Refusal]:
@@ -71,12 +73,7 @@ def _extra(prefix: str, thing: Mapping[str, Any], known: frozenset[str]) -> Iter
 
 def _placed(context: Context, placed: Placed, role: str) -> Iterator[Refusal]:
     block = placed.block
-    kind = block.get("type")
-    if kind == "text":
-        # Most blocks are plain texts: settle them without building paths.
-        if block.keys() == {"type", "text"}:
-            return
-    elif kind == "tool_use":
+    if block.get("type") == "tool_use":
         call_id = block.get("id")
         if isinstance(call_id, str) and not CALL_ID.fullmatch(call_id):
             where = f"{placed.path}.tool_use.id"
@@ -105,7 +102,9 @@ def _block(context: Context, path: str, block: Block, role: str) -> Iterator[Ref
     elif kind in fields.SOURCE_TAGS:
         yield from _source(context, f"{path}.{kind}", kind, block)
         if kind == "document" and role == "assistant" and context.new_version:
-            yield refuse(rules.ASSISTANT_DOCUMENT, f"{path}: document blocks are not permitted in assistant messages", path)
+            yield refuse(
+                rules.ASSISTANT_DOCUMENT, f"{path}: document blocks are not permitted in assistant messages", path
+            )
     elif kind == "tool_result" and isinstance(block.get("content"), list):
         for n, item in enumerate(block["content"]):
             if isinstance(item, dict):

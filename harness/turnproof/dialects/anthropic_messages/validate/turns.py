@@ -10,6 +10,7 @@ from ..conversation import MergedTurn, blocks_of
 from .context import Context, refuse
 
 _EMPTY = "text content blocks must be non-empty"
+_NO_CONTENT = "all messages must have non-empty content except for the optional final assistant message"
 _BLANK = "text content blocks must contain non-whitespace text"
 
 
@@ -33,8 +34,7 @@ def _empty_messages(context: Context) -> Iterator[Refusal]:
         if message.get("content", "absent"):
             continue
         if not (n == last and message["role"] == "assistant"):
-            text = f"messages.{n}: all messages must have non-empty content except for the optional final assistant message"
-            yield refuse(rules.EMPTY_CONTENT, text, f"messages.{n}")
+            yield refuse(rules.EMPTY_CONTENT, f"messages.{n}: {_NO_CONTENT}", f"messages.{n}")
 
 
 def _system_texts(context: Context) -> Iterator[Refusal]:

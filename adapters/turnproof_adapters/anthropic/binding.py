@@ -1,0 +1,72 @@
+"""How turnproof opens this adapter. Importing it imports no SDK."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from turnproof.cache.anthropic import AnthropicCachePlugin
+from turnproof.provider import Binding, Capabilities, Endpoint
+
+from .models import DIALECT
+from .models import model as facts_of
+
+if TYPE_CHECKING:
+    from .legacy import AnthropicLegacy
+    from .stateless import AnthropicStateless
+
+
+def capabilities(model: str) -> Capabilities:
+    """What is claimed for a model."""
+    facts = facts_of(model)
+    return Capabilities(
+        streaming=True,
+        tools=True,
+        parallel_tools=True,
+        thinking=facts.thinks,
+        structured=facts.structured,
+        images=True,
+        documents=facts.documents,
+        result_images=True,
+        mid_system=facts.mid_system,
+        cancel=True,
+        cancel_batch=True,
+        count_tokens=True,
+        typed_errors=True,
+        lifecycle=True,
+        cache="explicit",
+    )
+
+
+def open_stateless(endpoint: Endpoint) -> AnthropicStateless:
+    """A ready provider of the stateless path."""
+    from .lifecycle import configuration
+    from .stateless import AnthropicStateless
+
+    provider = AnthropicStateless()
+    provider.initialize(configuration(endpoint))
+    provider.connect(endpoint.model)
+    return provider
+
+
+def open_legacy(endpoint: Endpoint) -> AnthropicLegacy:
+    """A ready provider of the legacy path, with an empty conversation."""
+    from .legacy import AnthropicLegacy
+    from .lifecycle import configuration
+
+    provider = AnthropicLegacy()
+    provider.initialize(configuration(endpoint))
+    provider.connect(endpoint.model)
+    provider.create_session()
+    return provider
+
+
+BINDING = Binding(
+    name="anthropic",
+    dialect=DIALECT,
+    model="claude-sonnet-4-5",
+    capabilities=capabilities,
+    open_stateless=open_stateless,
+    open_legacy=open_legacy,
+    cache_plugin=AnthropicCachePlugin,
+    package="anthropic",
+)

@@ -1,0 +1,180 @@
+"""The legacy path: the provider owns the history, in the style that frameworks had before sessions took it over.
+
+It keeps its own list, converts the whole of it for every call, and sends it through the SDK's `messages.create`, whose
+own stream and message types it reads. A failed call leaves the list as it was; a cancelled one keeps the user's side
+and what the model had said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import anthropic
+import msgspec
+
+from turnproof.cache import CachePlugin
+from turnproof.cancel import CancelToken
+from turnproof.messages import Message, Part, ProviderResponse, TokenUsage, ToolResult, ToolSchema
+from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+
+from .assemble import Listeners
+from .calling import Source
+from .lifecycle import AnthropicProvider
+from .names import restorer
+from .parts import with_structured_output
+from .wire import Answer, Event
+
+Schema = Mapping[str, Any]
+
+
+class AnthropicLegacy(AnthropicProvider):
+    """A conversation with the Messages API. One object holds one conversation and serves one thread at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._history: list[Message] = []
+        self._system: SystemInstruction = None
+        self._tools: tuple[ToolSchema, ...] = ()
+        self._usage = TokenUsage()
+        self._cache_plugin: CachePlugin | None = None
+
+    def create_session(
+        self,
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        history: Sequence[Message] | None = None,
+    ) -> None:
+        """Begin a conversation, or another one: nothing of the last one stays."""
+        self._system = system_instruction
+        self._tools = tuple(tools or ())
+        self._history = list(history or ())
+        self._usage = TokenUsage()
+
+    def set_cache_plugin(self, plugin: CachePlugin | None) -> None:
+        """Let a plugin set cache breakpoints in later requests. The history itself never carries them."""
+        self._cache_plugin = plugin
+
+    def get_history(self) -> list[Message]:
+        """The conversation so far, in a list of the caller's own."""
+        return list(self._history)
+
+    def get_token_usage(self) -> TokenUsage:
+        """The figures of the latest call."""
+        return self._usage
+
+    def send_message(
+        self, message: str, response_schema: Schema | None = None, *, cancel_token: CancelToken | None = None
+    ) -> ProviderResponse:
+        """Say something and wait for the answer."""
+        return self._turn(Message.user(message), response_schema, Listeners(), cancel_token)
+
+    def send_message_with_parts(
+        self, parts: Sequence[Part], response_schema: Schema | None = None, *, cancel_token: CancelToken | None = None
+    ) -> ProviderResponse:
+        """Say something that is more than text."""
+        return self._turn(Message("user", tuple(parts)), response_schema, Listeners(), cancel_token)
+
+    def send_tool_results(
+        self,
+        results: Sequence[ToolResult],
+        response_schema: Schema | None = None,
+        *,
+        cancel_token: CancelToken | None = None,
+    ) -> ProviderResponse:
+        """Answer the calls of the last response."""
+        return self._turn(Message.tool(*results), response_schema, Listeners(), cancel_token)
+
+    def send_message_streaming(
+        self,
+        message: str,
+        on_chunk: OnChunk,
+        *,
+        cancel_token: CancelToken | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+        response_schema: Schema | None = None,
+    ) -> ProviderResponse:
+        """Say something and hear the answer as it comes."""
+        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
+        return self._turn(Message.user(message), response_schema, listeners, cancel_token)
+
+    def send_message_with_parts_streaming(
+        self,
+        parts: Sequence[Part],
+        on_chunk: OnChunk,
+        *,
+        cancel_token: CancelToken | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+        response_schema: Schema | None = None,
+    ) -> ProviderResponse:
+        """Say something that is more than text and hear the answer as it comes."""
+        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
+        return self._turn(Message("user", tuple(parts)), response_schema, listeners, cancel_token)
+
+    def send_tool_results_streaming(
+        self,
+        results: Sequence[ToolResult],
+        on_chunk: OnChunk,
+        *,
+        cancel_token: CancelToken | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+        response_schema: Schema | None = None,
+    ) -> ProviderResponse:
+        """Answer the calls of the last response and hear the answer as it comes."""
+        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
+        return self._turn(Message.tool(*results), response_schema, listeners, cancel_token)
+
+    def _turn(
+        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+    ) -> ProviderResponse:
+        self._history.append(said)
+        try:
+            response = self._call(response_schema, listeners, token)
+        except BaseException:
+            self._history.pop()
+            raise
+        if response.parts:
+            self._history.append(Message("model", response.parts))
+        self._usage = response.usage
+        return response
+
+    def _call(
+        self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+    ) -> ProviderResponse:
+        client = self._opened()
+        if token is not None:
+            token.raise_if_cancelled()
+        messages, system, tools = self._prepared()
+        kwargs = {**self._kwargs(messages, system, tools, response_schema), "timeout": self._timeouts}
+        restore = restorer(self._tool_names)
+        if listeners.on_chunk is not None:
+            response = self._caller.streamed(partial(_open, client, kwargs), restore, listeners, token)
+        else:
+            response = self._caller.whole(partial(_ask, client, kwargs), restore, listeners, token)
+        return with_structured_output(response, response_schema)
+
+    def _prepared(self) -> tuple[Sequence[Message], SystemInstruction, Sequence[ToolSchema]]:
+        if self._cache_plugin is None:
+            return self._history, self._system, self._tools
+        prepared = self._cache_plugin.prepare(self._history, self._system, self._tools)
+        return prepared.messages, prepared.system, prepared.tools
+
+    def _tool_names(self) -> list[str]:
+        called = [call.name for message in self._history for call in message.calls]
+        return [tool.name for tool in self._tools] + called
+
+
+def _ask(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:
+    return msgspec.convert(client.messages.create(**kwargs).to_dict(mode="json"), Answer)
+
+
+def _open(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Source:
+    stream = client.messages.create(**kwargs, stream=True)
+    return Source((msgspec.convert(event.to_dict(mode="json"), Event) for event in stream), stream.close)

@@ -1,0 +1,169 @@
+"""What both paths are apart from a conversation: configuration, connection, and questions about the service."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anthropic
+import httpx2
+
+from turnproof.errors import AuthenticationError, UsageError
+from turnproof.messages import Message, ToolSchema
+from turnproof.provider import Endpoint, ProviderBase, SystemInstruction
+
+from .arrange import Arrangement
+from .blocks import row
+from .calling import Caller
+from .client import DEFAULT_TIMEOUT, open_client, timeouts
+from .models import model as facts_of
+from .request import Settings, thinking_config
+
+DEFAULT_BASE_URL = "https://api.anthropic.com"
+
+
+class DictCodec:
+    """Blocks and wire messages as the plain data that the SDK's own calls take."""
+
+    def block(self, block: dict[str, Any]) -> dict[str, Any]:
+        """One block."""
+        return block
+
+    def message(self, role: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """One wire message."""
+        return {"role": role, "content": list(blocks)}
+
+
+class AnthropicProvider(ProviderBase):
+    """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
+
+    name = "anthropic"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._client: anthropic.Anthropic | None = None
+        self._caller = Caller("")
+        self._timeouts = timeouts(DEFAULT_TIMEOUT)
+        self._thinking: dict[str, Any] | None = None
+        self._max_tokens: int | None = None
+
+    def initialize(self, config: Mapping[str, Any]) -> None:
+        """Take the settings; opens no connection.
+
+        `api_key` is needed. `base_url`, `thinking` (as for `set_thinking_config`), `max_tokens`, `timeout` (seconds of
+        silence that end a call), `ssl_context` and `transport` (an httpx2 transport, for tests) may be left out. Other
+        keys belong to other adapters and are ignored.
+        """
+        api_key = config.get("api_key")
+        if not api_key:
+            raise AuthenticationError("an API key is needed: pass `api_key`")
+        silence = float(config.get("timeout", DEFAULT_TIMEOUT))
+        tls: ssl.SSLContext | None = config.get("ssl_context")
+        transport: httpx2.BaseTransport | None = config.get("transport")
+        self.shutdown()
+        self._thinking = thinking_config(config.get("thinking"))
+        self._max_tokens = _positive(config.get("max_tokens"))
+        self._timeouts = timeouts(silence)
+        self._caller = Caller(api_key)
+        self._client = open_client(
+            config.get("base_url") or DEFAULT_BASE_URL, api_key, silence=silence, tls=tls, transport=transport
+        )
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether calls can be made: initialized, a model chosen, not shut down."""
+        return self._client is not None and super().is_connected
+
+    def shutdown(self) -> None:
+        """Close all connections. Calls made afterwards raise UsageError."""
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+    def list_models(self) -> list[str]:
+        """Ids of all models that the key may use, newest first, as the service lists them."""
+        client = self._opened()
+        return self._caller.simple(lambda: [model.id for model in client.models.list(limit=1000)])
+
+    def verify_auth(self) -> bool:
+        """Whether the service accepts the key. Failures of another kind are raised."""
+        client = self._opened()
+        try:
+            self._caller.simple(lambda: client.models.list(limit=1))
+        except AuthenticationError:
+            return False
+        return True
+
+    def count_tokens(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+    ) -> int:
+        """Tokens of the whole prompt as the service counts them, cached or not. Costs one request."""
+        client, kwargs = self._opened(), self._kwargs(messages, system_instruction, tools, None)
+        del kwargs["max_tokens"]
+        return self._caller.simple(lambda: client.messages.count_tokens(**kwargs).input_tokens)
+
+    def get_context_limit(self) -> int:
+        """The model's window in tokens."""
+        return facts_of(self._model or "").context_tokens
+
+    def supports_structured_output(self) -> bool:
+        """Whether the chosen model takes a response schema."""
+        return facts_of(self._model or "").structured
+
+    def supports_streaming(self) -> bool:
+        """Every model streams."""
+        return True
+
+    def supports_stop(self) -> bool:
+        """A cancel token ends a running call."""
+        return True
+
+    def supports_thinking(self) -> bool:
+        """Whether the chosen model has extended thinking."""
+        return facts_of(self._model or "").thinks
+
+    def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
+        """Switch thinking on (`{"budget_tokens": n}`, `{"type": "adaptive"}`) or off (None) for later calls."""
+        self._thinking = thinking_config(config)
+
+    def _opened(self) -> anthropic.Anthropic:
+        if self._client is None:
+            raise UsageError("the provider is not open: call initialize() and connect() first")
+        return self._client
+
+    def _settings(self) -> Settings:
+        if self._model is None:
+            raise UsageError("no model is chosen: call connect() first")
+        return Settings(self._model, self._max_tokens, self._thinking)
+
+    def _kwargs(
+        self,
+        messages: Sequence[Message],
+        system: SystemInstruction,
+        tools: Sequence[ToolSchema] | None,
+        response_schema: Mapping[str, Any] | None,
+    ) -> dict[str, Any]:
+        """A request as plain data for the SDK's own calls."""
+        settings, codec = self._settings(), DictCodec()
+        arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, mid_system=facts_of(settings.model).mid_system)
+        for message in messages:
+            arrangement.add(message.role, row(message, codec, settings.model).units)
+        think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
+        return {**settings.kwargs(system, tools, response_schema, think=think), "messages": arrangement.finish()}
+
+
+def configuration(endpoint: Endpoint) -> dict[str, Any]:
+    """An endpoint as `initialize` takes it."""
+    return {**endpoint.options, "base_url": endpoint.base_url, "api_key": endpoint.api_key}
+
+
+def _positive(value: Any) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UsageError(f"max_tokens must be a positive integer, got {value!r}")
+    return value

@@ -1,0 +1,118 @@
+"""The stateless path: the session owns the history, and a call costs what is new in it.
+
+Each message is encoded once and the request is joined from the pieces, then sent through the SDK's own `post`: address,
+authentication, headers and error types are the SDK's, its per-message work is not done. Answers are read by typed
+decoding. Nothing here depends on earlier calls; the encodings kept beside messages can be dropped at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import anthropic
+import httpx2
+
+from turnproof.cancel import CancelToken
+from turnproof.messages import Message, ProviderResponse, ToolSchema
+from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+
+from .assemble import Listeners
+from .calling import Source
+from .encode import Encoder, encode
+from .lifecycle import AnthropicProvider
+from .names import restorer
+from .parts import with_structured_output
+from .sse import payloads
+from .wire import Answer, decode_answer, decode_event
+
+PATH = "/v1/messages"
+
+
+class AnthropicStateless(AnthropicProvider):
+    """`complete()` for the Messages API. One object serves any number of conversations and threads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._encoder = Encoder("")
+
+    @property
+    def messages_encoded(self) -> int:
+        """How many messages had to be encoded since `connect()`; a turn adds its new ones, not its history."""
+        return self._encoder.encoded
+
+    def connect(self, model: str) -> None:
+        """Choose the model that later calls use."""
+        super().connect(model)
+        self._encoder = Encoder(model)
+
+    def forget_encodings(self) -> None:
+        """Drop everything kept beside messages. No request changes by it."""
+        self._encoder.forget()
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        *,
+        response_schema: Mapping[str, Any] | None = None,
+        cancel_token: CancelToken | None = None,
+        on_chunk: OnChunk | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+    ) -> ProviderResponse:
+        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
+        client, streamed = self._opened(), on_chunk is not None
+        if cancel_token is not None:
+            cancel_token.raise_if_cancelled()
+        body = self._body(messages, system_instruction, tools, response_schema, stream=streamed)
+        restore = restorer(lambda: _tool_names(messages, tools))
+        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
+        if streamed:
+            response = self._caller.streamed(partial(self._open, client, body), restore, listeners, cancel_token)
+        else:
+            response = self._caller.whole(partial(self._ask, client, body), restore, listeners, cancel_token)
+        return with_structured_output(response, response_schema)
+
+    def _body(
+        self,
+        messages: Sequence[Message],
+        system: SystemInstruction,
+        tools: Sequence[ToolSchema] | None,
+        response_schema: Mapping[str, Any] | None,
+        *,
+        stream: bool,
+    ) -> bytes:
+        """The request, with its fields in the order in which the SDK writes them."""
+        settings = self._settings()
+        arrangement = self._encoder.arranged(messages)
+        think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
+        fields = settings.kwargs(system, tools, response_schema, think=think)
+        before = encode({"max_tokens": fields.pop("max_tokens")})[:-1] + b',"messages":['
+        after = b"]," + encode({"model": fields.pop("model"), **({"stream": True} if stream else {}), **fields})[1:]
+        sent = arrangement.finish() or [b""]
+        # The ends are put on before joining: the long run in the middle is copied once.
+        sent[0] = before + sent[0]
+        sent[-1] += after
+        return b",".join(sent)
+
+    def _post(self, client: anthropic.Anthropic, body: bytes, *, stream: bool) -> httpx2.Response:
+        return client.post(
+            PATH, content=body, cast_to=httpx2.Response, options={"timeout": self._timeouts}, stream=stream
+        )
+
+    def _ask(self, client: anthropic.Anthropic, body: bytes) -> Answer:
+        return decode_answer(self._post(client, body, stream=False).content)
+
+    def _open(self, client: anthropic.Anthropic, body: bytes) -> Source:
+        response = self._post(client, body, stream=True)
+        return Source(map(decode_event, payloads(response.iter_bytes())), response.close)
+
+
+def _tool_names(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Iterator[str]:
+    """Names under which a returning call may be known: the declared tools first, then those of earlier calls."""
+    yield from (tool.name for tool in tools or ())
+    yield from (call.name for message in messages for call in message.calls)

@@ -1,0 +1,105 @@
+"""`turnproof verify`: the verdicts of a run, given again from its evidence. No adapter and no server takes part."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..dialects import dialect
+from ..errors import TurnproofError, UsageError
+from ..evidence import EvidenceStore
+from ..provider import Capabilities, Difference
+from ..requirements import Suite, judge, judge_parity, load_suite
+from ..runlog import AdapterLine, ResultLine, Run, run_digest
+from ..verdict import Status, Verdict
+from ..view import View
+from .scenarios import suite_scenarios
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What was checked, and what is not as the run says, a line each."""
+
+    complete: bool
+    transcripts: int
+    verdicts: int
+    problems: tuple[str, ...]
+
+
+def verify_run(run: Run, store: EvidenceStore) -> Verification:
+    """Check every digest, then run the same checks over the same evidence and compare what they say."""
+    problems: list[str] = []
+    if not run.complete:
+        problems.append("the run was cut: it has no footer")
+    elif run.footer is not None and run.footer.digest != run_digest(run.transcripts, run.results):
+        problems.append("the lines of the run were changed: they no longer have the digest of its footer")
+    sound = {line.digest for line in run.transcripts}
+    for digest in sorted(sound):
+        if wrong := store.verify(digest):
+            problems.append(wrong)
+            sound.discard(digest)
+    if run.results and len(sound) == len({line.digest for line in run.transcripts}):
+        problems += _judged_again(run, store)
+    return Verification(run.complete, len(run.transcripts), len(run.results), tuple(problems))
+
+
+def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
+    suite = load_suite()
+    if suite.profiles.name != run.header.profiles:
+        suite = load_suite(suite.package, run.header.profiles)
+    views = _views(run, store, suite)
+    problems = []
+    for line in run.results:
+        adapter = run.adapters[line.adapter]
+        try:
+            again = _verdict(suite, adapter, line, views[line.adapter])
+        except TurnproofError as error:
+            problems.append(f"{_name(line)}: cannot be judged again: {error}")
+            continue
+        if difference := _difference(line.verdict, again):
+            problems.append(f"{_name(line)}: {difference}")
+    return problems
+
+
+def _views(run: Run, store: EvidenceStore, suite: Suite) -> dict[str, list[View]]:
+    scenarios = {scenario.name: scenario for scenario in suite_scenarios(suite)}
+    views: dict[str, list[View]] = defaultdict(list)
+    for line in run.transcripts:
+        if line.key.scenario not in scenarios:
+            raise UsageError(f"scenario {line.key.scenario!r} of this run is no longer part of {suite.package}")
+        wire = dialect(run.adapters[line.adapter].dialect)
+        views[line.adapter].append(View(store.get(line.digest), wire, scenarios[line.key.scenario], line.digest))
+    return views
+
+
+def _verdict(suite: Suite, adapter: AdapterLine, line: ResultLine, views: Sequence[View]) -> Verdict | None:
+    requirement = suite.catalogue[line.requirement]
+    claims = Capabilities(**adapter.capabilities)
+    if line.path in ("stateless", "legacy"):
+        return judge(requirement, line.path, views, claims=claims)  # type: ignore[arg-type]
+    return judge_parity(
+        requirement,
+        [view for view in views if view.key.path == "stateless"],
+        [view for view in views if view.key.path == "legacy" and view.key.repeat == 0],
+        [view for view in views if view.key.path == "legacy" and view.key.repeat == 1],
+        declared=[Difference(name, "declared when the run was made") for name in adapter.declared],
+        claims=claims,
+    )
+
+
+def _difference(before: Verdict, again: Verdict | None) -> str | None:
+    """What has changed. A known issue is a violation that somebody accepted; its message has their words in front."""
+    if again is None:
+        return f"was {before.status}, and now has nothing to compare"
+    accepted = before.status is Status.KNOWN_ISSUE
+    expected = Status.VIOLATED if accepted else before.status
+    if again.status is not expected:
+        return f"was {before.status}, and the evidence says {again.status}: {again.message}"
+    if before.message != again.message and not (accepted and before.message.endswith(again.message)):
+        return f"said {before.message!r}, and the evidence says {again.message!r}"
+    return None
+
+
+def _name(line: ResultLine) -> str:
+    return f"{line.adapter} {line.requirement} [{line.path}]"

@@ -1,0 +1,56 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .certify import certify
+from .explain import explain
+from .listing import listing
+from .mutants import mutants
+from .record import record
+from .report import report
+from .serve import serve
+from .verify import verify
+
+app = typer.Typer(
+    name="turnproof",
+    help="Certify LLM provider adapters over real HTTP, with evidence.",
+    epilog=(
+        "Exit codes: 0 all claimed MUSTs held; 1 violations; 2 usage, environment or harness fault; "
+        "3 nothing measured, or a MUST inconclusive; 130 interrupted."
+    ),
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from .. import __version__
+
+        typer.echo(f"turnproof {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("list")(listing)
+app.command()(explain)
+app.command()(certify)
+app.command()(record)
+app.command()(serve)
+app.command()(mutants)
+app.command()(report)
+app.command()(verify)

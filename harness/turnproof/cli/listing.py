@@ -1,0 +1,118 @@
+"""`turnproof list`: what there is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+import typer
+
+from ..exits import Exit
+
+Kind: TypeAlias = Literal["adapters", "profiles", "requirements", "scenarios", "mutants"]
+
+
+def listing(
+    kind: Annotated[Kind | None, typer.Argument(help="What to list. Default: everything.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> Exit:
+    """List adapters, requirements, mutants, ..."""
+    kinds: Sequence[Kind] = [kind] if kind else get_args(Kind)
+    found = {each: _LISTS[each]() for each in kinds}
+    if json:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+    else:
+        _print(found)
+    return Exit.OK
+
+
+def _adapters() -> list[dict[str, Any]]:
+    from ..bindings import binding_names, resolve_binding
+    from ..errors import BindingError
+
+    rows: list[dict[str, Any]] = []
+    for name in binding_names():
+        try:
+            binding = resolve_binding(name)
+        except BindingError as error:  # one broken installation must not hide the others
+            rows.append({"name": name, "problem": str(error)})
+            continue
+        paths = [path for path in ("stateless", "legacy") if binding.opener(path) is not None]
+        rows.append({"name": name, "dialect": binding.dialect, "model": binding.model, "paths": paths})
+    return rows
+
+
+def _profiles() -> list[dict[str, Any]]:
+    from ..requirements import Level, load_suite
+
+    suite = load_suite()
+    rows = []
+    for name, ids in suite.profiles.profiles.items():
+        musts = sum(suite.catalogue[each].level is Level.MUST for each in ids)
+        rows.append({"name": name, "date": suite.profiles.name, "must": musts, "should": len(ids) - musts})
+    return rows
+
+
+def _requirements() -> list[dict[str, Any]]:
+    from ..requirements import load_suite
+
+    return [
+        {"id": each.id, "level": each.level.value, "capability": list(each.capability), "title": each.title}
+        for each in load_suite().requirements
+    ]
+
+
+def _scenarios() -> list[dict[str, Any]]:
+    from ..certify.scenarios import suite_scenarios
+    from ..requirements import load_suite
+
+    return [
+        {"name": each.name, "turns": len(each.turns), "features": list(each.features), "title": each.title}
+        for each in suite_scenarios(load_suite())
+    ]
+
+
+def _mutants() -> list[dict[str, Any]]:
+    from ..driver.mutation import all_mutants
+
+    return [
+        {"name": each.name, "seam": each.seam, "caught_by": each.caught_by, "breaks": each.breaks.partition("\n")[0]}
+        for each in all_mutants().values()
+    ]
+
+
+_LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
+    "adapters": _adapters,
+    "profiles": _profiles,
+    "requirements": _requirements,
+    "scenarios": _scenarios,
+    "mutants": _mutants,
+}
+
+
+def _print(found: Mapping[Kind, list[dict[str, Any]]]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from ..reports.terminal import console_for
+
+    console = console_for(sys.stdout)
+    for number, (kind, rows) in enumerate(found.items()):
+        if number:
+            console.print()
+        if len(found) > 1:
+            console.print(Text(f"{kind} ({len(rows)})", style="bold"))
+        columns = list(dict.fromkeys(key for row in rows for key in row))
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(_cell(row.get(column, ""))) for column in columns))
+        console.print(table if rows else Text("none"))
+
+
+def _cell(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)

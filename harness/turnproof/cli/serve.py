@@ -1,0 +1,53 @@
+"""`turnproof serve`: a provider to develop against, without a key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..exits import Exit
+
+if TYPE_CHECKING:
+    from ..scenarios import Scenario
+
+
+def serve(
+    dialect: Annotated[str, typer.Option(help="The wire API to speak.")] = "anthropic-messages",
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+    scenario: Annotated[
+        str | None, typer.Option(metavar="NAME|FILE", help="Answer from this scenario. Default: echo.")
+    ] = None,
+    key: Annotated[str | None, typer.Option(help="Accept only this key. Default: any.")] = None,
+) -> Exit:
+    """Serve the emulator to develop against.
+
+    It accepts and refuses what the real API does, with a real prefix cache. Prints its URL, logs every request, and
+    ends on Ctrl-C.
+    """
+    from ..emulator.serve import ServeOptions
+    from ..emulator.serve import serve as engine
+
+    options = ServeOptions(
+        dialect=dialect, host=host, port=port, scenario=None if scenario is None else _scenario(scenario), key=key
+    )
+    return Exit(engine(options, typer.echo, lambda line: typer.echo(line, err=True)))
+
+
+def _scenario(name: str) -> Scenario:
+    """A scenario file, or one of the installed suite by name."""
+    from .._suggest import did_you_mean
+    from ..errors import UsageError
+    from ..scenarios import load
+
+    if name.endswith((".yaml", ".yml")):
+        return load(Path(name))
+    from ..certify.scenarios import suite_scenarios
+    from ..requirements import load_suite
+
+    scenarios = {scenario.name: scenario for scenario in suite_scenarios(load_suite())}
+    if name not in scenarios:
+        raise UsageError(f"no scenario {name!r}{did_you_mean(name, scenarios)}; `turnproof list scenarios` shows all")
+    return scenarios[name]

@@ -1,0 +1,81 @@
+"""The differences between what a session holds and what goes over this wire that are right, with their evidence."""
+
+from __future__ import annotations
+
+from ..base import AllowedDifference, Evidence
+
+_REC, _DOC, _ISSUE = Evidence.RECORDED, Evidence.DOCUMENTED, Evidence.ISSUE
+
+ALLOWED: tuple[AllowedDifference, ...] = (
+    AllowedDifference(
+        "merged-roles", "Neighbouring messages of one role may be sent as one: the service merges them itself.",
+        _REC, "anthropic.md §6, test_tool_search cross_provider_capability_replay",
+    ),
+    AllowedDifference(
+        "results-first", "Results stand in front of what the user says in the same turn.",
+        _REC, "anthropic.md §6: in 193 accepted results none had another block before it",
+    ),
+    AllowedDifference(
+        "joined-text", "Neighbouring texts of one turn may be joined, with white space between them, or split.",
+        _DOC, "anthropic.md §1: content is a string or a list of blocks",
+    ),
+    AllowedDifference(
+        "blank-text", "Empty and blank texts may be left out.",
+        _ISSUE, "anthropic.md §5: text content blocks must be non-empty, must contain non-whitespace text",
+    ),
+    AllowedDifference(
+        "trailing-blanks-of-prefill", "The last message of the model may lose its trailing white space.",
+        _ISSUE, "anthropic.md §5: final assistant content cannot end with trailing whitespace",
+    ),
+    AllowedDifference(
+        "legal-tool-names", "A tool whose name the API does not take stands under any legal name of its own.",
+        Evidence.CLIENT, "anthropic SDK and framework code; one-to-one is checked",
+    ),
+    AllowedDifference(
+        "legal-call-ids", "An id outside [a-zA-Z0-9_-]+ may be rewritten, alike in call and result.",
+        _ISSUE, "anthropic.md §5: tool_use.id: String should match pattern",
+    ),
+    AllowedDifference(
+        "tool-order", "Tools may stand in another order (sorted for a stable cache prefix).",
+        _DOC, "anthropic.md §7: the order of tools is part of the prefix",
+    ),
+    AllowedDifference(
+        "empty-schema-filled", "A tool without parameters is sent with an empty object schema.",
+        Evidence.CLIENT, "anthropic SDK: input_schema is required and has type object",
+    ),
+    AllowedDifference(
+        "old-thinking", "Thinking of turns before the last user text may be left out.",
+        _DOC, "anthropic.md §5: only the running tool loop demands it",
+    ),
+    AllowedDifference(
+        "foreign-thinking", "Thinking unsigned, or of another model or API, is left out or sent as tagged text.",
+        _ISSUE, "anthropic.md §5: changed or foreign signature is refused",
+    ),
+    AllowedDifference(
+        "thinking-off", "While thinking is off, thinking need not be sent back.",
+        _REC, "anthropic.md §6, §8.4",
+    ),
+    AllowedDifference(
+        "foreign-opaque", "Blocks of another API are left out.", _DOC, "a block goes back only to its own API",
+    ),
+    AllowedDifference(
+        "result-as-json-text", "A JSON value as a tool's result is sent as JSON text; an empty one may be left out.",
+        _REC, "anthropic.md §6: tool_result content is a string or a list of blocks, or absent",
+    ),
+    AllowedDifference(
+        "cache-marks", "Breakpoints are no content.", _DOC, "anthropic.md §7",
+    ),
+    AllowedDifference(
+        "repaired-dangling-call",
+        "A held call without a result is left out or answered with an error; a result without a call is left out.",
+        _REC, "anthropic.md §5: tool_use ids were found without tool_result blocks",
+    ),
+    AllowedDifference(
+        "system-in-conversation",
+        "An instruction in mid-conversation is sent with role system, in the system field, or as tagged user text.",
+        _ISSUE, "anthropic.md §5: role 'system' is not supported on older models",
+    ),
+    AllowedDifference(
+        "dated-model", "A model may be asked by its alias or its dated id.", _REC, "anthropic.md §1",
+    ),
+)  # fmt: skip

@@ -1,0 +1,94 @@
+"""The Messages API as a `Dialect`: each method is one of the package's modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...messages import JSON, Message, Part, ToolSchema
+from ..base import (
+    AllowedDifference,
+    Call,
+    HttpRequest,
+    ModelFacts,
+    PrefixCache,
+    PromptUsage,
+    Refusal,
+    Rendered,
+    Reply,
+    Rule,
+    WireAnswer,
+    WireDifference,
+    WireEvent,
+    World,
+)
+from ..naming import speak
+from . import compare, counting, errors, extras, read, render, rules, signing
+from .allowed import ALLOWED
+from .cache import MessagesCache
+from .models import MODELS
+from .names import LEGAL_NAME
+from .parse import parse
+from .validate import validate
+
+
+class AnthropicMessages:
+    """`anthropic-messages`: `POST /v1/messages`, `count_tokens` and the model list, batch and SSE."""
+
+    name = rules.NAME
+    default_host = "https://api.anthropic.com"
+    models: Mapping[str, ModelFacts] = MODELS
+    rules: Sequence[Rule] = tuple(rules.ALL)
+    allowed_differences: Sequence[AllowedDifference] = ALLOWED
+
+    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
+        return parse(request, world)
+
+    def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
+        return validate(request, call, world)
+
+    def new_cache(self) -> PrefixCache:
+        return MessagesCache()
+
+    def count(self, call: Call) -> int:
+        return counting.count(call)
+
+    def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        return render.render(call, reply, usage, world, seed)
+
+    def render_refusal(self, refusal: Refusal, seed: str) -> Rendered:
+        return errors.render_refusal(refusal, seed)
+
+    def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        return extras.render_extra(call, usage, world, seed)
+
+    def error_event(self, kind: str, message: str) -> WireEvent:
+        return errors.error_event(kind, message)
+
+    def error_kind(self, status: int) -> tuple[str, str]:
+        return errors.error_kind(status)
+
+    def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+        return read.read_response(status, headers, body)
+
+    def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
+        return read.split_stream(headers, body)
+
+    def match_form(self, call: Call) -> JSON:
+        return compare.match_form(call)
+
+    def differences(
+        self,
+        held: Sequence[Message],
+        system: Part | str | None,
+        tools: Sequence[ToolSchema],
+        call: Call,
+        model: str,
+    ) -> list[WireDifference]:
+        return compare.differences(held, system, tools, call, model)
+
+    def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
+        """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
+        return speak(reply, tools, call.tools, LEGAL_NAME)
+
+    def observe(self, status: int, headers: Mapping[str, str], body: bytes, world: World, model: str | None) -> None:
+        signing.learn(read.read_response(status, headers, body).parts, model or "", world)

@@ -1,0 +1,24 @@
+"""Tool names and call ids that the API takes, and the name under which a scripted call is spoken."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ...messages import ToolSchema
+from ..naming import most_similar
+
+LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]+")
+_ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
+
+
+def spoken_name(name: str, tools: Sequence[ToolSchema]) -> str:
+    """A scripted name as the model would say it. A legal name is said as it is, also when no tool has it.
+
+    An illegal name cannot have been offered: the offered tool that looks most like it is meant. (Where two tools
+    could be meant, `naming.speak`, which knows the declared tools, has settled it before.)
+    """
+    if LEGAL_NAME.fullmatch(name):
+        return name
+    return most_similar(name, [tool.name for tool in tools]) or _ILLEGAL.sub("_", name) or "_"

@@ -1,0 +1,250 @@
+"""An answer read from its bytes alone: batch or stream, whole, cut, or an error under any status.
+
+Reading never raises on what a server might send. Unknown events, deltas and blocks are ignored or kept as `Opaque`,
+as the API asks its clients to; what was cut is reported by `complete` and `broken_calls`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import msgspec
+
+from ...messages import JSON, Part, TokenUsage
+from ..base import EventKind, WireAnswer, WireEvent
+from ..sse import Frame, frames, is_event_stream
+from . import stop_reasons
+from .blocks import read_block
+
+_decode = msgspec.json.Decoder().decode
+_INPUTS = ("tool_use", "server_tool_use", "mcp_tool_use")
+
+
+def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+    """The answer in neutral form; never raises."""
+    read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
+    try:
+        answer = read(status, body)
+    except RecursionError:
+        answer = WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
+    return replace(answer, retry_after=_seconds(headers.get("retry-after")))
+
+
+def _seconds(value: str | None) -> float | None:
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return None
+
+
+def _json(data: bytes | str) -> JSON:
+    try:
+        return _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _read_batch(status: int, body: bytes) -> WireAnswer:
+    message = _json(body)
+    if not isinstance(message, dict):
+        return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
+    error = message.get("error")
+    if message.get("type") == "error" or status >= 400:
+        return WireAnswer(status, error_kind=_error(error, "type"), error_message=_error(error, "message"))
+    if "input_tokens" in message and "content" not in message:
+        counted = _number(message, "input_tokens")
+        return WireAnswer(status, usage=TokenUsage(prompt_tokens=counted, total_tokens=counted))
+    content = message.get("content")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    raw_finish = _word(message.get("stop_reason"))
+    return WireAnswer(
+        status,
+        parts=tuple(read_block(block, str(message.get("model", ""))) for block in blocks),
+        usage=usage_of(message.get("usage")),
+        finish=stop_reasons.neutral(raw_finish),
+        raw_finish=raw_finish,
+    )
+
+
+def _error(error: JSON, field: str) -> str | None:
+    return _word(error.get(field)) if isinstance(error, dict) else None
+
+
+def _word(value: JSON) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _number(thing: Mapping[str, Any], name: str) -> int:
+    value = thing.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def usage_of(usage: JSON) -> TokenUsage | None:
+    """The API's usage in neutral figures: cached tokens count as prompt."""
+    if not isinstance(usage, dict):
+        return None
+    read, created = _number(usage, "cache_read_input_tokens"), _number(usage, "cache_creation_input_tokens")
+    prompt = _number(usage, "input_tokens") + read + created
+    output = _number(usage, "output_tokens")
+    details = usage.get("output_tokens_details")
+    thinking = _number(details, "thinking_tokens") if isinstance(details, dict) else 0
+    return TokenUsage(prompt, output, prompt + output, read, created, thinking)
+
+
+# -- streams
+
+
+@dataclass(slots=True)
+class _Block:
+    """A block as it started, and what its deltas added, by field."""
+
+    start: dict[str, Any]
+    added: dict[str, list[Any]] = field(default_factory=dict)
+    closed: bool = False
+
+    def add(self, name: str, piece: object) -> None:
+        self.added.setdefault(name, []).append(piece)
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What the events have said so far."""
+
+    model: str = ""
+    blocks: dict[int, _Block] = field(default_factory=dict)
+    usage: dict[str, Any] | None = None
+    raw_finish: str | None = None
+    ended: bool = False
+    damaged: bool = False
+    error: dict[str, Any] | None = None
+
+    def take(self, event: JSON) -> None:
+        """One event; unknown ones change nothing."""
+        match event:
+            case {"type": "message_start", "message": dict(message)}:
+                self.model = str(message.get("model", ""))
+                self._merge_usage(message.get("usage"))
+            case {"type": "content_block_start", "index": int(index), "content_block": dict(block)}:
+                self.blocks[index] = _Block(dict(block))
+            case {"type": "content_block_delta", "index": int(index), "delta": dict(delta)}:
+                if (open_block := self.blocks.get(index)) is not None:
+                    _extend(open_block, delta)
+            case {"type": "content_block_stop", "index": int(index)}:
+                if (open_block := self.blocks.get(index)) is not None:
+                    open_block.closed = True
+            case {"type": "message_delta", "delta": dict(delta)}:
+                self.raw_finish = _word(delta.get("stop_reason")) or self.raw_finish
+                self._merge_usage(event.get("usage"))
+            case {"type": "message_stop"}:
+                self.ended = True
+            case {"type": "error", "error": dict(error)}:
+                self.error = error
+
+    def _merge_usage(self, usage: JSON) -> None:
+        # Cumulative: later figures replace earlier ones, missing ones leave them standing.
+        if isinstance(usage, dict):
+            self.usage = (self.usage or {}) | {key: value for key, value in usage.items() if value is not None}
+
+
+def _extend(block: _Block, delta: Mapping[str, Any]) -> None:
+    match delta:
+        case {"type": "text_delta", "text": str(text)}:
+            block.add("text", text)
+        case {"type": "thinking_delta", "thinking": str(text)}:
+            block.add("thinking", text)
+        case {"type": "signature_delta", "signature": str(signature)}:
+            block.add("signature", signature)
+        case {"type": "input_json_delta", "partial_json": str(fragment)}:
+            block.add("input", fragment)
+        case {"type": "citations_delta", "citation": citation}:
+            block.add("citations", citation)
+        case {"type": "compaction_delta"}:
+            block.start.update({key: value for key, value in delta.items() if key != "type"})
+
+
+def _read_stream(status: int, body: bytes) -> WireAnswer:
+    stream = _Stream()
+    for frame in frames(body):
+        if frame.data is None or not frame.closed:
+            stream.damaged = stream.damaged or frame.data is not None
+            continue
+        event = _json(frame.data)
+        stream.damaged = stream.damaged or event is None
+        stream.take(event)
+    parts: list[Part] = []
+    broken = 0
+    for _, block in sorted(stream.blocks.items()):
+        part = _finished(block, stream.model)
+        if part is None:
+            broken += 1
+        else:
+            parts.append(part)
+    return WireAnswer(
+        status,
+        parts=tuple(parts),
+        usage=usage_of(stream.usage),
+        finish=stop_reasons.neutral(stream.raw_finish),
+        raw_finish=stream.raw_finish,
+        complete=stream.ended and not stream.damaged and stream.error is None,
+        broken_calls=broken,
+        error_kind=_error(stream.error, "type"),
+        error_message=_error(stream.error, "message"),
+    )
+
+
+def _finished(block: _Block, model: str) -> Part | None:
+    """The block as a part, or None for a call whose arguments never became whole."""
+    whole = dict(block.start)
+    if whole.get("type") in _INPUTS:
+        if not block.closed:
+            return None
+        if text := "".join(block.added.get("input", ())):
+            whole["input"] = _json(text)
+            if not isinstance(whole["input"], dict):
+                return None
+    for name in ("text", "thinking", "signature"):
+        if name in block.added:
+            whole[name] = str(whole.get(name) or "") + "".join(block.added[name])
+    if "citations" in block.added:
+        whole["citations"] = [*(whole.get("citations") or ()), *block.added["citations"]]
+    return read_block(whole, model)
+
+
+_EVENT_KINDS: Mapping[str, EventKind] = {
+    "message_start": "start",
+    "content_block_start": "block_start",
+    "content_block_stop": "block_end",
+    "message_delta": "usage",
+    "message_stop": "end",
+    "ping": "ping",
+    "error": "error",
+}
+_DELTA_KINDS: Mapping[str, EventKind] = {
+    "text_delta": "text",
+    "citations_delta": "text",
+    "thinking_delta": "thinking",
+    "signature_delta": "signature",
+    "input_json_delta": "args",
+    "compaction_delta": "text",
+}
+
+
+def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
+    """The body as events; joined, their bytes are the body. A batch answer is one `body` event."""
+    if not is_event_stream(headers.get("content-type", ""), body):
+        return (WireEvent(body, "body"),)
+    return tuple(map(_event, frames(body)))
+
+
+def _event(frame: Frame) -> WireEvent:
+    data = _json(frame.data) if frame.data is not None else None
+    match data:
+        case {"type": "content_block_delta", "delta": {"type": "text_delta", "text": str(text)}}:
+            return WireEvent(frame.raw, "text", text)
+        case {"type": "content_block_delta", "delta": {"type": str(delta)}}:
+            return WireEvent(frame.raw, _DELTA_KINDS.get(delta, "text"))
+        case {"type": str(kind)}:
+            return WireEvent(frame.raw, _EVENT_KINDS.get(kind, "ping"))
+    return WireEvent(frame.raw, _EVENT_KINDS.get(frame.event or "", "ping"))

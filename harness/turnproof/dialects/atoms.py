@@ -1,0 +1,124 @@
+"""A conversation as one row of atoms: the form in which what is held and what was sent are compared.
+
+Neighbouring messages of one side belong together (results and the user's text are one side, as on every wire that
+has only two), results stand in front of what the user says, and each part is one atom with a key by which its
+counterpart is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ..messages import (
+    JSON,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    Part,
+    Role,
+    Text,
+    Thought,
+    ToolResult,
+    to_builtins,
+)
+
+Kind: TypeAlias = Literal["text", "thought", "call", "result", "media", "opaque", "other"]
+Side: TypeAlias = Literal["user", "model", "system"]
+
+_SIDES: dict[Role, Side] = {"user": "user", "tool": "user", "model": "model", "system": "system"}
+_encode = msgspec.json.Encoder(order="sorted").encode
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Atom:
+    """One part in its place. `message` is the index of its message, `path` says it in words."""
+
+    kind: Kind
+    side: Side
+    part: Part
+    message: int
+    path: str
+    key: Hashable
+
+    @property
+    def text(self) -> str:
+        """The text of a text or thought; empty for others."""
+        return self.part.text if isinstance(self.part, Text | Thought) else ""
+
+    def shown(self) -> JSON:
+        """The part as JSON, for a report."""
+        return to_builtins(self.part)
+
+
+def atoms(messages: Sequence[Message], *, root: str) -> list[Atom]:
+    """The row of a conversation. `root` begins every path."""
+    row: list[Atom] = []
+    turn: list[Atom] = []
+    for n, message in enumerate(messages):
+        if not message.parts:
+            continue  # Nothing to send: its neighbours meet.
+        side = _SIDES[message.role]
+        if turn and turn[0].side != side:
+            row.extend(_results_first(turn))
+            turn = []
+        turn.extend(_atom(part, side, n, f"{root}[{n}].parts[{m}]") for m, part in enumerate(message.parts))
+    row.extend(_results_first(turn))
+    return row
+
+
+def _results_first(turn: list[Atom]) -> Iterator[Atom]:
+    if not turn or turn[0].side != "user":
+        yield from turn
+        return
+    yield from (atom for atom in turn if atom.kind == "result")
+    yield from (atom for atom in turn if atom.kind != "result")
+
+
+def _atom(part: Part, side: Side, n: int, path: str) -> Atom:
+    kind, key = _identify(part)
+    return Atom(kind, side, part, n, path, (kind, side, key))
+
+
+def _identify(part: Part) -> tuple[Kind, Hashable]:
+    match part:
+        case Text(text=text):
+            return "text", text
+        case FunctionCall(id=call_id):
+            return "call", call_id
+        case ToolResult(call_id=call_id):
+            return "result", call_id
+        case Thought(text=text):
+            return "thought", token_of(part) or text
+        case InlineData() | FileRef():
+            return "media", media_key(part)
+        case Opaque(kind=kind, data=data):
+            return "opaque", (kind, _encode(data))
+        case _:
+            return "other", _encode(part)
+
+
+def media_key(part: InlineData | FileRef) -> Hashable:
+    """What makes an attachment the same one: its bytes, or its address."""
+    return blake2b(part.data, digest_size=16).digest() if isinstance(part, InlineData) else part.uri
+
+
+def token_of(thought: Thought) -> str | None:
+    """The signature or encrypted content of a thought, whatever its dialect calls it."""
+    if thought.provider_data is None:
+        return None
+    for name in ("signature", "redacted", "encrypted"):
+        if token := thought.provider_data.data.get(name):
+            return str(token)
+    return None
+
+
+def same_json(a: JSON, b: JSON) -> bool:
+    """Equality of JSON values; unlike Python's, `true` is not 1. Key order does not count."""
+    return a == b and _encode(a) == _encode(b)

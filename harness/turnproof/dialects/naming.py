@@ -1,0 +1,99 @@
+"""Which name on the wire stands for which declared tool.
+
+A service may refuse names that a framework allows; an adapter then sends another, legal one. Any legal name will
+do, as long as each declared tool has one of its own and keeps it in definitions, calls and results.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from msgspec.structs import replace as with_fields
+
+from ..messages import FunctionCall, ToolSchema
+from .base import Reply, ReplyPart
+
+
+class NameMap:
+    """Held names to wire names, one to one; what the definitions leave open is learned from the calls.
+
+    `legal` is the service's pattern. A held name that is legal must stand on the wire as it is; one that is longer
+    than `safe_length` may be rewritten, since clients disagree about the longest legal name.
+    """
+
+    def __init__(
+        self, held: Sequence[ToolSchema], sent: Sequence[ToolSchema], legal: re.Pattern[str], safe_length: int = 64
+    ) -> None:
+        self._legal = legal
+        self._safe_length = safe_length
+        self._wire: dict[str, str] = {}
+        self._taken: dict[str, str] = {}
+        free = {tool.name: tool for tool in sent}
+        for tool in held:
+            if tool.name in free and self.must_stay(tool.name):
+                self._bind(tool.name, tool.name)
+                del free[tool.name]
+        for tool in held:
+            if tool.name not in self._wire and not self.must_stay(tool.name):
+                self._bind_rewritten(tool, free)
+
+    def _bind_rewritten(self, tool: ToolSchema, free: dict[str, ToolSchema]) -> None:
+        alike = [each for each in free.values() if definition(each) == definition(tool)] or list(free.values())
+        best = most_similar(tool.name, [each.name for each in alike])
+        if best is not None:
+            self._bind(tool.name, best)
+            del free[best]
+
+    def _bind(self, held: str, wire: str) -> None:
+        self._wire[held] = wire
+        self._taken[wire] = held
+
+    def must_stay(self, name: str) -> bool:
+        """Whether a name is legal and short enough that there is no reason to rewrite it."""
+        return len(name) <= self._safe_length and self._legal.fullmatch(name) is not None
+
+    def wire_name(self, held: str) -> str | None:
+        """The name under which a held tool stands on the wire, as far as it is known."""
+        return held if self.must_stay(held) else self._wire.get(held)
+
+    def agree(self, held: str, wire: str) -> bool:
+        """Whether a call by this wire name is a call of this held tool. A first sight of a rewritten name binds it."""
+        if self.must_stay(held):
+            return held == wire
+        if (known := self._wire.get(held)) is not None:
+            return known == wire
+        if wire in self._taken or self._legal.fullmatch(wire) is None:
+            return False
+        self._bind(held, wire)
+        return True
+
+
+def definition(tool: ToolSchema) -> tuple[str, object]:
+    """What a tool is, its name aside."""
+    return tool.description, tool.parameters
+
+
+def most_similar(name: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that looks most like a name (the first of equals), or None without candidates."""
+    plain = _plain(name)
+    return max(candidates, key=lambda each: SequenceMatcher(None, plain, _plain(each)).ratio(), default=None)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def speak(reply: Reply, held: Sequence[ToolSchema], sent: Sequence[ToolSchema], legal: re.Pattern[str]) -> Reply:
+    """A scripted reply with its calls under the names that the request gave to the declared tools."""
+    names = NameMap(held, sent, legal)
+
+    def spoken(part: ReplyPart) -> ReplyPart:
+        if not isinstance(part.part, FunctionCall):
+            return part
+        wire = names.wire_name(part.part.name)
+        return replace(part, part=with_fields(part.part, name=wire)) if wire else part
+
+    return replace(reply, parts=tuple(map(spoken, reply.parts)))

@@ -1,0 +1,170 @@
+"""Prompt caching: what was paid for once is found again, because the start of the conversation never changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from turnproof.dialects.base import Call, ModelFacts
+from turnproof.messages import JSON, Message, ToolResult, ToolSchema
+from turnproof.requirements import Findings, check
+from turnproof.verdict import violated
+from turnproof.view import View
+from turnproof.view.diff import differences
+
+from .reading import Answered, Requested, answered, plain, requested, system_text
+
+_MOST_MARKS = 4
+
+
+def _marks(messages: Iterable[Message]) -> list[str]:
+    """The lives of all marks in some messages, those in tool results included."""
+    found: list[str] = []
+    for message in messages:
+        for part in message.parts:
+            nested = part.attachments if isinstance(part, ToolResult) else ()
+            found += [one.cache.ttl for one in (part, *nested) if one.cache is not None]
+    return found
+
+
+def _all_marks(sent: Call) -> list[str]:
+    on_system = [part.cache.ttl for part in sent.system if part.cache is not None]
+    return [*_tool_marks(sent.tools), *on_system, *_marks(sent.messages)]
+
+
+def _tool_marks(tools: Sequence[ToolSchema]) -> list[str]:
+    return [tool.cache.ttl for tool in tools if tool.cache is not None]
+
+
+def _minimum(view: View) -> int:
+    facts: ModelFacts | None = view.dialect.models.get(view.transcript.model)
+    return facts.cache_minimum_tokens if facts is not None else 1024
+
+
+def _cached_runs(view: View) -> Iterator[Requested]:
+    if view.scenario.cache:
+        yield from requested(view)
+
+
+@check("cache/at-most-four-marks")
+def at_most_four_marks(view: View) -> Findings:
+    """On tools, system text and messages together."""
+    for request in _cached_runs(view):
+        marks = _all_marks(request.sent)
+        if len(marks) > _MOST_MARKS:
+            yield violated(
+                f"{request.where}: the request has {len(marks)} cache marks; at most {_MOST_MARKS} are taken"
+            )
+        elif marks:
+            yield "cache marks"
+
+
+@check("cache/history-is-marked")
+def history_is_marked(view: View) -> Findings:
+    """In a conversation worth caching there is a mark in the messages, not only on system text and tools."""
+    for request in _cached_runs(view):
+        response = request.exchange.response
+        if response is None or response.prompt_tokens < 2 * _minimum(view) or request.call.began.turn < 2:
+            continue
+        if _marks(request.sent.messages):
+            yield "marks in long conversations"
+        else:
+            yield violated(f"{request.where}: of a prompt of {response.prompt_tokens} tokens no message is marked")
+
+
+@check("cache/marks-reach-the-wire")
+def marks_reach_the_wire(view: View) -> Findings:
+    """Every mark that the session set on a tool or a message goes out, with the life that was asked for."""
+    for request in requested(view):
+        began = request.call.began
+        held = Counter(_tool_marks(began.tools) + _marks(began.messages))
+        sent = Counter(_tool_marks(request.sent.tools) + _marks(request.sent.messages))
+        if not held:
+            continue
+        lost = held - sent
+        if lost:
+            yield violated(f"{request.where}: the session set marks {dict(held)}, the wire carried {dict(sent)}")
+        else:
+            yield "marks"
+
+
+def _steady(view: View) -> Iterator[tuple[Answered, Answered]]:
+    """Neighbouring answers between which nothing happened that rightly voids the cache."""
+    if not view.scenario.cache:
+        return
+    turns = {turn.index: turn for turn in view.turns}
+    for before, after in pairwise(answered(view)):
+        turn = turns[after.call.began.turn]
+        same_turn = before.call.began.turn == after.call.began.turn
+        quiet = turn.script is not None and not turn.script.before and not turn.script.advance_clock
+        same_setting = (before.call.began.system, before.call.began.tools) == (
+            after.call.began.system,
+            after.call.began.tools,
+        )
+        if (same_turn or quiet) and same_setting:
+            yield before, after
+
+
+@check("cache/reads-grow-with-the-history")
+def reads_grow_with_the_history(view: View) -> Findings:
+    """What one request read or stored, the next one reads; in the end more is read than in the beginning."""
+    first = last = 0
+    steps = 0
+    for before, after in _steady(view):
+        if before.wire.usage is None or after.wire.usage is None:
+            continue
+        read, now = before.wire.usage.cache_read_tokens, after.wire.usage.cache_read_tokens
+        stored = before.wire.usage.cache_creation_tokens
+        if not read and not stored:
+            continue
+        if now < read or not now:
+            yield violated(
+                f"{after.where}: the request before had {read} tokens read and {stored} stored, this one reads {now}"
+            )
+            return
+        first, last, steps = first or now, now, steps + 1
+        yield "tokens read from the cache"
+    if steps >= 4 and last <= first:
+        yield violated(f"over {steps} requests the tokens read from the cache stayed at {last}: no history is cached")
+
+
+@check("cache/tool-order-is-stable")
+def tool_order_is_stable(view: View) -> Findings:
+    """The same tools go out in the same order, in whatever order the session lists them."""
+    orders: dict[frozenset[str], tuple[str, ...]] = {}
+    for request in requested(view):
+        order = tuple(tool.name for tool in request.sent.tools)
+        if len(order) < 2:
+            continue
+        known = orders.setdefault(frozenset(order), order)
+        if known == order:
+            yield "orders of tools"
+        else:
+            yield violated(f"{request.where}: the tools went out as {list(order)}, earlier as {list(known)}")
+
+
+@check("cache/prefix-is-stable")
+def prefix_is_stable(view: View) -> Findings:
+    """Each request begins with the request before it; only collecting history, or other settings, may change that."""
+    for before, after in _steady(view):
+        first, second = before.call.sent, after.call.sent
+        if first is None or second is None:
+            continue
+        start, whole = _prefix(first), _prefix(second)
+        found = differences(
+            start, {**whole, "messages": whole["messages"][: len(start["messages"])]}, names=("before", "now")
+        )
+        if found:
+            yield violated(f"{after.where}: the start of the request changed: {found[0]}", detail="\n".join(found))
+        else:
+            yield "starts of requests"
+
+
+def _prefix(sent: Call) -> JSON:
+    # Old thinking may be left out; everything else that was sent once stays where it was.
+    return {"tools": _tools(sent.tools), "system": system_text(sent), "messages": plain(sent.messages)}
+
+
+def _tools(tools: Sequence[ToolSchema]) -> JSON:
+    return [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in tools]

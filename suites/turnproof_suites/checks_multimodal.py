@@ -1,0 +1,99 @@
+"""Images and documents: their bytes reach the model, in the place where they stood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from turnproof.messages import JSON, FileRef, InlineData, Message
+from turnproof.requirements import Findings, check
+from turnproof.verdict import violated
+from turnproof.view import View
+from turnproof.view.diff import show
+
+from .reading import matched_results, plain, requested
+
+
+def _media(messages: Iterable[Message]) -> Iterator[InlineData | FileRef]:
+    for message in messages:
+        if message.role == "user":
+            yield from (part for part in message.parts if isinstance(part, InlineData | FileRef))
+
+
+def _same(held: InlineData | FileRef, sent: InlineData | FileRef) -> bool:
+    if isinstance(held, InlineData):
+        return isinstance(sent, InlineData) and (held.mime_type, held.data) == (sent.mime_type, sent.data)
+    return isinstance(sent, FileRef) and held.uri == sent.uri
+
+
+def _is_image(part: InlineData | FileRef) -> bool:
+    return part.mime_type.startswith("image/")
+
+
+def _name(part: InlineData | FileRef) -> str:
+    return (
+        f"{part.mime_type} of {len(part.data)} bytes"
+        if isinstance(part, InlineData)
+        else f"{part.mime_type} {part.uri}"
+    )
+
+
+def _reaches(view: View, images: bool, what: str) -> Findings:
+    for request in requested(view):
+        sent = list(_media(request.sent.messages))
+        for part in (part for part in _media(request.held) if _is_image(part) is images):
+            if any(_same(part, one) for one in sent):
+                yield what
+            else:
+                yield violated(
+                    f"{request.where}: the user's {_name(part)} is not in the request",
+                    detail=f"in the request: {[_name(one) for one in sent]}",
+                )
+
+
+@check("multimodal/images-reach-the-wire")
+def images_reach_the_wire(view: View) -> Findings:
+    """With their bytes and type, or their address; in every later request too."""
+    yield from _reaches(view, True, "images")
+
+
+@check("multimodal/documents-reach-the-wire")
+def documents_reach_the_wire(view: View) -> Findings:
+    """As images do."""
+    yield from _reaches(view, False, "documents")
+
+
+@check("multimodal/attachments-of-results-reach-the-wire")
+def attachments_of_results_reach_the_wire(view: View) -> Findings:
+    """What a tool returned beside its text, in the result of that call."""
+    for request in requested(view):
+        for own, sent in matched_results(request.held, request.sent.messages):
+            for part in own.attachments:
+                if any(_same(part, one) for one in sent.attachments):
+                    yield "attachments"
+                else:
+                    yield violated(
+                        f"{request.where}: the {_name(part)} that call {own.call_id!r} returned is not in its result"
+                    )
+
+
+@check("multimodal/content-keeps-its-order")
+def content_keeps_its_order(view: View) -> Findings:
+    """Between the texts between which it stood."""
+    for request in requested(view):
+        sent = [
+            form for message in plain(request.sent.messages) if message["role"] == "user" for form in message["parts"]
+        ]
+        for message in request.held:
+            if message.role != "user" or not any(isinstance(part, InlineData | FileRef) for part in message.parts):
+                continue
+            wanted = [form for one in plain([message]) for form in one["parts"]]
+            if len(wanted) < 2 or any(form not in sent for form in wanted):
+                continue
+            if _contains(sent, wanted):
+                yield "orders of content"
+            else:
+                yield violated(f"{request.where}: the user's content {show(wanted)} went out in another order")
+
+
+def _contains(whole: list[JSON], part: list[JSON]) -> bool:
+    return any(whole[n : n + len(part)] == part for n in range(len(whole) - len(part) + 1))

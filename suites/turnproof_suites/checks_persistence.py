@@ -1,0 +1,93 @@
+"""Persistence: a conversation that was saved and loaded, or handed to another object, goes on where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from turnproof.messages import same_history
+from turnproof.requirements import Findings, check
+from turnproof.transcript import Loaded
+from turnproof.verdict import violated
+from turnproof.view import TurnView, View
+from turnproof.view.diff import differences
+
+from .reading import Requested, plain
+
+
+@check("persistence/loaded-history-is-the-saved-one")
+def loaded_history_is_the_saved_one(view: View) -> Findings:
+    """Every part, every id, by value."""
+    for before, turn in _turns(view):
+        if turn.loaded is None or before is None or before.history is None or turn.collected is not None:
+            continue
+        if same_history(before.history, turn.loaded.messages):
+            yield "loaded histories"
+        else:
+            first, second = plain(before.history, thoughts=True), plain(turn.loaded.messages, thoughts=True)
+            found = differences(first, second, names=("saved", "loaded")) or ["ids or provider data differ"]
+            yield violated(f"{turn.where}: the loaded history is another one: {found[0]}", detail="\n".join(found))
+
+
+@check("persistence/next-request-is-unbroken")
+def next_request_is_unbroken(view: View) -> Findings:
+    """The request after loading begins with the last one before saving."""
+    yield from _goes_on(view, loaded=True)
+
+
+@check("persistence/a-fresh-object-continues")
+def a_fresh_object_continues(view: View) -> Findings:
+    """An object that has never seen the conversation sends all of it."""
+    yield from _goes_on(view, loaded=False)
+
+
+def _goes_on(view: View, *, loaded: bool) -> Findings:
+    last: Requested | None = None
+    for before, turn in _turns(view):
+        first = _first(turn)
+        changed = turn.loaded is not None if loaded else turn.swapped
+        if changed and turn.collected is None and last is not None and first is not None and _answered(before):
+            start, whole = plain(last.sent.messages), plain(first.sent.messages)
+            found = differences(start, whole[: len(start)], names=("before", "now"))
+            if found:
+                yield violated(
+                    f"{first.where}: the conversation does not go on as it was: {found[0]}", detail="\n".join(found)
+                )
+            else:
+                yield "requests that go on"
+        for call in turn.calls:
+            if call.last is not None and call.sent is not None:
+                last = Requested(call, call.last, call.sent)
+
+
+def _answered(turn: TurnView | None) -> bool:
+    return turn is not None and turn.ended is not None and turn.ended.outcome == "answer"
+
+
+def _first(turn: TurnView) -> Requested | None:
+    for call in turn.calls:
+        if call.last is not None and call.sent is not None:
+            return Requested(call, call.last, call.sent)
+    return None
+
+
+def _turns(view: View) -> Iterator[tuple[TurnView | None, TurnView]]:
+    """Each turn with the last one before it."""
+    before: TurnView | None = None
+    for turn in view.turns:
+        yield before, turn
+        before = turn
+
+
+@check("persistence/loading-sends-nothing")
+def loading_sends_nothing(view: View) -> Findings:
+    """The server counts its requests: between the last one before and the first one after there is none."""
+    last = -1
+    for turn in view.turns:
+        numbers = [exchange.number for call in turn.calls for exchange in call.exchanges]
+        if any(isinstance(event, Loaded) for event in turn.events) and last >= 0 and numbers:
+            between = numbers[0] - last - 1
+            if between:
+                yield violated(f"{turn.where}: loading the conversation sent {between} requests")
+            else:
+                yield "requests around loading"
+        last = max([last, *numbers])

@@ -1,0 +1,49 @@
+"""Adapters broken on purpose: the proof that the suite's checks see what they are there for.
+
+Each mutant breaks one thing at one seam (what an adapter is given, what it returns, what it calls back, or what goes
+over the wire) and names the requirement that has to notice. They wrap any adapter, or stand as a rewriting proxy in
+front of the server, so that they break every provider's adapter alike.
+"""
+
+from __future__ import annotations
+
+from turnproof.driver.mutation import Mutant
+
+from . import (
+    caching,
+    cancelled,
+    core_inputs,
+    core_outputs,
+    failures,
+    figures,
+    media,
+    streaming,
+    structured,
+    thinking,
+    tools_incoming,
+    tools_names,
+    tools_outgoing,
+)
+
+__all__ = ["MUTANTS"]
+
+_AREAS = (
+    core_inputs,
+    core_outputs,
+    streaming,
+    tools_outgoing,
+    tools_incoming,
+    tools_names,
+    cancelled,
+    failures,
+    figures,
+    caching,
+    thinking,
+    structured,
+    media,
+)
+
+MUTANTS: tuple[Mutant, ...] = tuple(
+    found for area in _AREAS for found in vars(area).values() if isinstance(found, Mutant)
+)
+"""Every mutant of this suite, area by area."""

@@ -1,0 +1,81 @@
+"""Adapters that spoil the prefix cache."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ._broken import Broken, Given
+from ._mutant import mutant
+from ._rewriting import Rewriting
+from ._wire import Json, Wire
+
+
+@mutant(
+    "message-marks-dropped",
+    "wire",
+    caught_by="cache/history-is-read-from-the-cache",
+    scenarios="cache/growth",
+    sources=("defects:PC4", "defects:PC5"),
+)
+class MessageMarksDropped(Rewriting):
+    """Breakpoints are set on system text and tools, and never on the history."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for message in wire.messages(body):
+            for block in wire.blocks(message):
+                wire.clear_mark(block)
+
+
+@mutant(
+    "five-marks",
+    "wire",
+    caught_by="cache/breakpoints-stay-within-the-limit",
+    scenarios="cache/growth",
+    sources="defects:PC1",
+)
+class FiveMarks(Rewriting):
+    """Every message of the user gets a breakpoint."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for message in wire.messages(body):
+            if not wire.spoken_by_model(message):
+                wire.set_mark(wire.blocks(message)[-1])
+
+
+@mutant(
+    "tool-order-unstable",
+    "wire",
+    caught_by="cache/tools-keep-their-order",
+    scenarios="cache/growth",
+    sources="defects:PC3",
+)
+class ToolOrderUnstable(Rewriting):
+    """Tools go out in another order in every second request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        self._count += 1
+        if self._count % 2 == 0:
+            wire.tools(body).reverse()
+
+
+@mutant(
+    "clock-in-the-prompt",
+    "inputs",
+    caught_by="cache/prefix-is-stable",
+    scenarios="cache/growth",
+    sources="defects:PC2",
+    paths=("stateless",),
+)
+class ClockInThePrompt(Broken):
+    """The system text begins with something that is new in every call."""
+
+    ticks = 0
+
+    def given(self, given: Given) -> Given:
+        self.ticks += 1
+        text = given.system if isinstance(given.system, str) or given.system is None else given.system.text
+        return replace(given, system=f"It is tick {self.ticks}.\n{text}")

@@ -1,0 +1,196 @@
+"""Adapters that do not send what they were given, or do not leave it alone."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from msgspec.structs import replace as changed
+
+from turnproof.messages import Message, ProviderResponse, Text
+from turnproof.provider import Path, SystemInstruction
+
+from ._broken import Broken, Given, Proceed
+from ._mutant import mutant
+
+
+@mutant(
+    "system-dropped-with-history",
+    "inputs",
+    caught_by="core/system-text-is-sent-each-turn",
+    scenarios="basics/system_changes",
+    sources="defects:SY1",
+)
+class SystemDroppedWithHistory(Broken):
+    """The system text goes out only while there is no history yet."""
+
+    def given(self, given: Given) -> Given:
+        talked = any(message.role == "model" for message in given.messages)
+        return replace(given, system=None) if talked else given
+
+
+@mutant(
+    "first-system-text-kept",
+    "inputs",
+    caught_by="core/system-text-is-sent-each-turn",
+    scenarios="basics/system_changes",
+    sources=("defects:SP2", "defects:SP5"),
+)
+class FirstSystemTextKept(Broken):
+    """The system text of the first call goes out in all later ones."""
+
+    first: SystemInstruction = None
+
+    def given(self, given: Given) -> Given:
+        self.first = self.first or given.system
+        return replace(given, system=self.first)
+
+
+@mutant(
+    "new-message-sent-twice",
+    "inputs",
+    caught_by="core/new-message-goes-out-once",
+    scenarios="basics/four_turns",
+    sources="behaviours:P2",
+)
+class NewMessageSentTwice(Broken):
+    """The user's new message is appended by the session and by the adapter."""
+
+    def given(self, given: Given) -> Given:
+        if given.opens or not given.messages or given.messages[-1].role != "user":
+            return given
+        *before, last = given.messages
+        return replace(given, messages=[*before, changed(last, parts=last.parts * 2)])
+
+
+@mutant(
+    "history-cut-in-silence",
+    "inputs",
+    caught_by="core/wire-is-what-the-session-holds",
+    scenarios="basics/four_turns",
+    sources="defects:LS7",
+    paths=("stateless",),
+)
+class HistoryCutInSilence(Broken):
+    """Only the last three messages go out, whatever the conversation was."""
+
+    def given(self, given: Given) -> Given:
+        return replace(given, messages=list(given.messages[-3:]))
+
+
+@mutant(
+    "only-new-messages-sent",
+    "inputs",
+    caught_by="core/wire-is-what-the-session-holds",
+    scenarios="basics/four_turns",
+    sources=("defects:RS1", "defects:LS7"),
+    paths=("stateless",),
+)
+class OnlyNewMessagesSent(Broken):
+    """What was sent once is taken to be known to the service, and not sent again."""
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        super().__init__(inner, path)
+        self.sent = 0
+
+    def given(self, given: Given) -> Given:
+        fresh = list(given.messages[self.sent :]) or list(given.messages[-1:])
+        self.sent = len(given.messages)
+        return replace(given, messages=fresh)
+
+
+@mutant(
+    "callers-list-grows",
+    "inputs",
+    caught_by="core/arguments-are-left-alone",
+    scenarios="basics/four_turns",
+    sources="defects:SP1",
+    paths=("stateless",),
+)
+class CallersListGrows(Broken):
+    """The answer is appended to the caller's own list of messages."""
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        response = proceed(given)
+        assert isinstance(given.messages, list)
+        given.messages.append(Message("model", response.parts))
+        return response
+
+
+@mutant(
+    "request-counted-in-the-prompt",
+    "inputs",
+    caught_by="core/a-fresh-object-sends-the-same",
+    scenarios="basics/four_turns",
+    sources="defects:PC2",
+    paths=("stateless",),
+)
+class RequestCountedInThePrompt(Broken):
+    """Each object numbers its requests in the system text."""
+
+    count = 0
+
+    def given(self, given: Given) -> Given:
+        self.count += 1
+        text = given.system.text if isinstance(given.system, Text) else given.system
+        return replace(given, system=f"{text}\n(request {self.count})")
+
+
+@mutant(
+    "longest-conversation-wins",
+    "inputs",
+    caught_by="core/order-of-conversations-does-not-matter",
+    scenarios="basics/four_turns",
+    sources="defects:SP4",
+    paths=("stateless",),
+)
+class LongestConversationWins(Broken):
+    """The object keeps the longest conversation it has seen, and sends that one."""
+
+    longest: Sequence[Message] = ()
+
+    def given(self, given: Given) -> Given:
+        if len(given.messages) > len(self.longest):
+            self.longest = tuple(given.messages)
+        return replace(given, messages=list(self.longest))
+
+
+@mutant(
+    "threads-share-one-slot",
+    "inputs",
+    caught_by="core/threads-are-not-mixed",
+    scenarios="basics/four_turns",
+    sources=("defects:SP4", "defects:SP5"),
+    paths=("stateless",),
+)
+class ThreadsShareOneSlot(Broken):
+    """What a call was given passes through a field of the object, where the next call overwrites it."""
+
+    slot: Given
+    pause = threading.Event()
+
+    def given(self, given: Given) -> Given:
+        self.slot = given
+        # Long enough for every other thread to come by; calls one after the other notice nothing.
+        self.pause.wait(0.1)
+        return self.slot
+
+
+@mutant(
+    "history-counted-message-by-message",
+    "inputs",
+    caught_by="core/side-requests-stay-few",
+    scenarios="basics/four_turns",
+    sources="defects:GC10",
+    paths=("stateless",),
+    capability=("count_tokens",),
+)
+class HistoryCountedMessageByMessage(Broken):
+    """Before each call, every message of the history is counted by a request of its own."""
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        for message in given.messages:
+            self.inner.count_tokens([Message.user(message.text or "-")])
+        return proceed(given)

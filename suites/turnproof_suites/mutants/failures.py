@@ -1,0 +1,444 @@
+"""Adapters that raise something else than what happened, or do not raise at all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from turnproof.emulator.run import CANARY_KEY
+from turnproof.errors import (
+    AuthenticationError,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+)
+from turnproof.messages import FinishReason, Message, ProviderResponse, Text, ToolSchema
+from turnproof.provider import SystemInstruction
+
+from ._broken import Broken, Given, Proceed, overheard
+from ._mutant import mutant
+from ._rewriting import Rewriting
+from ._wire import Json, Wire
+
+
+class Failing(Broken):
+    """An adapter whose provider errors go through `failure`, which raises another one or gives an answer instead."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        raise error
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        try:
+            return proceed(given)
+        except ProviderError as error:
+            return self.failure(error)
+
+
+@mutant(
+    "failures-untyped",
+    "outputs",
+    caught_by="errors/failures-are-typed",
+    scenarios="faults/rate_limited",
+    sources=("defects:ER4", "defects:LS8"),
+    fails=True,
+)
+class FailuresUntyped(Failing):
+    """The mapper of errors falls over, and its own error is what the caller gets."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        raise AttributeError("'NoneType' object has no attribute 'status_code'")
+
+
+@mutant(
+    "error-returned-as-empty-answer",
+    "outputs",
+    caught_by="errors/error-answers-are-raised",
+    scenarios="faults/refusals",
+    sources=("defects:ER11", "defects:LS9"),
+)
+class ErrorReturnedAsEmptyAnswer(Failing):
+    """A refused request comes back as an answer without content."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if error.status is None or error.status < 400:
+            raise error
+        return ProviderResponse(finish_reason=FinishReason.STOP)
+
+
+@mutant(
+    "status-lost",
+    "outputs",
+    caught_by="errors/status-is-kept",
+    scenarios="faults/refusals",
+    sources="defects:ER5",
+)
+class StatusLost(Failing):
+    """Errors say that the HTTP status is unknown."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        error.status = None
+        raise error
+
+
+@mutant(
+    "bad-key-is-a-bad-request",
+    "outputs",
+    caught_by="errors/class-fits-the-status",
+    scenarios="faults/refusals",
+    sources="defects:ER10",
+)
+class BadKeyIsABadRequest(Failing):
+    """A refused key is raised as an invalid request."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if isinstance(error, AuthenticationError):
+            raise InvalidRequestError(error.message, status=error.status, kind=error.kind) from error
+        raise error
+
+
+@mutant(
+    "rate-limit-not-recognised",
+    "outputs",
+    caught_by="errors/class-fits-the-status",
+    scenarios="faults/rate_limited",
+    sources="defects:ER1",
+)
+class RateLimitNotRecognised(Failing):
+    """A 429 is raised as a plain error that nobody retries."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if isinstance(error, RateLimitError):
+            raise ProviderError(error.message, status=error.status, kind=error.kind, retry_after=error.retry_after)
+        raise error
+
+
+class _LastingOverload(OverloadedError):
+    """Overloaded, but not to be tried again."""
+
+    retryable = False
+
+
+@mutant(
+    "overload-is-final",
+    "outputs",
+    caught_by="errors/passing-failures-are-retryable",
+    scenarios="faults/server_error_in_tool_loop",
+    sources="defects:ER2",
+)
+class OverloadIsFinal(Failing):
+    """Errors of the service are not marked as worth another attempt."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if isinstance(error, OverloadedError):
+            raise _LastingOverload(error.message, status=error.status, kind=error.kind) from error
+        raise error
+
+
+class _PassingRefusal(InvalidRequestError):
+    """Invalid, but to be tried again."""
+
+    retryable = True
+
+
+@mutant(
+    "refusal-tried-again",
+    "outputs",
+    caught_by="errors/lasting-failures-are-not-retryable",
+    scenarios="faults/refusals",
+    sources="defects:ER9",
+)
+class RefusalTriedAgain(Failing):
+    """An invalid request is marked as worth another attempt."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if isinstance(error, InvalidRequestError):
+            raise _PassingRefusal(error.message, status=error.status, kind=error.kind) from error
+        raise error
+
+
+@mutant(
+    "retry-after-dropped",
+    "wire",
+    caught_by="errors/retry-after-is-kept",
+    scenarios="faults/rate_limited",
+    sources="defects:ER6",
+)
+class RetryAfterDropped(Rewriting):
+    """The header that says how long to wait is not read."""
+
+    def headers(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        return {name: value for name, value in headers.items() if name.lower() != "retry-after"}
+
+
+@mutant(
+    "retries-stacked",
+    "outputs",
+    caught_by="errors/one-request-per-attempt",
+    scenarios="faults/rate_limited",
+    sources="defects:ER7",
+)
+class RetriesStacked(Broken):
+    """The adapter retries by itself, below the session's retries."""
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        try:
+            return proceed(given)
+        except ProviderError as error:
+            if not error.retryable:
+                raise
+            return proceed(given)
+
+
+@mutant(
+    "context-limit-not-recognised",
+    "outputs",
+    caught_by="errors/context-limit-is-recognised",
+    scenarios="faults/misleading_words",
+    sources="defects:ER8",
+)
+class ContextLimitNotRecognised(Failing):
+    """A prompt that is too long is an invalid request like any other."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if isinstance(error, ContextLimitError):
+            raise InvalidRequestError(error.message, status=error.status, kind=error.kind) from error
+        raise error
+
+
+@mutant(
+    "no-room-made-for-a-long-prompt",
+    "outputs",
+    caught_by="recovery/a-too-long-prompt-is-shortened",
+    scenarios="gc/context_limit",
+    sources=("defects:ER8", "defects:GC3"),
+)
+class NoRoomMadeForALongPrompt(Failing):
+    """The refusal of a prompt that is too long is raised as an overload, so that it is sent again as it is."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if isinstance(error, ContextLimitError):
+            raise OverloadedError(error.message, status=error.status, kind=error.kind) from error
+        raise error
+
+
+@mutant(
+    "any-maximum-is-a-context-limit",
+    "outputs",
+    caught_by="errors/other-refusals-are-no-context-limit",
+    scenarios="faults/misleading_words",
+    sources="defects:ER9",
+)
+class AnyMaximumIsAContextLimit(Failing):
+    """Refusals with the word "maximum" in them are taken for a prompt that is too long."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if isinstance(error, InvalidRequestError) and "maximum" in error.message:
+            raise ContextLimitError(error.message, status=error.status, kind=error.kind) from error
+        raise error
+
+
+@mutant(
+    "broken-connection-misnamed",
+    "outputs",
+    caught_by="errors/broken-connections-are-transport-errors",
+    scenarios="faults/reset_mid_stream",
+    sources="defects:ER3",
+)
+class BrokenConnectionMisnamed(Failing):
+    """A connection that broke is raised as the service's being overloaded."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if isinstance(error, TransportError):
+            raise OverloadedError(error.message) from error
+        raise error
+
+
+class _Swallowing(Broken):
+    """Gives what a stream had told before it failed, instead of its error."""
+
+    swallowed: type[ProviderError]
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        given, heard = overheard(given)
+        try:
+            return proceed(given)
+        except self.swallowed:
+            if not heard.text:
+                raise
+            return ProviderResponse((Text("".join(heard.text)),), heard.usage, FinishReason.STOP)
+
+
+@mutant(
+    "error-event-swallowed",
+    "outputs",
+    caught_by="errors/error-events-end-the-call",
+    scenarios="faults/error_event",
+    sources="defects:ST12",
+)
+class ErrorEventSwallowed(_Swallowing):
+    """An error event in a stream is skipped like an event that nobody knows."""
+
+    swallowed = OverloadedError
+
+
+@mutant(
+    "cut-stream-taken-as-answer",
+    "outputs",
+    caught_by="errors/a-stream-without-its-end-is-no-answer",
+    scenarios="faults/no_end",
+    sources="defects:ST13",
+)
+class CutStreamTakenAsAnswer(_Swallowing):
+    """A stream that stops is a stream that has ended."""
+
+    swallowed = TransportError
+
+
+@mutant(
+    "legacy-keeps-failed-message",
+    "outputs",
+    caught_by="errors/a-failed-turn-leaves-no-trace",
+    scenarios="faults/refusals",
+    sources="defects:LS10",
+    paths=("legacy",),
+)
+class LegacyKeepsFailedMessage(Broken):
+    """The user's message is appended before the call, and stays there when the call fails."""
+
+    opened: tuple[SystemInstruction, Sequence[ToolSchema] | None] = (None, None)
+
+    def given(self, given: Given) -> Given:
+        if given.opens:
+            self.opened = given.system, given.tools
+        return given
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        before: list[Message] = list(self.inner.get_history())
+        try:
+            return proceed(given)
+        except ProviderError:
+            self.inner.create_session(*self.opened, [*before, *given.messages])
+            raise
+
+
+@mutant(
+    "client-dead-after-a-fault",
+    "outputs",
+    caught_by="recovery/turn-survives-a-passing-fault",
+    scenarios="faults/reset_mid_stream",
+    sources="defects:CA6",
+)
+class ClientDeadAfterAFault(Broken):
+    """After a failure the connection is not given back, and no later call gets one."""
+
+    dead = False
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        if self.dead:
+            raise TransportError("no connection became free in time")
+        try:
+            return proceed(given)
+        except ProviderError:
+            self.dead = True
+            raise
+
+
+@mutant(
+    "retry-repeats-the-message",
+    "inputs",
+    caught_by="recovery/a-retried-request-is-the-same",
+    scenarios="faults/rate_limited",
+    sources="defects:TP4",
+    paths=("stateless",),
+)
+class RetryRepeatsTheMessage(Broken):
+    """What a failed attempt was to send is sent again beside what the next one is to send."""
+
+    failed: Sequence[Message] = ()
+
+    def given(self, given: Given) -> Given:
+        return replace(given, messages=[*given.messages, *self.failed]) if self.failed else given
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        try:
+            response = proceed(given)
+        except ProviderError:
+            self.failed = given.messages[-1:]
+            raise
+        self.failed = ()
+        return response
+
+
+@mutant(
+    "retry-repeats-the-results",
+    "wire",
+    caught_by="recovery/results-go-out-once",
+    scenarios="faults/server_error_in_tool_loop",
+    sources="defects:TP4",
+)
+class RetryRepeatsTheResults(Rewriting):
+    """A request that is made again has the results of the failed attempt and those of the new one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._count = 0
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        count = len(wire.messages(body))
+        again, self._count = count == self._count, count
+        blocks = wire.blocks(wire.messages(body)[-1])
+        if again and wire.kind(blocks[0]) == "result":
+            blocks.insert(0, dict(blocks[0]))
+
+
+@mutant(
+    "failure-noted-in-the-text",
+    "callbacks",
+    caught_by="recovery/text-is-shown-once",
+    scenarios="faults/reset_mid_stream",
+    sources="defects:ST22",
+)
+class FailureNotedInTheText(Broken):
+    """When a stream breaks, the user is told so through the callback for the answer's text."""
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        try:
+            return proceed(given)
+        except TransportError:
+            if given.on_chunk is not None:
+                given.on_chunk(" [connection lost, trying again]")
+            raise
+
+
+@mutant(
+    "key-told-by-errors",
+    "outputs",
+    caught_by="security/key-stays-in-its-header",
+    scenarios="faults/refusals",
+    sources="defects:SE1",
+)
+class KeyToldByErrors(Failing):
+    """Errors quote the request that failed, its headers included."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        error.args = (f"{error.message} (authorization: Bearer {CANARY_KEY})",)
+        raise error
+
+
+@mutant(
+    "key-logged",
+    "outputs",
+    caught_by="security/key-stays-in-its-header",
+    scenarios="basics/plain",
+    sources="defects:SE2",
+)
+class KeyLogged(Broken):
+    """Requests are logged for debugging, their headers included."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        logging.getLogger("adapter").debug("POST /v1/messages %s", {"authorization": f"Bearer {CANARY_KEY}"})
+        return response

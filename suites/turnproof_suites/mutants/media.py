@@ -1,0 +1,99 @@
+"""Adapters that lose what is not text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from turnproof.messages import FileRef, InlineData, Message, Part, ToolResult
+
+from ._broken import Broken
+from ._mutant import mutant
+from ._rewriting import Rewriting, only
+from ._wire import Json, Wire
+
+
+def _without(message: Message, lost: Callable[[Part], bool]) -> Message:
+    if not any(lost(part) for part in message.parts):
+        return message
+    return replace(message, parts=tuple(part for part in message.parts if not lost(part)))
+
+
+@mutant(
+    "user-images-dropped",
+    "inputs",
+    caught_by="multimodal/user-images-are-sent",
+    scenarios="media/image_and_document",
+    sources="defects:MM2",
+)
+class UserImagesDropped(Broken):
+    """Pictures in a user's message are skipped, with everything that was said around them."""
+
+    def message(self, message: Message) -> Message:
+        kept = _without(message, lambda part: isinstance(part, InlineData) and part.mime_type.startswith("image/"))
+        return kept if kept.parts else Message.user("(a picture)")
+
+
+@mutant(
+    "documents-dropped",
+    "inputs",
+    caught_by="multimodal/documents-are-sent",
+    scenarios="media/image_and_document",
+    sources="defects:MM2",
+)
+class DocumentsDropped(Broken):
+    """Documents in a user's message are skipped."""
+
+    def message(self, message: Message) -> Message:
+        return _without(message, lambda part: isinstance(part, InlineData) and not part.mime_type.startswith("image/"))
+
+
+@mutant(
+    "file-references-dropped",
+    "inputs",
+    caught_by="multimodal/references-stay-references",
+    scenarios="media/by_reference",
+    sources="defects:MM2",
+)
+class FileReferencesDropped(Broken):
+    """Files that the provider is to fetch by itself are skipped."""
+
+    def message(self, message: Message) -> Message:
+        return _without(message, lambda part: isinstance(part, FileRef))
+
+
+@mutant(
+    "result-images-dropped",
+    "inputs",
+    caught_by="multimodal/result-images-are-sent",
+    scenarios="tools/image_result",
+    sources=("defects:MM1", "defects:LS3"),
+)
+class ResultImagesDropped(Broken):
+    """Attachments of a tool's result are left behind."""
+
+    def message(self, message: Message) -> Message:
+        if not any(result.attachments for result in message.results):
+            return message
+        parts = [replace(part, attachments=()) if isinstance(part, ToolResult) else part for part in message.parts]
+        return replace(message, parts=tuple(parts))
+
+
+@mutant(
+    "result-images-moved-out",
+    "wire",
+    caught_by="multimodal/result-images-are-sent",
+    scenarios="tools/image_result",
+    sources="defects:MM1",
+)
+class ResultImagesMovedOut(Rewriting):
+    """Of several attachments of one result only the first is sent."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for message in wire.messages(body):
+            for block in wire.blocks(message):
+                if wire.kind(block) == "result":
+                    inner = wire.inner_blocks(block)
+                    images = [one for one in inner if wire.kind(one) == "image"]
+                    only(inner, lambda one, later=images[1:]: not any(one is other for other in later))

@@ -1,0 +1,207 @@
+"""Adapters whose callbacks tell something else than their responses."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from msgspec.structs import replace as changed
+
+from turnproof.messages import FunctionCall, Part, ProviderResponse, Text
+from turnproof.provider import OnChunk, Path
+
+from ._broken import Broken, Given, Proceed
+from ._mutant import mutant
+from ._rewriting import Rewriting
+from ._wire import Json, Wire
+
+
+@mutant(
+    "first-chunk-lost",
+    "callbacks",
+    caught_by="streaming/chunks-make-up-the-text",
+    scenarios="basics/four_turns",
+    sources="behaviours:F1",
+)
+class FirstChunkLost(Broken):
+    """The piece that opens a block is never passed on."""
+
+    def given(self, given: Given) -> Given:
+        if (on_chunk := given.on_chunk) is None:
+            return given
+        heard: list[str] = []
+
+        def later(piece: str) -> None:
+            if heard:
+                on_chunk(piece)
+            heard.append(piece)
+
+        return replace(given, on_chunk=later)
+
+
+@mutant(
+    "chunks-doubled",
+    "callbacks",
+    caught_by="streaming/chunks-make-up-the-text",
+    scenarios="basics/four_turns",
+    sources="defects:ST22",
+)
+class ChunksDoubled(Broken):
+    """Each piece of text is passed on twice."""
+
+    def given(self, given: Given) -> Given:
+        if (on_chunk := given.on_chunk) is None:
+            return given
+        return replace(given, on_chunk=lambda piece: (on_chunk(piece), on_chunk(piece))[0])
+
+
+@mutant(
+    "chunks-held-back",
+    "callbacks",
+    caught_by="streaming/text-is-passed-on-in-pieces",
+    scenarios="basics/many_small_chunks",
+    sources="behaviours:F1",
+)
+class ChunksHeldBack(Broken):
+    """The text is streamed over the wire, and passed on all at once when it is complete."""
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        if (on_chunk := given.on_chunk) is None:
+            return proceed(given)
+        pieces: list[str] = []
+        response = proceed(replace(given, on_chunk=pieces.append))
+        on_chunk("".join(pieces))
+        return response
+
+
+@mutant(
+    "chunk-after-the-return",
+    "callbacks",
+    caught_by="streaming/no-callback-after-the-return",
+    scenarios="basics/four_turns",
+    sources="design:callbacks",
+)
+class ChunkAfterTheReturn(Broken):
+    """The last piece of a call is delivered when the next call begins."""
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        super().__init__(inner, path)
+        self.late: OnChunk | None = None
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        if self.late is not None:
+            self.late(".")
+        self.late = given.on_chunk
+        return proceed(given)
+
+
+@mutant(
+    "calls-announced-twice",
+    "callbacks",
+    caught_by="streaming/calls-are-announced-once",
+    scenarios="tools/one",
+    sources="behaviours:F2",
+)
+class CallsAnnouncedTwice(Broken):
+    """A call is announced when it is complete, and again at the end of the stream."""
+
+    def given(self, given: Given) -> Given:
+        if (on_call := given.on_call) is None:
+            return given
+        return replace(given, on_call=lambda call: (on_call(call), on_call(call))[0])
+
+
+@mutant(
+    "calls-announced-without-arguments",
+    "callbacks",
+    caught_by="streaming/calls-are-announced-once",
+    scenarios="tools/one",
+    sources=("behaviours:F2", "defects:ST5"),
+)
+class CallsAnnouncedWithoutArguments(Broken):
+    """A call is announced as soon as its name is known, before its arguments are."""
+
+    def given(self, given: Given) -> Given:
+        if (on_call := given.on_call) is None:
+            return given
+        return replace(given, on_call=lambda call: on_call(FunctionCall(id=call.id, name=call.name)))
+
+
+@mutant(
+    "text-told-after-calls",
+    "callbacks",
+    caught_by="streaming/callbacks-follow-the-models-order",
+    scenarios="tools/one",
+    sources="behaviours:F2",
+)
+class TextToldAfterCalls(Broken):
+    """Text waits in a buffer until the stream ends; calls do not."""
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        if (on_chunk := given.on_chunk) is None:
+            return proceed(given)
+        pieces: list[str] = []
+        response = proceed(replace(given, on_chunk=pieces.append))
+        for piece in pieces:
+            on_chunk(piece)
+        return response
+
+
+@mutant(
+    "bytes-decoded-one-by-one",
+    "callbacks",
+    caught_by="streaming/characters-survive-the-cut",
+    scenarios="faults/split*",
+    sources=("defects:ST8", "defects:ST9"),
+)
+class BytesDecodedOneByOne(Broken):
+    """Every network read is decoded on its own: what is not ASCII is lost at the seams."""
+
+    def given(self, given: Given) -> Given:
+        if (on_chunk := given.on_chunk) is None:
+            return given
+        return replace(given, on_chunk=lambda piece: on_chunk(_garbled(piece)))
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        if given.on_chunk is None:
+            return response
+        return changed(response, parts=tuple(map(_garbled_part, response.parts)))
+
+
+def _garbled_part(part: Part) -> Part:
+    return changed(part, text=_garbled(part.text)) if isinstance(part, Text) else part
+
+
+def _garbled(text: str) -> str:
+    return re.sub(r"[^\x00-\x7f]", "\N{REPLACEMENT CHARACTER}", text)
+
+
+@mutant(
+    "pings-read-as-text",
+    "wire",
+    caught_by="streaming/keep-alives-change-nothing",
+    scenarios="faults/comment*",
+    sources="defects:ST10",
+)
+class PingsReadAsText(Rewriting):
+    """A keep-alive between two events ends up in the answer."""
+
+    def answered(self, wire: Wire, document: Json) -> None:
+        wire.ping_to_text(document, "ping")
+
+
+@mutant(
+    "batch-answer-cut",
+    "outputs",
+    caught_by="streaming/stream-and-batch-agree",
+    scenarios="basics/text_in_blocks",
+    sources="defects:ST16",
+)
+class BatchAnswerCut(Broken):
+    """Answers in one piece are read up to their first text block; streams are read to the end."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        if given.on_chunk is not None:
+            return response
+        return changed(response, parts=response.parts[:1])

@@ -1,0 +1,141 @@
+"""Adapters that lose, change or misplace what the model thought."""
+
+from __future__ import annotations
+
+from dataclasses import replace as given_with
+
+from msgspec.structs import replace
+
+from turnproof.messages import Part, ProviderResponse, Text, Thought
+
+from ._broken import Broken, Given
+from ._mutant import mutant
+from ._rewriting import Rewriting, only
+from ._wire import Json, Wire
+
+
+@mutant(
+    "thinking-not-replayed",
+    "wire",
+    caught_by="thinking/goes-back-before-its-call",
+    scenarios="thinking/with_tools",
+    sources="defects:TH1",
+)
+class ThinkingNotReplayed(Rewriting):
+    """Thinking is left out of the history, in a running tool loop too."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for message in wire.messages(body):
+            only(wire.blocks(message), lambda block: wire.kind(block) != "thinking")
+
+
+@mutant(
+    "signature-dropped",
+    "wire",
+    caught_by="thinking/signatures-go-back-unchanged",
+    scenarios="thinking/with_tools",
+    sources=("defects:TH3", "defects:PE2"),
+)
+class SignatureDropped(Rewriting):
+    """Thinking is sent back without its signature."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for message in wire.messages(body):
+            for block in wire.blocks(message):
+                if wire.kind(block) == "thinking":
+                    wire.strip_signature(block)
+
+
+@mutant(
+    "thinking-edited",
+    "wire",
+    caught_by="thinking/signatures-go-back-unchanged",
+    scenarios="thinking/with_tools",
+    sources="wire:anthropic#5",
+)
+class ThinkingEdited(Rewriting):
+    """Thinking is tidied up before it is sent back, under the old signature."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for message in wire.messages(body):
+            for block in wire.blocks(message):
+                if wire.kind(block) == "thinking":
+                    wire.edit_thinking(block, lambda text: text[:-1])
+
+
+@mutant(
+    "redacted-thinking-dropped",
+    "wire",
+    caught_by="thinking/redacted-goes-back-verbatim",
+    scenarios="thinking/redacted",
+    sources="defects:TH2",
+)
+class RedactedThinkingDropped(Rewriting):
+    """Encrypted thinking says nothing to us, so it is thrown away."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for message in wire.messages(body):
+            only(wire.blocks(message), lambda block: wire.kind(block) != "redacted")
+
+
+@mutant(
+    "thinking-returned-as-text",
+    "outputs",
+    caught_by="thinking/is-not-answer-text",
+    scenarios="thinking/plain",
+    sources="defects:TH6",
+)
+class ThinkingReturnedAsText(Broken):
+    """What the model thought is returned as what it said."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        parts: list[Part] = [
+            Text(part.text) if isinstance(part, Thought) and part.text else part for part in response.parts
+        ]
+        return replace(response, parts=tuple(parts))
+
+
+@mutant(
+    "thinking-streamed-as-text",
+    "callbacks",
+    caught_by="thinking/is-not-answer-text",
+    scenarios="thinking/plain",
+    sources="defects:TH6",
+)
+class ThinkingStreamedAsText(Broken):
+    """What the model thinks is passed on as if it said it."""
+
+    def given(self, given: Given) -> Given:
+        return given_with(given, on_thinking=given.on_chunk) if given.on_chunk is not None else given
+
+
+@mutant(
+    "thinking-not-told",
+    "callbacks",
+    caught_by="thinking/is-called-back",
+    scenarios="thinking/plain",
+    sources="behaviours:F4",
+)
+class ThinkingNotTold(Broken):
+    """The callback for thinking is never called."""
+
+    def given(self, given: Given) -> Given:
+        return given_with(given, on_thinking=None)
+
+
+@mutant(
+    "thoughts-merged",
+    "outputs",
+    caught_by="thinking/blocks-stay-apart",
+    scenarios="thinking/interleaved",
+    sources="defects:TH4",
+)
+class ThoughtsMerged(Broken):
+    """Several thoughts of one answer become one, under the last signature."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        thoughts = [part for part in response.parts if isinstance(part, Thought)]
+        if len(thoughts) < 2:
+            return response
+        merged = replace(thoughts[-1], text="".join(part.text for part in thoughts))
+        return replace(response, parts=(merged, *(part for part in response.parts if not isinstance(part, Thought))))

@@ -1,0 +1,194 @@
+"""Adapters that return other calls than the model made, or calls that it never finished."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace as given_with
+
+from msgspec.structs import replace
+
+from turnproof.errors import TransportError
+from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse, ToolSchema
+
+from ._broken import Broken, Given, Proceed
+from ._mutant import mutant
+from ._rewriting import Rewriting
+from ._wire import Json, Wire
+
+
+@mutant(
+    "call-ids-replaced",
+    "wire",
+    caught_by="tools/call-ids-are-kept",
+    scenarios="tools/parallel",
+    sources="defects:TP8",
+)
+class CallIdsReplaced(Rewriting):
+    """The provider's call ids are replaced by made-up ones."""
+
+    def answered(self, wire: Wire, document: Json) -> None:
+        for place, key in wire.calls(document):
+            place[key] = f"call_{place[key][::-1]}"
+
+
+@mutant(
+    "call-id-is-the-name",
+    "outputs",
+    caught_by="tools/call-ids-are-kept",
+    scenarios="tools/parallel",
+    sources="defects:TP7",
+)
+class CallIdIsTheName(Broken):
+    """The id of a call is made from the function's name, so that two calls of one function share it."""
+
+    def given(self, given: Given) -> Given:
+        return _announcing(given, lambda call: replace(call, id=f"call_{call.name}"))
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        return with_calls(response, lambda call: replace(call, id=f"call_{call.name}"))
+
+
+@mutant(
+    "numeric-looking-text-converted",
+    "outputs",
+    caught_by="tools/arguments-keep-their-values",
+    scenarios="tools/large_arguments",
+    sources="defects:TP18",
+)
+class NumericLookingTextConverted(Broken):
+    """Text arguments that look like a number, a truth value or JSON are turned into one."""
+
+    def given(self, given: Given) -> Given:
+        return _announcing(given, _guessed)
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        return with_calls(response, _guessed)
+
+
+def _guessed(call: FunctionCall) -> FunctionCall:
+    return replace(call, args=_guess(call.args))
+
+
+def _guess(value: JSON) -> JSON:
+    if isinstance(value, dict):
+        return {key: _guess(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_guess(item) for item in value]
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value.lstrip("0") or "0")
+    except ValueError:
+        return value
+
+
+@mutant(
+    "empty-arguments-fail",
+    "outputs",
+    caught_by="tools/no-arguments-are-an-empty-object",
+    scenarios="tools/empty_arguments",
+    sources="defects:ST1",
+)
+class EmptyArgumentsFail(Broken):
+    """A call without arguments is a call whose arguments cannot be parsed."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        if any(not call.args for call in response.calls):
+            raise TransportError("malformed arguments: Expecting value: line 1 column 1 (char 0)")
+        return response
+
+
+@mutant(
+    "clipped-call-returned",
+    "outputs",
+    caught_by="tools/clipped-calls-are-not-returned",
+    scenarios="finish/clipped_call",
+    sources=("defects:ST3", "defects:ST2"),
+)
+class ClippedCallReturned(Broken):
+    """A call that the output limit cut in two is returned with empty arguments."""
+
+    tools: tuple[ToolSchema, ...] = ()
+
+    def given(self, given: Given) -> Given:
+        self.tools = tuple(given.tools or ()) or self.tools
+        return given
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        if response.finish_reason is not FinishReason.MAX_TOKENS:
+            return response
+        return replace(response, parts=(*response.parts, FunctionCall(id="call_clipped", name=self.tools[0].name)))
+
+
+@mutant(
+    "broken-arguments-run-as-empty",
+    "outputs",
+    caught_by="tools/broken-arguments-never-run",
+    scenarios="tools/malformed_arguments",
+    sources="defects:ST2",
+)
+class BrokenArgumentsRunAsEmpty(Broken):
+    """Arguments that are not JSON are replaced by an empty object, and the call is returned."""
+
+    tools: tuple[ToolSchema, ...] = ()
+
+    def given(self, given: Given) -> Given:
+        self.tools = tuple(given.tools or ()) or self.tools
+        return given
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        try:
+            return proceed(given)
+        except TransportError:
+            call = FunctionCall(id="call_broken", name=self.tools[0].name)
+            if given.on_call is not None:
+                given.on_call(call)
+            return ProviderResponse((call,), finish_reason=FinishReason.TOOL_USE)
+
+
+@mutant(
+    "calls-dropped",
+    "outputs",
+    caught_by="tools/tool-use-comes-with-calls",
+    scenarios="tools/one",
+    sources="defects:FR2",
+)
+class CallsDropped(Broken):
+    """The answer says that tools are wanted, and has no call."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, parts=tuple(part for part in response.parts if not isinstance(part, FunctionCall)))
+
+
+@mutant(
+    "parallel-calls-merged",
+    "outputs",
+    caught_by="tools/parallel-calls-stay-apart",
+    scenarios="tools/parallel",
+    sources=("defects:TP10", "defects:TP11"),
+)
+class ParallelCallsMerged(Broken):
+    """The pieces of all calls are collected in one place, so that one call comes out of several."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        if len(response.calls) < 2:
+            return response
+        merged = replace(
+            response.calls[0], args={key: value for call in response.calls for key, value in call.args.items()}
+        )
+        others = tuple(part for part in response.parts if not isinstance(part, FunctionCall))
+        return replace(response, parts=(*others, merged))
+
+
+def with_calls(response: ProviderResponse, edit: Callable[[FunctionCall], FunctionCall]) -> ProviderResponse:
+    """The response with each call edited."""
+    return replace(
+        response, parts=tuple(edit(part) if isinstance(part, FunctionCall) else part for part in response.parts)
+    )
+
+
+def _announcing(given: Given, edit: Callable[[FunctionCall], FunctionCall]) -> Given:
+    if (on_call := given.on_call) is None:
+        return given
+    return given_with(given, on_call=lambda call: on_call(edit(call)))

@@ -1,0 +1,91 @@
+"""Adapters that lose their way between the names tools have and the names an API takes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace as given_with
+
+from msgspec.structs import replace
+
+from turnproof.messages import FunctionCall, Message, ProviderResponse
+
+from ._broken import Broken, Given
+from ._mutant import mutant
+from ._rewriting import Rewriting
+from ._wire import Json, Wire
+from .tools_incoming import with_calls
+
+
+def _legal(name: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
+
+
+@mutant(
+    "names-not-restored",
+    "outputs",
+    caught_by="tools/names-come-back",
+    scenarios="tools/illegal_names",
+    sources="defects:TP13",
+)
+class NamesNotRestored(Broken):
+    """Calls come back under the names that went over the wire."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        return with_calls(response, lambda call: replace(call, name=_legal(call.name)))
+
+
+@mutant(
+    "names-collide",
+    "inputs",
+    caught_by="tools/names-stay-apart",
+    scenarios="tools/illegal_names",
+    sources="defects:SP3",
+)
+class NamesCollide(Broken):
+    """Illegal characters become underscores, so that two tools get one name, and the last of them gets the calls."""
+
+    def given(self, given: Given) -> Given:
+        given = super().given(given)
+        if given.tools is None:
+            return given
+        return given_with(given, tools=[replace(tool, name=_legal(tool.name)) for tool in given.tools])
+
+    def message(self, message: Message) -> Message:
+        if not message.calls:
+            return message
+        parts = [
+            replace(part, name=_legal(part.name)) if isinstance(part, FunctionCall) else part for part in message.parts
+        ]
+        return replace(message, parts=tuple(parts))
+
+
+@mutant(
+    "names-sent-as-they-are",
+    "wire",
+    caught_by="tools/names-are-legal",
+    scenarios="tools/one",
+    sources="defects:TP13",
+)
+class NamesSentAsTheyAre(Rewriting):
+    """A name that the API does not take goes out unchanged."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for place, key in wire.tool_names(body):
+            place[key] += ".v1"
+
+
+@mutant(
+    "replayed-names-differ",
+    "wire",
+    caught_by="tools/replayed-calls-use-declared-names",
+    scenarios="tools/one",
+    sources="defects:TP14",
+)
+class ReplayedNamesDiffer(Rewriting):
+    """Names are rewritten in the declarations and not in the history beside them."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        declared = {tool["name"] for tool in wire.tools(body)}
+        for place, key in wire.tool_names(body):
+            if not any(place is tool for tool in wire.tools(body)) and place[key] in declared:
+                place[key] = place[key].upper()

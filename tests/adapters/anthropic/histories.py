@@ -1,0 +1,93 @@
+"""Conversations of many shapes, made from a seed: what a converter must survive, legal or not."""
+
+from __future__ import annotations
+
+import random
+
+from turnproof.messages import (
+    CacheMark,
+    FunctionCall,
+    InlineData,
+    Message,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+)
+
+from .kit import DATED
+
+TOOLS = [
+    ToolSchema("mcp.files/read", "Read a file", {"type": "object", "properties": {"path": {"type": "string"}}}),
+    ToolSchema("plain", "", {}),
+]
+
+_WORDS = ["yes", "’北🌍", 'quote " and \\', "line\nbreak", "\u2028", "tab\t\x7f", " "]
+
+
+def grown(length: int) -> list[Message]:
+    """An ordinary conversation with tool rounds."""
+    messages: list[Message] = []
+    for n in range(length):
+        match n % 4:
+            case 0:
+                messages.append(Message.user(f"question {n}"))
+            case 1:
+                messages.append(Message.model(f"let me look {n}", FunctionCall(f"toolu_{n}", "plain", {"n": n})))
+            case 2:
+                messages.append(Message.tool(ToolResult(f"toolu_{n - 1}", "plain", {"rows": [n, None, "’北"]})))
+            case _:
+                messages.append(Message.model(f"answer {n}"))
+    return messages
+
+
+def arbitrary(seed: int) -> list[Message]:
+    """A conversation in which anything may follow anything, ids clash, and parts are marked."""
+    rng = random.Random(seed)
+    return [_message(rng) for _ in range(rng.randrange(1, 14))]
+
+
+def _message(rng: random.Random) -> Message:
+    role = rng.choice(["user", "model", "tool", "system"])
+    count = rng.randrange(0, 4)
+    match role:
+        case "tool":
+            return Message.tool(*(_result(rng) for _ in range(count)))
+        case "system":
+            return Message.system(rng.choice(_WORDS))
+        case "model":
+            return Message("model", tuple(_model_part(rng) for _ in range(count)))
+        case _:
+            return Message("user", tuple(_user_part(rng) for _ in range(count)))
+
+
+def _mark(rng: random.Random) -> CacheMark | None:
+    return CacheMark() if rng.random() < 0.1 else None
+
+
+def _id(rng: random.Random) -> str:
+    return rng.choice(["toolu_1", "toolu_2", "call 1", "functions.x:0", "’"])
+
+
+def _result(rng: random.Random) -> ToolResult:
+    value = rng.choice(["", "ok", {"a": 1.5}, None, [True]])
+    attachments = (InlineData("image/png", b"\x89"),) if rng.random() < 0.2 else ()
+    return ToolResult(_id(rng), "plain", value, rng.random() < 0.2, attachments, cache=_mark(rng))
+
+
+def _user_part(rng: random.Random) -> Part:
+    if rng.random() < 0.2:
+        return InlineData("image/png", b"\x89", cache=_mark(rng))
+    return Text(rng.choice(_WORDS), cache=_mark(rng))
+
+
+def _model_part(rng: random.Random) -> Part:
+    match rng.randrange(3):
+        case 0:
+            return FunctionCall(_id(rng), rng.choice([tool.name for tool in TOOLS]), {"x": rng.choice(_WORDS)})
+        case 1:
+            return Thought("hm", provider_data=ProviderData("anthropic-messages", DATED, {"signature": "s=="}))
+        case _:
+            return Text(rng.choice(_WORDS), cache=_mark(rng))

@@ -1,0 +1,160 @@
+"""What the tests of this adapter share: answers as the API writes them, and providers pointed at a test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import httpx2
+
+from turnproof.messages import FunctionCall, ProviderResponse, TokenUsage
+from turnproof.provider import Endpoint
+from turnproof_adapters.anthropic.binding import BINDING
+from turnproof_adapters.anthropic.legacy import AnthropicLegacy
+from turnproof_adapters.anthropic.stateless import AnthropicStateless
+
+KEY = "sk-ant-canary-0123456789"
+MODEL = "claude-sonnet-4-5"
+DATED = "claude-sonnet-4-5-20250929"
+
+USAGE = {"input_tokens": 20, "cache_creation_input_tokens": 5, "cache_read_input_tokens": 100, "output_tokens": 7}
+
+
+def endpoint(url: str, model: str = MODEL, **options: Any) -> Endpoint:
+    return Endpoint(url, KEY, model, options)
+
+
+def stateless(url: str, model: str = MODEL, **options: Any) -> AnthropicStateless:
+    assert BINDING.open_stateless is not None
+    provider = BINDING.open_stateless(endpoint(url, model, **options))
+    assert isinstance(provider, AnthropicStateless)
+    return provider
+
+
+def legacy(url: str, model: str = MODEL, **options: Any) -> AnthropicLegacy:
+    assert BINDING.open_legacy is not None
+    provider = BINDING.open_legacy(endpoint(url, model, **options))
+    assert isinstance(provider, AnthropicLegacy)
+    return provider
+
+
+def answer(*content: dict[str, Any], stop: str | None = "end_turn", usage: dict[str, Any] = USAGE) -> dict[str, Any]:
+    """A batch answer."""
+    return {
+        "id": "msg_01",
+        "type": "message",
+        "role": "assistant",
+        "model": DATED,
+        "content": list(content),
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": usage,
+    }
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def tool_use(call_id: str, name: str, args: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "tool_use", "id": call_id, "name": name, "input": args}
+
+
+def event(kind: str, **fields: Any) -> bytes:
+    """One event as the API writes it, padding before the last brace included."""
+    data = json.dumps({"type": kind, **fields}, ensure_ascii=False)
+    return f"event: {kind}\ndata: {data[:-1]}    }}\n\n".encode()
+
+
+def start(usage: dict[str, Any] = USAGE) -> bytes:
+    return event("message_start", message=answer(stop=None, usage={**usage, "output_tokens": 1}))
+
+
+def block(index: int, shell: dict[str, Any], *deltas: dict[str, Any], closed: bool = True) -> list[bytes]:
+    """The events of one block."""
+    events = [event("content_block_start", index=index, content_block=shell)]
+    events += [event("content_block_delta", index=index, delta=delta) for delta in deltas]
+    return events + ([event("content_block_stop", index=index)] if closed else [])
+
+
+def text_block(index: int, *pieces: str, closed: bool = True) -> list[bytes]:
+    return block(index, text(""), *({"type": "text_delta", "text": piece} for piece in pieces), closed=closed)
+
+
+def call_block(index: int, call_id: str, name: str, *pieces: str, closed: bool = True) -> list[bytes]:
+    deltas = ({"type": "input_json_delta", "partial_json": piece} for piece in ("", *pieces))
+    return block(index, tool_use(call_id, name, {}), *deltas, closed=closed)
+
+
+def thinking_block(index: int, *pieces: str, signature: str | None = "sig==", closed: bool = True) -> list[bytes]:
+    deltas = [{"type": "thinking_delta", "thinking": piece} for piece in pieces]
+    if signature is not None:
+        deltas.append({"type": "signature_delta", "signature": signature})
+    return block(index, {"type": "thinking", "thinking": "", "signature": ""}, *deltas, closed=closed)
+
+
+def finish(stop: str = "end_turn", usage: dict[str, Any] = USAGE) -> list[bytes]:
+    delta = event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage=usage)
+    return [delta, event("message_stop")]
+
+
+def stream(*blocks: Iterable[bytes], stop: str = "end_turn", usage: dict[str, Any] = USAGE) -> list[bytes]:
+    """A whole stream as events."""
+    return [start(usage), event("ping"), *(each for events in blocks for each in events), *finish(stop, usage)]
+
+
+class Heard:
+    """Callbacks that remember what they were told, in order."""
+
+    def __init__(self) -> None:
+        self.said: list[tuple[str, Any]] = []
+        self.usage: list[TokenUsage] = []
+
+    @property
+    def callbacks(self) -> dict[str, Callable[..., None]]:
+        return {
+            "on_chunk": lambda piece: self.said.append(("text", piece)),
+            "on_thinking": lambda piece: self.said.append(("thinking", piece)),
+            "on_function_call": lambda call: self.said.append(("call", call)),
+            "on_usage_update": self.usage.append,
+        }
+
+    @property
+    def text(self) -> str:
+        return "".join(piece for kind, piece in self.said if kind == "text")
+
+    @property
+    def calls(self) -> list[FunctionCall]:
+        return [call for kind, call in self.said if kind == "call"]
+
+    @property
+    def kinds(self) -> list[str]:
+        return [kind for kind, _ in self.said]
+
+
+class Capture:
+    """A transport in memory that keeps every request and answers `hi`."""
+
+    def __init__(self, reply: dict[str, Any] | None = None, events: list[bytes] | None = None) -> None:
+        self.requests: list[httpx2.Request] = []
+        self._reply = reply or answer(text("hi"))
+        self._events = events or stream(text_block(0, "hi"))
+        self.transport = httpx2.MockTransport(self._handle)
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.requests[-1].content)
+
+    def _handle(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        if b'"stream":true' in request.content:
+            return httpx2.Response(200, content=b"".join(self._events), headers={"content-type": "text/event-stream"})
+        if request.url.path.endswith("count_tokens"):
+            return httpx2.Response(200, json={"input_tokens": 42})
+        return httpx2.Response(200, json=self._reply)
+
+
+def outcome(response: ProviderResponse) -> tuple[Any, ...]:
+    """What two paths must agree on."""
+    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output

@@ -1,0 +1,170 @@
+"""The stateless path writes its own bytes. They are those of the SDK's plain call, they depend on nothing that went
+before, and a turn costs what is new in it.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+import anthropic
+import httpx2
+import pytest
+from turnproof.cache.anthropic import AnthropicCachePlugin
+from turnproof.messages import Message, ToolSchema, dump_messages
+
+from .histories import TOOLS, arbitrary, grown
+from .kit import KEY, MODEL, Capture, legacy, stateless
+
+URL = "http://example.invalid"
+SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
+
+
+def body(provider: Any, capture: Capture, messages: Sequence[Message], **kwargs: Any) -> bytes:
+    provider.complete(messages, "rules", TOOLS, **kwargs)
+    return bytes(capture.requests[-1].content)
+
+
+def fresh(messages: Sequence[Message], **kwargs: Any) -> bytes:
+    capture = Capture()
+    return body(stateless(URL, transport=capture.transport), capture, messages, **kwargs)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+@pytest.mark.parametrize("history", [*map(grown, (1, 2, 3, 4, 9, 40)), *map(arbitrary, range(30))])
+def test_the_request_is_the_one_that_the_plain_sdk_call_sends(history: list[Message], streamed: bool) -> None:
+    ours, theirs = Capture(), Capture()
+    thinking = {"budget_tokens": 2000}
+    provider = stateless(URL, transport=ours.transport, thinking=thinking)
+    provider.complete(history, "rules", TOOLS, response_schema=SCHEMA, on_chunk=print if streamed else None)
+    kwargs = legacy(URL, thinking=thinking)._kwargs(history, "rules", TOOLS, SCHEMA)
+    plain = anthropic.Anthropic(api_key=KEY, base_url=URL, http_client=httpx2.Client(transport=theirs.transport))
+    plain.messages.create(**kwargs, **({"stream": True} if streamed else {}), timeout=600)
+    assert ours.body == theirs.body
+    assert set(ours.requests[-1].headers) == set(theirs.requests[-1].headers)
+    assert ours.requests[-1].url == theirs.requests[-1].url
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_requests_in_any_order_are_those_of_fresh_objects(seed: int) -> None:
+    rng = random.Random(seed)
+    conversations = [arbitrary(seed), grown(30), arbitrary(seed + 1000)]
+    requests = [history[:end] for history in conversations for end in range(1, len(history) + 1)]
+    rng.shuffle(requests)
+    capture = Capture()
+    provider = stateless(URL, transport=capture.transport)
+    for request in requests[:12]:
+        assert body(provider, capture, request) == fresh(request)
+
+
+def test_dropping_what_is_kept_beside_messages_changes_no_byte() -> None:
+    capture = Capture()
+    provider = stateless(URL, transport=capture.transport)
+    history = grown(20)
+    before = body(provider, capture, history)
+    provider.forget_encodings()
+    assert body(provider, capture, history) == before
+    assert provider.messages_encoded == 40
+
+
+def test_arguments_are_left_as_they_were() -> None:
+    history, before = grown(12), dump_messages(grown(12)[:0])
+    before = dump_messages(history)
+    identities = list(map(id, history))
+    provider = stateless(URL, transport=Capture().transport)
+    tools = list(TOOLS)
+    provider.complete(history, "rules", tools)
+    assert dump_messages(history) == before
+    assert list(map(id, history)) == identities
+    assert tools == TOOLS
+
+
+def test_threads_do_not_mix_their_conversations() -> None:
+    """Many threads on one object, each with its own history: every request holds its own words and no other's."""
+    capture = Capture()
+    provider = stateless(URL, transport=capture.transport)
+    histories = [[Message.user(f"nonce-{n}-{m}") if m % 2 == 0 else Message.model("ok") for m in range(9)] for n in range(8)]
+    expected = {fresh(history[:end]) for history in histories for end in (1, 3, 5, 7, 9)}
+    capture.requests.clear()
+
+    def talk(history: list[Message]) -> None:
+        for end in (1, 3, 5, 7, 9):
+            provider.complete(history[:end], "rules", TOOLS)
+
+    threads = [threading.Thread(target=talk, args=(history,)) for history in histories]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert {bytes(request.content) for request in capture.requests} == expected
+
+
+def test_a_turn_encodes_its_new_messages_and_no_others() -> None:
+    """The counter is exact where a clock is not: this is what keeps the cost of a turn from growing."""
+    provider = stateless(URL, transport=Capture().transport)
+    history = grown(1000)
+    provider.complete(history)
+    for _ in range(5):
+        before = provider.messages_encoded
+        history += [Message.model("ok"), Message.user("and?")]
+        provider.complete(history)
+        assert provider.messages_encoded - before == 2
+
+
+def test_a_turn_with_a_cache_plugin_encodes_no_more_for_a_longer_history() -> None:
+    costs = []
+    for length in (40, 400):
+        provider, plugin = stateless(URL, transport=Capture().transport), AnthropicCachePlugin(minimum_tokens=1)
+        history = grown(length)
+        for _ in range(6):
+            before = provider.messages_encoded
+            prepared = plugin.prepare(history, "rules", TOOLS)
+            provider.complete(prepared.messages, prepared.system, prepared.tools)
+            history += [Message.model("ok"), Message.user("and?")]
+        costs.append(provider.messages_encoded - before)
+    assert costs[0] == costs[1] <= 4
+
+
+def test_nothing_keeps_a_conversation_alive_that_its_session_dropped() -> None:
+    provider = stateless(URL, transport=Capture().transport)
+    history = grown(40)
+    provider.complete(history)
+    remembered = [weakref.ref(message) for message in history]
+    del history
+    gc.collect()
+    assert [each() for each in remembered if each() is not None] == []
+
+
+def test_another_model_gets_an_encoding_of_its_own() -> None:
+    capture = Capture()
+    provider = stateless(URL, transport=capture.transport)
+    history = [Message.user("hi"), Message.system("be brief")]
+    provider.complete(history)
+    assert [message["role"] for message in capture.body["messages"]] == ["user"]
+    provider.connect("claude-opus-4-8")
+    provider.complete(history)
+    assert capture.body["model"] == "claude-opus-4-8"
+    assert [message["role"] for message in capture.body["messages"]] == ["user", "system"]
+    provider.connect(MODEL)
+    provider.complete(history)
+    assert [message["role"] for message in capture.body["messages"]] == ["user"]
+
+
+def test_the_head_of_a_growing_conversation_keeps_its_bytes() -> None:
+    """What the service's prompt cache needs: a later request begins like the one before."""
+    tools = [*TOOLS, ToolSchema("a.b"), ToolSchema("a:b")]
+    capture = Capture()
+    provider = stateless(URL, transport=capture.transport)
+    history = grown(10)
+    sent = []
+    for extra in ("one", "two", "three"):
+        history += [Message.user(extra), Message.model(extra)]
+        provider.complete([*history[:-1]], "rules", tools)
+        sent.append(capture.body["messages"])
+    for earlier, later in zip(sent, sent[1:], strict=False):
+        assert later[: len(earlier)] == earlier

@@ -1,0 +1,162 @@
+"""Runs that go wrong in every way an adapter can make them, and that still leave a readable transcript."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from turnproof.driver import Lab, RunSpec
+from turnproof.emulator.run import CANARY_KEY
+from turnproof.evidence import digest
+from turnproof.messages import FinishReason, Text
+from turnproof.dialects.base import ReplyPart
+from turnproof.scenarios.model import Scenario, ScriptRound, Turn
+from turnproof.transcript import (
+    CallBegan,
+    Chunk,
+    Failed,
+    HistorySnapshot,
+    LateCallback,
+    Response,
+    RunKey,
+    Transcript,
+    TurnEnded,
+    WireRequest,
+    WireResponse,
+)
+
+HERE = str(Path(__file__).parent)
+
+
+def scenario(*answers: str, name: str = "toy/talk") -> Scenario:
+    turns = tuple(
+        Turn(user=(Text(f"question {n}"),), rounds=(ScriptRound((ReplyPart(Text(text)),), FinishReason.STOP),))
+        for n, text in enumerate(answers)
+    )
+    return Scenario(name=name, title="Talk", turns=turns)
+
+
+def spec(toy: str, *answers: str, mode: str = "stream") -> RunSpec:
+    made = scenario(*(answers or ("first answer", "second answer")))
+    return RunSpec(f"toys:{toy}", made, RunKey(made.name, "stateless", mode))  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    sys.path.insert(0, HERE)
+    with Lab(jobs=1, time_limit=3.0) as opened:
+        yield opened
+    sys.path.remove(HERE)
+
+
+@pytest.fixture(scope="module")
+def talk(lab: Lab) -> Transcript:
+    return lab.run(spec("PLAIN"))
+
+
+def test_a_run_has_both_sides_of_every_call_in_order(talk: Transcript) -> None:
+    turn = [type(event) for event in talk.events if event.turn == 1]
+    wanted = [CallBegan, WireRequest, WireResponse, Chunk, Response]
+    start = turn.index(CallBegan)
+    assert turn[start : start + 5] == wanted
+    assert talk.end.how == "completed"
+
+
+def test_the_second_request_carries_the_first_turn(talk: Transcript) -> None:
+    body = talk.of(WireRequest)[1].body
+    assert [message["content"] for message in body["messages"]] == ["question 0", "first answer", "question 1"]
+
+
+def test_the_session_holds_what_was_said(talk: Transcript) -> None:
+    last = talk.of(HistorySnapshot)[-1]
+    assert [message.text for message in last.messages] == ["question 0", "first answer", "question 1", "second answer"]
+
+
+def test_the_same_seed_gives_the_same_digest(lab: Lab, talk: Transcript) -> None:
+    assert digest(lab.run(spec("PLAIN"))) == digest(talk)
+
+
+def test_one_changed_character_of_the_script_changes_the_digest(lab: Lab, talk: Transcript) -> None:
+    assert digest(lab.run(spec("PLAIN", "first answer", "second answer!"))) != digest(talk)
+
+
+def test_an_adapter_that_hangs_is_reported_as_hung_and_the_next_run_goes_on(lab: Lab) -> None:
+    hung = lab.run(spec("HANGS"))
+    assert hung.end.how == "hung"
+    assert "provider call 0" in hung.end.detail
+    assert lab.run(spec("PLAIN")).end.how == "completed"
+
+
+def test_an_adapter_that_kills_its_process_is_reported_and_the_next_run_goes_on(lab: Lab) -> None:
+    assert lab.run(spec("DIES")).end.how == "died"
+    assert lab.run(spec("PLAIN")).end.how == "completed"
+
+
+def test_what_an_adapter_prints_is_captured_and_stays_off_our_output(
+    lab: Lab, capfd: pytest.CaptureFixture[str]
+) -> None:
+    printed = lab.run(spec("PRINTS")).end.stdout
+    assert printed.count("debug: sending") == 2
+    assert "debug" not in capfd.readouterr().out
+
+
+def test_system_exit_of_an_adapter_is_a_failed_call_and_no_end_of_the_run(lab: Lab) -> None:
+    transcript = lab.run(spec("EXITS"))
+    failures = [event for event in transcript.of(Failed) if event.scope == "call"]
+    assert [(event.error, event.typed) for event in failures] == [("SystemExit", False)] * 2
+    assert transcript.end.how == "completed"
+
+
+def test_an_adapter_that_returns_nothing_fails_as_such(lab: Lab) -> None:
+    failure = lab.run(spec("NOTHING")).of(Failed)[0]
+    assert (failure.error, failure.typed) == ("TypeError", False)
+    assert "NoneType" in failure.message
+
+
+def test_a_binding_that_raises_on_open_is_reported_as_open_failed(lab: Lab) -> None:
+    end = lab.run(spec("BROKEN")).end
+    assert (end.how, end.detail) == ("open-failed", "RuntimeError: no such region")
+
+
+def test_a_key_in_exceptions_and_logs_is_noted_and_kept_out_of_the_evidence(lab: Lab) -> None:
+    import msgspec
+
+    transcript = lab.run(spec("LEAKS"))
+    assert "log" in transcript.end.leaks
+    assert any(place.startswith("Failed in turn") for place in transcript.end.leaks)
+    assert CANARY_KEY.encode() not in msgspec.json.encode(transcript)
+
+
+def test_a_callback_after_the_call_is_recorded_as_late(lab: Lab) -> None:
+    late = lab.run(spec("LATE")).of(LateCallback)
+    assert [event.kind for event in late] == ["chunk"]
+
+
+def test_runs_side_by_side_give_the_transcripts_of_runs_one_by_one(talk: Transcript) -> None:
+    sys.path.insert(0, HERE)
+    found: list[str] = []
+    try:
+        with Lab(jobs=2) as lab:
+            lab.run_all([spec("PLAIN") for _ in range(6)], lambda _, transcript: found.append(digest(transcript)))
+    finally:
+        sys.path.remove(HERE)
+    assert found == [digest(talk)] * 6
+
+
+def test_a_run_in_this_process_gives_the_transcript_of_a_run_in_a_worker(talk: Transcript) -> None:
+    sys.path.insert(0, HERE)
+    try:
+        with Lab(in_process=True) as lab:
+            assert digest(lab.run(spec("PLAIN"))) == digest(talk)
+    finally:
+        sys.path.remove(HERE)
+
+
+def test_the_turn_ends_with_the_text_that_the_user_saw(talk: Transcript) -> None:
+    assert [(end.outcome, end.shown) for end in talk.of(TurnEnded)] == [
+        ("answer", "first answer"),
+        ("answer", "second answer"),
+    ]

@@ -1,0 +1,55 @@
+"""Scenario files with one mistake each, and the check that it is refused in the right place and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+
+from turnproof.errors import ScenarioError
+from turnproof.scenarios import load
+
+TOOLS = """\
+title: T
+tools:
+  - {name: read, takes: {bed: string}}
+  - {name: water}
+results: {read: 41 %, water: done}
+turns:
+"""
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A file, where it is wrong, and words of the reason."""
+
+    id: str
+    text: str
+    path: str
+    reason: str
+
+
+def file(id: str, text: str, path: str, reason: str) -> Bad:
+    """A whole file."""
+    return Bad(id, dedent(text), path, reason)
+
+
+def turn(id: str, text: str, path: str, reason: str) -> Bad:
+    """One turn of a scenario with the tools `read` and `water`; `path` continues `$.turns[0]`."""
+    first, *rest = dedent(text).strip("\n").splitlines()
+    body = "\n".join([f"  - {first}", indent("\n".join(rest), "    ")])
+    return Bad(id, TOOLS + body + "\n", f"$.turns[0]{path}", reason)
+
+
+def check_refused(bad: Bad, folder: Path) -> None:
+    """The file is refused with its name, the path and the reason."""
+    file = folder / "bad.yaml"
+    file.write_text(bad.text, encoding="utf-8")
+    with pytest.raises(ScenarioError) as caught:
+        load(file)
+    assert caught.value.file == str(file)
+    assert caught.value.path == bad.path
+    assert bad.reason in caught.value.reason
+    assert str(caught.value).startswith(f"{file}: {bad.path}: ")

@@ -1,0 +1,139 @@
+"""The scenarios we ship load, cover what scenarios can express, and keep to the rules that no loader can enforce."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import turnproof_suites
+from turnproof.messages import FinishReason, FunctionCall, Message, Text
+from turnproof.provider import Capabilities
+from turnproof.scenarios import Scenario, load_all
+from turnproof.scenarios._turns import BEFORE, ERRORS, EVENTS
+from turnproof.scenarios.model import CutPoint, FaultKind, Turn
+
+SCENARIOS = load_all(Path(next(iter(turnproof_suites.__path__))) / "scenarios")
+
+every = pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=list(SCENARIOS))
+
+
+def turns() -> list[Turn]:
+    return [turn for scenario in SCENARIOS.values() for turn in scenario.turns]
+
+
+def test_there_are_many_and_a_quick_run_has_few_enough() -> None:
+    quick = [scenario for scenario in SCENARIOS.values() if scenario.depth == "quick"]
+    assert len(SCENARIOS) >= 32
+    assert 28 <= len(quick) <= 40
+
+
+@pytest.mark.parametrize("kind", get_args(FaultKind))
+def test_every_kind_of_fault_happens(kind: str) -> None:
+    assert any(fault.kind == kind for turn in turns() for fault in turn.faults)
+
+
+@pytest.mark.parametrize("at", get_args(CutPoint))
+def test_every_kind_of_cancel_happens(at: str) -> None:
+    assert any(turn.cancel is not None and turn.cancel.at == at for turn in turns())
+
+
+@pytest.mark.parametrize("kind", sorted(set(EVENTS) - {"block_start", "end", "signature"}))
+def test_something_happens_after_every_kind_of_event(kind: str) -> None:
+    """But for three that show nothing new: a block has begun, thinking is signed, all is over."""
+    happenings = [turn.cancel for turn in turns() if turn.cancel] + [fault for turn in turns() for fault in turn.faults]
+    assert any(happening.after is not None and happening.after.startswith(f"{kind}:") for happening in happenings)
+
+
+@pytest.mark.parametrize("action", BEFORE)
+def test_every_action_happens(action: str) -> None:
+    assert any(action in turn.before for turn in turns())
+
+
+@pytest.mark.parametrize("error", sorted(set(ERRORS) - {"ContentFilterError"}))
+def test_every_error_is_expected_somewhere(error: str) -> None:
+    """But for the content filter, which no status of its own gives away."""
+    assert any(turn.error == error for turn in turns())
+
+
+@pytest.mark.parametrize("reason", sorted(set(FinishReason) - {"error", "cancelled", "safety"}))
+def test_every_way_to_finish_happens(reason: str) -> None:
+    """But for those that no service says by itself, and `safety`, which the dialect at hand has no word for."""
+    assert any(round_.finish == reason for turn in turns() for round_ in turn.rounds)
+
+
+@pytest.mark.parametrize(
+    "feature",
+    sorted({field.name for field in fields(Capabilities)} - {"mid_system", "count_tokens", "lifecycle"}),
+)
+def test_every_capability_of_a_conversation_is_needed_somewhere(feature: str) -> None:
+    """Counting, lifecycle and instructions in mid-conversation are no matter of a scripted turn."""
+    assert any(feature in scenario.features for scenario in SCENARIOS.values())
+
+
+@pytest.mark.parametrize("probe", ["fresh", "reversed", "threads"])
+@pytest.mark.parametrize("depth", ["quick"])
+def test_every_probe_is_made_in_a_quick_run(probe: str, depth: str) -> None:
+    assert any(probe in scenario.probes for scenario in SCENARIOS.values() if scenario.depth == depth)
+
+
+@every
+def test_what_goes_wrong_is_followed_by_a_turn_that_goes_right(scenario: Scenario) -> None:
+    """The request after an abnormal turn is what shows the defect."""
+    last = scenario.turns[-1]
+    assert last.expect == "answer"
+    assert not last.faults
+
+
+@every
+def test_calls_stand_last_in_their_answer(scenario: Scenario) -> None:
+    """The API refuses text behind a call, so no model that can be replayed says so."""
+    for turn in scenario.turns:
+        for round_ in turn.rounds:
+            kinds = [isinstance(part.part, FunctionCall) for part in round_.parts]
+            assert kinds == sorted(kinds)
+
+
+@every
+def test_thinking_is_on_where_the_model_thinks_and_there_in_every_tool_round(scenario: Scenario) -> None:
+    """While a tool loop runs with thinking on, the API wants each of its answers to begin with thinking."""
+    thinks = [
+        type(round_.parts[0].part).__name__ == "Thought"
+        for turn in scenario.turns
+        for round_ in turn.rounds
+        if any(isinstance(part.part, FunctionCall) for part in round_.parts)
+    ]
+    if "thinking" in scenario.options:
+        assert all(thinks)
+        assert scenario.options["max_tokens"] > scenario.options["thinking"]["budget_tokens"]
+    else:
+        assert "thinking" not in scenario.features
+
+
+@every
+def test_a_scenario_says_what_it_is_for(scenario: Scenario) -> None:
+    first = Path(scenario.file).read_text(encoding="utf-8").splitlines()[0]
+    assert first.startswith("# ")
+    assert 10 < len(scenario.title) < 90
+    assert not scenario.title.endswith(".")
+
+
+def test_titles_are_unique() -> None:
+    titles = [scenario.title for scenario in SCENARIOS.values()]
+    assert len(set(titles)) == len(titles)
+
+
+def test_the_cached_prefix_is_large_enough_to_be_stored() -> None:
+    """1,024 tokens at about four characters each is the smallest prefix that the model at hand stores."""
+    for scenario in SCENARIOS.values():
+        if scenario.cache and scenario.name != "cache/small_prefix":
+            assert scenario.system is not None
+            assert len(scenario.system) > 4 * 1024, scenario.name
+
+
+def test_what_the_user_says_is_a_message_that_can_be_sent() -> None:
+    for turn in turns():
+        if turn.user:
+            assert not all(isinstance(part, Text) and not part.text.strip() for part in Message.user(*turn.user).parts)

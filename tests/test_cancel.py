@@ -1,0 +1,139 @@
+"""`CancelToken`: set once, seen by everybody, from any thread."""
+
+from __future__ import annotations
+
+import logging
+import threading
+
+import pytest
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import Cancelled, ProviderError
+
+
+def test_a_new_token_is_not_cancelled() -> None:
+    token = CancelToken()
+    assert not token.is_cancelled
+    assert token.wait(0) is False
+    token.raise_if_cancelled()
+    assert repr(token) == "CancelToken(is_cancelled=False)"
+
+
+def test_cancelling_is_seen_and_idempotent() -> None:
+    token, ran = CancelToken(), []
+    token.on_cancel(lambda: ran.append(1))
+    token.cancel()
+    token.cancel()
+    assert token.is_cancelled
+    assert token.wait(0) is True
+    assert ran == [1]
+
+
+def test_raise_if_cancelled_raises_cancelled_which_is_no_provider_error() -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled) as caught:
+        token.raise_if_cancelled()
+    assert not isinstance(caught.value, ProviderError)
+
+
+def test_callbacks_run_in_the_order_of_registration() -> None:
+    token, ran = CancelToken(), []
+    for number in range(5):
+        token.on_cancel(lambda number=number: ran.append(number))  # type: ignore[misc]
+    token.cancel()
+    assert ran == [0, 1, 2, 3, 4]
+
+
+def test_a_callback_registered_late_runs_at_once() -> None:
+    token, ran = CancelToken(), []
+    token.cancel()
+    forget = token.on_cancel(lambda: ran.append(1))
+    assert ran == [1]
+    forget()
+
+
+def test_an_unregistered_callback_does_not_run_and_unregistering_twice_is_harmless() -> None:
+    token, ran = CancelToken(), []
+    forget = token.on_cancel(lambda: ran.append("forgotten"))
+    token.on_cancel(lambda: ran.append("kept"))
+    forget()
+    forget()
+    token.cancel()
+    forget()
+    assert ran == ["kept"]
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["registered-before", "registered-after"])
+def test_a_callback_that_raises_stops_neither_the_others_nor_the_canceller(
+    late: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    token, ran = CancelToken(), []
+
+    def broken() -> None:
+        raise RuntimeError("broken")
+
+    with caplog.at_level(logging.ERROR):
+        if late:
+            token.cancel()
+        token.on_cancel(broken)
+        token.on_cancel(lambda: ran.append(1))
+        token.cancel()
+    assert ran == [1]
+    assert "a cancellation callback failed" in caplog.text
+
+
+def test_a_callback_may_use_the_token_it_belongs_to() -> None:
+    token, seen = CancelToken(), []
+
+    def callback() -> None:
+        token.cancel()
+        seen.append(f"cancelled: {token.is_cancelled}")
+        token.on_cancel(lambda: seen.append("nested"))
+
+    token.on_cancel(callback)
+    token.cancel()
+    assert seen == ["cancelled: True", "nested"]
+
+
+def test_a_waiting_thread_is_woken() -> None:
+    token, woken = CancelToken(), []
+    thread = threading.Thread(target=lambda: woken.append(token.wait(60)))
+    thread.start()
+    token.cancel()
+    thread.join(60)
+    assert woken == [True]
+
+
+def test_callbacks_run_in_the_thread_that_cancels() -> None:
+    token, ran_in = CancelToken(), []
+    token.on_cancel(lambda: ran_in.append(threading.current_thread()))
+    thread = threading.Thread(target=token.cancel)
+    thread.start()
+    thread.join()
+    assert ran_in == [thread]
+
+
+def test_whatever_the_threads_do_each_callback_runs_exactly_once() -> None:
+    # Registration races with cancellation: a callback must be neither lost between the two nor run by both.
+    for _ in range(50):
+        token, lock, start = CancelToken(), threading.Lock(), threading.Barrier(8)
+        runs: dict[tuple[int, int], int] = {}
+
+        def note(key: tuple[int, int], runs: dict[tuple[int, int], int] = runs, lock: threading.Lock = lock) -> None:
+            with lock:
+                runs[key] = runs.get(key, 0) + 1
+
+        def work(worker: int, token: CancelToken = token, start: threading.Barrier = start) -> None:
+            start.wait()
+            for number in range(20):
+                token.on_cancel(lambda key=(worker, number): note(key))  # type: ignore[misc]
+                if worker < 2 and number == 10:
+                    token.cancel()
+
+        threads = [threading.Thread(target=work, args=(worker,)) for worker in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert runs == {(worker, number): 1 for worker in range(8) for number in range(20)}
