@@ -294,7 +294,7 @@ def test_list_tells_what_there_is(elsewhere: Path) -> None:
     done = turnproof("list", "--json", folder=elsewhere)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert list(found) == ["adapters", "profiles", "requirements", "scenarios", "mutants"]
+    assert list(found) == ["adapters", "dialects", "profiles", "requirements", "scenarios", "mutants"]
     assert all(found.values())
     assert "anthropic" in [row["name"] for row in found["adapters"]]
     shown = turnproof("list", "requirements", folder=elsewhere)

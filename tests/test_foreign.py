@@ -211,7 +211,10 @@ def test_the_short_form_gets_its_options_by_position() -> None:
         seen.append(args)
         return ANSWERS
 
-    token, on_chunk, on_usage, on_thinking = CancelToken(), print, repr, str
+    token = CancelToken()
+    on_chunk: Any = object()
+    on_usage: Any = object()
+    on_thinking: Any = object()
     foreign.normalise(SimpleNamespace(complete=complete), signature="short").complete(
         HI,
         "sys",
@@ -219,7 +222,7 @@ def test_the_short_form_gets_its_options_by_position() -> None:
         response_schema={"a": 1},
         cancel_token=token,
         on_chunk=on_chunk,
-        on_usage_update=on_usage,  # type: ignore[arg-type]
+        on_usage_update=on_usage,
         on_thinking=on_thinking,
     )
     assert seen == [(HI, "sys", [LOOK.schema], {"a": 1}, token, on_chunk, on_usage, on_thinking)]

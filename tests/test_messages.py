@@ -43,6 +43,7 @@ from turnproof.messages import (
     dump_messages,
     freeze,
     load_messages,
+    marked,
     new_message_id,
     same,
     same_history,
@@ -110,11 +111,15 @@ def test_fields_cannot_be_set(thing: Any) -> None:
 
 def test_what_the_caller_changes_later_does_not_reach_a_part() -> None:
     mine: dict[str, Any] = {"a": [1]}
-    parts = [FunctionCall("c", "n", mine), ToolResult("c", "n", mine), Opaque("d", "k", mine)]
-    schema, data = ToolSchema("t", parameters=mine), ProviderData("d", "m", mine)
+    held = [
+        FunctionCall("c", "n", mine).args,
+        ToolResult("c", "n", mine).result,
+        Opaque("d", "k", mine).data,
+        ToolSchema("t", parameters=mine).parameters,
+        ProviderData("d", "m", mine).data,
+    ]
     mine["a"].append(2)
     mine["b"] = 1
-    held = [parts[0].args, parts[1].result, parts[2].data, schema.parameters, data.data]  # type: ignore[union-attr]
     assert held == [{"a": [1]}] * 5
 
 
@@ -229,7 +234,7 @@ def test_a_true_stays_a_true_and_a_one_a_one() -> None:
 def test_parts_compare_by_value() -> None:
     assert FunctionCall("c", "n", {"a": [1]}) == FunctionCall("c", "n", {"a": [1]})
     assert Text("a") != Text("b")
-    assert Text("a") != Thought("a")
+    assert Text("a") != Thought("a")  # type: ignore[comparison-overlap]
     assert Text("a") != Text("a", cache=CacheMark())
     assert Text("a", cache=CacheMark("5m")) != Text("a", cache=CacheMark("1h"))
 
@@ -293,20 +298,29 @@ def test_a_message_shows_its_calls_and_results_in_order() -> None:
 
 
 def test_a_result_may_be_any_json_value_and_nothing_is_one() -> None:
-    assert [ToolResult("c", "n", value).result for value in (None, "x", 0, False, [], {})] == [
-        None,
-        "x",
-        0,
-        False,
-        [],
-        {},
-    ]
+    values: list[Any] = [None, "x", 0, False, [], {}]
+    assert [ToolResult("c", "n", value).result for value in values] == values
 
 
 def test_defaults_say_that_nothing_is_known() -> None:
     response = ProviderResponse()
     assert (response.parts, response.finish_reason, response.usage.total_tokens) == ((), FinishReason.UNKNOWN, 0)
+    assert (response.text, response.calls) == ("", ())
     assert FinishReason("max_tokens") is FinishReason.MAX_TOKENS
+
+
+def test_a_response_shows_its_text_and_calls_in_order() -> None:
+    a, b = FunctionCall("a", "n"), FunctionCall("b", "n")
+    response = ProviderResponse((Thought("hidden"), Text("one "), a, Text("two"), b))
+    assert (response.text, response.calls) == ("one two", (a, b))
+
+
+@pytest.mark.parametrize("thing", [Text("x"), ToolResult("c", "n"), InlineData("a/b", b""), ToolSchema("t")], ids=repr)
+def test_marking_makes_a_marked_copy(thing: Any) -> None:
+    once = marked(thing, CacheMark("1h"))
+    assert once.cache == CacheMark("1h")
+    assert thing.cache is None
+    assert marked(once, None) == thing
 
 
 # Through text

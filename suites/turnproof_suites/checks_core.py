@@ -22,10 +22,10 @@ from .reading import (
     calls_in,
     excerpt,
     requested,
+    says_too_long,
     shape,
     spoken_text,
     system_text,
-    too_long,
     user_text,
 )
 
@@ -143,7 +143,7 @@ def no_request_is_refused(view: View) -> Findings:
 
 def _is_size(refusal: object) -> bool:
     assert isinstance(refusal, dict)
-    return too_long(str(refusal["kind"]), str(refusal["message"]))
+    return refusal["status"] in (400, 413) and says_too_long(str(refusal["message"]))
 
 
 @check(

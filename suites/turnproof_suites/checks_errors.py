@@ -207,7 +207,7 @@ def one_request_per_attempt(view: View) -> Findings:
 def context_limit_is_recognised(view: View) -> Findings:
     """A prompt that does not fit is told from every other refusal: only then does collecting history help."""
     for call, failed, answer in _refused(view):
-        if answer.status not in (400, 413) or not too_long(answer.error_kind, answer.error_message):
+        if not too_long(answer):
             continue
         if _is(failed, ContextLimitError):
             yield "prompts that were too long"
@@ -219,7 +219,7 @@ def context_limit_is_recognised(view: View) -> Findings:
 def other_refusals_are_no_context_limit(view: View) -> Findings:
     """Words like "maximum" or "tokens" stand in other refusals too; collecting history would destroy it for nothing."""
     for call, failed, answer in _refused(view):
-        if answer.status != 400 or too_long(answer.error_kind, answer.error_message):
+        if answer.status != 400 or too_long(answer):
             continue
         if _is(failed, ContextLimitError):
             yield violated(f"{call.where}: the API said {answer.error_message!r}; the adapter raised {_said(failed)}")

@@ -21,10 +21,7 @@ def _after_collection(view: View) -> Iterator[tuple[TurnView, Requested]]:
         for call in turn.calls:
             if due and call.last is not None and call.sent is not None:
                 yield turn, Requested(call, call.last, call.sent)
-            due = False
-            answer = call.last.answer if call.last is not None else None
-            if answer is not None and answer.status >= 400 and too_long(answer.error_kind, answer.error_message):
-                due = True
+            due = call.last is not None and too_long(call.last.answer)
 
 
 @check("gc/pairs-stay-whole")
@@ -61,7 +58,7 @@ def next_turn_is_answered(view: View) -> Findings:
     for turn, request in _after_collection(view):
         if turn.script is None or turn.script.expect != "answer" or turn.ended is None:
             continue
-        if request.exchange.refusals and not too_long(None, str(request.exchange.refusals[0]["message"])):
+        if request.exchange.refusals and not too_long(request.exchange.answer):
             first = request.exchange.refusals[0]
             yield violated(
                 f"{request.where}: after a collection the API refuses the request: {first['message']}",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from turnproof.messages import JSON, FinishReason, Message
+from collections.abc import Iterator
+from itertools import takewhile
+
+from turnproof.messages import JSON, Message
 from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
 from turnproof.view import TurnView, View
 from turnproof.view.diff import differences, show
 
-from .reading import call_aliases, plain
+from .reading import call_aliases, paused, plain
 
 
 @check("parity/same-outcome-of-each-turn", aspect=lambda view: _outcomes(view))
@@ -27,7 +30,7 @@ def same_outcome_of_each_turn(view: View) -> Findings:
 
 
 def _outcomes(view: View) -> JSON:
-    found = {str(turn.index): turn.ended.outcome for turn in view.turns if turn.ended is not None}
+    found = {str(turn.index): turn.ended.outcome for turn in _comparable(view) if turn.ended is not None}
     return found or None
 
 
@@ -47,12 +50,16 @@ def same_number_of_requests(view: View) -> Findings:
 
 def _is_special(turn: TurnView) -> bool:
     """A paused answer is continued where the path can, and a prompt that was too long is sent again, shorter."""
-    paused = any(call.answer is not None and call.answer.finish is FinishReason.PAUSED for call in turn.calls)
-    return paused or any(call.failed is not None for call in turn.calls)
+    return any(paused(call) or call.failed is not None for call in turn.calls)
+
+
+def _comparable(view: View) -> Iterator[TurnView]:
+    """The turns before the first paused answer, which only some paths can take up again."""
+    return takewhile(lambda turn: not any(map(paused, turn.calls)), view.turns)
 
 
 def _rounds(view: View) -> JSON:
-    turns = [turn for turn in view.turns if not _is_special(turn)]
+    turns = [turn for turn in _comparable(view) if not _is_special(turn)]
     return {str(turn.index): [call.began.round for call in turn.calls] for turn in turns} or None
 
 
@@ -89,6 +96,6 @@ def _histories(view: View) -> JSON:
     aliases = call_aliases(view)
     histories: dict[str, tuple[Message, ...] | None] = {
         str(turn.index): turn.provider_history if turn.provider_history is not None else turn.history
-        for turn in view.turns
+        for turn in _comparable(view)
     }
     return {at: aliases.within(plain(messages)) for at, messages in histories.items() if messages is not None} or None

@@ -184,10 +184,26 @@ def call_aliases(view: View) -> Aliases:
 
 
 def by_place(view: View, read: Iterable[tuple[ProviderCall, JSON]]) -> JSON:
-    """Readings keyed by place, with ids replaced by aliases: the usual form of an aspect. None when there are none."""
-    aliases = call_aliases(view)
-    found = {place(call): aliases.within(value) for call, value in read}
+    """Readings keyed by place, with ids replaced by aliases: the usual form of an aspect. None when there are none.
+
+    A path that cannot go on after a paused answer ends its turn there, so nothing is compared from there on.
+    """
+    aliases, comparable = call_aliases(view), set(map(id, up_to_pause(view.calls)))
+    found = {place(call): aliases.within(value) for call, value in read if id(call) in comparable}
     return found or None
+
+
+def paused(call: ProviderCall) -> bool:
+    """Whether the service stopped in the middle of its own work, to be asked to go on."""
+    return call.answer is not None and call.answer.finish is FinishReason.PAUSED
+
+
+def up_to_pause(calls: Iterable[ProviderCall]) -> Iterator[ProviderCall]:
+    """The calls up to the first paused answer."""
+    for call in calls:
+        yield call
+        if paused(call):
+            return
 
 
 def excerpt(exchange: Exchange | None, limit: int = 1200) -> str:
@@ -198,10 +214,17 @@ def excerpt(exchange: Exchange | None, limit: int = 1200) -> str:
     return text if len(text) <= limit else text[:limit] + f"\n... ({len(text) - limit} more characters)"
 
 
-def too_long(kind: str | None, message: str | None) -> bool:
-    """Whether an API's refusal says that the prompt does not fit."""
+def too_long(answer: WireAnswer | None) -> bool:
+    """Whether an API's answer says that the prompt does not fit."""
+    if answer is None or answer.status not in (400, 413):
+        return False
+    return answer.error_kind == "request_too_large" or says_too_long(answer.error_message)
+
+
+def says_too_long(message: str | None) -> bool:
+    """Whether the words of a refusal speak of the prompt's length. Only for requests that were refused with 400."""
     words = ("prompt is too long", "exceed context limit", "context window", "context length")
-    return kind == "request_too_large" or any(word in (message or "").lower() for word in words)
+    return any(word in (message or "").lower() for word in words)
 
 
 def matched_results(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[ToolResult, ToolResult]]:

@@ -138,9 +138,7 @@ class ScriptedServer:
             self.faults.append(fault)
 
 
-def _read(
-    connection: socket.socket, data: bytes
-) -> tuple[tuple[str, str, dict[str, str], bytes] | None, bytes]:
+def _read(connection: socket.socket, data: bytes) -> tuple[tuple[str, str, dict[str, str], bytes] | None, bytes]:
     while b"\r\n\r\n" not in data:
         more = connection.recv(65536)
         if not more:

@@ -15,15 +15,15 @@ from vcr.request import Request  # type: ignore[import-untyped]
 from vcr.serializers import yamlserializer  # type: ignore[import-untyped]
 
 from turnproof.cassettes import save
-from turnproof.cassettes.vcr import MATCH_ON, NAME, Matcher, Serializer, register
+from turnproof.cassettes.vcr import MATCH_ON, NAME, Matcher, Serializer, matcher, register
 
 from .kit import HOST, conversation, counting, pocket, record, recorder, said
 
 
-def vcr_with(matcher: Matcher) -> Any:
+def vcr_with(ours: Matcher) -> Any:
     """What `register` does, for a dialect that is in no registry."""
     vcr = vcrpy.VCR(record_mode="none", match_on=MATCH_ON)
-    vcr.register_matcher(NAME, matcher)
+    vcr.register_matcher(NAME, ours)
     vcr.register_serializer("yaml", Serializer())
     return vcr
 
@@ -77,6 +77,25 @@ def test_each_request_is_read_once_however_many_it_is_compared_with(tmp_path: Pa
     assert counted.parsed <= 223
 
 
+def test_differences_are_worked_out_for_as_many_as_vcrpy_shows() -> None:
+    ours, sent = pocket_matcher(), request(said("hi").body)
+    recorded = [request(said(str(number)).body) for number in range(5)]
+
+    def heard(other: Request) -> str:
+        try:
+            return str(ours(sent, other))
+        except AssertionError as error:
+            return str(error)
+
+    shown = [f"differs at $.messages[0]: recorded '{number}', sent 'hi'" for number in range(3)]
+    assert [heard(other) for other in recorded] == [*shown, "False", "False"]
+    assert [heard(other) for other in recorded] == [*shown, "False", "False"], "vcrpy asks again to report"
+
+
+def test_a_request_to_another_address_needs_no_explanation() -> None:
+    assert pocket_matcher()(request(b"{}"), request(b"{}", f"{HOST}/v1/count")) is False
+
+
 KINDS = {
     "bytes": lambda body: body,
     "text": lambda body: body.decode(),
@@ -88,22 +107,31 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_bodies_match_in_whatever_form_vcrpy_holds_them(kind: Any) -> None:
     body = said("hi").body
-    pocket_matcher()(request(kind(body)), request(body))
+    assert pocket_matcher()(request(kind(body)), request(body))
     with pytest.raises(AssertionError):
         pocket_matcher()(request(kind(said("ho").body)), request(body))
 
 
 def test_a_request_without_a_body_matches_its_like() -> None:
-    pocket_matcher()(request(None, f"{HOST}/v1/models"), request(b"", f"{HOST}/v1/models"))
+    assert pocket_matcher()(request(None, f"{HOST}/v1/models"), request(b"", f"{HOST}/v1/models"))
 
 
 def test_requests_to_other_hosts_are_compared_byte_by_byte() -> None:
     elsewhere = "https://example.com/"
-    pocket_matcher()(request(b"\xff", elsewhere), request(b"\xff", elsewhere))
+    assert pocket_matcher()(request(b"\xff", elsewhere), request(b"\xff", elsewhere))
     with pytest.raises(AssertionError, match=r"differs at \$\.body: recorded '{ }', sent '{}'"):
         pocket_matcher()(request(b"{}", elsewhere), request(b"{ }", elsewhere))
     with pytest.raises(AssertionError, match=r"differs at \$\.uri"):
         pocket_matcher()(request(b"{}", elsewhere), request(b"{}", elsewhere + "?q=1"))
+
+
+def test_the_matcher_alone_serves_whoever_registers_it_by_hand() -> None:
+    base = {"model": "claude-sonnet-4-5", "max_tokens": 1}
+    body, other = (json.dumps(base | {"messages": [{"role": "user", "content": text}]}) for text in "ab")
+    address = "https://api.anthropic.com/v1/messages"
+    assert matcher(request(body, address), request(body.replace(": 1", ": 2"), address))
+    with pytest.raises(AssertionError, match="recorded 'b', sent 'a'"):
+        matcher(request(body, address), request(other, address))
 
 
 def test_registering_makes_the_matcher_the_default() -> None:

@@ -127,6 +127,36 @@ TURNS = [
         "whole arguments",
     ),
     turn(
+        "malformed-without-pieces",
+        "user: a\nmodel: [[{call: read, malformed: true}]]\nerror: TransportError",
+        ".model[0][0]",
+        "a malformed call needs 'pieces'",
+    ),
+    turn(
+        "malformed-but-whole",
+        "user: a\nmodel: [[{call: read, pieces: ['{}'], malformed: true}]]\nerror: TransportError",
+        ".model[0][0].pieces",
+        "the call is malformed",
+    ),
+    turn(
+        "malformed-but-answered",
+        "user: a\nmodel: [[{call: read, pieces: ['{'], malformed: true}], [b]]",
+        "",
+        "never become JSON, so the turn needs 'error'",
+    ),
+    turn(
+        "broken-without-limit",
+        "user: a\nmodel: [{parts: [{call: read, pieces: ['{'], broken: true}], finish: tool_use}]",
+        ".model[0].finish",
+        "max_tokens or context_limit",
+    ),
+    turn(
+        "broken-in-the-middle",
+        "user: a\nmodel: [[{call: read, pieces: ['{'], broken: true}, {call: water}]]",
+        ".model[0]",
+        "nothing can follow a broken call",
+    ),
+    turn(
         "one-id-twice", "user: a\nmodel: [[{call: read, id: x}, {call: water, id: x}], [b]]", ".model[0]", "the same id"
     ),
     turn("calls-without-next-round", "user: a\nmodel: [[{call: read}]]", ".model[0]", "no round follows"),

@@ -75,6 +75,25 @@ def test_the_token_reaches_the_batch_methods_that_take_one() -> None:
     assert "cancel_token" not in provider.requests[1].kwargs
 
 
+class WithoutSignature:
+    """Like some C functions, it cannot be asked what it takes."""
+
+    __signature__ = "(...)"
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self._call = call
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
+
+
+def test_a_method_that_cannot_be_asked_gets_no_token() -> None:
+    session, provider = open_session("legacy", reply("a"))
+    provider.send_message = WithoutSignature(provider.send_message)
+    assert session.send("Hi").text == "a"
+    assert provider.requests[0].kwargs["cancel_token"] is None
+
+
 def test_one_session_is_created_and_serves_as_long_as_nothing_diverges() -> None:
     session, provider = open_session("legacy", reply("a"), reply(call()), reply("b"), reply("c"), tools=[tool()])
     for text in ("one", "two", "three"):

@@ -284,6 +284,8 @@ def spoiled(**changes: Any) -> str:
         (spoiled(messages__0__parts__0__part="hologram"), "$.messages[0].parts[0].part", "Invalid value 'hologram'"),
         (spoiled(messages__0__parts__0={"part": "text"}), "$.messages[0].parts[0]", "missing required field `text`"),
         (spoiled(mesages=[]), "$", "unknown field `mesages`"),
+        (spoiled(messages__0__parts__0={"part": "text", "text": 7}), "$.messages[0].parts[0].text", "Expected `str`"),
+        (spoiled(saved_at=0).replace('"saved_at": 0', '"saved_at": 1e999'), "$.saved_at", "out of range"),
         (spoiled(messages__1__message_id="m1"), "$.messages[1].message_id", "'m1' is used twice"),
     ],
 )

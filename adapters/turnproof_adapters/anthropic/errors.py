@@ -61,7 +61,7 @@ def from_exception(error: Exception, secret: str) -> ProviderError:
         return _from_status(error, secret)
     if isinstance(error, UnicodeEncodeError):
         return InvalidRequestError(f"the request holds text that is not valid Unicode: {error.reason}")
-    cause = error.__cause__ or error
+    cause = (error.__cause__ if isinstance(error, anthropic.APIConnectionError) else None) or error
     detail = _scrubbed(str(cause) or "no details", secret)
     if isinstance(cause, anthropic.APITimeoutError | httpx2.TimeoutException | TimeoutError):
         return TransportError(f"the service was silent for too long ({type(cause).__name__}: {detail})")

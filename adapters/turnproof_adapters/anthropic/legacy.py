@@ -172,9 +172,11 @@ class AnthropicLegacy(AnthropicProvider):
 
 
 def _ask(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:
-    return msgspec.convert(client.messages.create(**kwargs).to_dict(mode="json"), Answer)
+    return msgspec.convert(client.messages.create(**kwargs).to_dict(mode="json", warnings=False), Answer)
 
 
 def _open(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Source:
     stream = client.messages.create(**kwargs, stream=True)
-    return Source((msgspec.convert(event.to_dict(mode="json"), Event) for event in stream), stream.close)
+    return Source(
+        (msgspec.convert(event.to_dict(mode="json", warnings=False), Event) for event in stream), stream.close
+    )

@@ -102,15 +102,9 @@ class _FileOfAnyFormat(msgspec.Struct):
     metadata: _MetadataOfAnyFormat
 
 
-class _FileOfRawEntries(msgspec.Struct):
-    interactions: tuple[msgspec.Raw, ...]
-
-
 _encode = msgspec.json.Encoder().encode
 _decoder = msgspec.json.Decoder(_File)
 _any_format_decoder = msgspec.json.Decoder(_FileOfAnyFormat)
-_raw_entries_decoder = msgspec.json.Decoder(_FileOfRawEntries)
-_entry_decoder = msgspec.json.Decoder(_Entry)
 
 
 def encode(cassette: Cassette) -> bytes:
@@ -286,7 +280,7 @@ def _unreadable(text: bytes, error: msgspec.MsgspecError, file: str, remedy: str
     if found > FORMAT:
         return _newer(file, found, remedy)
     reason, _, path = str(error).partition(" - at ")
-    return _damaged(file, _numbered(text, path.strip("`")) or "$", reason, remedy)
+    return _damaged(file, path.strip("`") or "$", reason, remedy)
 
 
 def _line(text: bytes, error: msgspec.MsgspecError) -> str:
@@ -294,18 +288,6 @@ def _line(text: bytes, error: msgspec.MsgspecError) -> str:
     before = text[: int(byte[1])] if byte else text
     breaks = before.count(b"\n")
     return f"line {breaks + 1}"
-
-
-def _numbered(text: bytes, path: str) -> str:
-    """The path with the number of the interaction in place of the decoder's `[...]`."""
-    if not path.startswith("$.interactions[...]"):
-        return path
-    for number, raw in enumerate(_raw_entries_decoder.decode(text).interactions):
-        try:
-            _entry_decoder.decode(raw)
-        except msgspec.ValidationError:
-            return path.replace("[...]", f"[{number}]", 1)
-    return path
 
 
 def _damaged(file: str, place: str, reason: str, remedy: str) -> CassetteError:

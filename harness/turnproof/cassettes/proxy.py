@@ -13,7 +13,6 @@ from types import TracebackType
 from urllib.parse import urlencode, urlsplit
 
 import aiohttp
-from multidict import CIMultiDictProxy
 
 from ..dialects.base import Dialect, HttpRequest
 from ..errors import HarnessError, UsageError
@@ -104,7 +103,7 @@ class ProxyTarget:
             )
         except (aiohttp.ClientError, TimeoutError) as error:
             raise HarnessError(f"{self._base_url} cannot be reached: {type(error).__name__}: {error}") from error
-        return ProxyAnswer(response.status, _headers(response.headers), self._body(response))
+        return ProxyAnswer(response.status, kept(response.headers, PASSED_BACK), self._body(response))
 
     def _authentication(self, headers: Mapping[str, str]) -> dict[str, str]:
         """The real key where the client had put its own; a request without any goes without."""
@@ -120,10 +119,6 @@ class ProxyTarget:
         finally:
             # Frees the connection for the next request after a complete body, and closes it after anything less.
             response.release()
-
-
-def _headers(headers: CIMultiDictProxy[str]) -> dict[str, str]:
-    return kept(dict(headers), PASSED_BACK)
 
 
 def _is_loopback(host: str) -> bool:

@@ -77,13 +77,13 @@ def register(vcr: VCR) -> None:
     vcr.match_on = MATCH_ON
 
 
-def matcher(r1: Request, r2: Request) -> None:
-    """The matcher alone, for `vcr.register_matcher`. Raises AssertionError if the requests do not match."""
-    _shared_matcher()(r1, r2)
+def matcher(r1: Request, r2: Request) -> bool:
+    """The matcher alone, for `vcr.register_matcher`; returns and raises as `Matcher` does."""
+    return _shared_matcher()(r1, r2)
 
 
 class Matcher:
-    """A vcrpy matcher: passes when two requests have the same canonical form, else says where they differ.
+    """A vcrpy matcher: two requests match when they have the same canonical form; else it says where they differ.
 
     `dialects` are found by host name; a request to any other host is compared byte by byte. Whether a stream is
     asked for counts too: an answer recorded in one form is no answer in the other. A request is parsed once, however
@@ -98,11 +98,18 @@ class Matcher:
         self._explained: dict[str, dict[str, str]] = {}
         self._latest: _Read | None = None
 
-    def __call__(self, r1: Request, r2: Request) -> None:
-        """`r2` is the recorded request. Raises AssertionError with JSON path and both sides if they differ."""
+    def __call__(self, r1: Request, r2: Request) -> bool:
+        """Whether they match; `r2` is the recorded request.
+
+        Raises AssertionError with JSON path and both sides instead of returning False as often as vcrpy shows it.
+        """
         sent, recorded = self._digest(r1), self._digest(r2)
-        if sent != recorded:
-            raise AssertionError(self._explanation(sent, recorded, r1, r2))
+        if sent == recorded:
+            return True
+        explanation = self._explanation(sent, recorded, r1, r2)
+        if explanation is None:
+            return False
+        raise AssertionError(explanation)
 
     def _digest(self, request: Request) -> str:
         known = self._digests.get(request)
@@ -127,12 +134,12 @@ class Matcher:
                 return {**canonical(dialect, call), "stream": call.stream}
         return {"uri": request.uri, "body": body.decode(errors="backslashreplace")}
 
-    def _explanation(self, sent: str, recorded: str, r1: Request, r2: Request) -> str:
-        # vcrpy wants words for every pair that does not match, and shows those of the first three if none does.
+    def _explanation(self, sent: str, recorded: str, r1: Request, r2: Request) -> str | None:
+        # vcrpy asks about every recorded request, and shows what the first three had to say if none matches.
         known = self._explained.setdefault(sent, {})
         if recorded not in known and len(known) < SHOWN and _place(r1) == _place(r2):
             known[recorded] = self._difference(r1, r2)
-        return known.get(recorded, "the requests differ")
+        return known.get(recorded)
 
     def _difference(self, r1: Request, r2: Request) -> str:
         mine = self._read(r1).form

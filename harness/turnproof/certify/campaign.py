@@ -14,7 +14,7 @@ from ..evidence import EvidenceStore
 from ..provider import Binding
 from ..requirements import judge, judge_parity
 from ..runlog import ResultLine, RunWriter, TranscriptLine
-from ..transcript import Transcript
+from ..transcript import RunKey, Transcript
 from ..verdict import Status, Verdict, inconclusive, not_claimed
 from ..view import View
 from .plan import Item, Plan
@@ -50,17 +50,17 @@ class Campaign:
         self._measured = True
         total = len(self.plan.runs)
         done = 0
-        transcripts: dict[RunSpec, Transcript] = {}
+        transcripts: dict[tuple[str, RunKey], Transcript] = {}
 
         def keep(spec: RunSpec, transcript: Transcript) -> None:
             nonlocal done
             done += 1
             self._progress(done, total, str(spec.key))
-            transcripts[spec] = transcript
+            transcripts[spec.adapter, spec.key] = transcript
 
         self._lab.run_all(self.plan.runs, keep, self.stop)
         for spec in self.plan.runs:  # in the plan's order, whatever order they ended in
-            self._keep(spec, transcripts[spec])
+            self._keep(spec, transcripts[spec.adapter, spec.key])
 
     def _keep(self, spec: RunSpec, transcript: Transcript) -> None:
         digest = self._store.put(transcript)

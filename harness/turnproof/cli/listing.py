@@ -10,7 +10,7 @@ import typer
 
 from ..exits import Exit
 
-Kind: TypeAlias = Literal["adapters", "profiles", "requirements", "scenarios", "mutants"]
+Kind: TypeAlias = Literal["adapters", "dialects", "profiles", "requirements", "scenarios", "mutants"]
 
 
 def listing(
@@ -43,6 +43,15 @@ def _adapters() -> list[dict[str, Any]]:
         paths = [path for path in ("stateless", "legacy") if binding.opener(path) is not None]
         rows.append({"name": name, "dialect": binding.dialect, "model": binding.model, "paths": paths})
     return rows
+
+
+def _dialects() -> list[dict[str, Any]]:
+    from ..dialects import dialect, dialect_names
+
+    return [
+        {"name": each.name, "host": each.default_host, "rules": len(each.rules), "models": sorted(each.models)}
+        for each in map(dialect, dialect_names())
+    ]
 
 
 def _profiles() -> list[dict[str, Any]]:
@@ -86,6 +95,7 @@ def _mutants() -> list[dict[str, Any]]:
 
 _LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
     "adapters": _adapters,
+    "dialects": _dialects,
     "profiles": _profiles,
     "requirements": _requirements,
     "scenarios": _scenarios,
@@ -99,7 +109,8 @@ def _print(found: Mapping[Kind, list[dict[str, Any]]]) -> None:
 
     from ..reports.terminal import console_for
 
-    console = console_for(sys.stdout)
+    # Behind a pipe one row is one line, for grep.
+    console = console_for(sys.stdout, plain_width=2000)
     for number, (kind, rows) in enumerate(found.items()):
         if number:
             console.print()

@@ -244,7 +244,7 @@ class _Run:
         def run(args: Any, token: CancelToken) -> Any:
             with self._tool_lock:
                 position = next(self._tool_count)
-            script = self._script.get(schema.name, ToolScript(result=f"{schema.name} is fine"))
+            script = self._script.get(schema.name, ToolScript(result=f"{schema.name} is fine")).for_args(args)
             if self._is_cut("tool", position):
                 self.recorder.cancel(self.recorder.cut_name)
                 token.raise_if_cancelled()

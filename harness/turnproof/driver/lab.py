@@ -167,9 +167,11 @@ class Lab:
             models=_models(dialect, binding.model, options.pop("context_tokens", None)),
         )
         server_run.judges = self._responders.backend_for(spec) != "live"
-        if spec.mutant is not None:
-            mutant = mutant_named(spec.mutant)
-            server_run.filter = mutant.filter() if mutant.filter is not None else None
+        mutant = mutant_named(spec.mutant) if spec.mutant is not None else None
+        if mutant is not None and not mutant.applies_to(spec.scenario.name, spec.key.path):
+            mutant = None
+        if mutant is not None and mutant.filter is not None:
+            server_run.filter = mutant.filter()
         job = Job(
             adapter=spec.adapter,
             scenario=spec.scenario,
@@ -178,7 +180,7 @@ class Lab:
             api_key=CANARY_KEY,
             model=binding.model,
             seed=self._seed,
-            mutant=spec.mutant,
+            mutant=spec.mutant if mutant is not None else None,
             binding=binding if self._in_process else None,
             options=options,
         )

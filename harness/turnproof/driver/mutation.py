@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -20,6 +21,8 @@ from ..provider import Binding, Endpoint, Path
 
 Seam: TypeAlias = Literal["inputs", "outputs", "callbacks", "wire"]
 
+Failing: TypeAlias = Literal["hangs", "raises"]
+
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
@@ -27,8 +30,10 @@ class Mutant:
 
     `caught_by` is the requirement expected to catch it, `scenarios` where it shows (globs), on `paths`. `wrap` breaks
     the adapter object of a path, which it gets in the one calling form; `filter` makes the rewriting proxy in front of
-    the server. `fails` says that it hangs, dies or raises oddly on purpose: of any other mutant that is a crash, and
-    no detection. Outside its scenarios a mutant equals its control.
+    the server. `capability` names what an adapter must claim for the mutant to break anything. `fails` says that it
+    hangs or raises oddly on purpose: of any other mutant that is a crash, and no detection.
+
+    Outside its scenarios and paths a mutant equals its control: the lab does not apply it there.
     """
 
     name: str
@@ -41,7 +46,11 @@ class Mutant:
     filter: Callable[[], WireFilter] | None = None
     capability: tuple[str, ...] = field(default=())
     paths: tuple[Path, ...] = ("stateless", "legacy")
-    fails: bool = False
+    fails: Failing | None = None
+
+    def applies_to(self, scenario: str, path: Path) -> bool:
+        """Whether runs of this scenario on this path are broken."""
+        return path in self.paths and any(fnmatchcase(scenario, glob) for glob in self.scenarios)
 
 
 @cache

@@ -27,8 +27,11 @@ MISMATCH_STATUS = 418
 
 
 def rounds_since_user(call: Call) -> int:
-    """Tool-result rounds since the last user message that is not a result: which scripted reply is due."""
-    rounds = 0
+    """Rounds since the last user message that is not a result: which scripted reply is due.
+
+    A round is a message of results, or an answer of the model that was paused and is sent back to be gone on with.
+    """
+    rounds = 1 if call.messages and call.messages[-1].role == "model" else 0
     for message in reversed(call.messages):
         if message.role == "user":
             break

@@ -36,14 +36,12 @@ def print_summary(run: Run, report: Certification, file: TextIO | None = None, *
         console.print(Text("Nothing was measured.", style="bold"))
 
 
-def console_for(file: TextIO) -> Console:
-    """A console for data: no markup, no highlighting, and never wrapped to 80 columns behind a pipe."""
+def console_for(file: TextIO, plain_width: int = _PLAIN_WIDTH) -> Console:
+    """A console for data: no markup, no highlighting. Without a terminal no colour, and `plain_width` columns."""
     console = Console(file=file, markup=False, highlight=False, emoji=False, no_color="NO_COLOR" in os.environ or None)
-    return (
-        console
-        if console.is_terminal
-        else Console(file=file, markup=False, highlight=False, emoji=False, color_system=None, width=_PLAIN_WIDTH)
-    )
+    if console.is_terminal:
+        return console
+    return Console(file=file, markup=False, highlight=False, emoji=False, color_system=None, width=plain_width)
 
 
 def _adapter(console: Console, run: Run, report: Certification, adapter: AdapterLine, *, verbose: bool) -> None:

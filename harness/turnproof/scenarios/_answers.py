@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from .._suggest import did_you_mean
 from ..dialects.base import ReplyPart
-from ..messages import JSON, FinishReason, FunctionCall, ProviderData, Text, Thought
+from ..messages import FinishReason, FunctionCall, ProviderData, Text, Thought
+from ._arguments import call_arguments
 from ._content import head_of, read_pieces
 from ._spot import Spot
 from .model import ScriptRound
 
 STOP_SEQUENCE: Final = "stop_sequence"
 FINISHES: Final = (*(str(reason) for reason in FinishReason if reason not in ("error", "cancelled")), STOP_SEQUENCE)
+_LIMITS: Final = ("max_tokens", "context_limit")
 _MODEL_PARTS: Final = ("text", "thinking", "redacted", "call")
 
 
@@ -44,7 +45,7 @@ class RoundReader:
             spot.mapping(("parts", "finish", "raw_finish", "usage"), ("parts",), "a round")
             body, finish, raw, usage = spot.at("parts"), spot.get("finish"), spot.get("raw_finish"), spot.get("usage")
         parts = tuple(map(self._part, body.one_or_many()))
-        _check_ids(body, parts)
+        _check_parts(body, parts)
         reason, raw_finish = self._finish(finish, raw is not None, parts)
         return ScriptRound(
             parts=parts,
@@ -66,6 +67,8 @@ class RoundReader:
             return FinishReason.STOP, word
         if word == FinishReason.TOOL_USE and not calls:
             spot.refuse("'tool_use' needs a call in this round")
+        if any(part.broken for part in calls) and word not in _LIMITS:
+            spot.refuse(f"a broken call is what a limit leaves behind: {' or '.join(_LIMITS)}")
         return FinishReason(word), None
 
     def _part(self, spot: Spot) -> ReplyPart:
@@ -85,13 +88,14 @@ class RoundReader:
                 return self._call(spot)
 
     def _call(self, spot: Spot) -> ReplyPart:
-        spot.mapping(("call", "args", "pieces", "id", "broken", "unknown"))
+        spot.mapping(("call", "args", "pieces", "id", "broken", "malformed", "unknown"))
         name = self._called(spot)
         pieces = (
             tuple(piece.text("a piece of JSON") for piece in spot.at("pieces").items()) if spot.get("pieces") else ()
         )
         broken = (flag := spot.get("broken")) is not None and flag.flag()
-        args = _arguments(spot, pieces, broken)
+        malformed = (flag := spot.get("malformed")) is not None and flag.flag()
+        args = call_arguments(spot, pieces, "broken" if broken else "malformed" if malformed else None)
         given = spot.get("id")
         # Without an id the dialect issues one, in the service's own style.
         call_id = given.word("an id") if given else ""
@@ -111,39 +115,9 @@ class RoundReader:
         return name
 
 
-def _check_ids(spot: Spot, parts: tuple[ReplyPart, ...]) -> None:
+def _check_parts(spot: Spot, parts: tuple[ReplyPart, ...]) -> None:
+    if any(part.broken for part in parts[:-1]):
+        spot.refuse("nothing can follow a broken call")
     ids = [part.part.id for part in parts if isinstance(part.part, FunctionCall) and part.part.id]
     if len(set(ids)) < len(ids):
         spot.refuse("two calls of one answer have the same id")
-
-
-def _arguments(spot: Spot, pieces: tuple[str, ...], broken: bool) -> dict[str, JSON]:
-    """The arguments of a call, which must be what its pieces add up to; for a broken call, its finished members."""
-    given = spot.get("args")
-    args = given.json_object("arguments by name") if given else None
-    if not pieces:
-        if broken:
-            spot.refuse("a broken call needs 'pieces': how far its arguments came")
-        return args or {}
-    joined = "".join(pieces)
-    try:
-        sum_of_pieces = json.loads(joined, parse_constant=_no_number) if joined else {}
-        _canonical(sum_of_pieces).encode()
-    except (ValueError, RecursionError) as error:
-        if broken:
-            return args or {}
-        spot.at("pieces").refuse(f"add up to {joined!r:.200}, which is not JSON: {error}")
-    if broken:
-        spot.at("pieces").refuse("add up to whole arguments, but the call is broken")
-    if not isinstance(sum_of_pieces, dict):
-        spot.at("pieces").refuse(f"add up to {joined!r}; arguments are an object")
-    if args is not None and _canonical(args) != _canonical(sum_of_pieces):
-        spot.at("pieces").refuse(f"add up to {joined!r}, but 'args' say {_canonical(args)}")
-    return spot.at("pieces").with_value(sum_of_pieces).json_object()
-
-
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is not a JSON number")
-
-
-_canonical: Callable[[Any], str] = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from ..dialects.base import ReplyPart
 from ..messages import FinishReason, FunctionCall, Part, Text, Thought
+from ._arguments import is_malformed
 from ._spot import Spot
 from .model import Cut, Fault, Scenario, ScriptRound, Turn
 
@@ -56,6 +57,8 @@ def _check_outcome(turn: Turn, spot: Spot) -> None:
     fatal = failing_round(turn)
     if turn.cancel is None and turn.expect == "answer" and fatal is not None:
         spot.refuse(f"round {fatal} never succeeds ({ATTEMPTS} attempts are made), so the turn needs 'error'")
+    if _malformed(turn) and turn.expect == "answer":
+        spot.refuse("the arguments of a call never become JSON, so the turn needs 'error'")
     if turn.expect == "error" and turn.faults and fatal is None and not _malformed(turn):
         spot.refuse(f"the faults pass within {ATTEMPTS} attempts, so the turn ends with an answer")
 
@@ -133,9 +136,7 @@ def _passes(fault: Fault) -> bool:
 
 
 def _malformed(turn: Turn) -> bool:
-    return any(
-        part.broken and round_.finish is not FinishReason.MAX_TOKENS for round_ in turn.rounds for part in round_.parts
-    )
+    return any(is_malformed(part) for round_ in turn.rounds for part in round_.parts)
 
 
 def _calls(round_: ScriptRound) -> list[FunctionCall]:

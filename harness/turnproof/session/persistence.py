@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from ..errors import PayloadError, UsageError
+from ..errors import UsageError
 from ..messages import Message, TokenUsage, ToolSchema
 from ..provider import SystemInstruction
 
@@ -60,8 +60,6 @@ def load(text: str | bytes) -> SavedSession:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         reason, path = _located(str(error))
         raise SavedSessionError(path, reason) from error
-    except PayloadError as error:
-        raise SavedSessionError(error.path, error.reason) from error
     seen: set[str] = set()
     for index, message in enumerate(saved.messages):
         if message.message_id in seen:

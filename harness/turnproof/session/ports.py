@@ -164,9 +164,8 @@ class LegacyPort:
                 return self._stream(_PARTS_STREAMING, list(parts), relay, token, response_schema)
             case parts:
                 response = self._batch("send_message_with_parts", list(parts), token, response_schema)
-                text = "".join(part.text for part in response.parts if isinstance(part, Text))
-                if relay.on_chunk is not None and text:
-                    relay.on_chunk(text)
+                if relay.on_chunk is not None and response.text:
+                    relay.on_chunk(response.text)
                 return response
 
     def _batch(

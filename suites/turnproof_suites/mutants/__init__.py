@@ -17,6 +17,9 @@ from . import (
     failures,
     figures,
     media,
+    memory,
+    paths,
+    secrets,
     streaming,
     structured,
     thinking,
@@ -41,6 +44,9 @@ _AREAS = (
     thinking,
     structured,
     media,
+    memory,
+    paths,
+    secrets,
 )
 
 MUTANTS: tuple[Mutant, ...] = tuple(

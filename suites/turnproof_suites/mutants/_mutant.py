@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from turnproof.driver.mutation import Mutant, Seam
+from turnproof.driver.mutation import Failing, Mutant, Seam
 from turnproof.provider import Path
 
 from ._broken import Broken
@@ -28,9 +28,9 @@ def mutant(
     sources: str | tuple[str, ...],
     paths: tuple[Path, ...] = BOTH,
     capability: tuple[str, ...] = (),
-    fails: bool = False,
+    fails: Failing | None = None,
 ) -> Callable[[type[Broken] | type[Rewriting]], Mutant]:
-    """Turn the decorated class into a mutant. `fails` is for those that hang, die or raise oddly on purpose;
+    """Turn the decorated class into a mutant. `fails` is for those that hang or raise oddly on purpose;
     `capability` names what an adapter must have for the mutant to break anything."""
 
     def made(cls: type[Broken] | type[Rewriting]) -> Mutant:

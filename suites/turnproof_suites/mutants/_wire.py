@@ -69,6 +69,9 @@ class Wire(Protocol):
     def drop_tools(self, body: Json) -> None:
         """Take all tools, and what chooses among them, away."""
 
+    def drop_thinking_setting(self, body: Json) -> None:
+        """Take the demand for thinking away."""
+
     def has_schema(self, body: Json) -> bool:
         """Whether the request demands structured output."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec.structs import replace as changed
+
 from ._broken import Broken, Given
 from ._mutant import mutant
 from ._rewriting import Rewriting
@@ -13,7 +15,7 @@ from ._wire import Json, Wire
 @mutant(
     "message-marks-dropped",
     "wire",
-    caught_by="cache/history-is-read-from-the-cache",
+    caught_by="cache/history-is-marked",
     scenarios="cache/growth",
     sources=("defects:PC4", "defects:PC5"),
 )
@@ -29,7 +31,7 @@ class MessageMarksDropped(Rewriting):
 @mutant(
     "five-marks",
     "wire",
-    caught_by="cache/breakpoints-stay-within-the-limit",
+    caught_by="cache/at-most-four-marks",
     scenarios="cache/growth",
     sources="defects:PC1",
 )
@@ -45,7 +47,7 @@ class FiveMarks(Rewriting):
 @mutant(
     "tool-order-unstable",
     "wire",
-    caught_by="cache/tools-keep-their-order",
+    caught_by="cache/tool-order-is-stable",
     scenarios="cache/growth",
     sources="defects:PC3",
 )
@@ -79,3 +81,35 @@ class ClockInThePrompt(Broken):
         self.ticks += 1
         text = given.system if isinstance(given.system, str) or given.system is None else given.system.text
         return replace(given, system=f"It is tick {self.ticks}.\n{text}")
+
+
+@mutant(
+    "tool-marks-dropped",
+    "inputs",
+    caught_by="cache/marks-reach-the-wire",
+    scenarios="cache/growth",
+    sources="defects:PC6",
+    paths=("stateless",),
+)
+class ToolMarksDropped(Broken):
+    """Breakpoints on tools are lost where tools are turned into the API's form."""
+
+    def given(self, given: Given) -> Given:
+        return replace(given, tools=[changed(tool, cache=None) for tool in given.tools or ()])
+
+
+@mutant(
+    "mark-stays-at-the-start",
+    "wire",
+    caught_by="cache/reads-grow-with-the-history",
+    scenarios="cache/growth",
+    sources=("defects:PC4", "behaviours:J3"),
+)
+class MarkStaysAtTheStart(Rewriting):
+    """The breakpoint of the history stays where it was set first, however long the history grows."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        blocks = [block for message in wire.messages(body) for block in wire.blocks(message)]
+        for block in blocks:
+            wire.clear_mark(block)
+        wire.set_mark(blocks[0])

@@ -21,7 +21,7 @@ from ._wire import Json, Wire
     caught_by="core/turns-come-to-an-end",
     scenarios="basics/plain",
     sources="defects:ST21",
-    fails=True,
+    fails="hangs",
 )
 class NeverReturns(Broken):
     """The call has its answer and waits for something that never comes."""
@@ -188,7 +188,7 @@ class AnswerPrinted(Broken):
     caught_by="core/shutdown-does-not-fail",
     scenarios="basics/plain",
     sources="behaviours:D15",
-    fails=True,
+    fails="raises",
 )
 class ShutdownRaises(Broken):
     """Closing what was never opened fails."""

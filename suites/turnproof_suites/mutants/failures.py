@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import (
     AuthenticationError,
     ContextLimitError,
@@ -44,7 +42,7 @@ class Failing(Broken):
     caught_by="errors/failures-are-typed",
     scenarios="faults/rate_limited",
     sources=("defects:ER4", "defects:LS8"),
-    fails=True,
+    fails="raises",
 )
 class FailuresUntyped(Failing):
     """The mapper of errors falls over, and its own error is what the caller gets."""
@@ -412,33 +410,3 @@ class FailureNotedInTheText(Broken):
             if given.on_chunk is not None:
                 given.on_chunk(" [connection lost, trying again]")
             raise
-
-
-@mutant(
-    "key-told-by-errors",
-    "outputs",
-    caught_by="security/key-stays-in-its-header",
-    scenarios="faults/refusals",
-    sources="defects:SE1",
-)
-class KeyToldByErrors(Failing):
-    """Errors quote the request that failed, its headers included."""
-
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        error.args = (f"{error.message} (authorization: Bearer {CANARY_KEY})",)
-        raise error
-
-
-@mutant(
-    "key-logged",
-    "outputs",
-    caught_by="security/key-stays-in-its-header",
-    scenarios="basics/plain",
-    sources="defects:SE2",
-)
-class KeyLogged(Broken):
-    """Requests are logged for debugging, their headers included."""
-
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
-        logging.getLogger("adapter").debug("POST /v1/messages %s", {"authorization": f"Bearer {CANARY_KEY}"})
-        return response

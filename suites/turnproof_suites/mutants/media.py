@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from turnproof.messages import FileRef, InlineData, Message, Part, ToolResult
+from turnproof.messages import FileRef, InlineData, Message, Part, Text, ToolResult
 
 from ._broken import Broken
 from ._mutant import mutant
@@ -23,7 +23,7 @@ def _without(message: Message, lost: Callable[[Part], bool]) -> Message:
 @mutant(
     "user-images-dropped",
     "inputs",
-    caught_by="multimodal/user-images-are-sent",
+    caught_by="multimodal/images-reach-the-wire",
     scenarios="media/image_and_document",
     sources="defects:MM2",
 )
@@ -38,7 +38,7 @@ class UserImagesDropped(Broken):
 @mutant(
     "documents-dropped",
     "inputs",
-    caught_by="multimodal/documents-are-sent",
+    caught_by="multimodal/documents-reach-the-wire",
     scenarios="media/image_and_document",
     sources="defects:MM2",
 )
@@ -52,7 +52,7 @@ class DocumentsDropped(Broken):
 @mutant(
     "file-references-dropped",
     "inputs",
-    caught_by="multimodal/references-stay-references",
+    caught_by="multimodal/images-reach-the-wire",
     scenarios="media/by_reference",
     sources="defects:MM2",
 )
@@ -66,7 +66,7 @@ class FileReferencesDropped(Broken):
 @mutant(
     "result-images-dropped",
     "inputs",
-    caught_by="multimodal/result-images-are-sent",
+    caught_by="multimodal/attachments-of-results-reach-the-wire",
     scenarios="tools/image_result",
     sources=("defects:MM1", "defects:LS3"),
 )
@@ -81,13 +81,13 @@ class ResultImagesDropped(Broken):
 
 
 @mutant(
-    "result-images-moved-out",
+    "only-first-result-image-sent",
     "wire",
-    caught_by="multimodal/result-images-are-sent",
+    caught_by="multimodal/attachments-of-results-reach-the-wire",
     scenarios="tools/image_result",
     sources="defects:MM1",
 )
-class ResultImagesMovedOut(Rewriting):
+class OnlyFirstResultImageSent(Rewriting):
     """Of several attachments of one result only the first is sent."""
 
     def sent(self, wire: Wire, body: Json) -> None:
@@ -97,3 +97,18 @@ class ResultImagesMovedOut(Rewriting):
                     inner = wire.inner_blocks(block)
                     images = [one for one in inner if wire.kind(one) == "image"]
                     only(inner, lambda one, later=images[1:]: not any(one is other for other in later))
+
+
+@mutant(
+    "images-moved-behind-the-text",
+    "inputs",
+    caught_by="multimodal/content-keeps-its-order",
+    scenarios="media/image_and_document",
+    sources="behaviours:D2",
+)
+class ImagesMovedBehindTheText(Broken):
+    """All text goes out first, pictures and documents after it."""
+
+    def message(self, message: Message) -> Message:
+        parts = tuple(sorted(message.parts, key=lambda part: not isinstance(part, Text)))
+        return message if message.role != "user" or parts == message.parts else replace(message, parts=parts)

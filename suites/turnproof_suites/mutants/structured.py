@@ -17,7 +17,7 @@ from ._wire import Json, Wire
 @mutant(
     "schema-not-sent",
     "inputs",
-    caught_by="structured/schema-is-sent",
+    caught_by="structured/schema-is-on-the-wire",
     scenarios="structured/with_tools",
     sources="defects:SO2",
 )
@@ -31,7 +31,7 @@ class SchemaNotSent(Broken):
 @mutant(
     "schema-replaces-tools",
     "wire",
-    caught_by="structured/tools-and-system-stay",
+    caught_by="structured/tools-and-system-stay-in-force",
     scenarios="structured/with_tools",
     sources="defects:LS4",
 )

@@ -17,7 +17,7 @@ from ._wire import Json, Wire
 @mutant(
     "thinking-not-replayed",
     "wire",
-    caught_by="thinking/goes-back-before-its-call",
+    caught_by="thinking/signed-thinking-goes-back-in-a-tool-loop",
     scenarios="thinking/with_tools",
     sources="defects:TH1",
 )
@@ -32,7 +32,7 @@ class ThinkingNotReplayed(Rewriting):
 @mutant(
     "signature-dropped",
     "wire",
-    caught_by="thinking/signatures-go-back-unchanged",
+    caught_by="thinking/signed-thinking-goes-back-in-a-tool-loop",
     scenarios="thinking/with_tools",
     sources=("defects:TH3", "defects:PE2"),
 )
@@ -49,7 +49,7 @@ class SignatureDropped(Rewriting):
 @mutant(
     "thinking-edited",
     "wire",
-    caught_by="thinking/signatures-go-back-unchanged",
+    caught_by="thinking/nothing-is-forged",
     scenarios="thinking/with_tools",
     sources="wire:anthropic#5",
 )
@@ -66,7 +66,7 @@ class ThinkingEdited(Rewriting):
 @mutant(
     "redacted-thinking-dropped",
     "wire",
-    caught_by="thinking/redacted-goes-back-verbatim",
+    caught_by="thinking/redacted-thinking-goes-back-in-a-tool-loop",
     scenarios="thinking/redacted",
     sources="defects:TH2",
 )
@@ -81,7 +81,7 @@ class RedactedThinkingDropped(Rewriting):
 @mutant(
     "thinking-returned-as-text",
     "outputs",
-    caught_by="thinking/is-not-answer-text",
+    caught_by="thinking/is-no-text",
     scenarios="thinking/plain",
     sources="defects:TH6",
 )
@@ -98,7 +98,7 @@ class ThinkingReturnedAsText(Broken):
 @mutant(
     "thinking-streamed-as-text",
     "callbacks",
-    caught_by="thinking/is-not-answer-text",
+    caught_by="thinking/is-no-text",
     scenarios="thinking/plain",
     sources="defects:TH6",
 )
@@ -112,7 +112,7 @@ class ThinkingStreamedAsText(Broken):
 @mutant(
     "thinking-not-told",
     "callbacks",
-    caught_by="thinking/is-called-back",
+    caught_by="thinking/is-passed-on",
     scenarios="thinking/plain",
     sources="behaviours:F4",
 )
@@ -139,3 +139,32 @@ class ThoughtsMerged(Broken):
             return response
         merged = replace(thoughts[-1], text="".join(part.text for part in thoughts))
         return replace(response, parts=(merged, *(part for part in response.parts if not isinstance(part, Thought))))
+
+
+@mutant(
+    "thinking-after-its-call",
+    "wire",
+    caught_by="thinking/comes-before-its-call",
+    scenarios="thinking/with_tools",
+    sources=("defects:TH1", "defects:TP6"),
+)
+class ThinkingAfterItsCall(Rewriting):
+    """Calls are written first, and the thinking that led to them behind."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for message in wire.messages(body):
+            wire.blocks(message).sort(key=lambda block: wire.kind(block) == "thinking")
+
+
+@mutant(
+    "thinking-not-asked-for",
+    "wire",
+    caught_by="thinking/setting-goes-out",
+    scenarios="thinking/plain",
+    sources="behaviours:D4",
+)
+class ThinkingNotAskedFor(Rewriting):
+    """Thinking was switched on, and no request says so."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        wire.drop_thinking_setting(body)

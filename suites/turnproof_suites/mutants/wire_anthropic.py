@@ -101,6 +101,9 @@ class AnthropicWire:
         body.pop("tools", None)
         body.pop("tool_choice", None)
 
+    def drop_thinking_setting(self, body: Json) -> None:
+        body.pop("thinking", None)
+
     def has_schema(self, body: Json) -> bool:
         return "output_format" in body or "format" in (body.get("output_config") or {})
 

@@ -5,6 +5,7 @@ before, and a turn costs what is new in it.
 from __future__ import annotations
 
 import gc
+import itertools
 import random
 import threading
 import weakref
@@ -14,6 +15,7 @@ from typing import Any
 import anthropic
 import httpx2
 import pytest
+
 from turnproof.cache.anthropic import AnthropicCachePlugin
 from turnproof.messages import Message, ToolSchema, dump_messages
 
@@ -88,7 +90,9 @@ def test_threads_do_not_mix_their_conversations() -> None:
     """Many threads on one object, each with its own history: every request holds its own words and no other's."""
     capture = Capture()
     provider = stateless(URL, transport=capture.transport)
-    histories = [[Message.user(f"nonce-{n}-{m}") if m % 2 == 0 else Message.model("ok") for m in range(9)] for n in range(8)]
+    histories = [
+        [Message.user(f"nonce-{n}-{m}") if m % 2 == 0 else Message.model("ok") for m in range(9)] for n in range(8)
+    ]
     expected = {fresh(history[:end]) for history in histories for end in (1, 3, 5, 7, 9)}
     capture.requests.clear()
 
@@ -166,5 +170,5 @@ def test_the_head_of_a_growing_conversation_keeps_its_bytes() -> None:
         history += [Message.user(extra), Message.model(extra)]
         provider.complete([*history[:-1]], "rules", tools)
         sent.append(capture.body["messages"])
-    for earlier, later in zip(sent, sent[1:], strict=False):
+    for earlier, later in itertools.pairwise(sent):
         assert later[: len(earlier)] == earlier

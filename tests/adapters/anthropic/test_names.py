@@ -8,6 +8,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from turnproof.messages import FunctionCall, Message, ToolResult, ToolSchema
 from turnproof_adapters.anthropic.names import restorer, wire_id, wire_name
 

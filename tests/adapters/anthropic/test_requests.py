@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any
 
 import pytest
+
 from turnproof.errors import InvalidRequestError, UsageError
 from turnproof.messages import (
     CacheMark,
@@ -293,9 +294,7 @@ RESULTS = [
     PartCase("empty", result(value=""), {"type": "tool_result", "tool_use_id": "toolu_1"}),
     PartCase("blank", result(value=" \n"), {"type": "tool_result", "tool_use_id": "toolu_1"}),
     PartCase("failed", result(value="no", is_error=True), answered(content="no", is_error=True)),
-    PartCase(
-        "with-image", result(value="look", attachments=(IMAGE,)), answered(content=[said("look"), IMAGE_BLOCK])
-    ),
+    PartCase("with-image", result(value="look", attachments=(IMAGE,)), answered(content=[said("look"), IMAGE_BLOCK])),
     PartCase("image-alone", result(value=None, attachments=(IMAGE,)), answered(content=[IMAGE_BLOCK])),
     PartCase("marked", result(cache=CacheMark()), answered(cache_control={"type": "ephemeral"})),
 ]

@@ -1,0 +1,85 @@
+"""Every task of the project, each in a virtual environment of its own. `nox` alone certifies the reference adapter."""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2025.2.9"
+nox.options.default_venv_backend = "uv|virtualenv"
+nox.options.sessions = ["certify"]
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+
+def group(name: str) -> list[str]:
+    """The packages of a dependency group."""
+    return nox.project.dependency_groups(PYPROJECT, name)
+
+
+@nox.session
+def certify(session: nox.Session) -> None:
+    """Certify adapters (`nox -s certify -- anthropic --depth full`); reports go to `reports/`."""
+    session.install(".[anthropic]")
+    session.run("turnproof", "certify", *(session.posargs or ["anthropic"]))
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the project's own tests and say what they cover (`nox -s tests -- tests/test_cli.py -x`)."""
+    session.install("-e", ".[anthropic,pydantic-ai,bench]", *group("test"))
+    session.run("coverage", "erase")
+    session.run("coverage", "run", "-m", "pytest", *session.posargs)
+    session.run("coverage", "combine", "--quiet")
+    session.run("coverage", "report", "--skip-covered")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check style and form of the code."""
+    session.install(*group("lint"))
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+
+
+@nox.session
+def typecheck(session: nox.Session) -> None:
+    """Check the types, strictly."""
+    session.install("-e", ".[anthropic,pydantic-ai,bench,vcr]", *group("typecheck"))
+    session.run("mypy", *session.posargs)
+
+
+@nox.session
+def layers(session: nox.Session) -> None:
+    """Check that no layer imports what stands above it."""
+    session.install(*group("lint"))
+    session.install("--no-deps", "-e", ".")
+    session.run("lint-imports")
+
+
+@nox.session
+def mutants(session: nox.Session) -> None:
+    """Break an adapter in every known way and show what catches it (`nox -s mutants -- anthropic`)."""
+    session.install(".[anthropic]")
+    session.run("turnproof", "mutants", *(session.posargs or ["anthropic"]))
+
+
+@nox.session
+def record(session: nox.Session) -> None:
+    """Record the cassettes of an adapter from the emulator into the checkout (`nox -s record -- anthropic`)."""
+    session.install("-e", ".[anthropic]")
+    session.run("turnproof", "record", *(session.posargs or ["anthropic"]))
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Measure what a turn costs on each path, against the plain SDK call."""
+    session.install("-e", ".[anthropic,bench]")
+    session.run("pytest", "benchmarks", "-o", "addopts=", *session.posargs)
+
+
+@nox.session
+def peers(session: nox.Session) -> None:
+    """Certify a well-known library that is not ours, as a control of the suites."""
+    session.install(".[pydantic-ai]")
+    control = "turnproof_adapters.peers.pydantic_ai:BINDING"
+    session.run("turnproof", "certify", *(session.posargs or [control, "--out", "reports/peers"]))

@@ -1,0 +1,173 @@
+"""Adapters that hold on to a conversation that has changed, or need one they have never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import Message
+from turnproof.provider import Path
+
+from ._broken import Broken, Given
+from ._mutant import mutant
+from ._rewriting import Rewriting
+from ._wire import Json, Wire
+
+
+class _Watching(Broken):
+    """Notices when a conversation is shorter than it was, and changes what goes in then.
+
+    On the stateless path that shows in a call, on the legacy path when a session is created anew.
+    """
+
+    known: Sequence[Message] = ()
+
+    def shortened(self, given: Given, known: Sequence[Message]) -> Given:
+        raise NotImplementedError
+
+    def given(self, given: Given) -> Given:
+        if self.path == "legacy" and not given.opens:
+            self.known = [*self.known, *given.messages]
+            return given
+        known, self.known = self.known, list(given.messages)
+        return self.shortened(given, known) if given.messages and len(given.messages) < len(known) else given
+
+
+@mutant(
+    "collected-history-comes-back",
+    "inputs",
+    caught_by="gc/removed-history-stays-removed",
+    scenarios="gc/tool_pairs",
+    sources=("defects:GC4", "behaviours:I8"),
+    paths=("stateless",),
+)
+class CollectedHistoryComesBack(_Watching):
+    """The adapter remembers the whole conversation, and puts back what the session took out of it."""
+
+    def shortened(self, given: Given, known: Sequence[Message]) -> Given:
+        self.known = [*known, given.messages[-1]]
+        return replace(given, messages=self.known)
+
+
+@mutant(
+    "tools-lost-in-a-collection",
+    "inputs",
+    caught_by="gc/system-and-tools-stay-in-force",
+    scenarios="gc/tool_pairs",
+    sources="behaviours:I8",
+)
+class ToolsLostInACollection(_Watching):
+    """The adapter starts anew with a shorter conversation, and forgets the tools."""
+
+    def shortened(self, given: Given, known: Sequence[Message]) -> Given:
+        return replace(given, tools=None)
+
+
+@mutant(
+    "collection-puts-it-out-of-step",
+    "inputs",
+    caught_by="gc/next-turn-is-answered",
+    scenarios="gc/tool_pairs",
+    sources="behaviours:I8",
+    paths=("stateless",),
+)
+class CollectionPutsItOutOfStep(_Watching):
+    """A conversation that is shorter than before is refused."""
+
+    def shortened(self, given: Given, known: Sequence[Message]) -> Given:
+        raise InvalidRequestError(f"{len(known)} messages were sent, now there are {len(given.messages)}")
+
+
+class _Cutting(Rewriting):
+    """Takes a few messages more off the start of a conversation that has been collected."""
+
+    too_many: int
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._longest = 0
+        self._collected = False
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        messages = wire.messages(body)
+        self._collected = self._collected or len(messages) < self._longest
+        self._longest = max(self._longest, len(messages))
+        if self._collected:
+            del messages[: self.too_many]
+
+
+@mutant(
+    "pairs-cut-in-a-collection",
+    "wire",
+    caught_by="gc/pairs-stay-whole",
+    scenarios="gc/tool_pairs",
+    sources=("defects:GC1", "defects:GC2"),
+)
+class PairsCutInACollection(_Cutting):
+    """History is cut between a call and its result."""
+
+    too_many = 2
+
+
+@mutant(
+    "user-cut-in-a-collection",
+    "wire",
+    caught_by="gc/first-message-is-the-users",
+    scenarios="gc/tool_pairs",
+    sources="defects:GC6",
+)
+class UserCutInACollection(_Cutting):
+    """History is cut behind a user's message, so that it begins with the answer."""
+
+    too_many = 1
+
+
+class NeedsTheConversationFromItsStart(Broken):
+    """An object that has not held a conversation so far sends only what is new in it."""
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        super().__init__(inner, path)
+        self.begun = False
+
+    def given(self, given: Given) -> Given:
+        begun, self.begun = self.begun, self.begun or not given.opens or not given.messages
+        if begun:
+            return given
+        if given.opens:
+            return replace(given, messages=())
+        return replace(given, messages=list(given.messages[-1:]))
+
+
+LoadedHistoryNotSent = mutant(
+    "loaded-history-not-sent",
+    "inputs",
+    caught_by="persistence/next-request-is-unbroken",
+    scenarios="persistence/save_load_media",
+    sources=("defects:LS7", "defects:RS1"),
+)(NeedsTheConversationFromItsStart)
+
+FreshObjectKnowsNothing = mutant(
+    "fresh-object-knows-nothing",
+    "inputs",
+    caught_by="persistence/a-fresh-object-continues",
+    scenarios="persistence/new_provider",
+    sources=("behaviours:B11", "defects:LS7"),
+)(NeedsTheConversationFromItsStart)
+
+
+@mutant(
+    "models-listed-on-opening",
+    "inputs",
+    caught_by="persistence/loading-sends-nothing",
+    scenarios="persistence/save_load_media",
+    sources="behaviours:L1",
+    capability=("lifecycle",),
+)
+class ModelsListedOnOpening(Broken):
+    """Opening an adapter asks the service which models it has."""
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        super().__init__(inner, path)
+        inner.list_models()

@@ -1,0 +1,65 @@
+"""Adapters whose two paths part ways."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from turnproof.errors import ContentFilterError
+from turnproof.messages import FinishReason, FunctionCall, Message, Part, ProviderResponse, Text, ToolResult
+
+from ._broken import Broken, Given, Proceed
+from ._mutant import mutant
+
+
+@mutant(
+    "legacy-raises-refusals",
+    "outputs",
+    caught_by="parity/same-outcome-of-each-turn",
+    scenarios="finish/reasons",
+    sources="behaviours:C7",
+    paths=("legacy",),
+)
+class LegacyRaisesRefusals(Broken):
+    """One path returns a refusal, the other raises it."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        if response.finish_reason is FinishReason.REFUSAL:
+            raise ContentFilterError("the model refused to answer")
+        return response
+
+
+@mutant(
+    "answers-asked-for-twice",
+    "outputs",
+    caught_by="parity/same-number-of-requests",
+    scenarios="basics/plain",
+    sources="behaviours:N3",
+    paths=("stateless",),
+)
+class AnswersAskedForTwice(Broken):
+    """Each question is sent twice, the first time to warm something up."""
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        proceed(Given(given.messages, given.system, given.tools, given.schema, given.token))
+        return proceed(given)
+
+
+@mutant(
+    "legacy-history-keeps-text-and-calls",
+    "outputs",
+    caught_by="parity/same-history-after-each-turn",
+    scenarios="media/image_and_document",
+    sources="defects:LS12",
+    paths=("legacy",),
+)
+class LegacyHistoryKeepsTextAndCalls(Broken):
+    """The provider's history has nothing but text, calls and results."""
+
+    def get_history(self) -> list[Message]:
+        """The history without pictures, documents and thoughts."""
+        return [_plain(message) for message in self.inner.get_history()]
+
+
+def _plain(message: Message) -> Message:
+    parts: list[Part] = [part for part in message.parts if isinstance(part, Text | FunctionCall | ToolResult)]
+    return replace(message, parts=tuple(parts))

@@ -1,0 +1,360 @@
+"""Cancelling at every moment of a call. Recorded replies cannot show this: the cut is on our side of the socket.
+
+The server holds still at the moment in question; the test cancels, and both sides must notice. Nothing is timed: what
+must happen has a generous limit, and a service that stays silent would keep a call that was not cut for ten minutes.
+"""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pytest
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import Cancelled
+from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Text, Thought
+
+from ..scripted_server import LIMIT, Exchange, scripted
+from .kit import (
+    Heard,
+    answer,
+    call_block,
+    legacy,
+    start,
+    stateless,
+    stream,
+    text,
+    text_block,
+    thinking_block,
+    tool_use,
+)
+
+HI = [Message.user("hi")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+class Running:
+    """A call in a thread of its own, to be cancelled from this one."""
+
+    def __init__(self, call: Callable[[CancelToken], ProviderResponse]) -> None:
+        self.token = CancelToken()
+        self._outcome: list[ProviderResponse | BaseException] = []
+        self._thread = threading.Thread(target=self._run, args=(call,), daemon=True)
+        self._thread.start()
+
+    def _run(self, call: Callable[[CancelToken], ProviderResponse]) -> None:
+        try:
+            self._outcome.append(call(self.token))
+        except BaseException as error:
+            self._outcome.append(error)
+
+    @property
+    def reads(self) -> bool:
+        """Whether the call waits for bytes at this moment."""
+        return self.frames[:1] == ["read"]
+
+    @property
+    def frames(self) -> list[str]:
+        """Names of the functions that the call is in, the innermost first."""
+        frame = sys._current_frames().get(self._thread.ident or 0)
+        names = []
+        while frame is not None:
+            names.append(frame.f_code.co_name)
+            frame = frame.f_back
+        return names
+
+    def result(self) -> ProviderResponse | BaseException:
+        self._thread.join(LIMIT)
+        assert self._outcome, "the call did not return"
+        return self._outcome[0]
+
+
+def holding(*pieces: bytes) -> tuple[Callable[[Exchange], None], threading.Event]:
+    """A script that writes these pieces of a stream and then holds still, and the event that says it does."""
+    held = threading.Event()
+
+    def script(exchange: Exchange) -> None:
+        if pieces:
+            exchange.stream_head()
+            exchange.chunk(b"".join(pieces))
+        held.set()
+        exchange.wait_for_hangup()
+
+    return script, held
+
+
+SIGNED = thinking_block(0, "hm")
+TEXT = text_block(1, "so ", "far", closed=False)
+CALL = call_block(2, "a", "rm", '{"path": "/')
+
+MOMENTS: dict[str, tuple[list[bytes], list[type[Part]], str]] = {
+    "before-anything": ([], [], ""),
+    "after-the-head": ([start()], [], ""),
+    "in-thinking": ([start(), *thinking_block(0, "hm", signature=None, closed=False)], [], ""),
+    "after-thinking": ([start(), *SIGNED], [Thought], ""),
+    "in-text": ([start(), *SIGNED, *TEXT], [Thought, Text], "so far"),
+    "in-arguments": ([start(), *SIGNED, *text_block(1, "so far"), *CALL[:-1]], [Thought, Text], "so far"),
+    "after-a-call": (
+        [start(), *text_block(0, "so far"), *call_block(1, "a", "rm", "{}")],
+        [Text],
+        "so far",
+    ),
+    "before-the-end-marker": (stream(text_block(0, "so far"))[:-1], [Text], "so far"),
+}
+
+Caller = Callable[[str, Heard], Callable[[CancelToken], ProviderResponse]]
+
+
+def by_complete(url: str, heard: Heard) -> Callable[[CancelToken], ProviderResponse]:
+    provider = stateless(url)
+    return lambda token: provider.complete(HI, cancel_token=token, **heard.callbacks)
+
+
+def by_legacy(url: str, heard: Heard) -> Callable[[CancelToken], ProviderResponse]:
+    provider = legacy(url)
+    callbacks: dict[str, Any] = dict(heard.callbacks)
+    on_chunk = callbacks.pop("on_chunk")
+    return lambda token: provider.send_message_streaming("hi", on_chunk, cancel_token=token, **callbacks)
+
+
+@pytest.mark.parametrize("caller", [by_complete, by_legacy], ids=["stateless", "legacy"])
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str, caller: Caller) -> None:
+    pieces, kinds, words = MOMENTS[moment]
+    script, held = holding(*pieces)
+    heard = Heard()
+    with scripted(script) as server:
+        running = Running(caller(server.url, heard))
+        assert held.wait(LIMIT)
+        # Everything written came in one chunk: back in a read, the call has taken all of it.
+        wait_until(lambda: running.reads and bool(heard.usage or not pieces))
+        running.token.cancel()
+        response = running.result()
+        assert server.hung_up.wait(LIMIT), "the server did not see the cut"
+    assert isinstance(response, ProviderResponse), response
+    assert response.finish_reason is FinishReason.CANCELLED
+    assert [type(part) for part in response.parts] == kinds
+    assert response.text == words
+    if pieces:
+        assert response.usage == heard.usage[-1]
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    waited = threading.Event()
+    for _ in range(int(LIMIT * 100)):
+        if condition():
+            return
+        waited.wait(0.01)
+    raise AssertionError("it did not happen")
+
+
+@pytest.mark.parametrize("written", [b"", b"HTTP/1.1 200 OK\r\n", b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"id'])
+def test_a_batch_call_is_cut_too(written: bytes) -> None:
+    held = threading.Event()
+
+    def script(exchange: Exchange) -> None:
+        exchange.write(written)
+        held.set()
+        exchange.wait_for_hangup()
+
+    with scripted(script) as server:
+        for call in (
+            lambda token: stateless(server.url).complete(HI, cancel_token=token),
+            lambda token: legacy(server.url).send_message("hi", cancel_token=token),
+        ):
+            held.clear()
+            server.hung_up.clear()
+            running = Running(call)
+            assert held.wait(LIMIT)
+            running.token.cancel()
+            assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
+            assert server.hung_up.wait(LIMIT)
+
+
+@contextmanager
+def full_listener() -> Iterator[str]:
+    """An address that accepts no more connections: the next one hangs while connecting."""
+    with closing(socket.socket()) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        waiting = []
+        try:
+            for _ in range(8):
+                each = socket.socket()
+                each.setblocking(False)
+                each.connect_ex(listener.getsockname())
+                waiting.append(each)
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            for each in waiting:
+                each.close()
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_a_call_that_is_still_connecting_is_cut_and_counts_as_never_sent(streamed: bool) -> None:
+    with full_listener() as url:
+        provider = stateless(url)
+        callbacks = Heard().callbacks if streamed else {}
+        running = Running(lambda token: provider.complete(HI, cancel_token=token, **callbacks))
+        wait_until(lambda: running.frames[:1] == ["_connect"])
+        running.token.cancel()
+        assert isinstance(running.result(), Cancelled)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_a_token_that_is_set_already_sends_nothing(streamed: bool) -> None:
+    token = CancelToken()
+    token.cancel()
+    with scripted(lambda exchange: exchange.answer(answer(text("hi")))) as server:
+        provider, stateful = stateless(server.url), legacy(server.url)
+        with pytest.raises(Cancelled):
+            provider.complete(HI, cancel_token=token, **(Heard().callbacks if streamed else {}))
+        with pytest.raises(Cancelled):
+            stateful.send_message_streaming("hi", print, cancel_token=token)
+        assert stateful.get_history() == []
+        assert server.connections == 0
+
+
+@pytest.mark.parametrize("name", ["on_chunk", "on_thinking", "on_function_call", "on_usage_update"])
+def test_nothing_is_said_after_a_callback_has_cancelled(name: str) -> None:
+    """Everything may have arrived by then: what the caller did not hear, the response does not hold either."""
+    token, heard = CancelToken(), Heard()
+    events = stream(
+        thinking_block(0, "hm", "hm"), text_block(1, "a", "b"), call_block(2, "a", "rm", "{}"), call_block(3, "b", "rm")
+    )
+
+    def cancel(_: object) -> None:
+        heard.said.append(("cancelled", None))
+        token.cancel()
+
+    with scripted(lambda exchange: exchange.stream(*events)) as server:
+        response = stateless(server.url).complete(HI, cancel_token=token, **{**heard.callbacks, name: cancel})
+    assert response.finish_reason is FinishReason.CANCELLED
+    assert heard.kinds[-1] == "cancelled"
+    assert heard.kinds.count("cancelled") == 1
+    assert not response.calls
+
+
+def test_a_complete_batch_answer_to_a_cancelled_turn_keeps_its_text_and_no_call() -> None:
+    token = CancelToken()
+
+    def script(exchange: Exchange) -> None:
+        reply = answer(text("done"), tool_use("a", "rm", {}), stop="tool_use")
+        token._event.set()  # set without telling anybody: the answer wins the race against the cut
+        exchange.answer(reply)
+
+    with scripted(script) as server:
+        heard = Heard()
+        callbacks = {key: call for key, call in heard.callbacks.items() if key != "on_chunk"}
+        response = stateless(server.url).complete(HI, cancel_token=token, **callbacks)
+    assert response.parts == (Text("done"),)
+    assert response.finish_reason is FinishReason.CANCELLED
+    assert response.usage.output_tokens == 7
+    assert heard.said == []
+
+
+def test_fifty_cut_calls_leave_no_connection_behind_and_the_client_usable() -> None:
+    held = threading.Semaphore(0)
+    gone = threading.Semaphore(0)
+
+    def script(exchange: Exchange) -> None:
+        if exchange.ordinal == 50:
+            return exchange.answer(answer(text("hi")))
+        exchange.stream_head()
+        exchange.chunk(start())
+        held.release()
+        assert exchange.wait_for_hangup()
+        gone.release()
+        return None
+
+    with scripted(script) as server:
+        provider = stateless(server.url)
+        for _ in range(50):
+            running = Running(lambda token: provider.complete(HI, cancel_token=token, **Heard().callbacks))
+            assert held.acquire(timeout=LIMIT)
+            running.token.cancel()
+            assert isinstance(running.result(), ProviderResponse)
+            assert gone.acquire(timeout=LIMIT)
+        pool = provider._opened()._client._transport._pool  # type: ignore[attr-defined]
+        assert pool.connections == []
+        assert provider.complete(HI).text == "hi"
+
+
+def test_a_late_cancel_does_not_reach_the_call_that_has_the_connection_now() -> None:
+    """The connection of a finished call goes back to the pool; cancelling its token later must not cut another call."""
+    held, go = threading.Event(), threading.Event()
+
+    def second(exchange: Exchange) -> None:
+        held.set()
+        assert go.wait(LIMIT)
+        exchange.answer(answer(text("second")))
+
+    first_token = CancelToken()
+    with scripted(lambda exchange: exchange.answer(answer(text("first"))), second) as server:
+        provider = stateless(server.url)
+        fired: list[Callable[[], None]] = []
+        original = first_token.on_cancel
+
+        def watch(callback: Callable[[], None]) -> Callable[[], None]:
+            fired.append(callback)
+            return original(callback)
+
+        first_token.on_cancel = watch  # type: ignore[method-assign]
+        assert provider.complete(HI, cancel_token=first_token).text == "first"
+        running = Running(lambda token: provider.complete(HI, cancel_token=token))
+        assert held.wait(LIMIT)
+        fired[0]()
+        first_token.cancel()
+        go.set()
+        response = running.result()
+        assert isinstance(response, ProviderResponse)
+        assert response.text == "second"
+        assert server.connections == 1
+
+
+def test_cancelling_one_of_two_calls_leaves_the_other_alone() -> None:
+    both = threading.Barrier(3)
+
+    def script(exchange: Exchange) -> None:
+        exchange.stream_head()
+        exchange.chunk(start())
+        both.wait(LIMIT)
+        if b"keep" in exchange.body:
+            for piece in stream(text_block(0, "kept"))[1:]:
+                exchange.chunk(piece)
+            exchange.end()
+        else:
+            exchange.wait_for_hangup()
+
+    with scripted(script) as server:
+        provider = stateless(server.url)
+
+        def talk(word: str) -> Running:
+            return Running(
+                lambda token: provider.complete([Message.user(word)], cancel_token=token, **Heard().callbacks)
+            )
+
+        kept, dropped = talk("keep"), talk("drop")
+        dropped_token = dropped.token
+        both.wait(LIMIT)
+        dropped_token.cancel()
+        response, cancelled = kept.result(), dropped.result()
+    assert isinstance(response, ProviderResponse)
+    assert response.text == "kept"
+    assert isinstance(cancelled, ProviderResponse)
+    assert cancelled.finish_reason is FinishReason.CANCELLED
+
+
+def test_an_error_that_the_cut_causes_is_not_reported() -> None:
+    """A cut shows as a reset, an early end or a broken frame, as it happens: for the caller it is a cancelled call."""
+    script, held = holding(start(), b"event: content_block_delta\ndata: {")
+    with scripted(script) as server:
+        running = Running(lambda token: stateless(server.url).complete(HI, cancel_token=token, **Heard().callbacks))
+        assert held.wait(LIMIT)
+        running.token.cancel()
+        assert isinstance(running.result(), ProviderResponse)

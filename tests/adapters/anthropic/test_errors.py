@@ -1,0 +1,338 @@
+"""Every failure is one of turnproof's errors, decided by status and type; the key is in none of them."""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import logging
+import socket
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+import anthropic
+import httpx2
+import pytest
+
+from turnproof.errors import (
+    AuthenticationError,
+    ContentFilterError,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+    UsageError,
+)
+from turnproof.messages import Message
+from turnproof_adapters.anthropic.errors import from_exception, retry_after
+from turnproof_adapters.anthropic.stateless import AnthropicStateless
+
+from ..scripted_server import Exchange, scripted
+from .kit import KEY, MODEL, Heard, answer, legacy, stateless, text
+
+HI = [Message.user("hi")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@dataclass(frozen=True)
+class Case:
+    id: str
+    status: int
+    kind: str | None
+    message: str
+    expected: type[ProviderError]
+    retryable: bool = False
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+INVALID = "invalid_request_error"
+CASES = [
+    Case("bad-request", 400, INVALID, "messages: at least one message is required", InvalidRequestError),
+    Case("key", 401, "authentication_error", "invalid x-api-key", AuthenticationError),
+    Case("billing", 402, "billing_error", "Your credit balance is too low", InvalidRequestError),
+    Case("permission", 403, "permission_error", "not allowed", AuthenticationError),
+    Case("unknown-model", 404, "not_found_error", "model: claude-sonet-4-5", InvalidRequestError),
+    Case("request-timeout", 408, None, "slow", TransportError, True),
+    Case("conflict", 409, "conflict_error", "conflict", OverloadedError, True),
+    Case("too-large", 413, "request_too_large", "Request exceeds the maximum size", ContextLimitError),
+    Case("unprocessable", 422, INVALID, "no", InvalidRequestError),
+    Case("rate", 429, "rate_limit_error", "This request would exceed your rate limit", RateLimitError, True),
+    Case("server", 500, "api_error", "Internal server error", OverloadedError, True),
+    Case("unavailable", 503, None, "upstream", OverloadedError, True),
+    Case("gateway-timeout", 504, "timeout_error", "timed out", OverloadedError, True),
+    Case("overloaded", 529, "overloaded_error", "Overloaded", OverloadedError, True),
+    Case(
+        "prompt-too-long",
+        400,
+        INVALID,
+        "prompt is too long: 3333404 tokens > 200000 maximum",
+        ContextLimitError,
+        fields={"limit": 200000, "requested": 3333404},
+    ),
+    Case("prompt-too-long-without-figures", 400, INVALID, "Prompt is too long", ContextLimitError),
+    Case(
+        "no-room",
+        400,
+        INVALID,
+        "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or "
+        "`max_tokens` and try again",
+        ContextLimitError,
+        fields={"limit": 200000, "requested": 209573},
+    ),
+    Case(
+        "a-maximum-of-tokens-is-not-a-full-context",
+        400,
+        INVALID,
+        "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-4-5",
+        InvalidRequestError,
+    ),
+    Case(
+        "a-quoted-sentence-is-not-a-full-context",
+        400,
+        INVALID,
+        "tools.0.description: 'prompt is too long: 2 tokens > 1 maximum' is not allowed",
+        InvalidRequestError,
+    ),
+    Case(
+        "a-missing-result-is-not-a-missing-model",
+        400,
+        INVALID,
+        "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: model_404",
+        InvalidRequestError,
+    ),
+    Case("filtered", 400, INVALID, "Output blocked by content filtering policy", ContentFilterError),
+]
+
+
+def fails(case: Case, provider: Any, call: Callable[[Any], object]) -> ProviderError:
+    with pytest.raises(ProviderError) as failure:
+        call(provider)
+    return failure.value
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+def test_a_refusal_is_typed_alike_however_it_was_asked_for(case: Case) -> None:
+    body = {"type": "error", "error": {"type": case.kind, "message": case.message}, "request_id": "req_1"}
+    with scripted(lambda exchange: exchange.answer(body, case.status)) as server:
+        failures = [
+            fails(case, stateless(server.url), lambda provider: provider.complete(HI)),
+            fails(case, stateless(server.url), lambda provider: provider.complete(HI, **Heard().callbacks)),
+            fails(case, legacy(server.url), lambda provider: provider.send_message("hi")),
+            fails(case, legacy(server.url), lambda provider: provider.send_message_streaming("hi", print)),
+        ]
+        assert len(server.requests) == 4, "nobody below the session retries"
+    for failure in failures:
+        assert type(failure) is case.expected
+        assert (failure.status, failure.kind, failure.message) == (case.status, case.kind, case.message)
+        assert failure.retryable is case.retryable
+        for name, value in case.fields.items():
+            assert getattr(failure, name) == value
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"<html><h1>503 Service Unavailable</h1></html>", "HTTP status 503"),
+        (b"", "HTTP status 503"),
+        (b'["odd"]', "HTTP status 503"),
+        (b'{"error": "odd"}', "HTTP status 503"),
+        (b'{"error": {"type": 7}}', "HTTP status 503"),
+        (b'{"error": {"type": "api_error"}}', "api_error"),
+    ],
+)
+def test_a_proxys_page_is_typed_by_its_status(body: bytes, message: str) -> None:
+    with scripted(lambda exchange: exchange.answer(body, 503)) as server:
+        failure = fails(CASES[0], stateless(server.url), lambda provider: provider.complete(HI))
+    assert isinstance(failure, OverloadedError)
+    assert failure.message == message
+
+
+def test_many_refused_streams_leave_the_client_usable() -> None:
+    """A refused stream that is never closed would hold its connection until the pool is empty."""
+    refuse = [lambda exchange: exchange.answer({"error": {"type": "rate_limit_error"}}, 429)] * 30
+    with scripted(*refuse, lambda exchange: exchange.answer(answer(text("hi")))) as server:
+        provider = stateless(server.url)
+        for _ in refuse:
+            fails(CASES[0], provider, lambda provider: provider.complete(HI, **Heard().callbacks))
+        assert provider.complete(HI).text == "hi"
+        assert server.connections == 1
+
+
+def date(seconds: float) -> str:
+    return email.utils.formatdate(time.time() + seconds, usegmt=True)
+
+
+@pytest.mark.parametrize(
+    ("headers", "wait"),
+    [
+        ({"retry-after": "17"}, 17.0),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "0"}, 0.0),
+        ({"retry-after-ms": "1500", "retry-after": "17"}, 1.5),
+        ({"retry-after": date(90), "date": date(0)}, 90.0),
+        ({"retry-after": date(-90), "date": date(0)}, 0.0),
+        ({"retry-after": "Fri, 21 Nov 2026 10:00:40 GMT", "date": "Fri, 21 Nov 2026 10:00:00 GMT"}, 40.0),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-3"}, None),
+        ({"retry-after": "inf"}, None),
+        ({}, None),
+    ],
+)
+def test_the_hint_to_wait_is_read_in_all_its_forms(headers: dict[str, str], wait: float | None) -> None:
+    assert retry_after(headers) == (None if wait is None else pytest.approx(wait, abs=1.1))
+    with scripted(lambda exchange: exchange.answer({"error": {"type": "rate_limit_error"}}, 429, **headers)) as server:
+        failure = fails(CASES[0], stateless(server.url), lambda provider: provider.complete(HI))
+        assert failure.retry_after == (None if wait is None else pytest.approx(wait, abs=1.1))
+        assert stateless(server.url).get_retry_after(failure) == failure.retry_after
+
+
+def test_a_date_is_measured_by_our_clock_where_the_service_does_not_tell_its_own() -> None:
+    assert retry_after({"retry-after": date(60)}) == pytest.approx(60, abs=2)
+
+
+@pytest.mark.parametrize(("advice", "status", "retryable"), [("false", 529, False), ("true", 400, True)])
+def test_the_service_may_say_itself_whether_to_try_again(advice: str, status: int, retryable: bool) -> None:
+    with scripted(lambda exchange: exchange.answer({}, status, **{"x-should-retry": advice})) as server:
+        failure = fails(CASES[0], stateless(server.url), lambda provider: provider.complete(HI))
+    assert failure.retryable is retryable
+
+
+def nothing(exchange: Exchange) -> None:
+    exchange.connection.shutdown(socket.SHUT_RDWR)
+
+
+def reset(exchange: Exchange) -> None:
+    exchange.reset()
+
+
+def half_a_head(exchange: Exchange) -> None:
+    exchange.write(b"HTTP/1.1 200 OK\r\ncontent-le")
+    exchange.reset()
+
+
+def half_a_body(exchange: Exchange) -> None:
+    exchange.head(200, {"content-length": "1000"})
+    exchange.write(b'{"id": "msg')
+    exchange.connection.shutdown(socket.SHUT_RDWR)
+
+
+def no_http(exchange: Exchange) -> None:
+    exchange.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
+    exchange.connection.shutdown(socket.SHUT_RDWR)
+
+
+def no_json(exchange: Exchange) -> None:
+    exchange.answer(b"{")
+
+
+def no_message(exchange: Exchange) -> None:
+    exchange.answer({"type": "message", "content": "text"})
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "script",
+    [nothing, reset, half_a_head, half_a_body, no_http, no_json, no_message],
+    ids=lambda script: script.__name__,
+)
+def test_an_answer_that_does_not_arrive_whole_is_a_transport_error(script: Callable[[Exchange], None]) -> None:
+    with scripted(script) as server:
+        for failure in (
+            fails(CASES[0], stateless(server.url), lambda provider: provider.complete(HI)),
+            fails(CASES[0], legacy(server.url), lambda provider: provider.send_message("hi")),
+        ):
+            assert type(failure) is TransportError
+            assert failure.retryable
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://host.invalid", "ftp://127.0.0.1", "http://[::1]:1"])
+def test_a_service_that_cannot_be_reached_is_a_transport_error(url: str) -> None:
+    failure = fails(CASES[0], stateless(url), lambda provider: provider.complete(HI))
+    assert type(failure) is TransportError
+
+
+def exceptions_of(module: Any, base: type[Exception]) -> list[type[Exception]]:
+    return [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, base) and not issubclass(each, httpx2.HTTPStatusError)
+    ]
+
+
+@pytest.mark.parametrize("kind", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_every_exception_of_the_http_client_is_typed(kind: type[Exception], streamed: bool) -> None:
+    def fail(request: httpx2.Request) -> httpx2.Response:
+        raise kind(f"with {KEY} in it")
+
+    provider = stateless("http://example.invalid", transport=httpx2.MockTransport(fail))
+    callbacks = Heard().callbacks if streamed else {}
+    failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, **callbacks))
+    assert type(failure) is TransportError
+    assert KEY not in str(failure)
+
+
+def test_the_sdks_own_exceptions_are_typed() -> None:
+    request = httpx2.Request("POST", "http://example.invalid")
+    response = httpx2.Response(200, request=request)
+    for error in (
+        anthropic.APIConnectionError(request=request),
+        anthropic.APITimeoutError(request=request),
+        anthropic.APIResponseValidationError(response, None),
+        anthropic.AnthropicError("odd"),
+    ):
+        assert type(from_exception(error, KEY)) is TransportError
+
+
+def everything(error: BaseException) -> str:
+    """What a log or a report could show of an exception, and of all that hangs on it."""
+    seen: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        each = waiting.pop()
+        if each is not None and each not in seen:
+            seen.append(each)
+            waiting += [each.__cause__, each.__context__]
+    return "".join(f"{each!r} {each} {vars(each)!r} {''.join(traceback.format_exception(each))}" for each in seen)
+
+
+def test_the_key_shows_nowhere(caplog: pytest.LogCaptureFixture) -> None:
+    """Also where the service repeats it, and with all logging on."""
+    scripts: list[Callable[[Exchange], None]] = [
+        lambda exchange: exchange.answer({"error": {"type": "authentication_error", "message": f"bad {KEY}"}}, 401),
+        lambda exchange: exchange.answer(f"proxy refused {KEY}".encode(), 502),
+        reset,
+        lambda exchange: exchange.answer(answer(text("hi"))),
+    ]
+    with caplog.at_level(logging.DEBUG), scripted(*scripts) as server:
+        provider = stateless(server.url)
+        for _ in range(3):
+            failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, **Heard().callbacks))
+            assert KEY not in everything(failure)
+            assert failure.__cause__ is None
+            assert failure.__context__ is None
+        provider.complete(HI)
+    assert KEY not in repr(provider)
+    assert KEY not in caplog.text
+
+
+def test_calls_before_opening_and_after_shutdown_say_what_to_do() -> None:
+    provider = AnthropicStateless()
+    with pytest.raises(UsageError, match=r"initialize\(\) and connect\(\)"):
+        provider.complete(HI)
+    with pytest.raises(AuthenticationError, match="api_key"):
+        provider.initialize({"api_key": ""})
+    provider.initialize({"api_key": KEY, "base_url": "http://example.invalid"})
+    with pytest.raises(UsageError, match=r"connect\(\)"):
+        provider.complete(HI)
+    provider.connect(MODEL)
+    provider.shutdown()
+    with contextlib.suppress(UsageError):
+        provider.shutdown()
+    with pytest.raises(UsageError, match=r"initialize\(\)"):
+        provider.complete(HI)

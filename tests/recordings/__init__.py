@@ -1,0 +1,1 @@
+"""Recorded traffic of real services as the judge of the dialects."""

@@ -1,0 +1,123 @@
+"""What `validate` says of every recorded request, against what the real service said.
+
+Three classes. *Derivable*: the service's decision follows from the request and what the recording has shown so far;
+ours must be the same (accepted; or refused with the same status, error type and, numbers masked, message).
+*Environmental*: it came from the world outside (key, quota, load, a URL that could not be fetched); the class is
+confirmed by status and type, and our rules must not object to the request. *Not honoured*: the recording lacks what
+the decision rests on; each is listed with the reason. Nothing here knows any recording by name or content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from turnproof.dialects.anthropic_messages import DIALECT, rules
+from turnproof.dialects.base import Call, Refusal, WireAnswer, World
+
+from .material import Exchange, Recording
+
+Class: TypeAlias = Literal["derivable", "environmental", "not honoured"]
+
+_TOO_LONG = re.compile(r"prompt is too long: (\d+) tokens")
+_ENVIRONMENTAL = {"authentication_error", "rate_limit_error", "overloaded_error", "api_error", "timeout_error"}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One exchange under judgement. `wrong` says what does not fit; empty where all is well."""
+
+    where: str
+    kind: Class
+    accepted: bool
+    evidence: str = ""
+    rule: str = ""
+    reason: str = ""
+    wrong: str = ""
+
+
+def judge(recordings: Iterable[Recording]) -> list[Judged]:
+    """Every exchange, with a world of its own for each recording, seeded as the recording goes on."""
+    found = []
+    for recording in recordings:
+        world = World(keys=frozenset(), models=DIALECT.models, clock=lambda: 0.0, any_key=True)
+        for exchange in recording.exchanges:
+            found.append(_judge(exchange, world))
+            DIALECT.observe(exchange.status, exchange.headers, exchange.body, world, None)
+    return found
+
+
+def refusals(exchange: Exchange, world: World) -> list[Refusal]:
+    """What we would refuse, enforced or not."""
+    call = DIALECT.parse(exchange.request, world)
+    return [call] if not isinstance(call, Call) else DIALECT.validate(exchange.request, call, world)
+
+
+def _judge(exchange: Exchange, world: World) -> Judged:
+    ours = next((each for each in refusals(exchange, world) if each.enforced), None)
+    answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+    if reason := _missing_ground(exchange, ours, answer):
+        return Judged(exchange.where, "not honoured", answer.error_kind is None, reason=reason)
+    if answer.error_kind in _ENVIRONMENTAL:
+        return _environmental(exchange, ours, answer)
+    return _derivable(exchange, ours, answer)
+
+
+def _missing_ground(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> str:
+    """Why the recording cannot tell; empty where it can."""
+    too_long = _TOO_LONG.match(answer.error_message or "")
+    if too_long and int(too_long[1]) > len(exchange.request.body):
+        return (
+            f"refused for {too_long[1]} tokens, but the recorded body has {len(exchange.request.body)} bytes: "
+            "the recorder replaced its texts"
+        )
+    unknown = (rules.INVALID_SIGNATURE, rules.INVALID_REDACTED)
+    if answer.error_kind is None and ours is not None and ours.rule in unknown:
+        return "accepted with a signature that was issued before the recording began"
+    return ""
+
+
+def _environmental(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> Judged:
+    expected = DIALECT.error_kind(exchange.status)[0] if exchange.status != 200 else answer.error_kind
+    wrong = f"we refuse it: {ours.message}" if ours else ""
+    if answer.error_kind != expected:
+        wrong = f"{exchange.status} came with {answer.error_kind}, we know it as {expected}"
+    return Judged(exchange.where, "environmental", False, reason=f"{exchange.status} {answer.error_kind}", wrong=wrong)
+
+
+def _derivable(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> Judged:
+    theirs = (exchange.status, answer.error_kind, masked(answer.error_message or ""))
+    if answer.error_kind is None:
+        return Judged(exchange.where, "derivable", True, wrong=f"we refuse it: {ours.message}" if ours else "")
+    if ours is None:
+        return Judged(exchange.where, "derivable", False, wrong=f"we accept what was refused with {theirs}")
+    said = (ours.status, ours.kind, masked(ours.message))
+    wrong = "" if said == theirs else f"they say {theirs}, we say {said}"
+    return Judged(exchange.where, "derivable", False, ours.rule.evidence.value, ours.rule.id, wrong=wrong)
+
+
+def masked(message: str) -> str:
+    """A message with its numbers masked."""
+    return re.sub(r"\d+", "#", message)
+
+
+def table(judged: Sequence[Judged]) -> str:
+    """The counts for people: classes, accepted and refused apart, refusals by evidence and rule."""
+    lines = [f"{'class':<16}{'accepted':>10}{'refused':>10}{'wrong':>8}"]
+    for kind in ("derivable", "environmental", "not honoured"):
+        of_kind = [each for each in judged if each.kind == kind]
+        accepted = sum(each.accepted for each in of_kind)
+        wrong = sum(bool(each.wrong) for each in of_kind)
+        lines.append(f"{kind:<16}{accepted:>10}{len(of_kind) - accepted:>10}{wrong:>8}")
+    by_rule = Counter((each.evidence, each.rule) for each in judged if each.rule)
+    lines += ["", "derivable refusals by evidence"]
+    lines += [f"  {evidence:<6}{rule:<36}{count:>4}" for (evidence, rule), count in sorted(by_rule.items())]
+    by_reason = Counter(each.reason for each in judged if each.kind == "environmental")
+    lines += ["", "environmental"]
+    lines += [f"  {reason:<42}{count:>4}" for reason, count in sorted(by_reason.items())]
+    lines += ["", "not honoured"]
+    lines += [f"  {each.where}: {each.reason}" for each in judged if each.kind == "not honoured"]
+    return "\n".join(lines)

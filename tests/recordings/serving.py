@@ -1,0 +1,41 @@
+"""Sends recorded answers again, over a real socket, to a real client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from turnproof.dialects.base import Call, Dialect, Rendered
+from turnproof.emulator import EmulatorServer, Exchange, ServerRun
+from turnproof.scenarios.model import Fault, Turn
+
+from . import material
+
+
+class Replayer:
+    """Answers every request with the recorded answer that is armed, whatever was asked."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._dialect = dialect
+        self.armed: material.Exchange | None = None
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        assert self.armed is not None
+        events = self._dialect.split_stream(self.armed.headers, self.armed.body)
+        return Rendered(self.armed.status, {"content-type": "application/json", **self.armed.headers}, events)
+
+
+@contextmanager
+def replaying(dialect: Dialect) -> Iterator[tuple[str, Replayer]]:
+    """A running server's base URL, and the replayer to arm.
+
+    Every byte around a line end or a multi-byte character is a write of its own: a client must not depend on where
+    the network cuts.
+    """
+    replayer = Replayer(dialect)
+    split = Turn(user=(), rounds=(), faults=(Fault("split", times=1_000_000),))
+    with EmulatorServer() as server:
+        run = server.open_run(dialect, replayer, any_key=True)
+        run.judges = False
+        run.arm(0, split)
+        yield run.base_url, replayer
