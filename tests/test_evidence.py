@@ -6,6 +6,7 @@ import gzip
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from turnproof.errors import HarnessError, UsageError
@@ -24,6 +25,7 @@ from turnproof.transcript import (
     Saved,
     Transcript,
     WireRequest,
+    WireResponse,
 )
 
 
@@ -112,6 +114,24 @@ def test_ids_are_told_apart_by_who_refers_to_whom() -> None:
     twice = Message("user", (Text("hi"),), "a")
     other = Message("user", (Text("hi"),), "b")
     assert digest(transcript(snapshot(twice, twice))) != digest(transcript(snapshot(twice, other)))
+
+
+def exchange(number: int, body: str, answer: str, probe: str) -> tuple[Event, Event]:
+    asked = request(body)
+    replaced = msgspec.structs.replace(asked, exchange=number, digest=body, probe=probe)
+    answered = WireResponse(
+        exchange=number, status=200, headers={}, body=answer, written=1, ended="completed", probe=probe
+    )
+    return replaced, answered
+
+
+@pytest.mark.parametrize(("probe", "same"), [("threads", True), ("reversed", False), ("", False)])
+def test_only_what_ran_at_the_same_time_may_arrive_in_any_order(probe: str, same: bool) -> None:
+    one = transcript(*exchange(4, "a", "A", probe), *exchange(5, "b", "B", probe))
+    other = transcript(*exchange(4, "b", "B", probe), *exchange(5, "a", "A", probe))
+    assert (digest(one) == digest(other)) is same
+    swapped = transcript(*exchange(4, "a", "B", probe), *exchange(5, "b", "A", probe))
+    assert digest(one) != digest(swapped)
 
 
 def test_the_run_key_is_part_of_the_evidence() -> None:

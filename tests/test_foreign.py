@@ -279,6 +279,13 @@ def test_what_had_arrived_beside_a_returned_error_is_kept_with_it() -> None:
     assert error.partial == ANSWERS.parts
 
 
+def test_what_an_error_itself_says_had_arrived_is_not_overwritten() -> None:
+    error = TransportError("cut", partial=(Text("Se"),))
+    with pytest.raises(TransportError):
+        foreign.normalise(answering(Outcome(ANSWERS, error)), errors="returned").complete(HI)
+    assert error.partial == (Text("Se"),)
+
+
 @pytest.mark.parametrize(
     ("returned", "reason"),
     [

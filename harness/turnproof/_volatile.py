@@ -12,6 +12,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from ._canonical import canonical
+
 JSON: TypeAlias = Any
 
 
@@ -20,6 +22,7 @@ class Volatile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
 
     drop: tuple[str, ...]
     id_lists: tuple[str, ...]
+    unordered_probes: tuple[str, ...]
     json_text: tuple[str, ...]
     drop_in_json: tuple[str, ...]
     scrub: tuple[str, ...]
@@ -33,7 +36,10 @@ class Volatile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
     def normalise(self, transcript: JSON) -> JSON:
         """A transcript in plain values, without what is volatile."""
         walk = _Walk(self)
-        return {**transcript, "events": [walk.value(event, event["event"]) for event in transcript["events"]]}
+        events = [walk.value(event, event["event"]) for event in transcript["events"]]
+        for probe in self.unordered_probes:
+            _put_in_order(events, probe)
+        return {**transcript, "events": events}
 
 
 class _Walk:
@@ -106,6 +112,24 @@ class _Walk:
 
     def _id(self, value: str) -> str:
         return self._ids.setdefault(value, f"id-{len(self._ids) + 1}")
+
+
+def _put_in_order(events: list[dict[str, JSON]], probe: str) -> None:
+    """Sort a probe's events, in the places that they have. An exchange is then called after its request."""
+    places = [place for place, event in enumerate(events) if event.get("probe") == probe]
+    requests = {
+        events[place]["exchange"]: events[place]["digest"]
+        for place in places
+        if events[place]["event"] == "wire_request"
+    }
+    named = [
+        {**events[place], "exchange": requests.get(events[place]["exchange"])}
+        if "exchange" in events[place]
+        else events[place]
+        for place in places
+    ]
+    for place, event in zip(places, sorted(named, key=canonical), strict=True):
+        events[place] = event
 
 
 def _is_message(value: dict[str, JSON]) -> bool:

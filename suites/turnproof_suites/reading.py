@@ -9,7 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import TypeVar
+from weakref import WeakKeyDictionary
+
+import msgspec
 
 from turnproof.dialects.base import Call, WireAnswer
 from turnproof.messages import (
@@ -63,20 +67,39 @@ class Requested:
         return self.call.began.messages
 
 
-def answered(view: View) -> Iterator[Answered]:
+def _once_per_view(read: Callable[[View], _T]) -> Callable[[View], _T]:
+    """Most checks read the same things from the same run: they are read once, and forgotten with the view."""
+    known: WeakKeyDictionary[View, _T] = WeakKeyDictionary()
+
+    @wraps(read)
+    def remembered(view: View) -> _T:
+        if view not in known:
+            known[view] = read(view)
+        return known[view]
+
+    return remembered
+
+
+@_once_per_view
+def answered(view: View) -> tuple[Answered, ...]:
     """The calls that got a whole answer and returned; cut and faulty ones are not among them."""
-    for call in view.calls:
-        wire, response = call.answer, call.response
-        if wire is not None and response is not None and response.finish_reason is not FinishReason.CANCELLED:
-            yield Answered(call, wire, response)
+    ended = ((call, call.answer, call.response) for call in view.calls)
+    return tuple(
+        Answered(call, wire, response)
+        for call, wire, response in ended
+        if wire is not None and response is not None and response.finish_reason is not FinishReason.CANCELLED
+    )
 
 
-def requested(view: View) -> Iterator[Requested]:
+@_once_per_view
+def requested(view: View) -> tuple[Requested, ...]:
     """All requests for an answer that could be read, repeated attempts included."""
-    for call in view.calls:
-        for exchange in call.generated:
-            if exchange.call is not None:
-                yield Requested(call, exchange, exchange.call)
+    return tuple(
+        Requested(call, exchange, exchange.call)
+        for call in view.calls
+        for exchange in call.generated
+        if exchange.call is not None
+    )
 
 
 def first_requests(view: View) -> Iterator[tuple[TurnView, Requested]]:
@@ -165,14 +188,18 @@ class Aliases:
         return self._seen.setdefault(name, f"id-{len(self._seen) + 1}")
 
     def within(self, value: JSON) -> JSON:
-        """A JSON value in which every known id is replaced by its alias."""
-        if isinstance(value, dict):
-            return {key: self.within(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self.within(item) for item in value]
-        return self._seen.get(value, value) if isinstance(value, str) else value
+        """A JSON value in which every string that is a known id is replaced by its alias."""
+        text = msgspec.json.encode(value).decode()
+        for name, alias in self._seen.items():
+            text = text.replace(_quoted(name), _quoted(alias))
+        return msgspec.json.decode(text)
 
 
+def _quoted(text: str) -> str:
+    return msgspec.json.encode(text).decode()
+
+
+@_once_per_view
 def call_aliases(view: View) -> Aliases:
     """Aliases for the ids of all calls that the wire carried, in order."""
     aliases = Aliases()

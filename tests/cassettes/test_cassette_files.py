@@ -43,6 +43,30 @@ def test_a_missing_cassette_is_named_with_the_command_that_records_it(tmp_path: 
     assert str(caught.value) == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("collection/anthropic/tools/one.yaml", "turnproof record anthropic --only tools/one"),
+        ("collection/anthropic/tools/one.legacy.yaml", "turnproof record anthropic --only tools/one"),
+        ("collection/loose.yaml", "turnproof record collection --only loose"),
+        ("elsewhere/pocket/small-talk.yaml", "turnproof record pocket --only small-talk"),
+    ],
+)
+def test_the_command_is_read_off_the_path(tmp_path: Path, path: str, words: str) -> None:
+    (tmp_path / "collection").mkdir()
+    (tmp_path / "collection" / "__init__.py").touch()
+    with pytest.raises(CassetteError) as caught:
+        load(tmp_path / path)
+    assert str(caught.value).endswith(f"Record it: {words}")
+
+
+def test_a_lone_file_name_and_a_given_command_are_taken_as_they_are() -> None:
+    with pytest.raises(CassetteError, match="Record it: turnproof record ADAPTER --only nowhere"):
+        load("nowhere.yaml")
+    with pytest.raises(CassetteError, match="Record it: make tapes"):
+        load("nowhere.yaml", remedy="make tapes")
+
+
 def test_a_folder_in_place_of_a_cassette_is_an_error_of_ours(tmp_path: Path) -> None:
     with pytest.raises(CassetteError, match="cannot be read"):
         load(tmp_path)

@@ -26,7 +26,8 @@ from turnproof.messages import FinishReason, FunctionCall, Text
 
 MODEL = "claude-sonnet-4-5"
 ANTHROPIC = dialect("anthropic-messages")
-COMMITTED = sorted(Path(turnproof_cassettes.__file__).parent.glob("anthropic/*.yaml"))
+CASSETTES = Path(turnproof_cassettes.__file__).parent
+COMMITTED = sorted(CASSETTES.glob("anthropic/**/*.yaml"))
 TOOLS = [{"name": "look", "description": "Look somewhere.", "input_schema": {"type": "object"}}]
 
 pytestmark = [
@@ -159,7 +160,7 @@ def _again(sdk: anthropic.Anthropic, interaction: Interaction) -> httpx2.Respons
         return refused.response
 
 
-@pytest.mark.parametrize("committed", COMMITTED, ids=[path.stem for path in COMMITTED])
+@pytest.mark.parametrize("committed", COMMITTED, ids=[str(path.relative_to(CASSETTES)) for path in COMMITTED])
 def test_every_recorded_exchange_plays_to_the_sdk_byte_for_byte(committed: Path, vcr: Any) -> None:
     cassette: Cassette = load(committed)
     sdk = client()

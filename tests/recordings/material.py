@@ -73,5 +73,5 @@ def _exchange(where: str, recorded: Mapping[str, Any]) -> Exchange:
 
 def _body(response: Mapping[str, Any]) -> bytes:
     if "raw" in response:
-        return response["raw"].encode()
+        return str(response["raw"]).encode()
     return json.dumps(response["json"], ensure_ascii=False).encode()

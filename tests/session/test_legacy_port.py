@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from turnproof.cancel import CancelToken
 from turnproof.errors import OverloadedError, ProviderError
 from turnproof.gc import TruncateGC
 from turnproof.messages import CacheMark, InlineData, Message, Part, ProviderResponse, Text, same_history
@@ -176,6 +177,31 @@ def test_a_provider_that_cannot_be_set_back_does_not_hide_the_turns_error() -> N
     provider.create_session = create
     assert session.send("Hi").text == "ok", "the next call sets it back"
     assert same_history(provider.get_history(), session.history.messages, ids=False)
+
+
+def test_after_a_session_that_could_not_be_created_nothing_is_taken_for_granted() -> None:
+    session, provider = open_session("legacy", reply("ok"), system="s")
+    create, provider.create_session = provider.create_session, broken
+    with pytest.raises(OSError, match="no session now"):
+        session.set_system("other")
+    provider.create_session = create
+    session.set_system("s")  # what the provider had before it failed half-way
+    assert len(provider.created) == 2
+
+
+def test_a_cancel_while_the_new_session_is_made_sends_nothing() -> None:
+    session, provider = open_session("legacy", reply("ok"))
+    create, token = provider.create_session, CancelToken()
+
+    def create_session(*args: Any, **kwargs: Any) -> None:
+        create(*args, **kwargs)
+        token.cancel()
+
+    session.history.append(Message.user("from elsewhere"))
+    provider.create_session = create_session
+    provider.send_message = lambda *args, **kwargs: pytest.fail("sent")
+    assert session.send("Hi", cancel_token=token).outcome == "cancelled"
+    assert [message.text for message in provider.get_history()] == ["from elsewhere"]
 
 
 def broken(*args: object, **kwargs: object) -> None:

@@ -93,7 +93,7 @@ def test_other_thoughts_than_before_are_kept_back_but_do_no_harm() -> None:
     assert on_thinking
     on_thinking("first I")
     heard.relay.restart()
-    for piece in ("second", "first I", " look"):
+    for piece in ("second", "first I", " wait"):
         on_thinking(piece)
     heard.relay.restart()
     for piece in ("first", " I look"):

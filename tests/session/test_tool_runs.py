@@ -232,6 +232,27 @@ def test_a_cancel_does_not_wait_for_a_tool_that_ignores_the_token() -> None:
         canceller.join()
 
 
+def test_tools_that_were_waiting_for_a_free_thread_do_not_start_after_a_cancel() -> None:
+    token, full, ran = CancelToken(), threading.Barrier(MAX_WORKERS), []
+
+    def run(args: dict[str, Any], token: CancelToken) -> Any:
+        ran.append(args["n"])
+        full.wait(timeout=10)
+        token.cancel()
+
+    before = set(threading.enumerate())
+    ToolBox([tool(run=run)]).run([call(id=f"c{n}", n=n) for n in range(2 * MAX_WORKERS)], token)
+    for thread in set(threading.enumerate()) - before:
+        thread.join(timeout=10)
+    assert sorted(ran) == list(range(MAX_WORKERS))
+
+
+def test_a_token_does_not_keep_batches_that_are_over() -> None:
+    token = CancelToken()
+    ToolBox([tool()]).run([call()], token)
+    assert not token._callbacks
+
+
 def test_threads_are_gone_when_all_results_are_in() -> None:
     before = set(threading.enumerate())
     ToolBox([tool()]).run([call(id=str(n)) for n in range(4)], CancelToken())

@@ -434,6 +434,20 @@ def test_a_prompt_that_stays_too_long_fails_and_brings_the_collected_turns_back(
     assert in_step(session, provider)
 
 
+def test_text_that_was_shown_before_the_prompt_proved_too_long_is_not_contradicted(path: str) -> None:
+    def too_long(play: Play) -> ProviderResponse:
+        play.stream("Hello")
+        raise ContextLimitError("too long in mid-stream")
+
+    session, _ = open_session(path, reply("one"), reply("two"), too_long, reply("Goodbye"), gc=TruncateGC(1))
+    session.send("first")
+    session.send("second")
+    before = session.history.messages
+    with pytest.raises(ContextLimitError, match="in mid-stream"):
+        session.send("third", on_chunk=lambda text: None)
+    assert all(a is b for a, b in zip(before, session.history.messages, strict=True))
+
+
 def test_without_a_collector_a_prompt_that_is_too_long_fails_at_once(path: str) -> None:
     session, provider = open_session(path, ContextLimitError("too long"))
     with pytest.raises(ContextLimitError):

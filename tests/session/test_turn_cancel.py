@@ -212,6 +212,15 @@ def test_the_usage_of_a_cancelled_turn_is_the_last_that_was_good() -> None:
     assert (result.usage, session.usage) == (TokenUsage(9, 1, 10), TokenUsage(9, 1, 10))
 
 
+def test_a_turn_that_reached_no_model_leaves_the_sessions_usage_as_it_was() -> None:
+    token = CancelToken()
+    token.cancel()
+    session, _ = open_session("stateless", reply("a", prompt=40))
+    session.send("Hi")
+    assert session.send("Hi", cancel_token=token).usage == TokenUsage()
+    assert session.usage == TokenUsage(40, 2, 42)
+
+
 def test_a_callback_may_cancel_by_raising_cancelled() -> None:
     token = CancelToken()
 

@@ -63,7 +63,10 @@ class Cut:
         self.patience = self.PATIENCE
 
     def take(self, line: _Line, *, writes: bool) -> None:
-        """The call goes on over this connection. Raises CutOff if it was ended before anything was written."""
+        """The call goes on over this connection. Raises CutOff if it was ended before its request was written.
+
+        `writes` says that this is the request itself, not the way to where it can be sent.
+        """
         if writes and self.written and self._line is line:
             return
         with self._lock:
@@ -114,9 +117,12 @@ class _Stream(httpcore2.NetworkStream):
         return self._inner.read(max_bytes, timeout)
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        if not buffer:
+            return
         cut: Cut | None = getattr(_in_force, "cut", None)
         if cut is not None:
-            cut.take(self._line, writes=True)
+            # Asking a proxy for a tunnel is not the request yet.
+            cut.take(self._line, writes=not buffer.startswith(b"CONNECT "))
         else:
             self._line.belong_to(None)
         self._inner.write(buffer, timeout)

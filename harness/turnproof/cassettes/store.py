@@ -36,7 +36,7 @@ def load(path: str | Path, *, remedy: str | None = None) -> Cassette:
     `remedy` is the command that records the cassette; by default it is read off the path.
     """
     path = Path(path)
-    remedy = remedy or how_to_record(path.parent.name or "ADAPTER", path.name.split(".")[0])
+    remedy = remedy or _remedy(path)
     try:
         data = path.read_bytes()
     except FileNotFoundError as error:
@@ -44,6 +44,14 @@ def load(path: str | Path, *, remedy: str | None = None) -> Cassette:
     except OSError as error:
         raise CassetteError(f"{path}: the cassette cannot be read: {error.strerror}") from error
     return decode(data, file=str(path), remedy=remedy)
+
+
+def _remedy(path: Path) -> str:
+    """How to record the cassette at this path. A collection is a package, so its root shows by its `__init__.py`."""
+    root = next((folder for folder in path.parents if (folder / "__init__.py").exists()), None)
+    inner = path.relative_to(root).parts if root else path.parts
+    adapter, *names = inner if root and len(inner) > 1 else ("ADAPTER", *path.parts)[-2:]
+    return how_to_record(adapter, "/".join(names).removesuffix(SUFFIX).removesuffix(".legacy"))
 
 
 def save(cassette: Cassette, path: str | Path, *, secrets: Iterable[str] = ()) -> None:

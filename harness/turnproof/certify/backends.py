@@ -15,6 +15,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from ..cassettes import Cassette, Player, cassette_path, load, overlaid
+from ..cassettes.format import how_to_record
 from ..cassettes.proxy import ProxyTarget
 from ..dialects.base import Dialect
 from ..driver import Backend, RunSpec
@@ -137,15 +138,15 @@ class Backends:
         return lines
 
     def _cassette(self, root: Path, adapter: str, scenario: str, path: str | None) -> Cassette:
-        cassette = self._load(cassette_path(root, adapter, scenario))
+        cassette = self._load(cassette_path(root, adapter, scenario), adapter, scenario)
         overlay = cassette_path(root, adapter, scenario, overlay="legacy")
         if path == "legacy" and overlay.exists():
-            return overlaid(cassette, self._load(overlay))
+            return overlaid(cassette, self._load(overlay, adapter, scenario))
         return cassette
 
-    def _load(self, path: Path) -> Cassette:
+    def _load(self, path: Path, adapter: str, scenario: str) -> Cassette:
         if path not in self._cassettes:
-            self._cassettes[path] = load(path)
+            self._cassettes[path] = load(path, remedy=how_to_record(adapter, scenario))
         return self._cassettes[path]
 
 

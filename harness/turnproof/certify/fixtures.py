@@ -31,7 +31,7 @@ class ScriptedEndpoint:
         """Make `turn` the one that the next requests belong to."""
         if not 0 <= turn < len(self.scenario.turns):
             raise UsageError(f"{self.scenario.name} has turns 0 to {len(self.scenario.turns) - 1}, not {turn}")
-        self._run.arm(turn, self.scenario.turns[turn])
+        self._run.arm(turn, self.scenario.turns[turn], self.scenario.tools_in(turn))
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:

@@ -145,9 +145,7 @@ class Judge:
             self._known[keys] = self._bench.judge(self._bench.control[key] for key in sorted(keys))
         return self._known[keys]
 
-    def _path(
-        self, mutant: Mutant, path: str, broken: Mapping[RunKey, View], before: Verdicts, after: Verdicts
-    ) -> str:
+    def _path(self, mutant: Mutant, path: str, broken: Mapping[RunKey, View], before: Verdicts, after: Verdicts) -> str:
         mine = {key: view for key, view in broken.items() if key.path == path}
         if all(view.digest == self._bench.control[key].digest for key, view in mine.items()):
             return "equal"
@@ -178,7 +176,10 @@ class Judge:
             return Outcome.CRASHED, crash
         if missed := [path for path, how in paths.items() if how == "missed"]:
             seen = verdicts[missed[0]]
-            return Outcome.SURVIVED, f"{missed[0]}: the requirement {seen.status}{': ' * bool(seen.message)}{seen.message}"
+            return (
+                Outcome.SURVIVED,
+                f"{missed[0]}: the requirement {seen.status}{': ' * bool(seen.message)}{seen.message}",
+            )
         if "caught" not in paths.values():
             why = before[mutant.caught_by, next(iter(paths))]
             return Outcome.NO_CONTROL, f"for the control the requirement is {why.status}: {why.message}"

@@ -1,18 +1,16 @@
 """`turnproof mutants`: break an adapter on purpose, in every way that the suites know, and see what notices.
 
-The control, the adapter unbroken, runs the same scenarios first. Mutants that hang have a lab of their own, where
-nobody waits long for them.
+The control, the adapter unbroken, runs the same scenarios. Mutants that hang have a lab of their own, where nobody
+waits long for them.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 import msgspec
 
@@ -25,7 +23,7 @@ from ..driver.mutation import Mutant, all_mutants, mutant_named
 from ..errors import CatalogueError
 from ..evidence import digest
 from ..exits import Exit
-from ..provider import Binding
+from ..provider import Binding, Path
 from ..requirements import Suite, load_suite
 from ..scenarios.model import Scenario
 from ..transcript import RunKey, Transcript
@@ -38,29 +36,17 @@ from .scenarios import suite_scenarios
 HANG_LIMIT = 3.0
 """Seconds that a mutant made to hang is waited for."""
 
+_CAUGHT_NOT = (Outcome.SURVIVED, Outcome.CRASHED, Outcome.NEVER_RAN, Outcome.NO_CONTROL)
+
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A mutant and the runs it is to break. `left_out` says why there are none."""
+    """A mutant, by the name it can be found under, and the runs it is to break. `left_out` says why there are none."""
 
+    name: str
     mutant: Mutant
     runs: tuple[RunSpec, ...] = ()
     left_out: str = ""
-
-
-@dataclass(slots=True)
-class _Runs:
-    """All runs that were made: the control's by key, the mutants' by name and key."""
-
-    control: dict[RunKey, View] = field(default_factory=dict)
-    broken: dict[str, dict[RunKey, View]] = field(default_factory=dict)
-
-    def keep(self, spec: RunSpec, transcript: Transcript) -> None:
-        view = View(transcript, dialect(transcript.dialect), spec.scenario, digest(transcript))
-        if spec.mutant is None:
-            self.control[spec.key] = view
-        else:
-            self.broken.setdefault(spec.mutant, {})[spec.key] = view
 
 
 def mutants(options: MutantsOptions) -> int:
@@ -73,15 +59,18 @@ def mutants(options: MutantsOptions) -> int:
     started = time.monotonic()
     suite = load_suite()
     binding = resolve_binding(options.adapter)
-    chosen = select(options.only)
-    trials = plan(options.adapter, binding, suite, suite_scenarios(suite), chosen)
-    runs = _run(options, trials)
-    claims = binding.claims()
-    requirements = tuple(one for one in suite.requirements if not one.lacks(claims))
+    trials = plan(options.adapter, binding, suite, suite_scenarios(suite), select(options.only))
+    runs = _Runs(_progress(sum(len(trial.runs) for trial in trials)))
+    runs.make(options, binding, trials)
+    requirements = tuple(one for one in suite.requirements if not one.lacks(binding.claims()))
     judge = Judge(Bench(binding, requirements, runs.control))
-    rows = tuple(_row(judge, trial, runs) for trial in trials)
+    rows = tuple(
+        judge.row(trial.mutant, runs.broken[trial.name])
+        if trial.runs
+        else not_claimed_row(trial.mutant, trial.left_out)
+        for trial in trials
+    )
     control = judge.violations(runs.control)
-    code = exit_code(rows, control)
     matrix = Matrix(
         turnproof=__version__,
         adapter=binding.name,
@@ -89,70 +78,147 @@ def mutants(options: MutantsOptions) -> int:
         model=binding.model,
         seed=options.seed,
         duration_s=round(time.monotonic() - started, 3),
-        exit_code=code,
+        exit_code=exit_code(rows, control),
         counts={str(one): count for one in Outcome if (count := sum(row.outcome is one for row in rows))},
         control=control,
         mutants=rows,
         requirements=standings(requirements, rows),
     )
-    data = msgspec.json.format(msgspec.json.encode(matrix), indent=2)
+    text = msgspec.json.format(msgspec.json.encode(matrix), indent=2).decode()
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "mutants.json").write_bytes(data + b"\n")
+    (options.out / "mutants.json").write_text(text + "\n")
     if options.json:
-        print(data.decode())
+        print(text)
     else:
         print_matrix(matrix, sys.stdout)
-    return code
+    return matrix.exit_code
 
 
-def select(only: Sequence[str]) -> list[Mutant]:
-    """The mutants asked for: all, or those whose names match; anybody's own by `module:attribute`.
+def select(only: Sequence[str]) -> dict[str, Mutant]:
+    """The mutants asked for, by name: all, or those whose names match; anybody's own as `module:attribute`.
 
-    Raises CatalogueError for a pattern that matches none.
+    Raises CatalogueError for a name or pattern that matches none.
     """
     if not only:
-        return list(all_mutants().values())
+        return dict(all_mutants())
     found: dict[str, Mutant] = {}
     for pattern in only:
         if ":" in pattern:
-            found[pattern] = msgspec.structs.replace(mutant_named(pattern))
+            found[pattern] = mutant_named(pattern)
             continue
         known = all_mutants()
         matching = {name: mutant for name, mutant in known.items() if fnmatchcase(name, pattern)}
         if not matching:
             raise CatalogueError(f"no mutant matches {pattern!r}{did_you_mean(pattern, known)}")
         found |= matching
-    return list(found.values())
+    return found
 
 
 def plan(
-    adapter: str, binding: Binding, suite: Suite, scenarios: Sequence[Scenario], chosen: Iterable[Mutant]
+    adapter: str, binding: Binding, suite: Suite, scenarios: Sequence[Scenario], chosen: Mapping[str, Mutant]
 ) -> list[Trial]:
     """The runs of each mutant: its scenarios, on its paths, in every mode, as far as the adapter claims them.
 
     Raises CatalogueError for a mutant that names no requirement of the suite, or no scenario.
     """
     claims = binding.claims()
-    paths = [path for path in ("stateless", "legacy") if binding.opener(path) is not None]
     trials = []
-    for mutant in chosen:
+    for name, mutant in chosen.items():
         requirement = suite.catalogue[mutant.caught_by]
         mine = [one for one in scenarios if any(fnmatchcase(one.name, glob) for glob in mutant.scenarios)]
         if not mine:
-            raise CatalogueError(f"mutant {mutant.name!r}: no scenario matches {' or '.join(mutant.scenarios)}")
-        lacking = [*requirement.lacks(claims), *(name for name in mutant.capability if not claims.claims(name))]
-        lacking += [name for one in mine for name in one.features if not claims.claims(name)]
-        on = [path for path in paths if path in mutant.paths and path in requirement.paths]
+            raise CatalogueError(f"mutant {name!r}: no scenario matches {' or '.join(mutant.scenarios)!r}")
+        needed = (*requirement.capability, *mutant.capability, *(feature for one in mine for feature in one.features))
+        lacking = [feature for feature in dict.fromkeys(needed) if not claims.claims(feature)]
+        on = [path for path in _paths(binding) if path in mutant.paths and path in requirement.paths]
         if lacking or not on:
-            reason = ", ".join(dict.fromkeys(lacking)) or f"the {' or '.join(mutant.paths)} path"
-            trials.append(Trial(mutant, left_out=f"the adapter does not claim {reason}"))
+            what = ", ".join(lacking) or f"the {' or '.join(mutant.paths)} path"
+            trials.append(Trial(name, mutant, left_out=f"the adapter does not claim {what}"))
             continue
-        runs = [
-            RunSpec(adapter, scenario, key, mutant.name)
-            for scenario in mine
-            for mode in _modes(mutant, scenario, claims.streaming)
-            for path in on
-            for key in _keys(scenario.name, path, mode, again=len(paths) == 2 and mutant.fails != "hangs")
-        ]
-        trials.append(Trial(mutant, tuple(runs)))
+        specs = [RunSpec(adapter, scenario, key, name) for scenario in mine for key in _keys(binding, scenario, on)]
+        trials.append(Trial(name, mutant, tuple(_first_mode(specs) if mutant.fails == "hangs" else specs)))
     return trials
+
+
+def exit_code(rows: Iterable[Row], control: Mapping[str, str]) -> Exit:
+    """What the rows, and the MUSTs that the control violates, deserve."""
+    outcomes = {row.outcome for row in rows}
+    if Outcome.FAULT in outcomes:
+        return Exit.FAULT
+    if control or outcomes & set(_CAUGHT_NOT):
+        return Exit.VIOLATIONS
+    return Exit.OK if Outcome.CAUGHT in outcomes else Exit.UNDECIDED
+
+
+def _paths(binding: Binding) -> list[Path]:
+    both: tuple[Path, ...] = ("stateless", "legacy")
+    return [path for path in both if binding.opener(path) is not None]
+
+
+def _keys(binding: Binding, scenario: Scenario, paths: Sequence[Path]) -> Iterator[RunKey]:
+    for mode in scenario.modes:
+        if mode == "stream" and not binding.claims().streaming:
+            continue
+        for path in paths:
+            yield RunKey(scenario.name, path, mode)
+            if path == "legacy" and len(_paths(binding)) == 2:
+                yield RunKey(scenario.name, path, mode, repeat=1)
+
+
+def _first_mode(specs: Sequence[RunSpec]) -> list[RunSpec]:
+    """One run a path: each run of a mutant that hangs costs the whole time limit."""
+    return [spec for spec in specs if spec.key.mode == specs[0].key.mode and spec.key.repeat == 0]
+
+
+@dataclass(slots=True)
+class _Runs:
+    """All runs that were made: the control's by key, the mutants' by name and key."""
+
+    progress: Callable[[str], None]
+    control: dict[RunKey, View] = field(default_factory=dict)
+    broken: dict[str, dict[RunKey, View]] = field(default_factory=dict)
+
+    def make(self, options: MutantsOptions, binding: Binding, trials: Iterable[Trial]) -> None:
+        """Make every run of the trials, and of the control on all its paths where they take place."""
+        broken = [spec for trial in trials if trial.mutant.fails != "hangs" for spec in trial.runs]
+        hanging = [spec for trial in trials if trial.mutant.fails == "hangs" for spec in trial.runs]
+        scenes = {spec.scenario.name: spec.scenario for spec in (*broken, *hanging)}
+        control = [
+            RunSpec(options.adapter, scenario, key)
+            for scenario in scenes.values()
+            for key in _keys(binding, scenario, _paths(binding))
+        ]
+        if control:
+            with Lab(jobs=options.jobs or 2, seed=options.seed) as lab:
+                lab.run_all([*control, *broken], self.keep)
+        if hanging:
+            self._hang(options, hanging)
+
+    def _hang(self, options: MutantsOptions, specs: Iterable[RunSpec]) -> None:
+        with Lab(jobs=1, seed=options.seed, time_limit=HANG_LIMIT) as lab:
+            for spec in specs:
+                # The short limit counts from a worker's second run on: only then is its SDK imported for sure.
+                lab.run(replace(spec, mutant=None))
+                self.keep(spec, lab.run(spec))
+
+    def keep(self, spec: RunSpec, transcript: Transcript) -> None:
+        """Take a run in."""
+        self.progress(f"{spec.mutant or 'control'} {spec.key}")
+        view = View(transcript, dialect(transcript.dialect), spec.scenario, digest(transcript))
+        runs = self.control if spec.mutant is None else self.broken.setdefault(spec.mutant, {})
+        runs[spec.key] = view
+
+
+def _progress(total: int) -> Callable[[str], None]:
+    """Tells a terminal how far it is; `total` are the broken runs."""
+    if not sys.stderr.isatty():
+        return lambda what: None
+    done = 0
+
+    def show(what: str) -> None:
+        nonlocal done
+        done += not what.startswith("control ")
+        end = "\n" if done == total else ""
+        print(f"\r\x1b[K{done}/{total} {what}", end=end, file=sys.stderr, flush=True)
+
+    return show

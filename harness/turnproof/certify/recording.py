@@ -35,6 +35,10 @@ from .backends import cassette_roots, live_target
 from .scenarios import suite_scenarios
 
 
+LIVE_MAX_TOKENS = 1024
+"""`max_tokens` of a live recording where the scenario does not ask for another one."""
+
+
 @dataclass(frozen=True, slots=True)
 class RecordOptions:
     """`only` are globs of scenario names. `out` is the folder that gets `<adapter>/<scenario>.yaml` (None: where the
@@ -58,6 +62,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
     scenarios = _chosen(options.only, binding)
     dialect = dialect_named(binding.dialect)
     if options.live:
+        scenarios = [_brief(scenario) for scenario in scenarios]
         live_target(binding, dialect)  # a missing key is said before anything else
         estimate = estimate_cost(scenarios, binding.dialect, binding.model)
         print(f"estimated cost: {estimate}", file=sys.stderr)
@@ -105,6 +110,11 @@ def _chosen(only: tuple[str, ...], binding: Binding) -> list[Scenario]:
         if (not only or any(fnmatchcase(scenario.name, pattern) for pattern in only))
         and all(claims.claims(feature) for feature in scenario.features)
     ]
+
+
+def _brief(scenario: Scenario) -> Scenario:
+    """The scenario with a bound on each answer: a real model fills what room it is given, and every token costs."""
+    return msgspec.structs.replace(scenario, options={"max_tokens": LIVE_MAX_TOKENS, **scenario.options})
 
 
 class _Recording:

@@ -77,7 +77,7 @@ def _verdict(suite: Suite, adapter: AdapterLine, line: ResultLine, views: Sequen
     requirement = suite.catalogue[line.requirement]
     claims = Capabilities(**adapter.capabilities)
     if line.path in ("stateless", "legacy"):
-        return judge(requirement, line.path, views, claims=claims)  # type: ignore[arg-type]
+        return judge(requirement, line.path, views, claims=claims, registry=suite.registry)  # type: ignore[arg-type]
     return judge_parity(
         requirement,
         [view for view in views if view.key.path == "stateless"],
@@ -85,6 +85,7 @@ def _verdict(suite: Suite, adapter: AdapterLine, line: ResultLine, views: Sequen
         [view for view in views if view.key.path == "legacy" and view.key.repeat == 1],
         declared=[Difference(name, "declared when the run was made") for name in adapter.declared],
         claims=claims,
+        registry=suite.registry,
     )
 
 

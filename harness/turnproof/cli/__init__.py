@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 
 import typer
 from typer.exceptions import TyperException
@@ -60,9 +61,14 @@ def _run(words: list[str]) -> Exit | None:
     except BrokenPipeError:
         raise
     except Exception as error:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{os.path.basename(frame.filename)}:{frame.lineno}"  # noqa: PTH119
-        return _fault(f"turnproof failed: {type(error).__name__}: {error} ({place}; {_TRACEBACK}=1 shows more)")
+        return _fault(f"turnproof failed: {type(error).__name__}: {error} ({_place(error)}; {_TRACEBACK}=1 shows more)")
+
+
+def _place(error: Exception) -> str:
+    """The innermost line of a file; generated code, as of dataclasses, has none."""
+    files = [(Path(frame.filename), frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    file, line = next((at for at in reversed(files) if at[0].is_file()), files[-1])
+    return f"{file.name}:{line}"
 
 
 def _fault(message: str) -> Exit:

@@ -61,7 +61,7 @@ class Gathering:
                 return
             case "arm":
                 self._turn = payload
-                self._run.arm(payload, self._scenario.turns[payload])
+                self._run.arm(payload, self._scenario.turns[payload], self._scenario.tools_in(payload))
             case "call-begins":
                 self._call = payload[0]
                 self._since = self._run.begin_call()

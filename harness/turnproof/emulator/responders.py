@@ -79,6 +79,7 @@ class ScriptResponder:
             return Reply((ReplyPart(Text(text)),), FinishReason.STOP), f"{run.seed}/{digest}"
         scripted = turn.rounds[exchange.round]
         reply = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
+        reply = run.dialect.speak(reply, run.tools, call)
         seed = f"{run.seed}/{run.turn_index}/{exchange.round}"
         self._known[digest] = reply, seed
         return reply, seed

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from ..dialects.base import Call, Dialect, HttpRequest, PrefixCache, Refusal, Rendered, WireEvent, World
+from ..messages import ToolSchema
 from ..scenarios.model import Cut, Fault, Turn
 
 CANARY_KEY = "tp-canary-5d41402abc4b2a76b9719d911017c592"
@@ -99,6 +100,7 @@ class ServerRun:
     probe: str = ""
     turn_index: int = -1
     turn: Turn | None = None
+    tools: tuple[ToolSchema, ...] = ()
     clock_offset: float = 0.0
     exchanges: list[Exchange] = field(default_factory=list)
     call_returned: threading.Event = field(default_factory=threading.Event)
@@ -109,9 +111,12 @@ class ServerRun:
 
     # -- called from the driver's thread -------------------------------------------------------------------
 
-    def arm(self, index: int, turn: Turn) -> None:
-        """Make a scenario turn the one that the next requests belong to. Thread-safe: nothing is in flight then."""
-        self.turn_index, self.turn = index, turn
+    def arm(self, index: int, turn: Turn, tools: tuple[ToolSchema, ...] = ()) -> None:
+        """Make a scenario turn the one that the next requests belong to. Thread-safe: nothing is in flight then.
+
+        `tools` are those declared in that turn, under the names that the scenario gives them.
+        """
+        self.turn_index, self.turn, self.tools = index, turn, tools
         self._attempts.clear()
         self._cut_done = False
         self.clock_offset += turn.advance_clock

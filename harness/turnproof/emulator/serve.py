@@ -77,7 +77,7 @@ class _Conversation:
         users = sum(message.role == "user" for message in call.messages)
         index = min(max(users, 1), len(self._scenario.turns)) - 1
         if run.turn_index != index:
-            run.arm(index, self._scenario.turns[index])
+            run.arm(index, self._scenario.turns[index], self._scenario.tools_in(index))
         return await self._script.answer(run, exchange, call)
 
 

@@ -40,7 +40,7 @@ class Writer:
         """Write the answer; fills in the exchange. Returns the response object (finished or abandoned)."""
         exchange, rendered = self._exchange, self._rendered
         exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
-        if fault is not None:
+        if fault is not None and exchange.fault is None:
             exchange.fault = fault.kind
         try:
             if cut is not None and cut.at == "batch":

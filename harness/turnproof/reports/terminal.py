@@ -7,6 +7,7 @@ import sys
 from typing import TextIO
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -74,7 +75,7 @@ def _failure(console: Console, run: Run, adapter: AdapterLine, line: ResultLine,
     head = f"{look.symbol} {look.word} {line.requirement} [{line.path}]{level}"
     console.print()
     console.print(Text(head, style=look.colour))
-    console.print(Text(f"  {one_line(line.verdict.message)}"))
+    console.print(Padding(Text(one_line(line.verdict.message)), (0, 0, 0, 2), expand=False))
     if verbose and line.verdict.detail:
         for row in shortened(printable(line.verdict.detail), 4000).splitlines():
             console.print(Text(f"    {row}"))

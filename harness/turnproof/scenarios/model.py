@@ -153,3 +153,8 @@ class Scenario(msgspec.Struct, frozen=True):
     depth: Literal["quick", "full"] = "quick"
     keep_turns: int = 2
     file: str = ""
+
+    def tools_in(self, turn: int) -> tuple[ToolSchema, ...]:
+        """The tools declared in a turn: those of the last turn up to it that changed them, else the scenario's."""
+        changed = [script.tools for script in self.turns[: turn + 1] if script.tools is not None]
+        return changed[-1] if changed else self.tools

@@ -76,6 +76,7 @@ class Turn:
         self._rounds = 0
         self._attempts = 0
         self._room = iter((None, 1))
+        self._failed: ProviderError | None = None
 
     def run(self, user: Message) -> TurnResult:
         """Append `user`, have it answered, and run tools until nothing is called any more."""
@@ -95,14 +96,14 @@ class Turn:
             message = self._record(_recorded(response))
             calls = message.calls if message else ()
             if calls:
+                # A cancel in here ends the turn at the next call, which is then not made.
                 self._answer(calls)
-                if self._token.is_cancelled:
-                    return self._result(response, "cancelled")
             elif response.finish_reason is not FinishReason.PAUSED or not message or not self._setup.port.continues:
                 return self._result(response, "answer")
 
     def _call(self, relay: Relay) -> ProviderResponse:
         """One answer, with retries, and with less history where the provider says that it is too long."""
+        self._failed = None
         while True:
             try:
                 return self._call_with_retries(relay)
@@ -112,10 +113,7 @@ class Turn:
                     raise
 
     def _call_with_retries(self, relay: Relay) -> ProviderResponse:
-        failed: ProviderError | None = None
-
         def attempt() -> ProviderResponse:
-            nonlocal failed
             relay.restart()
             self._token.raise_if_cancelled()
             self._attempts += 1
@@ -125,7 +123,7 @@ class Turn:
                 )
             except ProviderError as error:
                 relay.verify()
-                failed = error
+                self._failed = error
                 if error.retryable and self._token.is_cancelled:
                     raise Cancelled("the turn was cancelled while its call failed") from error
                 raise
@@ -140,7 +138,7 @@ class Turn:
             return setup.retry.call(attempt, token=self._token, sleep=setup.sleep, on_retry=setup.on_retry)
         except Interrupted as stop:
             # Only a repeated attempt can diverge, so there is an error that made it necessary.
-            raise (failed if failed and isinstance(stop.reason, Diverged) else stop.reason) from None
+            raise (self._failed if self._failed and isinstance(stop.reason, Diverged) else stop.reason) from None
 
     def _answer(self, calls: tuple[FunctionCall, ...]) -> None:
         results = self._setup.tools.run(calls, self._token)

@@ -100,7 +100,7 @@ class ToolBox:
                 batch.start(range(len(calls)))
             results = []
             for index, call in enumerate(calls):
-                if not self._parallel and not token.is_cancelled:
+                if not self._parallel:
                     batch.start([index])
                 result = batch.wait(index) or ToolResult(call.id, call.name, CANCELLED, is_error=True)
                 results.append(result)

@@ -55,7 +55,7 @@ class ProviderCall:
         """Index of the call within the run."""
         return self.began.call
 
-    @property
+    @cached_property
     def where(self) -> str:
         """The place of the call, for messages."""
         again = f", attempt {self.attempt + 1}" if self.attempt else ""
@@ -68,7 +68,7 @@ class ProviderCall:
         rounds = self._turn.rounds if self._turn is not None else ()
         return rounds[self.began.round] if self.began.round < len(rounds) else None
 
-    @property
+    @cached_property
     def response(self) -> ProviderResponse | None:
         """What the call returned; None when it raised, or never ended."""
         return self._ended.response if isinstance(self._ended, Response) else None
@@ -83,7 +83,7 @@ class ProviderCall:
         """The arguments that the call changed."""
         return self._ended.mutated if self._ended is not None else ()
 
-    @property
+    @cached_property
     def chunks(self) -> tuple[str, ...]:
         """The pieces that `on_chunk` got."""
         return tuple(event.text for event in self.callbacks if isinstance(event, Chunk))
@@ -93,7 +93,7 @@ class ProviderCall:
         """The pieces that `on_thinking` got."""
         return tuple(event.text for event in self.callbacks if isinstance(event, Thinking))
 
-    @property
+    @cached_property
     def function_calls(self) -> tuple[FunctionCall, ...]:
         """The calls that `on_function_call` got."""
         return tuple(event.function_call for event in self.callbacks if isinstance(event, FunctionCallDetected))
@@ -108,12 +108,12 @@ class ProviderCall:
         """The exchanges that asked for an answer of the model."""
         return tuple(exchange for exchange in self.exchanges if exchange.generates)
 
-    @property
+    @cached_property
     def last(self) -> Exchange | None:
         """The exchange whose answer the call ended with."""
         return self.generated[-1] if self.generated else None
 
-    @property
+    @cached_property
     def sent(self) -> Call | None:
         """The conversation as it stood on the wire, in neutral form; None when nothing readable was sent."""
         return self.last.call if self.last is not None else None
@@ -123,12 +123,12 @@ class ProviderCall:
         """The body of the last request."""
         return self.last.body if self.last is not None else None
 
-    @property
+    @cached_property
     def clean(self) -> bool:
         """Whether the model's answer reached the adapter whole and undisturbed."""
         return self.last is not None and self.last.clean
 
-    @property
+    @cached_property
     def answer(self) -> WireAnswer | None:
         """The whole answer that the wire carried; None where it was cut, disturbed, held or refused."""
         return self.last.answer if self.last is not None and self.last.clean else None

@@ -94,7 +94,7 @@ class Exchange:
         """The rules that the request offends and the real API enforces."""
         return tuple(finding for finding in self.request.findings if finding.get("enforced"))
 
-    @property
+    @cached_property
     def clean(self) -> bool:
         """Whether a whole, undisturbed answer of the model went out to the end."""
         if self.response is None or self.fault is not None or self.held or self.response.ended != "completed":

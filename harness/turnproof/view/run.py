@@ -40,11 +40,8 @@ class View:
         self.dialect = dialect
         self.scenario = scenario
         self.digest = digest
-
-    @property
-    def key(self) -> RunKey:
+        self.key: RunKey = transcript.key
         """Scenario, path, mode and repeat."""
-        return self.transcript.key
 
     @property
     def streamed(self) -> bool:

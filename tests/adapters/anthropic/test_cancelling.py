@@ -54,6 +54,11 @@ class Running:
             self._outcome.append(error)
 
     @property
+    def alive(self) -> bool:
+        """Whether the call goes on."""
+        return self._thread.is_alive()
+
+    @property
     def reads(self) -> bool:
         """Whether the call waits for bytes at this moment."""
         return self.frames[:1] == ["read"]
@@ -294,22 +299,21 @@ def test_a_late_cancel_does_not_reach_the_call_that_has_the_connection_now() -> 
         assert go.wait(LIMIT)
         exchange.answer(answer(text("second")))
 
-    first_token = CancelToken()
+    fired: list[Callable[[], None]] = []
+
+    class Watched(CancelToken):
+        """A canceller that took its list of callbacks just before the call ended."""
+
+        def on_cancel(self, callback: Callable[[], None]) -> Callable[[], None]:
+            fired.append(callback)
+            return super().on_cancel(callback)
+
     with scripted(lambda exchange: exchange.answer(answer(text("first"))), second) as server:
         provider = stateless(server.url)
-        fired: list[Callable[[], None]] = []
-        original = first_token.on_cancel
-
-        def watch(callback: Callable[[], None]) -> Callable[[], None]:
-            fired.append(callback)
-            return original(callback)
-
-        first_token.on_cancel = watch  # type: ignore[method-assign]
-        assert provider.complete(HI, cancel_token=first_token).text == "first"
+        assert provider.complete(HI, cancel_token=Watched()).text == "first"
         running = Running(lambda token: provider.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
         fired[0]()
-        first_token.cancel()
         go.set()
         response = running.result()
         assert isinstance(response, ProviderResponse)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..base import HttpRequest, Refusal, World
 from . import rules
 from .fields import BETAS, DATE
+
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
 
 OLD_VERSION = "2023-06-01"
 NEW_VERSION = "2026-10-21"
@@ -53,9 +56,14 @@ def _invalid_version() -> Refusal:
     return Refusal(rules.MISSING_VERSION, 400, "invalid_request_error", message, "anthropic-version")
 
 
+def _is_younger_than_our_list(value: str) -> bool:
+    """A value dated after our list may be perfectly good: it is not judged."""
+    day = _DAY.search(value)
+    return day is not None and day[0] > DATE
+
+
 def _betas(request: HttpRequest) -> Iterator[Refusal]:
-    # A value dated after our list may be perfectly good: it is not judged.
-    unknown = [value for value in sorted(betas(request) - BETAS) if value[-10:] <= DATE or not value[-4:].isdigit()]
+    unknown = sorted(value for value in betas(request) - BETAS if not _is_younger_than_our_list(value))
     if unknown:
         listed = ", ".join(f"`{value}`" for value in unknown)
         message = (

@@ -37,6 +37,10 @@ def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str
     return Rendered(200, headers, (body_event(answer.body()),))
 
 
+_SPOKEN = (NAME, "scenario")
+"""Dialects whose provider data a scripted part may carry: our own, and that of scenarios, which serve every dialect."""
+
+
 class _Answer:
     """One reply with its blocks made up once, so that batch and stream say the same."""
 
@@ -59,7 +63,7 @@ class _Answer:
 
     def _block(self, reply_part: ReplyPart, n: int) -> Block:
         part = reply_part.part
-        data = part.provider_data.data if part.provider_data and part.provider_data.dialect == NAME else {}
+        data = part.provider_data.data if part.provider_data and part.provider_data.dialect in _SPOKEN else {}
         match part:
             case Text():
                 block: Block = {"type": "text", "text": part.text}

@@ -1,0 +1,201 @@
+"""Opening, asking about the service, closing; and the binding that does it for turnproof."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import httpx2
+import pytest
+
+from turnproof.errors import OverloadedError, RateLimitError, TransportError, UsageError
+from turnproof.messages import Message, ToolSchema
+from turnproof_adapters.anthropic.binding import BINDING
+from turnproof_adapters.anthropic.client import open_client, shared_tls
+from turnproof_adapters.anthropic.models import model, same_model
+
+from ..scripted_server import Exchange, scripted
+from .kit import DATED, KEY, MODEL, Capture, legacy, stateless
+
+OPENERS = pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
+
+
+@OPENERS
+def test_a_provider_is_connected_from_opening_to_shutdown(opened: Any) -> None:
+    provider = opened("http://example.invalid", transport=Capture().transport)
+    assert provider.is_connected
+    assert provider.model_name == MODEL
+    assert provider.name == "anthropic"
+    provider.shutdown()
+    provider.shutdown()
+    assert not provider.is_connected
+
+
+@OPENERS
+def test_all_pages_of_models_are_listed(opened: Any) -> None:
+    def page(exchange: Exchange) -> None:
+        more = "after_id" not in exchange.path
+        names = ["a", "b"] if more else ["c"]
+        data = [
+            {"type": "model", "id": name, "display_name": name, "created_at": "2026-01-01T00:00:00Z"} for name in names
+        ]
+        exchange.answer({"data": data, "has_more": more, "first_id": names[0], "last_id": names[-1]})
+
+    with scripted(page) as server:
+        assert opened(server.url).list_models() == ["a", "b", "c"]
+        assert all(exchange.path.startswith("/v1/models") for exchange in server.requests)
+
+
+@OPENERS
+def test_a_key_is_verified_and_other_trouble_is_not_taken_for_a_bad_key(opened: Any) -> None:
+    with scripted(
+        lambda exchange: exchange.answer({"data": [], "has_more": False}),
+        lambda exchange: exchange.answer({"error": {"type": "authentication_error", "message": "no"}}, 401),
+        lambda exchange: exchange.answer({}, 503),
+    ) as server:
+        provider = opened(server.url)
+        assert provider.verify_auth()
+        assert not provider.verify_auth()
+        with pytest.raises(OverloadedError):
+            provider.verify_auth()
+        assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+@OPENERS
+def test_tokens_are_counted_by_the_service_for_the_prompt_that_would_be_sent(opened: Any) -> None:
+    capture = Capture()
+    provider = opened("http://example.invalid", transport=capture.transport, max_tokens=100)
+    assert provider.count_tokens([Message.user("hi")], "rules", [ToolSchema("a.b")]) == 42
+    assert capture.requests[-1].url.path == "/v1/messages/count_tokens"
+    assert set(capture.body) == {"model", "messages", "system", "tools"}
+
+
+def test_what_a_model_supports_is_told_and_claimed_alike() -> None:
+    for name in (
+        MODEL,
+        "claude-3-haiku-20240307",
+        "claude-opus-5",
+        "claude-3-7-sonnet-latest",
+        "claude-sonnet-4-20250514",
+    ):
+        provider, claims = stateless("http://example.invalid", name), BINDING.claims(name)
+        assert provider.supports_thinking() == claims.thinking
+        assert provider.supports_structured_output() == claims.structured
+        assert provider.supports_streaming() == claims.streaming
+        assert provider.supports_stop() == claims.cancel
+
+
+@pytest.mark.parametrize(
+    ("name", "thinks", "structured", "mid_system", "window"),
+    [
+        ("claude-3-haiku-20240307", False, False, False, 200_000),
+        ("claude-3-5-sonnet-20241022", False, False, False, 200_000),
+        ("claude-3-7-sonnet-latest", True, False, False, 200_000),
+        ("claude-sonnet-4-20250514", True, False, False, 200_000),
+        ("claude-opus-4-1-20250805", True, True, False, 200_000),
+        (DATED, True, True, False, 200_000),
+        ("claude-sonnet-4-6", True, True, False, 1_000_000),
+        ("claude-opus-4-8", True, True, True, 1_000_000),
+        ("claude-haiku-5-5", True, True, True, 200_000),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", True, True, False, 200_000),
+        ("a-model-of-tomorrow", True, True, True, 1_000_000),
+    ],
+)
+def test_features_follow_from_a_models_name(
+    name: str, thinks: bool, structured: bool, mid_system: bool, window: int
+) -> None:
+    facts = model(name)
+    assert (facts.thinks, facts.structured, facts.mid_system, facts.context_tokens) == (
+        thinks,
+        structured,
+        mid_system,
+        window,
+    )
+
+
+def test_an_alias_and_its_dated_id_are_one_model() -> None:
+    assert same_model(MODEL, DATED)
+    assert same_model("claude-3-7-sonnet-latest", "claude-3-7-sonnet-20250219")
+    assert not same_model(MODEL, "claude-opus-4-5-20251101")
+
+
+def test_thinking_can_be_switched_on_and_off() -> None:
+    capture = Capture()
+    provider = stateless("http://example.invalid", transport=capture.transport)
+    for config, sent in (({"budget_tokens": 4096}, {"type": "enabled", "budget_tokens": 4096}), (None, None)):
+        provider.set_thinking_config(config)
+        provider.complete([Message.user("hi")])
+        assert capture.body.get("thinking") == sent
+
+
+def test_errors_are_classified_for_a_retry_loop() -> None:
+    provider = stateless("http://example.invalid")
+    assert provider.classify_error(RateLimitError("slow down")) == {
+        "transient": True,
+        "rate_limit": True,
+        "infra": False,
+    }
+    assert provider.classify_error(TransportError("cut")) == {"transient": True, "rate_limit": False, "infra": True}
+    assert provider.classify_error(ValueError("no")) == {"transient": False, "rate_limit": False, "infra": False}
+    assert provider.get_retry_after(RateLimitError("slow down", retry_after=17)) == 17
+
+
+@pytest.mark.parametrize("value", [0, -1, "many", True, 1.5])
+def test_a_limit_that_is_no_number_of_tokens_is_refused(value: Any) -> None:
+    with pytest.raises(UsageError, match="max_tokens"):
+        stateless("http://example.invalid", max_tokens=value)
+
+
+@pytest.mark.parametrize("suffix", ["", "/", "/v1", "/v1/"])
+@pytest.mark.parametrize("prefix", ["", "/run/7"])
+def test_the_version_stands_in_the_path_once(prefix: str, suffix: str) -> None:
+    capture = Capture()
+    stateless(f"http://example.invalid{prefix}{suffix}", transport=capture.transport).complete([Message.user("hi")])
+    assert capture.requests[-1].url.path == f"{prefix}/v1/messages"
+
+
+def proxied(client: Any) -> bool:
+    return any(transport is not None for transport in client._client._mounts.values())
+
+
+def test_proxies_of_the_environment_are_for_the_world_and_not_for_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    assert proxied(open_client("https://api.anthropic.com", KEY))
+    for local in ("http://127.0.0.1:80/run/1", "http://localhost:80", "http://[::1]:80"):
+        assert not proxied(open_client(local, KEY))
+
+
+def test_the_environments_key_and_address_are_never_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-other")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://elsewhere.invalid")
+    capture = Capture()
+    stateless("http://example.invalid", transport=capture.transport).complete([Message.user("hi")])
+    assert capture.requests[-1].headers["authorization"] == f"Bearer {KEY}"
+    assert capture.requests[-1].url.host == "example.invalid"
+
+
+def test_opening_many_providers_makes_one_tls_context(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    original = httpx2.create_ssl_context
+
+    def create(*args: Any, **kwargs: Any) -> Any:
+        made.append(args)
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(httpx2, "create_ssl_context", create)
+    shared_tls.cache_clear()
+    for _ in range(3):
+        stateless("https://example.invalid").shutdown()
+        legacy("https://example.invalid").shutdown()
+    assert len(made) == 1
+
+
+def test_the_binding_is_looked_at_without_importing_the_sdk() -> None:
+    code = (
+        "import sys; from turnproof_adapters.anthropic.binding import BINDING;"
+        "BINDING.claims(); BINDING.cache_plugin();"
+        "sys.exit(any(name in sys.modules for name in ('anthropic', 'httpx2')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,210 @@
+"""The helpers that every dialect shares: SSE frames, the estimator, tool names, the prefix cache."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turnproof.dialects import tokens
+from turnproof.dialects.base import PromptUsage, Reply, ReplyPart
+from turnproof.dialects.naming import NameMap, speak
+from turnproof.dialects.prefix_cache import Cell, PrefixStore, Ttl
+from turnproof.dialects.sse import frames, is_event_stream
+from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
+
+LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+
+
+# -- SSE
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+def test_frames_are_split_at_blank_lines_whatever_the_line_end(eol: str) -> None:
+    body = f"event: a{eol}data: 1{eol}data: 2{eol}{eol}: note{eol}{eol}data:3".encode()
+    found = frames(body)
+    assert [(frame.event, frame.data, frame.closed) for frame in found] == [
+        ("a", "1\n2", True),
+        (None, None, True),
+        (None, "3", False),
+    ]
+
+
+@given(st.lists(st.sampled_from([b"data: x", b"event: y", b": z", b"\n", b"\r\n", b"\r", b"\xf0\x9f", b"a: b"])))
+def test_frames_joined_are_the_body(pieces: list[bytes]) -> None:
+    body = b"".join(pieces)
+    assert b"".join(frame.raw for frame in frames(body)) == body
+
+
+def test_a_stream_is_known_by_its_type_or_by_how_it_begins() -> None:
+    assert is_event_stream("text/event-stream; charset=utf-8", b"")
+    assert is_event_stream("", b"event: ping\n\n")
+    assert not is_event_stream("application/json", b"data: x")
+    assert not is_event_stream("", b'{"a": 1}')
+
+
+# -- the estimator
+
+
+@given(st.text(), st.text())
+def test_a_longer_text_never_measures_less(a: str, b: str) -> None:
+    assert tokens.text_tokens(a) <= tokens.text_tokens(a + b) <= tokens.text_tokens(a) + tokens.text_tokens(b)
+
+
+def test_tokens_are_counted_in_bytes_not_in_characters() -> None:
+    assert (tokens.text_tokens(""), tokens.text_tokens("a"), tokens.text_tokens("日本")) == (0, 1, 2)
+    assert tokens.json_tokens({"a": 1}) == 2
+
+
+# -- names
+
+
+def tool(name: str, description: str = "") -> ToolSchema:
+    return ToolSchema(name, description)
+
+
+def test_a_legal_name_stays_and_an_illegal_one_has_one_of_its_own() -> None:
+    names = NameMap([tool("a.b"), tool("a_b")], [tool("a_b"), tool("a_b_2")], LEGAL)
+    assert names.agree("a_b", "a_b")
+    assert names.agree("a.b", "a_b_2")
+    assert not names.agree("a.b", "a_b")
+    assert not names.agree("a_b", "a_b_2")
+    assert names.wire_name("a.b") == "a_b_2"
+
+
+def test_tools_are_told_apart_by_what_they_are_before_how_they_look() -> None:
+    held = [tool("x.y", "waters"), tool("x/y", "reads")]
+    names = NameMap(held, [tool("x_y", "reads"), tool("x_y_1", "waters")], LEGAL)
+    assert (names.wire_name("x.y"), names.wire_name("x/y")) == ("x_y_1", "x_y")
+
+
+def test_a_name_that_no_definition_explains_is_learned_from_its_first_use() -> None:
+    names = NameMap([], [], LEGAL)
+    assert names.agree("old.tool", "old_tool")
+    assert names.agree("old.tool", "old_tool")
+    assert not names.agree("old.tool", "another")
+    assert not names.agree("older.tool", "old_tool")
+    assert not names.agree("odd.tool", "still.odd")
+
+
+def test_a_long_name_may_stay_or_be_shortened() -> None:
+    long = "n" * 90
+    assert NameMap([tool(long)], [tool(long)], LEGAL).agree(long, long)
+    assert NameMap([tool(long)], [tool(long[:60])], LEGAL).agree(long, long[:60])
+
+
+def test_a_scripted_reply_speaks_the_names_of_the_request() -> None:
+    reply = Reply(
+        (ReplyPart(Text("Look:")), ReplyPart(FunctionCall("1", "a.b")), ReplyPart(FunctionCall("2", "unknown"))),
+        FinishReason.TOOL_USE,
+    )
+    spoken = speak(reply, [tool("a.b"), tool("a_b")], [tool("a_b"), tool("a_b_2")], LEGAL)
+    names = [part.part.name for part in spoken.parts if isinstance(part.part, FunctionCall)]
+    assert names == ["a_b_2", "unknown"]
+
+
+# -- the prefix cache
+
+
+class Row:
+    """A prompt of ten-token cells, one position each; marks by index."""
+
+    def __init__(self, size: int, marks: dict[int, Ttl], *, per_position: int = 1) -> None:
+        self.cells = [Cell(b"%d" % n, 10, n // per_position, marks.get(n)) for n in range(size)]
+
+
+def account(store: PrefixStore, row: Row, now: float = 0.0, minimum: int = 20, commit: bool = True) -> PromptUsage:
+    usage, begin = store.account(row.cells, 3, b"model", minimum, now)
+    if commit:
+        begin()
+    return usage
+
+
+def store() -> PrefixStore:
+    return PrefixStore(lookback=20)
+
+
+def test_a_prefix_is_written_once_and_read_afterwards() -> None:
+    cache = store()
+    assert account(cache, Row(4, {3: "5m"})) == PromptUsage(3, cache_write_5m=40)
+    assert account(cache, Row(4, {3: "5m"})) == PromptUsage(3, cache_read=40)
+    assert account(cache, Row(6, {5: "5m"})) == PromptUsage(3, cache_read=40, cache_write_5m=20)
+
+
+def test_a_breakpoint_below_the_minimum_does_nothing() -> None:
+    cache = store()
+    assert account(cache, Row(4, {0: "5m"})) == PromptUsage(43)
+    assert account(cache, Row(4, {0: "5m"})) == PromptUsage(43)
+
+
+def test_an_entry_is_readable_only_after_its_response_began() -> None:
+    cache = store()
+    account(cache, Row(4, {3: "5m"}), commit=False)
+    assert account(cache, Row(4, {3: "5m"})).cache_read == 0
+
+
+def test_an_entry_lives_five_minutes_from_its_last_hit() -> None:
+    cache = store()
+    account(cache, Row(4, {3: "5m"}))
+    assert account(cache, Row(4, {3: "5m"}), now=299).cache_read == 40
+    assert account(cache, Row(4, {3: "5m"}), now=598).cache_read == 40
+    assert account(cache, Row(4, {3: "5m"}), now=898).cache_read == 0
+
+
+def test_an_hour_is_an_hour_and_the_split_is_told_apart() -> None:
+    cache = store()
+    row = Row(6, {2: "1h", 5: "5m"})
+    assert account(cache, row) == PromptUsage(3, cache_write_5m=30, cache_write_1h=30)
+    assert account(cache, row, now=3000) == PromptUsage(3, cache_read=30, cache_write_5m=30)
+    assert account(cache, row, now=6599).cache_read == 30
+    assert account(cache, row, now=10_199).cache_read == 0
+
+
+@pytest.mark.parametrize(("grown", "read"), [(19, 40), (20, 0)])
+def test_reading_looks_back_over_twenty_positions_the_breakpoint_included(grown: int, read: int) -> None:
+    cache = store()
+    account(cache, Row(4, {3: "5m"}))
+    assert account(cache, Row(4 + grown, {3 + grown: "5m"})).cache_read == read
+
+
+def test_cells_of_one_position_count_as_one() -> None:
+    cache = store()
+    account(cache, Row(8, {7: "5m"}, per_position=4))
+    assert account(cache, Row(80, {79: "5m"}, per_position=4)).cache_read == 80
+
+
+def test_only_written_prefixes_can_be_hit() -> None:
+    cache = store()
+    account(cache, Row(6, {5: "5m"}))
+    assert account(cache, Row(4, {3: "5m"})).cache_read == 0
+
+
+def test_the_furthest_hit_counts() -> None:
+    cache = store()
+    account(cache, Row(8, {3: "5m", 7: "5m"}))
+    assert account(cache, Row(9, {3: "5m", 8: "5m"})) == PromptUsage(3, cache_read=80, cache_write_5m=10)
+
+
+def test_caches_are_kept_apart_by_salt() -> None:
+    cache = store()
+    account(cache, Row(4, {3: "5m"}))
+    usage, _ = cache.account(Row(4, {3: "5m"}).cells, 3, b"another", 20, 0.0)
+    assert usage.cache_read == 0
+
+
+@given(
+    st.integers(1, 60),
+    st.dictionaries(st.integers(0, 59), st.sampled_from(["5m", "1h"]), max_size=4),
+    st.integers(1, 60),
+    st.dictionaries(st.integers(0, 59), st.sampled_from(["5m", "1h"]), max_size=4),
+)
+def test_the_figures_always_add_up_to_the_whole_prompt(
+    first: int, marks: dict[int, Ttl], second: int, later: dict[int, Ttl]
+) -> None:
+    cache = store()
+    for size, chosen in ((first, marks), (second, later)):
+        usage = account(cache, Row(size, chosen))
+        assert usage.whole == size * 10 + 3
+        assert min(usage.fresh, usage.cache_read, usage.cache_write_5m, usage.cache_write_1h) >= 0

@@ -1,0 +1,423 @@
+"""Hand-made transcripts of a well-behaved adapter, to be spoilt one event at a time.
+
+`Made` holds a conversation the way a session does: each `call()` sends the history as it stands, in the plain form of
+the Messages API, and answers with what the dialect renders. So a good transcript is a few lines long, and what a bad
+one changes is all that the reader has to look at.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from turnproof.dialects import dialect
+from turnproof.dialects.base import (
+    Call,
+    Evidence,
+    HttpRequest,
+    PromptUsage,
+    Refusal,
+    Rendered,
+    Reply,
+    ReplyPart,
+    Rule,
+    World,
+)
+from turnproof.messages import (
+    FileRef,
+    FinishReason,
+    FunctionCall,
+    InlineData,
+    Message,
+    Part,
+    ProviderResponse,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+)
+from turnproof.scenarios.model import Scenario, ScriptRound, Turn
+from turnproof.transcript import (
+    CallBegan,
+    Cancelled,
+    Chunk,
+    Event,
+    Failed,
+    FunctionCallDetected,
+    HistorySnapshot,
+    Response,
+    Retried,
+    RunEnded,
+    RunKey,
+    Thinking,
+    Transcript,
+    TurnBegan,
+    TurnEnded,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+from turnproof.view import View
+
+DIALECT = dialect("anthropic-messages")
+MODEL = "claude-sonnet-4-5"
+_HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01", "authorization": "[key]"}
+
+E = TypeVar("E", bound=Event)
+
+
+class Made:
+    """A run in the making; `view()` ends it."""
+
+    def __init__(
+        self,
+        *turns: Turn,
+        system: str | None = "You keep a greenhouse log.",
+        tools: Sequence[ToolSchema] = (),
+        mode: str = "stream",
+        path: str = "stateless",
+        repeat: int = 0,
+        cache: bool = False,
+        name: str = "made",
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.scenario = Scenario(name=name, title=name, turns=turns, system=system, cache=cache, options=options or {})
+        self.key = RunKey(name, path, mode, repeat)  # type: ignore[arg-type]
+        self.events: list[Event] = []
+        self.history: list[Message] = []
+        self.system, self.tools = system, tuple(tools)
+        self.options = dict(options or {})
+        self._turn = self._call = self._exchange = -1
+        self._round = 0
+        self._shown = ""
+        self._world = World(frozenset(), DIALECT.models, lambda: 0.0, any_key=True)
+
+    # -- turns --------------------------------------------------------------------------------------------------
+
+    def turn(self, *said: str | Part) -> Made:
+        """The user says something."""
+        self._turn, self._round, self._shown = self._turn + 1, 0, ""
+        message = Message.user(*said)
+        self.history.append(message)
+        self.add(TurnBegan(text=message.text, turn=self._turn))
+        return self
+
+    def results(self, *results: ToolResult) -> Made:
+        """The tools of the last answer have run."""
+        self.history.append(Message.tool(*results))
+        self._round += 1
+        return self
+
+    def end(self, outcome: str = "answer") -> Made:
+        """The turn is over."""
+        text = self.history[-1].text if outcome == "answer" else ""
+        self.add(TurnEnded(outcome=outcome, shown=self._shown, text=text, turn=self._turn))  # type: ignore[arg-type]
+        return self.snapshot()
+
+    def snapshot(self, after: str = "turn") -> Made:
+        """The histories as they are now."""
+        for owner in ("session", "provider") if self.key.path == "legacy" else ("session",):
+            self.add(
+                HistorySnapshot(
+                    owner=owner,
+                    messages=tuple(self.history),
+                    after=after,
+                    turn=max(self._turn, 0),  # type: ignore[arg-type]
+                )
+            )
+        return self
+
+    def add(self, *events: Event) -> Made:
+        """Record events as they are."""
+        self.events.extend(events)
+        return self
+
+    # -- calls --------------------------------------------------------------------------------------------------
+
+    def call(
+        self,
+        *answer: str | Part | ReplyPart,
+        finish: FinishReason | None = None,
+        usage: dict[str, int] | None = None,
+        prompt: PromptUsage | None = None,
+        schema: Any = None,
+        probe: str = "",
+        cut: int | None = None,
+        fault: str | None = None,
+        returns: bool = True,
+    ) -> Made:
+        """One provider call. `cut` holds the stream after that many events and cancels; a `fault` leaves the answer
+        as it is, save that it is named; with `returns=False` nothing is returned (add a `Failed` yourself)."""
+        parts = tuple(_reply_part(part) for part in answer)
+        calls = any(isinstance(part.part, FunctionCall) and not part.broken for part in parts)
+        reply = Reply(parts, finish or (FinishReason.TOOL_USE if calls else FinishReason.STOP), usage=usage or {})
+        call, where = self._request(schema, probe)
+        counted = prompt or PromptUsage(DIALECT.count(call))
+        rendered = DIALECT.render(call, reply, counted, self._world, f"{self._turn}/{self._round}")
+        events = rendered.events if cut is None else rendered.events[:cut]
+        self._answered(rendered, events, where, cut, fault, counted)
+        if cut is not None:
+            self.add(Cancelled(at="event", turn=self._turn))
+        if returns and not probe:
+            self._returned(rendered, events, where, cut is not None, schema)
+        elif probe:
+            self.add(Response(response=self._response(rendered, events, False, schema), **where))
+        return self
+
+    def refused(self, status: int, error: Failed, message: str | None = None, retry_after: float | None = None) -> Made:
+        """One provider call that the API answers with an error, and that raises."""
+        _, where = self._request(None, "")
+        kind, usual = DIALECT.error_kind(status)
+        headers = {} if retry_after is None else {"retry-after": f"{retry_after:g}"}
+        rule = Rule("scripted", Evidence.DOCUMENTED, "")
+        rendered = DIALECT.render_refusal(Refusal(rule, status, kind, message or usual, headers=headers), "0")
+        self._answered(rendered, rendered.events, where, None, f"status-{status}", PromptUsage(0))
+        self.add(replace(error, **where))
+        return self
+
+    def failed(self, error: Failed) -> Made:
+        """The last call raises."""
+        return self.add(replace(error, turn=self._turn, call=self._call))
+
+    def retried(self) -> Made:
+        """The session waits before the next attempt."""
+        return self.add(Retried(attempt=1, delay=1.0, error="OverloadedError", turn=self._turn))
+
+    def take_back(self) -> Made:
+        """The session forgets the turn's messages."""
+        while self.history and self.history.pop().role != "user":
+            pass
+        return self
+
+    def _request(self, schema: Any, probe: str) -> tuple[Call, dict[str, Any]]:
+        self._call += 0 if probe else 1
+        self._exchange += 1
+        where: dict[str, Any] = {"turn": -1 if probe else self._turn, "call": self._call, "probe": probe}
+        began = CallBegan(
+            messages=tuple(self.history),
+            system=self.system,
+            tools=self.tools,
+            round=self._round,
+            streamed=self.key.mode == "stream",
+            response_schema=schema,
+            **where,
+        )
+        body = wire_body(self.history, self.system, self.tools, self.key.mode == "stream", schema, self.options)
+        raw = msgspec.json.encode(body)
+        call = DIALECT.parse(HttpRequest("POST", "/v1/messages", {}, _HEADERS, raw), self._world)
+        assert isinstance(call, Call), call
+        digest = hashlib.blake2b(raw, digest_size=16).hexdigest()
+        self.add(
+            began,
+            WireRequest(
+                exchange=self._exchange,
+                method="POST",
+                path="/v1/messages",
+                headers=_HEADERS,
+                body=body,
+                digest=digest,
+                operation="generate",
+                **where,
+            ),
+        )
+        return call, where
+
+    def _answered(
+        self,
+        rendered: Rendered,
+        events: Sequence[Any],
+        where: dict[str, Any],
+        cut: int | None,
+        fault: str | None,
+        prompt: PromptUsage,
+    ) -> None:
+        self.add(
+            WireResponse(
+                exchange=self._exchange,
+                status=rendered.status,
+                headers={
+                    key: value for key, value in rendered.headers.items() if key in ("content-type", "retry-after")
+                },
+                body=b"".join(event.data for event in events).decode(),
+                written=len(events),
+                ended="cut-by-peer" if cut is not None else "completed",
+                held=cut is not None,
+                released="peer-closed" if cut is not None else None,
+                fault=fault,
+                prompt_tokens=prompt.whole,
+                **where,
+            )
+        )
+
+    def _returned(
+        self, rendered: Rendered, events: Sequence[Any], where: dict[str, Any], cancelled: bool, schema: Any
+    ) -> None:
+        response = self._response(rendered, events, cancelled, schema)
+        if self.key.mode == "stream":
+            self._call_back(response, events, where)
+        self.add(Response(response=response, **where))
+        if response.parts:
+            self.history.append(Message("model", response.parts, f"m{len(self.events)}"))
+        self._shown += response.text
+
+    def _response(self, rendered: Rendered, events: Sequence[Any], cancelled: bool, schema: Any) -> ProviderResponse:
+        wire = DIALECT.read_response(rendered.status, rendered.headers, b"".join(event.data for event in events))
+        parts = tuple(part for part in wire.parts if not cancelled or isinstance(part, Text))
+        text = "".join(part.text for part in parts if isinstance(part, Text))
+        assert wire.usage is not None
+        return ProviderResponse(
+            parts=parts,
+            usage=wire.usage,
+            finish_reason=FinishReason.CANCELLED if cancelled else wire.finish or FinishReason.UNKNOWN,
+            raw_finish=wire.raw_finish,
+            structured_output=msgspec.json.decode(text) if schema is not None and text else None,
+        )
+
+    def _call_back(self, response: ProviderResponse, events: Sequence[Any], where: dict[str, Any]) -> None:
+        calls = iter(response.calls)
+        kind = ""
+        for event in events:
+            if event.kind == "text" and event.text:
+                self.add(Chunk(text=event.text, **where))
+            elif event.kind == "thinking":
+                delta = msgspec.json.decode(event.data.split(b"data: ", 1)[1])["delta"]
+                self.add(Thinking(text=delta.get("thinking", ""), **where))
+            elif event.kind == "block_end" and kind == "args":
+                call = next(calls, None)
+                self.add(*([FunctionCallDetected(function_call=call, **where)] if call is not None else []))
+            kind = event.kind if event.kind not in ("ping",) else kind
+        self.add(UsageUpdate(usage=response.usage, **where))
+
+    # -- the end ------------------------------------------------------------------------------------------------
+
+    def transcript(self, **ended: Any) -> Transcript:
+        """The run as evidence."""
+        end = RunEnded(**{"how": "completed", **ended})
+        return Transcript("made", DIALECT.name, MODEL, "emulate", self.key, 0, (*self.events, end))
+
+    def view(self, **ended: Any) -> View:
+        """The run as checks read it."""
+        return View(self.transcript(**ended), DIALECT, self.scenario)
+
+
+def spoilt(
+    view: View, kind: type[E], change: Callable[[E], Event | None], nth: int = 0, *, every: bool = False
+) -> View:
+    """The same run with its `nth` event of a kind changed, or taken out where `change` gives None."""
+    matching = [n for n, event in enumerate(view.transcript.events) if isinstance(event, kind)]
+    assert matching, f"the run has no {kind.__name__}"
+    chosen = set(matching) if every else {matching[nth]}
+    events = []
+    for n, event in enumerate(view.transcript.events):
+        changed = change(event) if n in chosen else event  # type: ignore[arg-type]
+        if changed is not None:
+            events.append(changed)
+    return View(replace(view.transcript, events=tuple(events)), DIALECT, view.scenario)
+
+
+def response_with(**fields: Any) -> Callable[[Response], Response]:
+    """A change that returns another response."""
+    return lambda event: replace(event, response=replace(event.response, **fields))
+
+
+def body_with(change: Callable[[Any], Any]) -> Callable[[WireRequest], WireRequest]:
+    """A change of a request's body; `change` works on a copy, in place or by returning another one."""
+
+    def changed(event: WireRequest) -> WireRequest:
+        body = msgspec.json.decode(msgspec.json.encode(event.body))
+        new = change(body)
+        body = body if new is None else new
+        digest = hashlib.blake2b(msgspec.json.encode(body), digest_size=16).hexdigest()
+        return replace(event, body=body, digest=digest)
+
+    return changed
+
+
+def scripted(*rounds: Sequence[str | Part | ReplyPart], user: str = "", **fields: Any) -> Turn:
+    """A scenario turn with these answers."""
+    answers = tuple(ScriptRound(tuple(map(_reply_part, parts)), FinishReason.STOP) for parts in rounds)
+    return Turn(user=(Text(user),) if user else (), rounds=answers, **fields)
+
+
+def error(name: str, *bases: str, typed: bool = True, **fields: Any) -> Failed:
+    """A call that raised."""
+    tree = (*bases, "ProviderError", "TurnproofError", "Exception") if typed else ("Exception",)
+    return Failed(scope="call", error=name, message=f"{name} was raised", typed=typed, bases=tree, **fields)
+
+
+def _reply_part(part: str | Part | ReplyPart) -> ReplyPart:
+    if isinstance(part, ReplyPart):
+        return part
+    return ReplyPart(Text(part) if isinstance(part, str) else part)
+
+
+# -- the plain wire form ------------------------------------------------------------------------------------------
+
+
+def wire_body(
+    history: Sequence[Message],
+    system: str | None,
+    tools: Sequence[ToolSchema],
+    stream: bool,
+    schema: Any,
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """A request as a plain adapter would write it."""
+    body: dict[str, Any] = {"model": MODEL, "max_tokens": 4096, "messages": [_wire_message(one) for one in history]}
+    if stream:
+        body["stream"] = True
+    if system is not None:
+        body["system"] = system
+    if tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.parameters} for tool in tools
+        ]
+        for sent, tool in zip(body["tools"], tools, strict=True):
+            _mark(sent, tool)
+    if schema is not None:
+        body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+    if options.get("thinking"):
+        body["thinking"] = {"type": "enabled", **options["thinking"]}
+    return body
+
+
+def _wire_message(message: Message) -> dict[str, Any]:
+    role = "assistant" if message.role == "model" else "user"
+    return {"role": role, "content": [_wire_part(part) for part in message.parts]}
+
+
+def _wire_part(part: Part) -> dict[str, Any]:
+    return _mark(_wire_block(part), part)
+
+
+def _mark(block: dict[str, Any], part: Part | ToolSchema) -> dict[str, Any]:
+    if part.cache is not None:
+        block["cache_control"] = {"type": "ephemeral", "ttl": part.cache.ttl}
+    return block
+
+
+def _wire_block(part: Part) -> dict[str, Any]:
+    match part:
+        case Text(text=text):
+            return {"type": "text", "text": text}
+        case FunctionCall(id=name, name=tool, args=args):
+            return {"type": "tool_use", "id": name, "name": tool, "input": args}
+        case ToolResult():
+            content = [{"type": "text", "text": str(part.result)}, *map(_wire_part, part.attachments)]
+            return {"type": "tool_result", "tool_use_id": part.call_id, "content": content, "is_error": part.is_error}
+        case InlineData(mime_type=mime, data=data):
+            kind = "image" if mime.startswith("image/") else "document"
+            source = {"type": "base64", "media_type": mime, "data": base64.b64encode(data).decode()}
+            return {"type": kind, "source": source}
+        case FileRef(uri=uri):
+            return {"type": "image", "source": {"type": "url", "url": uri}}
+        case Thought(provider_data=data) if data is not None and "redacted" in data.data:
+            return {"type": "redacted_thinking", "data": data.data["redacted"]}
+        case Thought(text=text, provider_data=data) if data is not None:
+            return {"type": "thinking", "thinking": text, "signature": data.data["signature"]}
+    raise AssertionError(f"no plain form for {part!r}")

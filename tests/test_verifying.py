@@ -1,0 +1,152 @@
+"""`turnproof verify`: verdicts follow from the evidence, or it says which do not."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import msgspec
+import pytest
+from reports.runs import ADAPTER, write_run
+
+from turnproof.certify import verifying
+from turnproof.certify.verifying import Verification, verify_run
+from turnproof.dialects import dialect
+from turnproof.errors import UsageError
+from turnproof.evidence import EvidenceStore
+from turnproof.messages import Message
+from turnproof.requirements import Catalogue, Findings, Level, ProfileSet, Registry, Requirement, Suite, judge
+from turnproof.runlog import RequirementLine, ResultLine, Run, TranscriptLine
+from turnproof.scenarios.model import Scenario
+from turnproof.transcript import Chunk, HistorySnapshot, RunEnded, RunKey, Transcript
+from turnproof.verdict import Status, Verdict, violated
+from turnproof.view import View
+
+KEY = RunKey("core/hello", "stateless")
+SCENARIO = Scenario(name="core/hello", title="Hello", turns=())
+REQUIREMENT = Requirement(
+    id="core/says-good-day",
+    title="It says good day",
+    level=Level.MUST,
+    profile="core",
+    reason="Politeness.",
+    remedy="Say it.",
+    sources=("design:politeness",),
+)
+
+
+def says_good_day(view: View) -> Findings:
+    for chunk in view.transcript.of(Chunk):
+        if chunk.text == "good day":
+            yield "a greeting"
+        else:
+            yield violated(f"it said {chunk.text!r}")
+
+
+@pytest.fixture(autouse=True)
+def suite(monkeypatch: pytest.MonkeyPatch) -> Suite:
+    """A suite of one requirement, in place of the installed one."""
+    registry = Registry()
+    registry.check(REQUIREMENT.id)(says_good_day)
+    profiles = ProfileSet(name="2026.11", profiles={"core": (REQUIREMENT.id,)})
+    suite = Suite("a_suite", Catalogue((REQUIREMENT,)), profiles, registry)
+    monkeypatch.setattr(verifying, "load_suite", lambda *_: suite)
+    monkeypatch.setattr(verifying, "suite_scenarios", lambda _: [SCENARIO])
+    return suite
+
+
+def said(words: str) -> Transcript:
+    return Transcript(
+        adapter="anthropic",
+        dialect="anthropic-messages",
+        model="m",
+        backend="emulate",
+        key=KEY,
+        seed=0,
+        events=(
+            Chunk(text=words),
+            HistorySnapshot(owner="session", messages=(Message.user("hi"),)),
+            RunEnded(how="completed"),
+        ),
+    )
+
+
+def a_run(folder: Path, suite: Suite, words: str, verdict: Verdict | None = None, exit_code: int | None = 0) -> Run:
+    """A run with one transcript and the verdict on it: the true one unless another is given."""
+    store = EvidenceStore(folder / "evidence")
+    digest = store.put(said(words))
+    if verdict is None:
+        view = View(said(words), dialect("anthropic-messages"), SCENARIO, digest)
+        verdict = judge(REQUIREMENT, "stateless", [view], registry=suite.registry)
+    return write_run(
+        folder / "run.ndjson",
+        [ResultLine(adapter="anthropic", requirement=REQUIREMENT.id, path="stateless", verdict=verdict)],
+        catalogue=[RequirementLine.of(REQUIREMENT)],
+        adapters=[ADAPTER],
+        transcripts=[TranscriptLine(adapter="anthropic", key=KEY, digest=digest)],
+        exit_code=exit_code,
+    )
+
+
+def verified(run: Run, folder: Path) -> Verification:
+    return verify_run(run, EvidenceStore(folder / "evidence"))
+
+
+@pytest.mark.parametrize("words", ["good day", "go away"])
+def test_a_true_verdict_follows_from_its_evidence(tmp_path: Path, suite: Suite, words: str) -> None:
+    run = a_run(tmp_path, suite, words)
+    assert run.results[0].verdict.status is (Status.HELD if words == "good day" else Status.VIOLATED)
+    assert verified(run, tmp_path) == Verification(complete=True, transcripts=1, verdicts=1, problems=())
+
+
+def test_a_verdict_that_does_not_follow_is_named_with_what_does(tmp_path: Path, suite: Suite) -> None:
+    run = a_run(tmp_path, suite, "go away", Verdict(Status.HELD, compared=("a greeting",)))
+    assert verified(run, tmp_path).problems == (
+        "anthropic core/says-good-day [stateless]: was held, and the evidence says violated: it said 'go away'",
+    )
+
+
+def test_another_message_is_another_verdict(tmp_path: Path, suite: Suite) -> None:
+    run = a_run(tmp_path, suite, "go away", violated("it said nothing"))
+    (problem,) = verified(run, tmp_path).problems
+    assert "said 'it said nothing', and the evidence says \"it said 'go away'\"" in problem
+
+
+def test_a_known_issue_is_a_violation_that_was_accepted(tmp_path: Path, suite: Suite) -> None:
+    words = "accepted until 2027-01-01: known — it said 'go away'"
+    run = a_run(tmp_path, suite, "go away", Verdict(Status.KNOWN_ISSUE, message=words))
+    assert verified(run, tmp_path).problems == ()
+    run = a_run(tmp_path, suite, "good day", Verdict(Status.KNOWN_ISSUE, message=words))
+    (problem,) = verified(run, tmp_path).problems
+    assert "was known-issue, and the evidence says held" in problem
+
+
+def test_changed_evidence_is_found_before_anything_is_judged_on_it(tmp_path: Path, suite: Suite) -> None:
+    run = a_run(tmp_path, suite, "good day")
+    (file,) = (tmp_path / "evidence").iterdir()
+    file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()).replace(b"good day", b"good dax")))
+    (problem,) = verified(run, tmp_path).problems
+    assert "was changed" in problem
+    file.unlink()
+    (problem,) = verified(run, tmp_path).problems
+    assert "is missing" in problem
+
+
+def test_a_changed_line_is_found(tmp_path: Path, suite: Suite) -> None:
+    run = a_run(tmp_path, suite, "good day")
+    line = msgspec.structs.replace(run.transcripts[0], how="hung")
+    changed = Run(run.header, run.requirements, run.adapters, (line,), run.results, run.footer)
+    assert "no longer have the digest of its footer" in verified(changed, tmp_path).problems[0]
+
+
+def test_a_cut_run_is_verified_as_far_as_it_goes(tmp_path: Path, suite: Suite) -> None:
+    found = verified(a_run(tmp_path, suite, "good day", exit_code=None), tmp_path)
+    assert not found.complete
+    assert found.problems == ("the run was cut: it has no footer",)
+
+
+def test_a_scenario_that_is_gone_is_said(tmp_path: Path, suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = a_run(tmp_path, suite, "good day")
+    monkeypatch.setattr(verifying, "suite_scenarios", lambda _: [])
+    with pytest.raises(UsageError, match="scenario 'core/hello' of this run is no longer part of a_suite"):
+        verified(run, tmp_path)
