@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from reports.runs import GOOD, RESULTS, write_run
 
+from turnproof import __version__
 from turnproof.certify import engine
-from turnproof.certify.options import CertifyOptions
+from turnproof.certify.options import CertifyOptions, MutantsOptions
 from turnproof.cli import main
 from turnproof.errors import HarnessError, UsageError
 from turnproof.exits import Exit, heaviest
@@ -285,6 +287,79 @@ def test_the_heaviest_exit_code_wins() -> None:
     assert heaviest([0, 3, 1]) is Exit.VIOLATIONS
     assert heaviest([1, 2, 3]) is Exit.FAULT
     assert heaviest([2, 130, 1]) is Exit.INTERRUPTED
+
+
+# -- record, serve, mutants: options in ---------------------------------------------------------------------------
+
+
+def test_record_serve_and_mutants_hand_their_options_on(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from turnproof.certify import mutants, recording
+    from turnproof.emulator import serve
+
+    seen: list[Any] = []
+
+    def engine_of(options: Any, *_: Any) -> int:
+        seen.append(options)
+        return 1 if isinstance(options, MutantsOptions) else 0
+
+    monkeypatch.setattr(recording, "record", engine_of)
+    monkeypatch.setattr(serve, "serve", engine_of)
+    monkeypatch.setattr(mutants, "mutants", engine_of)
+    (elsewhere / "talks").mkdir()
+    (elsewhere / "talks" / "hello.yaml").write_text("title: Hello\nturns:\n  - {user: Hi, model: [[Good day.]]}\n")
+
+    assert (
+        main(
+            [
+                "record",
+                "mine:B",
+                "--only",
+                "tools/*",
+                "--live",
+                "--max-cost",
+                "0.5",
+                "--out",
+                "there",
+                "-j",
+                "3",
+                "--seed",
+                "9",
+            ]
+        )
+        == 0
+    )
+    assert main(["serve", "--port", "8001", "--scenario", "talks/hello.yaml", "--key", "secret"]) == 0
+    assert main(["mutants", "mine:B", "--only", "drop-*", "--json", "-j", "1"]) == 1
+
+    recorded, served, broken = seen
+    assert (recorded.adapter, recorded.only, recorded.live, recorded.max_cost) == ("mine:B", ("tools/*",), True, 0.5)
+    assert (recorded.out, recorded.jobs, recorded.seed) == (Path("there"), 3, 9)
+    assert (served.port, served.key, served.scenario.name) == (8001, "secret", "talks/hello")
+    assert broken == MutantsOptions(adapter="mine:B", only=("drop-*",), jobs=1, json=True)
+    assert capsys.readouterr().err.splitlines()[-1] == "exit 1: violations"
+
+
+def test_serve_finds_scenarios_of_the_suite_by_name(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from turnproof.emulator import serve
+
+    names: list[str] = []
+
+    def engine_of(options: Any, *_: Any) -> int:
+        names.append(options.scenario.name)
+        return 0
+
+    monkeypatch.setattr(serve, "serve", engine_of)
+    listed = json.loads(turnproof("list", "scenarios", "--json", folder=elsewhere).stdout)["scenarios"]
+    assert main(["serve", "--scenario", listed[0]["name"]]) == 0
+    assert names == [listed[0]["name"]]
+    assert main(["serve", "--scenario", "nothing/like-it"]) == 2
+
+
+def test_the_version_is_data(elsewhere: Path) -> None:
+    done = turnproof("--version", folder=elsewhere)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"turnproof {__version__}\n", "")
 
 
 # -- list, explain -----------------------------------------------------------------------------------------------

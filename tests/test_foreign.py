@@ -292,19 +292,31 @@ def test_what_an_error_itself_says_had_arrived_is_not_overwritten() -> None:
         (TurnOutcome("ERROR"), "a failure without saying which"),
         (TurnOutcome(Ended.ERROR, ANSWERS), "a failure without saying which"),
         (TurnOutcome("error", error="quota used up"), "quota used up"),
-        (Outcome(), "neither a response nor an error"),
-        (None, "NoneType with neither a response nor an error"),
-        (TurnOutcome("done", "text"), "neither a response nor an error"),  # type: ignore[arg-type]
     ],
-    ids=["word", "enum", "text-for-an-error", "empty", "none", "odd-response"],
+    ids=["word", "enum", "text-for-an-error"],
 )
-def test_an_outcome_that_is_no_answer_is_a_provider_error(returned: Any, reason: str) -> None:
+def test_an_outcome_that_names_a_failure_is_a_provider_error(returned: Any, reason: str) -> None:
     with pytest.raises(ProviderError, match=reason):
         foreign.normalise(answering(returned), errors="returned").complete(HI)
 
 
+@pytest.mark.parametrize(
+    ("returned", "reason"),
+    [
+        (Outcome(), "neither a response nor an error"),
+        (None, "NoneType with neither a response nor an error"),
+        (TurnOutcome("done", "text"), "neither a response nor an error"),  # type: ignore[arg-type]
+    ],
+    ids=["empty", "none", "odd-response"],
+)
+def test_what_is_no_outcome_at_all_is_a_type_error(returned: Any, reason: str) -> None:
+    """Not a ProviderError: nothing is wrong with the provider, and an adapter must not pass for having typed errors."""
+    with pytest.raises(TypeError, match=reason):
+        foreign.normalise(answering(returned), errors="returned").complete(HI)
+
+
 def test_an_outcome_that_was_not_announced_is_refused_with_advice() -> None:
-    with pytest.raises(ProviderError, match=r'complete\(\) returned Outcome .* errors="returned"'):
+    with pytest.raises(TypeError, match=r'complete\(\) returned Outcome .* errors="returned"'):
         foreign.normalise(answering(Outcome(ANSWERS))).complete(HI)
 
 

@@ -154,7 +154,7 @@ def _answer(returned: Any, errors: Errors, method: str) -> ProviderResponse:
     if isinstance(returned, ProviderResponse):
         return returned
     if errors == "raised":
-        raise ProviderError(
+        raise TypeError(
             f"{method}() returned {type(returned).__name__} instead of a ProviderResponse; "
             'if it returns outcome objects, its binding must say errors="returned"'
         )
@@ -165,7 +165,7 @@ def _answer(returned: Any, errors: Errors, method: str) -> ProviderResponse:
         raise ProviderError(f"{method}() reported a failure without saying which: {returned!r:.200}")
     if isinstance(response, ProviderResponse):
         return response
-    raise ProviderError(f"{method}() returned {type(returned).__name__} with neither a response nor an error")
+    raise TypeError(f"{method}() returned {type(returned).__name__} with neither a response nor an error")
 
 
 def _with_partial(error: Any, response: Any) -> BaseException:

@@ -31,7 +31,7 @@ class FrozenDict(dict[str, Any]):
     """A JSON object that refuses changes; equal to a plain dict of the same content."""
 
     __setitem__ = __delitem__ = update = clear = _refuse
-    pop = popitem = setdefault = __ior__ = _refuse  # type: ignore[assignment]
+    pop = popitem = setdefault = __ior__ = _refuse
 
     def __copy__(self) -> FrozenDict:
         return self
@@ -47,7 +47,7 @@ class FrozenList(list[Any]):
     """A JSON array that refuses changes; equal to a plain list of the same content."""
 
     __setitem__ = __delitem__ = append = extend = insert = _refuse
-    pop = remove = clear = sort = reverse = __iadd__ = __imul__ = _refuse  # type: ignore[assignment]
+    pop = remove = clear = sort = reverse = __iadd__ = __imul__ = _refuse
 
     def __copy__(self) -> FrozenList:
         return self
@@ -62,7 +62,13 @@ class FrozenList(list[Any]):
 def freeze(value: object, path: str = "$") -> JSON:
     """A deep-frozen copy of a JSON value. Raises PayloadError with the path of anything that is not JSON."""
     match value:
-        case FrozenDict() | FrozenList() | None | bool() | str():
+        case FrozenDict() | FrozenList() | None | bool():
+            return value
+        case str():
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise PayloadError(path, f"{value!r:.80} holds a lone surrogate, which JSON cannot carry") from None
             return value
         case int():
             return int(value)

@@ -38,10 +38,10 @@ def turns_come_to_an_end(view: View) -> Findings:
         case "harness-fault":
             yield inconclusive("turnproof itself failed in this run", detail=end.detail)
         case "open-failed":
-            yield violated("the adapter could not be opened", detail=end.detail)
+            yield violated(f"the adapter could not be opened: {end.detail}")
         case "hung" | "died":
             last = view.calls[-1].where if view.calls else "before the first call"
-            yield violated(f"the adapter {end.how} at {last}", detail=end.detail)
+            yield violated(f"the adapter {end.how} at {last}: {end.detail}")
         case "completed":
             yield "the run"
 

@@ -55,7 +55,9 @@ def first_message_is_the_users(view: View) -> Findings:
 @check("gc/next-turn-is-answered")
 def next_turn_is_answered(view: View) -> Findings:
     """The API takes what is left, and the turn ends like any other."""
+    reached: set[int] = set()
     for turn, request in _after_collection(view):
+        reached.add(turn.index)
         if turn.script is None or turn.script.expect != "answer" or turn.ended is None:
             continue
         if request.exchange.refusals and not too_long(request.exchange.answer):
@@ -68,6 +70,20 @@ def next_turn_is_answered(view: View) -> Findings:
             yield "turns after a collection"
         else:
             yield violated(f"{turn.where}: after a collection the turn ended with {turn.ended.outcome!r}")
+    for turn in _first_turns_after_collection(view):
+        if turn.index not in reached and turn.failed is not None:
+            yield violated(
+                f"{turn.where}: after a collection no request went out: {turn.failed.error}: {turn.failed.message}"
+            )
+
+
+def _first_turns_after_collection(view: View) -> Iterator[TurnView]:
+    due = False
+    for turn in view.turns:
+        due = due or turn.collected is not None
+        if due and turn.spoken:
+            yield turn
+            due = False
 
 
 @check("gc/removed-history-stays-removed")

@@ -89,7 +89,12 @@ def text_is_shown_once(view: View) -> Findings:
 
 
 def _retried(turn: TurnView) -> Iterator[ProviderCall]:
-    return (call for call in turn.calls if call.began.streamed and call.failed is not None and call.chunks)
+    """Calls that showed text and had to be made again: by the session, or by the adapter below it."""
+    return (
+        call
+        for call in turn.calls
+        if call.began.streamed and call.chunks and (call.failed is not None or len(call.generated) > 1)
+    )
 
 
 @check("recovery/a-too-long-prompt-is-shortened")

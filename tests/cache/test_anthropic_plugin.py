@@ -5,6 +5,7 @@ The cache is the emulator's own, fed with the very bodies that the adapter sends
 
 from __future__ import annotations
 
+import itertools
 import json
 from typing import Any, Literal
 
@@ -34,7 +35,7 @@ from turnproof.messages import (
     same,
 )
 
-RULES = "You keep the log of a greenhouse. " * 40
+RULES = "You keep the log of a greenhouse. " * 120
 TOOLS = [ToolSchema(name, "Reads something in the greenhouse. " * 20) for name in ("water", "air", "light")]
 
 
@@ -96,14 +97,14 @@ def test_every_request_of_a_session_reads_what_the_one_before_it_wrote(
     """Wide turns too: 30 parallel calls or 12 rounds are more than the 20 positions a breakpoint looks back over."""
     service = Service(AnthropicCachePlugin(ttl=ttl))
     talk(service, 12, rounds=rounds, calls=calls)
-    first, *later = service.usages
+    first = service.usages[0]
     assert first.cache_read == 0
-    for before, after in zip(service.usages, later, strict=False):
+    for before, after in itertools.pairwise(service.usages):
         assert after.cache_read == before.cache_read + before.cache_write_5m + before.cache_write_1h
         assert after.cache_read > before.cache_read
         assert (after.cache_write_1h if ttl == "1h" else after.cache_write_5m) > 0
         assert after.fresh < 20
-    assert later[-1].cache_read > 0.9 * later[-1].whole or rounds == 12
+    assert service.usages[-1].cache_read > 0.9 * service.usages[-1].whole
 
 
 def test_without_the_plugin_nothing_is_cached() -> None:
@@ -178,7 +179,7 @@ def test_the_mark_goes_on_the_last_part_that_can_carry_one(parts: tuple[Part, ..
 
 
 def test_a_message_that_cannot_carry_a_mark_leaves_it_to_the_one_before() -> None:
-    messages = [Message.user("a"), Message.model(Thought("hm")), Message.user(" ")]
+    messages = [Message.user("aaa"), Message.model(Thought("hm")), Message.user(" ")]
     prepared = AnthropicCachePlugin(minimum_tokens=1).prepare(messages, None, None)
     assert [any(part.cache for part in message.parts) for message in prepared.messages] == [True, False, False]
 

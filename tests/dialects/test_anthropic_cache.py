@@ -9,6 +9,7 @@ import pytest
 
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, PrefixCache, PromptUsage
+from turnproof.dialects.tokens import text_tokens
 
 from .anthropic_pairs import Ask, world
 from .anthropic_pairs.asks import ASKED, TOOL, ask, assistant, body, call, image, mark, result, text, thinking, user
@@ -72,8 +73,7 @@ def test_caches_are_per_model_and_an_alias_shares_with_its_dated_id() -> None:
 
 def sections(cache: PrefixCache, asked: Ask) -> int:
     """How many of the three sections were read from the cache."""
-    usage = account(cache, asked)
-    return round(usage.cache_read / (usage.whole / 3))
+    return round(account(cache, asked).cache_read / text_tokens(LONG))
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from turnproof.dialects.base import ReplyPart
 from turnproof.driver import Lab, RunSpec
 from turnproof.emulator.run import CANARY_KEY
 from turnproof.evidence import digest
 from turnproof.messages import FinishReason, Text
-from turnproof.dialects.base import ReplyPart
 from turnproof.scenarios.model import Scenario, ScriptRound, Turn
 from turnproof.transcript import (
     CallBegan,

@@ -39,4 +39,5 @@ def test_awkward_pieces_join_to_what_they_were_cut_from(text: str) -> None:
 
 
 def test_every_multi_byte_character_and_line_end_is_cut_through() -> None:
-    assert list(awkward_pieces("aß\r\n🌱".encode())) == [b"a\xc3", b"\x9f", b"\r", b"\n", b"\xf0", b"\x9f", b"\x8c", b"\xb1"]
+    pieces = [b"a\xc3", b"\x9f", b"\r", b"\n", b"\xf0", b"\x9f", b"\x8c", b"\xb1"]
+    assert list(awkward_pieces("aß\r\n🌱".encode())) == pieces

@@ -14,7 +14,7 @@ import pytest
 
 from turnproof.evidence import EvidenceStore
 from turnproof.messages import FunctionCall, Message, ProviderResponse, Text, TokenUsage
-from turnproof.reports import certification, conversation, print_summary, write_reports
+from turnproof.reports import certification, print_summary, write_reports
 from turnproof.reports._text import file_name, one_line, printable
 from turnproof.reports.junit import junit_xml
 from turnproof.reports.summary import summary_md
@@ -372,6 +372,12 @@ def test_the_terminal_summary_is_plain_behind_a_pipe(tmp_path: Path) -> None:
     assert "- c1, c2" in terminal(run, verbose=True)
 
 
+def test_profiles_that_were_left_out_take_one_line(tmp_path: Path) -> None:
+    text = terminal(write_run(tmp_path / "run.ndjson", [result("core/text-arrives", "stateless", OK)]))
+    assert "not measured: tools, thinking\n" in text
+    assert re.search(r"(?m)^core +1/1 +0/0 +1 MUSTs not measured *$", text)
+
+
 def test_hostile_text_does_not_steer_the_terminal(tmp_path: Path) -> None:
     from turnproof.runlog import read_run
 
@@ -417,32 +423,6 @@ def test_text_that_could_steer_a_reader_is_written_as_its_escape() -> None:
         r"a\x1b[31mb\x00\x9b\u202e\ud83d" + "\ttab\nline ✓ 🌱"
     )
     assert one_line(" a \n\n b\r\n") == r"a b\x0d"
-
-
-def test_a_conversation_tells_the_run_in_order() -> None:
-    labels = [entry.label for entry in conversation(a_transcript())]
-    assert labels == [
-        "turn 1",
-        "call 1 streamed: 1 messages, 0 tools",
-        "→ POST /v1/messages",
-        "refused: anthropic-messages/orphan at $.messages[3]",
-        "← 400, 1 events, completed",
-        "text callback, 2 times",
-        "returned, finish reason unknown",
-        "tool read: ok",
-        "the call raised InvalidRequestError (status 400)",
-        "history of the session after turn: 1 messages",
-        "turn 1 ended: error",
-        "the run ended: completed",
-        "printed",
-    ]
-
-
-def test_a_long_text_is_shortened_in_the_middle() -> None:
-    entries = conversation(a_transcript("x" * 50_000))
-    assert all(len(entry.text) < 7_000 for entry in entries)
-    wire = next(entry for entry in entries if entry.label.startswith("→"))
-    assert "characters left out" in wire.text
 
 
 def test_all_requirements_of_the_fixture_have_results() -> None:

@@ -8,6 +8,7 @@ one changes is all that the reader has to look at.
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -38,6 +39,7 @@ from turnproof.messages import (
     ProviderResponse,
     Text,
     Thought,
+    TokenUsage,
     ToolResult,
     ToolSchema,
 )
@@ -85,6 +87,7 @@ class Made:
         cache: bool = False,
         name: str = "made",
         options: dict[str, Any] | None = None,
+        names: dict[str, str] | None = None,
     ) -> None:
         self.scenario = Scenario(name=name, title=name, turns=turns, system=system, cache=cache, options=options or {})
         self.key = RunKey(name, path, mode, repeat)  # type: ignore[arg-type]
@@ -92,6 +95,7 @@ class Made:
         self.history: list[Message] = []
         self.system, self.tools = system, tuple(tools)
         self.options = dict(options or {})
+        self.names = dict(names or {})
         self._turn = self._call = self._exchange = -1
         self._round = 0
         self._shown = ""
@@ -127,7 +131,7 @@ class Made:
                     owner=owner,
                     messages=tuple(self.history),
                     after=after,
-                    turn=max(self._turn, 0),  # type: ignore[arg-type]
+                    turn=max(self._turn, 0),
                 )
             )
         return self
@@ -153,7 +157,7 @@ class Made:
     ) -> Made:
         """One provider call. `cut` holds the stream after that many events and cancels; a `fault` leaves the answer
         as it is, save that it is named; with `returns=False` nothing is returned (add a `Failed` yourself)."""
-        parts = tuple(_reply_part(part) for part in answer)
+        parts = tuple(self._spoken(_reply_part(part)) for part in answer)
         calls = any(isinstance(part.part, FunctionCall) and not part.broken for part in parts)
         reply = Reply(parts, finish or (FinishReason.TOOL_USE if calls else FinishReason.STOP), usage=usage or {})
         call, where = self._request(schema, probe)
@@ -194,6 +198,11 @@ class Made:
             pass
         return self
 
+    def _spoken(self, part: ReplyPart) -> ReplyPart:
+        if not isinstance(part.part, FunctionCall):
+            return part
+        return dataclasses.replace(part, part=replace(part.part, name=self.names.get(part.part.name, part.part.name)))
+
     def _request(self, schema: Any, probe: str) -> tuple[Call, dict[str, Any]]:
         self._call += 0 if probe else 1
         self._exchange += 1
@@ -208,6 +217,7 @@ class Made:
             **where,
         )
         body = wire_body(self.history, self.system, self.tools, self.key.mode == "stream", schema, self.options)
+        _rename(body, self.names)
         raw = msgspec.json.encode(body)
         call = DIALECT.parse(HttpRequest("POST", "/v1/messages", {}, _HEADERS, raw), self._world)
         assert isinstance(call, Call), call
@@ -267,12 +277,16 @@ class Made:
 
     def _response(self, rendered: Rendered, events: Sequence[Any], cancelled: bool, schema: Any) -> ProviderResponse:
         wire = DIALECT.read_response(rendered.status, rendered.headers, b"".join(event.data for event in events))
-        parts = tuple(part for part in wire.parts if not cancelled or isinstance(part, Text))
+        own = {sent: name for name, sent in self.names.items()}
+        parts: tuple[Part, ...] = tuple(
+            replace(part, name=own.get(part.name, part.name)) if isinstance(part, FunctionCall) else part
+            for part in wire.parts
+            if not cancelled or isinstance(part, Text)
+        )
         text = "".join(part.text for part in parts if isinstance(part, Text))
-        assert wire.usage is not None
         return ProviderResponse(
             parts=parts,
-            usage=wire.usage,
+            usage=wire.usage or TokenUsage(),
             finish_reason=FinishReason.CANCELLED if cancelled else wire.finish or FinishReason.UNKNOWN,
             raw_finish=wire.raw_finish,
             structured_output=msgspec.json.decode(text) if schema is not None and text else None,
@@ -384,6 +398,12 @@ def wire_body(
     if options.get("thinking"):
         body["thinking"] = {"type": "enabled", **options["thinking"]}
     return body
+
+
+def _rename(body: dict[str, Any], names: dict[str, str]) -> None:
+    blocks = [block for message in body["messages"] for block in message["content"]]
+    for thing in (*body.get("tools", ()), *(block for block in blocks if block["type"] == "tool_use")):
+        thing["name"] = names.get(thing["name"], thing["name"])
 
 
 def _wire_message(message: Message) -> dict[str, Any]:

@@ -119,10 +119,6 @@ class Assembler:
             finish_reason=FinishReason.CANCELLED,
         )
 
-    def partial(self) -> tuple[Part, ...]:
-        """What had arrived when a stream failed, to be shown and not to be taken for an answer."""
-        return self.cancelled().parts
-
     def _delta(self, index: int, delta: Delta) -> None:
         block = self._open.get(index)
         if block is None:
@@ -212,8 +208,6 @@ def whole(answer: Answer, restore: neutral.Restore, listeners: Listeners) -> Pro
     for part in kept:
         if isinstance(part, Thought) and part.text and listeners.on_thinking is not None:
             listeners.on_thinking(part.text)
-        elif isinstance(part, Text) and listeners.on_chunk is not None:
-            listeners.on_chunk(part.text)
         elif isinstance(part, FunctionCall) and listeners.on_function_call is not None:
             listeners.on_function_call(part)
     if listeners.on_usage_update is not None:

@@ -39,6 +39,9 @@ _FAILURES = (
     ValueError,  # a frame or a body that is not JSON, from our decoder or the SDK's
 )
 
+_AFTERWORDS = 8
+"""Events tolerated behind the end marker, where a keep-alive may slip in; after more of them the caller hangs up."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -63,15 +66,15 @@ class Caller:
         unregister = token.on_cancel(cut.fire)
         try:
             with cut.in_force():
-                answer, failure = self._attempt(ask)
+                answer = self._attempt(ask)
         finally:
             unregister()
         if token.is_cancelled:
-            if answer is not None:
-                return stopped(whole(answer, restore, Listeners()))
-            return _nothing_arrived(cut)
-        if answer is None:
-            raise failure or TransportError("the service gave no answer")
+            if isinstance(answer, ProviderError):
+                return _nothing_arrived(cut)
+            return stopped(whole(answer, restore, Listeners()))
+        if isinstance(answer, ProviderError):
+            raise answer
         return whole(answer, restore, listeners)
 
     def streamed(
@@ -83,54 +86,54 @@ class Caller:
         unregister = token.on_cancel(cut.fire)
         try:
             with cut.in_force():
-                source, failure = self._attempt(ask)
-                if source is not None:
+                source = self._attempt(ask)
+                if not isinstance(source, ProviderError):
                     with closing(source):
                         failure = self._read(source, assembler, token, cut)
         finally:
             unregister()
         if token.is_cancelled:
-            return assembler.cancelled() if source is not None else _nothing_arrived(cut)
-        if failure is None and not assembler.complete:
-            failure = TransportError("the stream ended before its end marker")
-        if failure is None:
-            response, failure = self._attempt(assembler.response)
-            if response is not None:
-                return response
-        if failure is None:
-            raise TransportError("the service gave no answer")
-        failure.partial = assembler.partial()
-        raise failure
+            return _nothing_arrived(cut) if isinstance(source, ProviderError) else assembler.cancelled()
+        if isinstance(source, ProviderError):
+            raise source
+        response = self._attempt(assembler.response) if failure is None else failure
+        if isinstance(response, ProviderError):
+            response.partial = assembler.cancelled().parts
+            raise response
+        return response
 
     def simple(self, ask: Callable[[], T]) -> T:
         """Any other request, with its failures typed."""
-        value, failure = self._attempt(ask)
-        if failure is not None:
-            raise failure
-        return value  # type: ignore[return-value]
+        value = self._attempt(ask)
+        if isinstance(value, ProviderError):
+            raise value
+        return value
 
     def _read(self, source: Source, assembler: Assembler, token: CancelToken, cut: Cut) -> ProviderError | None:
         """Take events until the stream ends, fails, or is cancelled. What a callback raises is not caught here."""
         step = partial(next, source.events, None)
-        while not token.is_cancelled:
-            event, failure = self._attempt(step)
-            if event is None or assembler.complete:
-                # Behind the end marker there is only the end of the body, read for the connection's sake.
-                if event is None:
-                    return None if assembler.complete else failure
-                continue
+        while not token.is_cancelled and not assembler.complete:
+            event = self._attempt(step)
+            if event is None:
+                return TransportError("the stream ended before its end marker")
+            if isinstance(event, ProviderError):
+                return event
             assembler.feed(event)
             if assembler.failure is not None:
                 return errors.from_stream(assembler.failure, self._secret)
-            if assembler.complete:
-                cut.be_brief()
+        if assembler.complete:
+            # Behind the end marker there is only the end of the body, read for the connection's sake.
+            cut.be_brief()
+            for _ in range(_AFTERWORDS):
+                if not isinstance(self._attempt(step), Event):
+                    break
         return None
 
-    def _attempt(self, step: Callable[[], T]) -> tuple[T | None, ProviderError | None]:
+    def _attempt(self, step: Callable[[], T]) -> T | ProviderError:
         try:
-            return step(), None
+            return step()
         except _FAILURES as error:
-            return None, errors.from_exception(error, self._secret)
+            return errors.from_exception(error, self._secret)
 
 
 def _nothing_arrived(cut: Cut) -> ProviderResponse:

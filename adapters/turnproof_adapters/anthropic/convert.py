@@ -76,13 +76,16 @@ def call(part: FunctionCall, wire_id: str) -> Block:
 
 
 def result(part: ToolResult, wire_id: str) -> Block:
-    """A tool's answer: a string, or a list of blocks where it has attachments; empty answers have no content."""
+    """A tool's answer: a string, or a list of blocks where it has attachments; an empty answer has no content.
+
+    The string goes out as it is. As a block beside attachments it may not be blank, like any text.
+    """
     block: Block = {"type": "tool_result", "tool_use_id": wire_id}
     answer = part.result if isinstance(part.result, str) else msgspec.json.encode(part.result).decode()
     if part.attachments:
         said = [text_block(answer)] if answer.strip() and part.result is not None else []
         block["content"] = said + [media(item) for item in part.attachments]
-    elif answer.strip():
+    elif answer:
         block["content"] = answer
     if part.is_error:
         block["is_error"] = True

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -22,6 +23,18 @@ import httpx2
 from httpcore2._backends.sync import SyncStream
 
 _in_force = threading.local()
+
+_OPTIONS = [
+    (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1),
+    # As the SDK's own client does: a long silence is a model at work, and routers on the way must not forget it.
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    *(
+        (socket.IPPROTO_TCP, getattr(socket, name), value)
+        for name, value in (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 60), ("TCP_KEEPCNT", 5))
+        if hasattr(socket, name)
+    ),
+]
+"""Options of every connection."""
 
 
 class CutOff(httpcore2.NetworkError):
@@ -173,7 +186,7 @@ class _Backend(httpcore2.NetworkBackend):
         raise failure
 
     def sleep(self, seconds: float) -> None:
-        threading.Event().wait(seconds)
+        time.sleep(seconds)
 
 
 def _connect(
@@ -187,9 +200,8 @@ def _connect(
     connection = socket.socket(family, kind, protocol)
     line = _Line(connection)
     try:
-        for option in options:
+        for option in (*_OPTIONS, *options):
             connection.setsockopt(*option)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection.settimeout(timeout)
         if local_address is not None:
             connection.bind((local_address, 0))

@@ -50,25 +50,27 @@ class Campaign:
         self._measured = True
         total = len(self.plan.runs)
         done = 0
-        transcripts: dict[tuple[str, RunKey], Transcript] = {}
+        kept: dict[tuple[str, RunKey], tuple[Transcript, str]] = {}
 
         def keep(spec: RunSpec, transcript: Transcript) -> None:
             nonlocal done
             done += 1
             self._progress(done, total, str(spec.key))
-            transcripts[spec.adapter, spec.key] = transcript
+            kept[spec.adapter, spec.key] = transcript, self._keep(spec, transcript)
 
         self._lab.run_all(self.plan.runs, keep, self.stop)
         for spec in self.plan.runs:  # in the plan's order, whatever order they ended in
-            self._keep(spec, transcripts[spec.adapter, spec.key])
+            transcript, digest = kept[spec.adapter, spec.key]
+            wire = dialect(self.adapters[spec.adapter].dialect)
+            self._views[spec.adapter].append(View(transcript, wire, spec.scenario, digest))
 
-    def _keep(self, spec: RunSpec, transcript: Transcript) -> None:
+    def _keep(self, spec: RunSpec, transcript: Transcript) -> str:
+        """Store a run as it ends, while others go on: an interrupted campaign keeps what it has."""
         digest = self._store.put(transcript)
-        binding = self.adapters[spec.adapter]
         if self._writer is not None:
-            line = TranscriptLine(adapter=binding.name, key=transcript.key, digest=digest, how=transcript.end.how)
-            self._writer.write(line)
-        self._views[spec.adapter].append(View(transcript, dialect(binding.dialect), spec.scenario, digest))
+            name = self.adapters[spec.adapter].name
+            self._writer.write(TranscriptLine(adapter=name, key=transcript.key, digest=digest, how=transcript.end.how))
+        return digest
 
     def verdict(self, item: Item) -> Verdict:
         """The item's verdict; recorded as a result."""

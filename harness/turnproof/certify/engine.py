@@ -17,14 +17,14 @@ from ..evidence import EvidenceStore
 from ..known_issues import accept, append_accepted, apply_known_issues
 from ..provider import Binding
 from ..reports import write_reports
-from ..requirements import Level, Requirement, Suite, load_suite, stale_differences
+from ..requirements import Level, Suite, load_suite, stale_differences
 from ..runlog import AdapterLine, Environment, Header, RequirementLine, RunWriter, read_run
 from .backends import Backends, choose_backend
 from .campaign import Campaign, exit_code
 from .options import CertifyOptions
-from .plan import plan, select
+from .plan import PATHS, plan, select
 from .running import run_items
-from .scenarios import suite_scenarios
+from .scenarios import chosen_scenarios, suite_scenarios
 
 
 def certify(options: CertifyOptions) -> int:
@@ -43,7 +43,8 @@ def certify(options: CertifyOptions) -> int:
     for binding in adapters.values():
         suite.catalogue.check_declared(binding.declared)
     requirements = select(suite.requirements, options.only, options.skip, options.profiles)
-    the_plan = plan(adapters, suite, suite_scenarios(suite), requirements, path=options.path, depth=options.depth)
+    scenarios = chosen_scenarios(suite_scenarios(suite), options.scenarios)
+    the_plan = plan(adapters, suite, scenarios, requirements, path=options.path, depth=options.depth)
     backends = Backends({spec: choose_backend(spec, binding, options.backend) for spec, binding in adapters.items()})
     for spec, binding in adapters.items():
         backends.prepare(spec, binding, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
@@ -106,7 +107,7 @@ def _write_head(
         )
     )
     for requirement in suite.requirements:
-        writer.write(_requirement_line(requirement))
+        writer.write(RequirementLine.of(requirement))
     for spec, binding in adapters.items():
         claims = binding.claims()
         writer.write(
@@ -116,23 +117,12 @@ def _write_head(
                 dialect=binding.dialect,
                 model=binding.model,
                 backend=backends.backend_of(spec),
+                paths=tuple(path for path in PATHS if binding.opener(path) is not None),
                 recorded=backends.recorded(spec),
+                declared=tuple(difference.name for difference in binding.declared),
                 capabilities={name: getattr(claims, name) for name in type(claims).__slots__},
             )
         )
-
-
-def _requirement_line(requirement: Requirement) -> RequirementLine:
-    return RequirementLine(
-        id=requirement.id,
-        title=requirement.title,
-        level=requirement.level.value,
-        profile=requirement.profile,
-        capability=", ".join(requirement.capability) or None,
-        reason=requirement.reason,
-        remedy=requirement.remedy,
-        sources=requirement.sources,
-    )
 
 
 def _stale(adapters: Mapping[str, Binding], campaign: Campaign, options: CertifyOptions) -> list[str]:

@@ -241,8 +241,8 @@ def not_claimed_row(mutant: Mutant, reason: str) -> Row:
 class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     """The kill matrix of one adapter, as it stands in `mutants.json`.
 
-    `control` are the MUSTs that the unbroken adapter violates, which leaves their mutants without a control.
-    `requirements` has, for each requirement, the mutants that name it and were caught by it, and all that tripped it.
+    `only` are the patterns it was limited to. `control` are the MUSTs that the unbroken adapter violates, which leaves
+    their mutants without a control. `requirements` says what the mutants prove of each requirement.
     """
 
     schema: str = "turnproof.mutants/1"
@@ -251,6 +251,7 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     dialect: str
     model: str
     seed: int
+    only: tuple[str, ...]
     duration_s: float
     exit_code: int
     counts: dict[str, int]
@@ -260,7 +261,11 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """What the mutants say of one requirement: `alone` are those that it caught and no other requirement noticed."""
+    """What the mutants prove of one requirement.
+
+    `caught` are those that name it and that it caught, `alone` those of them that no other requirement noticed,
+    `tripped` those that it noticed beside the one they name.
+    """
 
     caught: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""The kill matrix for people: one line a mutant, then what deserves a second look."""
+"""The kill matrix for people: a line for each mutant and each requirement, then what deserves a second look."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def print_matrix(matrix: Matrix, file: TextIO) -> None:
     for row in matrix.mutants:
         if row.outcome not in (Outcome.CAUGHT, Outcome.NOT_CLAIMED):
             _failure(console, matrix, row)
+    _requirements(console, matrix)
     for place, message in matrix.control.items():
         console.print(Text(f"✗ the control itself violates {place}: {message}", style="red"))
     _findings(console, matrix)
@@ -49,6 +50,19 @@ def _table(console: Console, matrix: Matrix) -> None:
     console.print(table)
 
 
+def _requirements(console: Console, matrix: Matrix) -> None:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("requirement", no_wrap=True)
+    for column in ("mutants caught", "by it alone", "others tripped it"):
+        table.add_column(column, justify="right")
+    for name, standing in matrix.requirements.items():
+        counts = (len(standing.caught), len(standing.alone), len(standing.tripped))
+        if any(counts):
+            table.add_row(Text(name), *(str(count) for count in counts))
+    console.print()
+    console.print(table)
+
+
 def _failure(console: Console, matrix: Matrix, row: Row) -> None:
     symbol, style = _LOOKS[row.outcome]
     console.print()
@@ -63,5 +77,5 @@ def _findings(console: Console, matrix: Matrix) -> None:
         if len(row.trips) > MOST_OTHERS:
             console.print(Text(f"{row.mutant} trips {len(row.trips)} others: {', '.join(row.trips)}", style="yellow"))
     idle = [name for name, standing in matrix.requirements.items() if not standing.caught]
-    if idle:
+    if idle and not matrix.only:
         console.print(Text(f"{len(idle)} requirements caught no mutant: {', '.join(idle)}", style="dim"))

@@ -77,6 +77,7 @@ def mutants(options: MutantsOptions) -> int:
         dialect=binding.dialect,
         model=binding.model,
         seed=options.seed,
+        only=options.only,
         duration_s=round(time.monotonic() - started, 3),
         exit_code=exit_code(rows, control),
         counts={str(one): count for one in Outcome if (count := sum(row.outcome is one for row in rows))},

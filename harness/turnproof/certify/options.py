@@ -17,6 +17,7 @@ class CertifyOptions:
     adapters:   installed names or `module:attribute`, in order, never empty.
     only, skip: requirement ids or shell patterns of them (`tools/*`); `skip` wins. Empty `only` means all.
     profiles:   names of profiles; empty means all that the adapter claims.
+    scenarios:  names of scenarios or patterns of them; empty means all. What none of them shows is inconclusive.
     path:       `stateless` or `legacy` alone, or None for both and their parity.
     backend:    None lets each adapter choose: replay where it has cassettes of its own, else emulate.
     out:        the folder that gets the reports; made if it is not there.
@@ -32,6 +33,7 @@ class CertifyOptions:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()
+    scenarios: tuple[str, ...] = ()
     path: str | None = None
     backend: Backend | None = None
     depth: Depth = "quick"
@@ -47,6 +49,8 @@ class CertifyOptions:
     def reproduce(self) -> tuple[str, ...]:
         """The options that a run of one requirement needs to see the same, those that are not defaults."""
         words: list[str] = []
+        for pattern in self.scenarios:
+            words += ["--scenario", pattern]
         if self.backend is not None:
             words += ["--backend", self.backend]
         if self.depth != "quick":

@@ -20,7 +20,8 @@ from ..scenarios.model import Scenario
 from ..transcript import RunKey
 
 JudgedPath: TypeAlias = Literal["stateless", "legacy", "parity"]
-_PATHS: tuple[Path, Path] = ("stateless", "legacy")
+PATHS: tuple[Path, Path] = ("stateless", "legacy")
+"""The paths there are, in the order in which they are run and reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def plan(
     left_out: list[tuple[str, str]] = []
     every = [scenario for scenario in scenarios if depth == "full" or scenario.depth == "quick"]
     for spec, binding in adapters.items():
-        paths = [p for p in _PATHS if path in (None, p) and binding.opener(p) is not None]
+        paths = [p for p in PATHS if path in (None, p) and binding.opener(p) is not None]
         claims = binding.claims()
         judged: list[Requirement] = [r for r in requirements if not r.lacks(claims)]
         for requirement in requirements:

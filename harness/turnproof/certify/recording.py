@@ -12,12 +12,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
 
-from .._suggest import did_you_mean
 from ..bindings import resolve_binding
 from ..cassettes import Cassette, Recorder, cassette_path, check_budget, estimate_cost, save
 from ..dialects import dialect as dialect_named
@@ -26,14 +24,12 @@ from ..driver import Backend, Lab, RunSpec
 from ..emulator import Responder, ScriptResponder, ServerRun
 from ..emulator.responders import ProxyResponder
 from ..emulator.run import CANARY_KEY
-from ..errors import UsageError
 from ..provider import Binding
 from ..requirements import load_suite
 from ..scenarios import Scenario
 from ..transcript import RunKey, Transcript
 from .backends import cassette_roots, live_target
-from .scenarios import suite_scenarios
-
+from .scenarios import chosen_scenarios, suite_scenarios
 
 LIVE_MAX_TOKENS = 1024
 """`max_tokens` of a live recording where the scenario does not ask for another one."""
@@ -98,18 +94,9 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
 
 
 def _chosen(only: tuple[str, ...], binding: Binding) -> list[Scenario]:
-    scenarios = suite_scenarios(load_suite())
-    names = [scenario.name for scenario in scenarios]
-    for pattern in only:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            raise UsageError(f"no scenario matches {pattern!r}{did_you_mean(pattern, names)}")
     claims = binding.claims()
-    return [
-        scenario
-        for scenario in scenarios
-        if (not only or any(fnmatchcase(scenario.name, pattern) for pattern in only))
-        and all(claims.claims(feature) for feature in scenario.features)
-    ]
+    chosen = chosen_scenarios(suite_scenarios(load_suite()), only)
+    return [scenario for scenario in chosen if all(claims.claims(feature) for feature in scenario.features)]
 
 
 def _brief(scenario: Scenario) -> Scenario:

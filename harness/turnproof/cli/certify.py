@@ -25,6 +25,9 @@ def certify(
     ] = None,
     skip: Annotated[list[str] | None, typer.Option(metavar="ID", help="Without these requirements.")] = None,
     profile: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only these profiles.")] = None,
+    scenario: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only these scenarios; patterns like 'cancel/*' work.")
+    ] = None,
     path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
     backend: Annotated[
         Backend | None, typer.Option(help="What answers. Default: replay with cassettes, else emulate.")
@@ -58,6 +61,7 @@ def certify(
         only=tuple(only or ()),
         skip=tuple(skip or ()),
         profiles=tuple(profile or ()),
+        scenarios=tuple(scenario or ()),
         path=path,
         backend=backend or settings.backend,
         depth=depth or settings.depth or "quick",

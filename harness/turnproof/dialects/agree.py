@@ -12,12 +12,11 @@ import re
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
-import msgspec
-
 from ..messages import JSON, FileRef, FunctionCall, InlineData, Message, Text, Thought, ToolResult, thaw
-from .atoms import Atom, Side, atoms, media_key, same_json, token_of
+from .atoms import Atom, Side, atoms, media_key, same_json, token_of, unpaired
 from .base import WireDifference
 from .naming import NameMap
+from .wording import leaves, parses_to, same_but_for_borders, without_tagged
 
 _SPACE = re.compile(r"\s+")
 
@@ -33,7 +32,7 @@ class Comparison:
         self.held = atoms(held, root="$.messages")
         self.sent = atoms(sent, root="$.sent.messages")
         self.names = names
-        self.dangling, self.orphans = _unpaired(held)
+        self.dangling, self.orphans = unpaired(held)
         self.found: list[WireDifference] = []
         self._ids: dict[str, str] = {}
 
@@ -155,11 +154,11 @@ class Comparison:
         tagged = [atom for atom in ours if self._may_be_tagged(atom, side)]
         used = []
         for atom in tagged:
-            without = _without_tagged(spoken, atom.text)
+            without = without_tagged(spoken, atom.text)
             if without is not None:
                 spoken = without
                 used.append(atom)
-        if not _same_but_for_borders([atom.text for atom in held], spoken):
+        if not same_but_for_borders([atom.text for atom in held], spoken):
             return ours, theirs
         gone = {id(atom) for atom in (*held, *sent, *used)}
         return [atom for atom in ours if id(atom) not in gone], [atom for atom in theirs if id(atom) not in gone]
@@ -292,9 +291,9 @@ class Comparison:
             if text not in ("", "null", '""'):
                 self.report("unlisted", f"{atom.path}.result", held, sent, violation=False)
             return
-        if not isinstance(held, str) and _parses_to(text, held):
+        if not isinstance(held, str) and parses_to(text, held):
             return
-        kept = all(leaf in text for leaf in _leaves(held)) and text != ""
+        kept = all(leaf in text for leaf in leaves(held)) and text != ""
         what = "unlisted" if kept else "lost-result"
         self.report(what, f"{atom.path}.result", thaw(held), sent, violation=not kept)
 
@@ -339,78 +338,3 @@ def media_key_of(atom: Atom) -> object:
 
 def _is_blank(atom: Atom) -> bool:
     return atom.kind == "text" and not atom.text.strip()
-
-
-def _unpaired(messages: Sequence[Message]) -> tuple[frozenset[str], frozenset[str]]:
-    """Paths of the held calls without a result before the next model message, and of results without a call."""
-    dangling: set[str] = set()
-    orphans: set[str] = set()
-    waiting: dict[str, str] = {}
-    asked_by_model = False
-    for n, message in enumerate(messages):
-        if message.role == "model" and not asked_by_model:
-            dangling.update(waiting.values())
-            waiting = {}
-        asked_by_model = message.role == "model"
-        for m, part in enumerate(message.parts):
-            path = f"$.messages[{n}].parts[{m}]"
-            if isinstance(part, FunctionCall):
-                waiting[part.id] = path
-            elif isinstance(part, ToolResult) and waiting.pop(part.call_id, None) is None:
-                orphans.add(path)
-    dangling.update(waiting.values())
-    return frozenset(dangling), frozenset(orphans)
-
-
-def _same_but_for_borders(held: Sequence[str], sent: str) -> bool:
-    """Whether `sent` is the held texts in order, with nothing but white space between and around them."""
-    if "".join(held) == sent:
-        return True
-    at = 0
-    for text in held:
-        wanted = text.strip()
-        at = _skip_space(sent, at)
-        if not sent.startswith(wanted, at):
-            return False
-        at += len(wanted)
-    return len(held) != 1 and _skip_space(sent, at) == len(sent)
-
-
-def _skip_space(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
-
-
-def _without_tagged(text: str, inner: str) -> str | None:
-    """The text without `<tag>inner</tag>` and the white space after it, or None where it does not stand in it."""
-    start = text.find(inner.strip())
-    if start < 0:
-        return None
-    before = re.search(r"<([A-Za-z][\w-]*)[^<>]*>\s*\Z", text[:start])
-    if before is None:
-        return None
-    after = re.compile(rf"\s*</{before[1]}\s*>\s*").match(text, start + len(inner.strip()))
-    return text[: before.start()] + text[after.end() :] if after else None
-
-
-def _parses_to(text: str, value: JSON) -> bool:
-    try:
-        return same_json(msgspec.json.decode(text), value)
-    except msgspec.DecodeError:
-        return False
-
-
-def _leaves(value: JSON) -> list[str]:
-    """The scalars of a value as they would show in any rendering of it."""
-    match value:
-        case dict():
-            return [leaf for key, item in value.items() for leaf in (key, *_leaves(item))]
-        case list():
-            return [leaf for item in value for leaf in _leaves(item)]
-        case str():
-            return [value]
-        case bool() | None:
-            return []
-        case _:
-            return [str(value)]

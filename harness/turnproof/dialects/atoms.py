@@ -122,3 +122,24 @@ def token_of(thought: Thought) -> str | None:
 def same_json(a: JSON, b: JSON) -> bool:
     """Equality of JSON values; unlike Python's, `true` is not 1. Key order does not count."""
     return a == b and _encode(a) == _encode(b)
+
+
+def unpaired(messages: Sequence[Message]) -> tuple[frozenset[str], frozenset[str]]:
+    """Paths of the held calls without a result before the next model message, and of results without a call."""
+    dangling: set[str] = set()
+    orphans: set[str] = set()
+    waiting: dict[str, str] = {}
+    asked_by_model = False
+    for n, message in enumerate(messages):
+        if message.role == "model" and not asked_by_model:
+            dangling.update(waiting.values())
+            waiting = {}
+        asked_by_model = message.role == "model"
+        for m, part in enumerate(message.parts):
+            path = f"$.messages[{n}].parts[{m}]"
+            if isinstance(part, FunctionCall):
+                waiting[part.id] = path
+            elif isinstance(part, ToolResult) and waiting.pop(part.call_id, None) is None:
+                orphans.add(path)
+    dangling.update(waiting.values())
+    return frozenset(dangling), frozenset(orphans)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeAlias
 
-from ..messages import FinishReason, JSON, Message, Part, TokenUsage, ToolSchema
+from ..messages import JSON, FinishReason, Message, Part, TokenUsage, ToolSchema
 
 
 class Evidence(StrEnum):
@@ -260,6 +260,9 @@ class Dialect(Protocol):
 
     def count(self, call: Call) -> int:
         """Tokens of the whole prompt by the one deterministic estimator."""
+
+    def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
+        """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
 
     def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
         """The answer as batch body or stream events, as `call.stream` asks. Ids derive from `seed`; signatures

@@ -101,10 +101,13 @@ class _Run:
         options = {"ssl_context": shared_ssl_context(), **self.binding.options, **self.job.options}
         endpoint = Endpoint(self.job.base_url, self.job.api_key, self.job.model, options)
         raw = opener(endpoint)
-        self._providers.append(raw)
+        provider: Any
         if self.job.key.path == "stateless":
-            return normalise(raw, signature=self.binding.signature, errors=self.binding.errors)
-        return normalise_legacy(raw, errors=self.binding.errors)
+            provider = normalise(raw, signature=self.binding.signature, errors=self.binding.errors)
+        else:
+            provider = normalise_legacy(raw, errors=self.binding.errors)
+        self._providers.append(provider)
+        return provider
 
     def open(self) -> None:
         self.session = self._session(self._tapped(self.open_provider()))

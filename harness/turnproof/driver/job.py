@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from ..provider import Binding
 from ..scenarios.model import Scenario
 from ..transcript import RunKey
 
@@ -25,7 +24,7 @@ class RunSpec:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run as a worker gets it. `binding` is set only when adapter and driver share a process."""
+    """A run as a worker gets it; the worker finds the adapter's binding by its reference."""
 
     adapter: str
     scenario: Scenario
@@ -35,5 +34,4 @@ class Job:
     model: str
     seed: int
     mutant: str | None = None
-    binding: Binding | None = None
     options: Mapping[str, Any] = field(default_factory=dict)

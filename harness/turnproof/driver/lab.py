@@ -181,7 +181,6 @@ class Lab:
             model=binding.model,
             seed=self._seed,
             mutant=spec.mutant if mutant is not None else None,
-            binding=binding if self._in_process else None,
             options=options,
         )
         gathering = Gathering(server_run, spec.scenario)
@@ -201,7 +200,9 @@ class Lab:
         )
 
     def _line(self) -> _Line:
-        return _ThreadLine(self._time_limit) if self._in_process else _ProcessLine(self._time_limit)
+        if self._in_process:
+            return _ThreadLine(self._time_limit, self.binding)
+        return _ProcessLine(self._time_limit)
 
 
 class _Line:
@@ -281,13 +282,17 @@ class _ProcessLine(_Line):
 class _ThreadLine(_Line):
     """Runs in a thread of this process. A hung run cannot be killed; its thread is left behind."""
 
+    def __init__(self, time_limit: float, find: Callable[[str], Binding]) -> None:
+        super().__init__(time_limit)
+        self._find = find
+
     def _start(self) -> Connection:
         ours, theirs = multiprocessing.Pipe()
         control = Control(theirs)
 
         def serve() -> None:
             while (job := control.next_job.get()) is not None:
-                ended = worker.execute(job, control, worker.StreamCapture())
+                ended = worker.execute(job, control, worker.StreamCapture(), self._find)
                 control.tell("done", ended)
 
         threading.Thread(target=serve, name="turnproof-run", daemon=True).start()

@@ -10,9 +10,11 @@ import contextlib
 import io
 import logging
 import os
+import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from multiprocessing.connection import Connection
 
 import msgspec
@@ -27,9 +29,12 @@ from .drive import drive
 from .job import Job
 from .mutation import mutated_binding
 
+_find_once = cache(resolve_binding)
+
 
 def main(conn: Connection, import_path: list[str]) -> None:
     """Entry of a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
     sys.path[:] = import_path
     control = Control(conn)
     capture = DescriptorCapture()
@@ -42,12 +47,16 @@ def main(conn: Connection, import_path: list[str]) -> None:
     os._exit(0)  # an adapter's stray non-daemon thread must not keep the worker alive
 
 
-def execute(job: Job, control: Control, capture: DescriptorCapture | StreamCapture) -> RunEnded:
+def execute(
+    job: Job,
+    control: Control,
+    capture: DescriptorCapture | StreamCapture,
+    find: Callable[[str], Binding] = _find_once,
+) -> RunEnded:
     """Run one job with output and logs captured; the canary's hiding places are named in the result."""
     with _captured_logs() as logs, capture.active():
         try:
-            binding = job.binding if job.binding is not None else _binding(job.adapter)
-            ended = drive(job, mutated_binding(binding, job.mutant), control)
+            ended = drive(job, mutated_binding(find(job.adapter), job.mutant), control)
         except ControlLost:
             raise
         except TurnproofError as error:
@@ -58,15 +67,6 @@ def execute(job: Job, control: Control, capture: DescriptorCapture | StreamCaptu
     printed = capture.text()
     leaks = [name for name, text in (("stdout", printed), ("log", logs.getvalue())) if CANARY_KEY in text]
     return msgspec.structs.replace(ended, stdout=printed[-4000:].replace(CANARY_KEY, "[key]"), leaks=tuple(leaks))
-
-
-_bindings: dict[str, Binding] = {}
-
-
-def _binding(name: str) -> Binding:
-    if name not in _bindings:
-        _bindings[name] = resolve_binding(name)
-    return _bindings[name]
 
 
 @contextlib.contextmanager

@@ -47,7 +47,9 @@ def digest_of(dialect: Dialect, call: Call) -> str:
 
 
 def _account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None]]:
-    facts = run.world.models[call.model or ""]
+    if call.model is None:  # a list of models has no prompt
+        return PromptUsage(0), lambda: None
+    facts = run.world.models[call.model]
     return run.cache.account(call, facts, run.world.clock())
 
 

@@ -57,11 +57,17 @@ def _adapter(console: Console, run: Run, report: Certification, adapter: Adapter
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for column in ("profile", "MUST", "SHOULD", "standing"):
         table.add_column(column, justify="right" if column in ("MUST", "SHOULD") else "left")
+    left_out = [name for name, profile in found.profiles.items() if profile.unmeasured and not profile.must[1]]
     for name, profile in found.profiles.items():
+        if name in left_out:
+            continue
         must, should = ("/".join(map(str, pair)) for pair in (profile.must, profile.should))
         words = profile_standing(profile, complete=report.complete)
         table.add_row(name, must, should, Text(words, style="green" if profile.certified else ""))
-    console.print(table)
+    if table.row_count:
+        console.print(table)
+    if left_out:
+        console.print(Text(f"not measured: {', '.join(left_out)}"))
     lines = [line for line in run.results if line.adapter == adapter.name]
     for status in _SHOWN:
         for line in lines:

@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 
 from ..messages import ToolSchema
 
-_LIKENESS = 0.5
+_LIKENESS = 0.8
 
 
 def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[str, str]:
@@ -30,12 +30,11 @@ def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[s
     return found
 
 
-def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[int, int, float]:
+def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[bool, int, float]:
+    """Whether the sent tool is evidently the held one, and how much else speaks for it."""
     alike = SequenceMatcher(None, _bare(held.name), _bare(sent.name)).ratio()
-    same_schema = int(held.parameters == sent.parameters)
-    same_words = int(held.description == sent.description)
-    evident = int(alike >= _LIKENESS or bool(same_words and held.description))
-    return evident, same_schema + same_words, alike
+    same = int(held.parameters == sent.parameters) + int(held.description == sent.description)
+    return alike >= _LIKENESS or bool(same == 2 and held.description), same, alike
 
 
 def _bare(name: str) -> str:

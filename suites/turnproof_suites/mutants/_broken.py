@@ -3,6 +3,9 @@
 A subclass overrides one of four hooks: `message` (one message on its way in), `given` (everything a call is given),
 `answer` (what it gives back) or `call` (the call as a whole). What no hook changes passes through untouched, the very
 same objects included, and whatever else the adapter offers stays reachable.
+
+A legacy adapter records what it returns. So where a mutant returns something else than the adapter it wraps, or fails
+where that succeeded, the adapter's history is set to what the mutant would have recorded.
 """
 
 from __future__ import annotations
@@ -41,7 +44,12 @@ Proceed: TypeAlias = Callable[[Given], ProviderResponse]
 
 
 class Broken:
-    """Passes everything on. `path` is the one that the wrapped adapter was opened for."""
+    """Passes everything on. `path` is the one that the wrapped adapter was opened for.
+
+    `opened` are the system text and tools that a legacy session was last created with.
+    """
+
+    opened: tuple[SystemInstruction, Sequence[ToolSchema] | None] = (None, None)
 
     def __init__(self, inner: Any, path: Path) -> None:
         self.inner = inner
@@ -120,6 +128,7 @@ class Broken:
     ) -> None:
         """The adapter's `create_session()`, with what `given` makes of its arguments."""
         given = self.given(Given(history or (), system_instruction, tools, opens=True))
+        self.opened = given.system, given.tools
         self.inner.create_session(given.system, given.tools, list(given.messages) or None)
 
     def __getattr__(self, name: str) -> Any:
@@ -142,6 +151,8 @@ class Broken:
         if not streaming and second is not None:
             options = {"response_schema": second, **options}
         message = _as_message(name, content)
+        before: list[Message] = list(self.inner.get_history())
+        recorded: list[ProviderResponse] = []
 
         def proceed(given: Given) -> ProviderResponse:
             passed = {option: getattr(given, field) for option, field in _OPTIONS.items() if option in options}
@@ -149,11 +160,25 @@ class Broken:
             sent = content if new is message else _as_content(name, new)
             chunk = (given.on_chunk,) if streaming else ()
             response: ProviderResponse = method(sent, *chunk, *rest, **{**options, **passed})
+            recorded[:] = [response]
             return response
 
         taken = {field: options[option] for option, field in _OPTIONS.items() if option in options}
-        given = Given((message,), on_chunk=second if streaming else None, **taken)
-        return self.call(self.given(given), proceed)
+        given = self.given(Given((message,), on_chunk=second if streaming else None, **taken))
+        try:
+            response = self.call(given, proceed)
+        except BaseException:
+            if recorded:
+                self.set_history(before)
+            raise
+        if not recorded or recorded[0].parts != response.parts:
+            answer = (Message("model", response.parts),) if response.parts else ()
+            self.set_history([*before, *given.messages, *answer])
+        return response
+
+    def set_history(self, messages: Sequence[Message]) -> None:
+        """Make the wrapped legacy adapter hold this conversation."""
+        self.inner.create_session(*self.opened, list(messages) or None)
 
 
 _OPTIONS = {

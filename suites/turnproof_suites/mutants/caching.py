@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from msgspec.structs import replace as changed
 
+from turnproof.messages import Message
+
 from ._broken import Broken, Given
 from ._mutant import mutant
 from ._rewriting import Rewriting
@@ -84,18 +86,28 @@ class ClockInThePrompt(Broken):
 
 
 @mutant(
-    "tool-marks-dropped",
+    "only-last-mark-sent",
     "inputs",
     caught_by="cache/marks-reach-the-wire",
     scenarios="cache/growth",
     sources="defects:PC6",
     paths=("stateless",),
 )
-class ToolMarksDropped(Broken):
-    """Breakpoints on tools are lost where tools are turned into the API's form."""
+class OnlyLastMarkSent(Broken):
+    """Of several breakpoints in the history only the last one goes out."""
 
     def given(self, given: Given) -> Given:
-        return replace(given, tools=[changed(tool, cache=None) for tool in given.tools or ()])
+        marked = [message for message in given.messages if _is_marked(message)]
+        unmark = {message: _unmarked(message) for message in marked[:-1]}
+        return replace(given, messages=[unmark.get(message, message) for message in given.messages])
+
+
+def _is_marked(message: Message) -> bool:
+    return any(part.cache is not None for part in message.parts)
+
+
+def _unmarked(message: Message) -> Message:
+    return changed(message, parts=tuple(changed(part, cache=None) for part in message.parts))
 
 
 @mutant(

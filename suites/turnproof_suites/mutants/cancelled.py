@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import replace as given_with
 
 from msgspec.structs import replace
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import TransportError
-from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage, ToolSchema
-from turnproof.provider import SystemInstruction
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage
 
 from ._broken import Broken, Given, Proceed, also, overheard
 from ._mutant import mutant
@@ -166,14 +164,7 @@ class CancelNoticedAtTheNextPiece(Broken):
         return proceed(given_with(given, token=told, on_chunk=also(look, given.on_chunk)))
 
 
-@mutant(
-    "connection-left-open-on-cancel",
-    "outputs",
-    caught_by="cancellation/connection-is-closed",
-    scenarios="cancel/in_text",
-    sources=("defects:CA5", "defects:CA7"),
-)
-class ConnectionLeftOpenOnCancel(Broken):
+class ReadsOnBehindTheCaller(Broken):
     """The cancelled call returns at once, and a thread behind it reads the stream to its end."""
 
     def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
@@ -200,6 +191,23 @@ class ConnectionLeftOpenOnCancel(Broken):
             return ended[0]
         parts = (Text("".join(heard.text)),) if heard.text else ()
         return ProviderResponse(parts, heard.usage, FinishReason.CANCELLED)
+
+
+ConnectionLeftOpenOnCancel = mutant(
+    "connection-left-open-on-cancel",
+    "outputs",
+    caught_by="cancellation/connection-is-closed",
+    scenarios="cancel/in_text",
+    sources="defects:CA5",
+)(ReadsOnBehindTheCaller)
+
+ServerDrainedAfterCancel = mutant(
+    "server-drained-after-cancel",
+    "outputs",
+    caught_by="cancellation/server-is-not-drained",
+    scenarios="cancel/in_long_text",
+    sources="defects:CA7",
+)(ReadsOnBehindTheCaller)
 
 
 @mutant(
@@ -273,16 +281,9 @@ class CancelledToolsUnanswered(Rewriting):
 class LegacyForgetsCancelledTurn(Broken):
     """The provider records a turn at the end of its stream, so that it never records a cancelled one."""
 
-    opened: tuple[SystemInstruction, Sequence[ToolSchema] | None] = (None, None)
-
-    def given(self, given: Given) -> Given:
-        if given.opens:
-            self.opened = given.system, given.tools
-        return given
-
     def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
         before: list[Message] = list(self.inner.get_history())
         response = proceed(given)
         if _cancelled(response):
-            self.inner.create_session(*self.opened, before or None)
+            self.set_history(before)
         return response

@@ -32,7 +32,7 @@ class NeverReturns(Broken):
 
 
 @mutant(
-    "text-trimmed",
+    "only-first-text-kept",
     "outputs",
     caught_by="core/text-is-what-the-wire-carried",
     scenarios="basics/text_in_blocks",

@@ -14,8 +14,7 @@ from turnproof.errors import (
     RateLimitError,
     TransportError,
 )
-from turnproof.messages import FinishReason, Message, ProviderResponse, Text, ToolSchema
-from turnproof.provider import SystemInstruction
+from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 
 from ._broken import Broken, Given, Proceed, overheard
 from ._mutant import mutant
@@ -172,14 +171,7 @@ class RetryAfterDropped(Rewriting):
         return {name: value for name, value in headers.items() if name.lower() != "retry-after"}
 
 
-@mutant(
-    "retries-stacked",
-    "outputs",
-    caught_by="errors/one-request-per-attempt",
-    scenarios="faults/rate_limited",
-    sources="defects:ER7",
-)
-class RetriesStacked(Broken):
+class RetriesOfItsOwn(Broken):
     """The adapter retries by itself, below the session's retries."""
 
     def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
@@ -189,6 +181,23 @@ class RetriesStacked(Broken):
             if not error.retryable:
                 raise
             return proceed(given)
+
+
+RetriesStacked = mutant(
+    "retries-stacked",
+    "outputs",
+    caught_by="errors/one-request-per-attempt",
+    scenarios="faults/rate_limited",
+    sources="defects:ER7",
+)(RetriesOfItsOwn)
+
+TextStreamedAgainByARetry = mutant(
+    "text-streamed-again-by-a-retry",
+    "callbacks",
+    caught_by="recovery/text-is-shown-once",
+    scenarios="faults/reset_mid_stream",
+    sources="defects:ST22",
+)(RetriesOfItsOwn)
 
 
 @mutant(
@@ -307,19 +316,12 @@ class CutStreamTakenAsAnswer(_Swallowing):
 class LegacyKeepsFailedMessage(Broken):
     """The user's message is appended before the call, and stays there when the call fails."""
 
-    opened: tuple[SystemInstruction, Sequence[ToolSchema] | None] = (None, None)
-
-    def given(self, given: Given) -> Given:
-        if given.opens:
-            self.opened = given.system, given.tools
-        return given
-
     def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
         before: list[Message] = list(self.inner.get_history())
         try:
             return proceed(given)
         except ProviderError:
-            self.inner.create_session(*self.opened, [*before, *given.messages])
+            self.set_history([*before, *given.messages])
             raise
 
 
@@ -391,22 +393,3 @@ class RetryRepeatsTheResults(Rewriting):
         blocks = wire.blocks(wire.messages(body)[-1])
         if again and wire.kind(blocks[0]) == "result":
             blocks.insert(0, dict(blocks[0]))
-
-
-@mutant(
-    "failure-noted-in-the-text",
-    "callbacks",
-    caught_by="recovery/text-is-shown-once",
-    scenarios="faults/reset_mid_stream",
-    sources="defects:ST22",
-)
-class FailureNotedInTheText(Broken):
-    """When a stream breaks, the user is told so through the callback for the answer's text."""
-
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
-        try:
-            return proceed(given)
-        except TransportError:
-            if given.on_chunk is not None:
-                given.on_chunk(" [connection lost, trying again]")
-            raise

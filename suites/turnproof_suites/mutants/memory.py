@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import Message
+from turnproof.messages import Message, ProviderResponse, same
 from turnproof.provider import Path
 
-from ._broken import Broken, Given
+from ._broken import Broken, Given, Proceed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 
 
 class _Watching(Broken):
-    """Notices when a conversation is shorter than it was, and changes what goes in then.
+    """Notices when a conversation is shorter than it was, and gives something else in its place.
 
     On the stateless path that shows in a call, on the legacy path when a session is created anew.
     """
@@ -28,11 +28,13 @@ class _Watching(Broken):
         raise NotImplementedError
 
     def given(self, given: Given) -> Given:
-        if self.path == "legacy" and not given.opens:
-            self.known = [*self.known, *given.messages]
-            return given
-        known, self.known = self.known, list(given.messages)
-        return self.shortened(given, known) if given.messages and len(given.messages) < len(known) else given
+        if self.path == "legacy":
+            if not given.opens or not given.messages:
+                return given
+            known: Sequence[Message] = self.inner.get_history()
+        else:
+            known, self.known = self.known, list(given.messages)
+        return self.shortened(given, known) if len(given.messages) < len(known) else given
 
 
 @mutant(
@@ -41,13 +43,13 @@ class _Watching(Broken):
     caught_by="gc/removed-history-stays-removed",
     scenarios="gc/tool_pairs",
     sources=("defects:GC4", "behaviours:I8"),
-    paths=("stateless",),
 )
 class CollectedHistoryComesBack(_Watching):
     """The adapter remembers the whole conversation, and puts back what the session took out of it."""
 
     def shortened(self, given: Given, known: Sequence[Message]) -> Given:
-        self.known = [*known, given.messages[-1]]
+        fresh = [message for message in given.messages if not any(same(message, one, ids=False) for one in known)]
+        self.known = [*known, *fresh]
         return replace(given, messages=self.known)
 
 
@@ -71,17 +73,24 @@ class ToolsLostInACollection(_Watching):
     caught_by="gc/next-turn-is-answered",
     scenarios="gc/tool_pairs",
     sources="behaviours:I8",
-    paths=("stateless",),
 )
 class CollectionPutsItOutOfStep(_Watching):
-    """A conversation that is shorter than before is refused."""
+    """A conversation that is shorter than before is refused when the next call is made."""
+
+    refused = ""
 
     def shortened(self, given: Given, known: Sequence[Message]) -> Given:
-        raise InvalidRequestError(f"{len(known)} messages were sent, now there are {len(given.messages)}")
+        self.refused = f"{len(known)} messages were there, now there are {len(given.messages)}"
+        return given
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        if self.refused:
+            raise InvalidRequestError(self.refused)
+        return proceed(given)
 
 
 class _Cutting(Rewriting):
-    """Takes a few messages more off the start of a conversation that has been collected."""
+    """Takes a message more out of the start of a conversation that has been collected."""
 
     too_many: int
 
@@ -95,7 +104,7 @@ class _Cutting(Rewriting):
         self._collected = self._collected or len(messages) < self._longest
         self._longest = max(self._longest, len(messages))
         if self._collected:
-            del messages[: self.too_many]
+            del messages[self.too_many]
 
 
 @mutant(
@@ -106,9 +115,9 @@ class _Cutting(Rewriting):
     sources=("defects:GC1", "defects:GC2"),
 )
 class PairsCutInACollection(_Cutting):
-    """History is cut between a call and its result."""
+    """History is cut so that a result stays without its call."""
 
-    too_many = 2
+    too_many = 1
 
 
 @mutant(
@@ -121,7 +130,7 @@ class PairsCutInACollection(_Cutting):
 class UserCutInACollection(_Cutting):
     """History is cut behind a user's message, so that it begins with the answer."""
 
-    too_many = 1
+    too_many = 0
 
 
 class NeedsTheConversationFromItsStart(Broken):
@@ -132,12 +141,10 @@ class NeedsTheConversationFromItsStart(Broken):
         self.begun = False
 
     def given(self, given: Given) -> Given:
-        begun, self.begun = self.begun, self.begun or not given.opens or not given.messages
+        begun, self.begun = self.begun, self.begun or not given.opens
         if begun:
             return given
-        if given.opens:
-            return replace(given, messages=())
-        return replace(given, messages=list(given.messages[-1:]))
+        return replace(given, messages=() if given.opens else list(given.messages[-1:]))
 
 
 LoadedHistoryNotSent = mutant(

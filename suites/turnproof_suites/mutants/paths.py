@@ -12,15 +12,14 @@ from ._mutant import mutant
 
 
 @mutant(
-    "legacy-raises-refusals",
+    "refusals-raised",
     "outputs",
     caught_by="parity/same-outcome-of-each-turn",
     scenarios="finish/reasons",
-    sources="behaviours:C7",
-    paths=("legacy",),
+    sources=("behaviours:C7", "behaviours:H9"),
 )
-class LegacyRaisesRefusals(Broken):
-    """One path returns a refusal, the other raises it."""
+class RefusalsRaised(Broken):
+    """A refusal is raised as an error, and the turn is taken back."""
 
     def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
         if response.finish_reason is FinishReason.REFUSAL:

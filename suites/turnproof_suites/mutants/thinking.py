@@ -124,21 +124,19 @@ class ThinkingNotTold(Broken):
 
 
 @mutant(
-    "thoughts-merged",
+    "hidden-thinking-dropped",
     "outputs",
     caught_by="thinking/blocks-stay-apart",
     scenarios="thinking/interleaved",
     sources="defects:TH4",
 )
-class ThoughtsMerged(Broken):
-    """Several thoughts of one answer become one, under the last signature."""
+class HiddenThinkingDropped(Broken):
+    """Thinking that has a signature and no text is taken for nothing."""
 
     def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
-        thoughts = [part for part in response.parts if isinstance(part, Thought)]
-        if len(thoughts) < 2:
-            return response
-        merged = replace(thoughts[-1], text="".join(part.text for part in thoughts))
-        return replace(response, parts=(merged, *(part for part in response.parts if not isinstance(part, Thought))))
+        return replace(
+            response, parts=tuple(part for part in response.parts if not isinstance(part, Thought) or part.text)
+        )
 
 
 @mutant(

@@ -9,9 +9,9 @@ from dataclasses import replace as given_with
 from msgspec.structs import replace
 
 from turnproof.errors import TransportError
-from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse, ToolSchema
+from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse, Text, ToolSchema
 
-from ._broken import Broken, Given, Proceed
+from ._broken import Broken, Given, Proceed, overheard
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -138,13 +138,15 @@ class BrokenArgumentsRunAsEmpty(Broken):
         return given
 
     def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        given, heard = overheard(given)
         try:
             return proceed(given)
         except TransportError:
             call = FunctionCall(id="call_broken", name=self.tools[0].name)
             if given.on_call is not None:
                 given.on_call(call)
-            return ProviderResponse((call,), finish_reason=FinishReason.TOOL_USE)
+            said = (Text("".join(heard.text)),) if heard.text else ()
+            return ProviderResponse((*said, call), heard.usage, FinishReason.TOOL_USE)
 
 
 @mutant(

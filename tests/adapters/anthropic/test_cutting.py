@@ -193,13 +193,18 @@ def test_the_http_client_still_lets_its_connections_be_watched() -> None:
 
 
 def test_a_cut_may_fire_before_during_and_after_and_more_than_once() -> None:
-    cut = Cut()
-    for _ in range(2):
-        cut.fire()
-    token = CancelToken()
+    cut, token = Cut(), CancelToken()
     with scripted(lambda exchange: exchange.answer(answer(text("hi")))) as server:
         provider = stateless(server.url)
         assert provider.complete(HI, cancel_token=token).text == "hi"
         token.cancel()
-        token.cancel()
         assert provider.complete(HI).text == "hi"
+        for _ in range(2):
+            cut.fire()
+        with cut.in_force(), pytest.raises(TransportError):
+            # On a connection of the pool, on a new one: a call that was ended writes nothing.
+            provider.list_models()
+        with cut.in_force(), pytest.raises(TransportError):
+            stateless(server.url).list_models()
+        assert not cut.written
+        assert len(server.requests) == 2

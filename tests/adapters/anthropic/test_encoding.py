@@ -18,6 +18,7 @@ import pytest
 
 from turnproof.cache.anthropic import AnthropicCachePlugin
 from turnproof.messages import Message, ToolSchema, dump_messages
+from turnproof_adapters.anthropic.encode import Encoder
 
 from .histories import TOOLS, arbitrary, grown
 from .kit import KEY, MODEL, Capture, legacy, stateless
@@ -142,6 +143,15 @@ def test_nothing_keeps_a_conversation_alive_that_its_session_dropped() -> None:
     del history
     gc.collect()
     assert [each() for each in remembered if each() is not None] == []
+
+
+def test_only_so_many_conversations_are_remembered_beyond_their_messages() -> None:
+    capture = Capture()
+    provider = stateless(URL, transport=capture.transport)
+    conversations = [[Message.user(f"conversation {n}")] for n in range(Encoder.BEGINNINGS + 5)]
+    bodies = [body(provider, capture, each) for each in conversations]
+    assert [body(provider, capture, each) for each in conversations] == bodies
+    assert provider.messages_encoded == len(conversations)
 
 
 def test_another_model_gets_an_encoding_of_its_own() -> None:

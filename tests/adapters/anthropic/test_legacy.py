@@ -11,7 +11,7 @@ import pytest
 
 from turnproof.cache.anthropic import AnthropicCachePlugin
 from turnproof.cancel import CancelToken
-from turnproof.errors import Cancelled, OverloadedError, TransportError
+from turnproof.errors import Cancelled, InvalidRequestError, OverloadedError, TransportError
 from turnproof.messages import (
     FinishReason,
     FunctionCall,
@@ -186,6 +186,16 @@ def test_a_cache_plugin_marks_the_requests_of_both_paths_alike() -> None:
     provider.set_cache_plugin(None)
     provider.send_message("plain")
     assert "cache_control" not in str(old.body)
+
+
+def test_text_that_is_not_valid_unicode_is_refused_before_anything_is_sent() -> None:
+    capture = Capture()
+    provider = legacy(URL, transport=capture.transport)
+    provider.create_session("half a pair: \ud83d")
+    for words in ("hi", "\ud83d"):
+        with pytest.raises(InvalidRequestError, match="Unicode"):
+            provider.send_message(words)
+    assert provider.get_history() == capture.requests == []
 
 
 def test_a_clipped_call_is_not_recorded() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from turnproof.messages import FunctionCall, Message, ToolResult, ToolSchema
 from turnproof_adapters.anthropic.names import restorer, wire_id, wire_name
 
-from .kit import Capture, Heard, answer, call_block, stateless, stream, tool_use
+from .kit import Capture, Heard, answer, call_block, legacy, stateless, stream, tool_use
 
 LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 words = st.text(min_size=1, max_size=90) | st.sampled_from(["a.b", "a:b", "a_b", "", "北", "-x0123456789"])
@@ -63,6 +63,7 @@ def test_declarations_calls_and_replayed_history_agree() -> None:
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("declared", [True, False], ids=["declared", "known-from-history"])
 def test_a_call_comes_back_under_the_tools_own_name(streamed: bool, declared: bool) -> None:
     wire = wire_name("mcp.srv.ls")
@@ -76,6 +77,10 @@ def test_a_call_comes_back_under_the_tools_own_name(streamed: bool, declared: bo
     response = provider.complete(history, None, tools, **callbacks)
     assert response.calls == (FunctionCall("toolu_1", "mcp.srv.ls", {"a": 1}),)
     assert heard.calls == (list(response.calls) if streamed else [])
+    stateful = legacy("http://example.invalid", transport=capture.transport)
+    stateful.create_session(None, tools, history)
+    replied = stateful.send_message_streaming("hi", print) if streamed else stateful.send_message("hi")
+    assert replied.calls == response.calls
 
 
 def test_a_name_that_nobody_declared_comes_back_as_it_is() -> None:

@@ -12,6 +12,7 @@ import pytest
 from turnproof.errors import InvalidRequestError, UsageError
 from turnproof.messages import (
     CacheMark,
+    CodeExecutionResult,
     ExecutableCode,
     FileRef,
     FunctionCall,
@@ -269,6 +270,7 @@ USER_PARTS = [
     ),
     PartCase("unknown-block-of-ours", Opaque(OURS, "x", {"type": "x", "y": 1}), {"type": "x", "y": 1}),
     PartCase("code-another-service-ran", ExecutableCode("PYTHON", "1+1"), said("```python\n1+1\n```")),
+    PartCase("what-that-code-gave", CodeExecutionResult("OK", "2"), said("```\n2\n```")),
     PartCase(
         "marked-text",
         Text("keep", cache=CacheMark()),
@@ -292,7 +294,8 @@ RESULTS = [
     PartCase("json", result(value={"a": [1, None]}), answered(content='{"a":[1,null]}')),
     PartCase("none", result(value=None), answered(content="null")),
     PartCase("empty", result(value=""), {"type": "tool_result", "tool_use_id": "toolu_1"}),
-    PartCase("blank", result(value=" \n"), {"type": "tool_result", "tool_use_id": "toolu_1"}),
+    PartCase("blank", result(value=" \n"), answered(content=" \n")),
+    PartCase("blank-with-image", result(value=" \n", attachments=(IMAGE,)), answered(content=[IMAGE_BLOCK])),
     PartCase("failed", result(value="no", is_error=True), answered(content="no", is_error=True)),
     PartCase("with-image", result(value="look", attachments=(IMAGE,)), answered(content=[said("look"), IMAGE_BLOCK])),
     PartCase("image-alone", result(value=None, attachments=(IMAGE,)), answered(content=[IMAGE_BLOCK])),
@@ -323,6 +326,7 @@ THOUGHTS = [
         {"type": "redacted_thinking", "data": "EqkE=="},
     ),
     ThoughtCase("unsigned", Thought("hm"), None),
+    ThoughtCase("with-an-empty-signature", signed("hm", signature=""), None),
     ThoughtCase("of-another-model", signed("hm", model="claude-opus-4-5-20251101"), None),
     ThoughtCase("of-another-service", signed("hm", dialect="gemini"), None),
 ]
@@ -367,6 +371,12 @@ def test_what_the_api_has_no_place_for_is_refused_before_anything_is_sent(messag
     with pytest.raises(InvalidRequestError):
         provider.complete([message])
     assert capture.requests == []
+
+
+@pytest.mark.parametrize("where", [{"system_instruction": "\ud83d"}, {"tools": [ToolSchema("a", "\ud83d")]}])
+def test_broken_unicode_around_the_conversation_is_refused_too(where: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequestError, match="Unicode"):
+        sent(HI, **where)
 
 
 def test_tools_stand_in_the_order_of_their_names_whatever_order_they_came_in() -> None:

@@ -91,6 +91,12 @@ def test_any_line_end_at_any_border_separates_events(end: bytes, size: int) -> N
     assert list(payloads(chunks)) == [b"1", b"2\n3"]
 
 
+def test_an_event_may_end_with_the_stream_but_not_without_its_blank_line() -> None:
+    assert list(payloads([b"data: 1\r\r"])) == [b"1"]
+    assert list(payloads([b"data: 1\r"])) == []
+    assert list(payloads([b"\xef", b"\xbb\xbfdata: 1\n", b"\n"])) == [b"1"]
+
+
 @WAYS
 def test_comments_pings_and_what_is_unknown_are_ignored(way: Way) -> None:
     noise = [
@@ -261,6 +267,18 @@ def test_a_complete_answer_is_not_held_up_by_a_service_that_does_not_end_the_bod
         assert provider.complete(HI, **Heard().callbacks).raw_finish == "tool_use"
         assert server.hung_up.wait(20)
         assert provider.complete(HI, **Heard().callbacks).raw_finish == "tool_use"
+
+
+def test_a_service_that_goes_on_and_on_after_its_end_marker_is_hung_up_on() -> None:
+    def chatter(exchange: Exchange) -> None:
+        exchange.stream_head()
+        exchange.chunk(b"".join(RICH))
+        while True:
+            exchange.chunk(event("ping"))
+
+    with scripted(chatter) as server:
+        assert stateless(server.url).complete(HI, **Heard().callbacks).raw_finish == "tool_use"
+        assert server.hung_up.wait(20)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])

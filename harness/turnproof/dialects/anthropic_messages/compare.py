@@ -16,8 +16,6 @@ from .models import same_model
 from .names import LEGAL_ID, LEGAL_NAME
 from .rules import NAME
 
-_SPACE = r"\s*"
-
 
 def differences(
     held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
@@ -87,22 +85,33 @@ def _says_something(message: Message) -> bool:
 
 def _system(instructions: str, later: Sequence[str], call: Call) -> tuple[set[str], list[WireDifference]]:
     """Which later instructions stand in the system field, and what differs there."""
-    sent = "\n".join(part.text for part in call.system if isinstance(part, Text))
+    blocks = [part.text for part in call.system if isinstance(part, Text)]
     spoken = {message.text for message in call.messages if message.role == "system"}
-    candidates = [text for text in later if text not in spoken]
+    candidates = [text for text in later if text not in spoken and text.strip()]
     for absorbed in (candidates, []):
-        wanted = [text for text in (instructions, *absorbed) if text.strip()]
-        pattern = _SPACE.join(re.escape(text.strip()) for text in wanted)
-        if re.fullmatch(_SPACE + pattern + _SPACE, sent):
+        if any(_is_made_of((instructions, *absorbed), glue.join(blocks)) for glue in ("", "\n", "\n\n")):
             return set(absorbed), []
     # Some later instructions are in the field, others elsewhere: find those that are.
-    absorbed = [text for text in candidates if text.strip() and text.strip() in sent]
+    sent = "\n".join(blocks)
+    absorbed = [text for text in candidates if text.strip() in sent]
     rest = sent
     for text in (instructions, *absorbed):
         rest = rest.replace(text.strip(), "", 1)
     if instructions.strip() in sent and not rest.strip():
         return set(absorbed), []
-    return set(absorbed), [WireDifference("system", "$.system", instructions or None, sent or None, violation=True)]
+    reflowed = _squashed(instructions + "".join(absorbed)) == _squashed(sent)
+    what = "unlisted" if reflowed else "system"
+    return set(absorbed), [WireDifference(what, "$.system", instructions or None, sent or None, violation=not reflowed)]
+
+
+def _is_made_of(texts: Sequence[str], sent: str) -> bool:
+    """Whether `sent` is these texts in order, with nothing but white space around them."""
+    pattern = r"\s*".join(re.escape(text.strip()) for text in texts if text.strip())
+    return re.fullmatch(rf"\s*{pattern}\s*", sent) is not None
+
+
+def _squashed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
 
 
 # -- the tools
@@ -147,7 +156,7 @@ def _same_schema(held: JSON, sent: JSON) -> bool:
 
 
 def _filled(schema: JSON) -> JSON:
-    if not schema or schema.get("type", "object") != "object":
+    if schema.get("type", "object") != "object":
         return schema
     return {"type": "object", "properties": {}} | dict(schema)
 

@@ -5,6 +5,7 @@ Rules are applied to the merged turns; the numbers in their messages are the ori
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -13,19 +14,14 @@ Block = Mapping[str, Any]
 
 
 class Placed(NamedTuple):
-    """A block and where it stood: message index, block index within it."""
+    """A block and its path, `messages.N.content.M`, in the messages as they came."""
 
-    message: int
-    number: int
+    path: str
     block: Block
 
     @property
-    def path(self) -> str:
-        return f"messages.{self.message}.content.{self.number}"
-
-    @property
     def kind(self) -> str:
-        return str(self.block.get("type"))
+        return kind_of(self.block)
 
 
 @dataclass(slots=True)
@@ -35,11 +31,27 @@ class MergedTurn:
     role: str
     first: int
     last: int
-    blocks: list[Placed] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    starts: list[tuple[int, int]] = field(default_factory=list)
+    """Where each message's blocks begin: (index in `blocks`, index of the message)."""
 
-    def of(self, kind: str) -> list[Placed]:
-        """The blocks of a type, in order."""
-        return [each for each in self.blocks if each.block.get("type") == kind]
+    def place(self, index: int) -> Placed:
+        """The block with that index, with its original path."""
+        start, message = self.starts[bisect_right(self.starts, index, key=_start) - 1]
+        return Placed(f"messages.{message}.content.{index - start}", self.blocks[index])
+
+    def of(self, *kinds: str) -> list[Placed]:
+        """The blocks of these types, in order."""
+        return [self.place(n) for n, block in enumerate(self.blocks) if block.get("type") in kinds]
+
+
+def _start(entry: tuple[int, int]) -> int:
+    return entry[0]
+
+
+def kind_of(block: Block) -> str:
+    """The type of a block."""
+    return str(block.get("type"))
 
 
 def blocks_of(content: object) -> Sequence[Block]:
@@ -58,11 +70,8 @@ def merged(messages: Sequence[Mapping[str, Any]]) -> list[MergedTurn]:
             turns.append(MergedTurn(role, n, n))
         turn = turns[-1]
         turn.last = n
-        content = message.get("content")
-        if type(content) is list:
-            turn.blocks += [Placed(n, m, block) for m, block in enumerate(content)]
-        elif content:
-            turn.blocks.append(Placed(n, 0, {"type": "text", "text": content}))
+        turn.starts.append((len(turn.blocks), n))
+        turn.blocks += blocks_of(message.get("content"))
     return turns
 
 

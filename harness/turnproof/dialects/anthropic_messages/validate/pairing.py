@@ -53,17 +53,18 @@ def _calls(context: Context, turn: MergedTurn, answer: MergedTurn | None) -> Ite
 
 def _followed_by_text(turn: MergedTurn) -> list[Placed]:
     """The calls after which text follows in their own turn."""
-    last_text = max((n for n, each in enumerate(turn.blocks) if each.block.get("type") == "text"), default=-1)
-    return [each for each in turn.blocks[: last_text + 1] if each.block.get("type") == "tool_use"]
+    kinds = [block.get("type") for block in turn.blocks]
+    last_text = max((n for n, kind in enumerate(kinds) if kind == "text"), default=-1)
+    return [turn.place(n) for n in range(last_text) if kinds[n] == "tool_use"]
 
 
 def _leading_results(answer: MergedTurn | None) -> set[object]:
     found: set[object] = set()
     if answer is not None and answer.role == "user":
-        for placed in answer.blocks:
-            if placed.block.get("type") != "tool_result":
+        for block in answer.blocks:
+            if block.get("type") != "tool_result":
                 break
-            found.add(placed.block.get("tool_use_id"))
+            found.add(block.get("tool_use_id"))
     return found
 
 

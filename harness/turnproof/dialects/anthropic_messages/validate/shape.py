@@ -29,10 +29,10 @@ def check(context: Context) -> Iterator[Refusal]:
         if "content" not in message and message["role"] != "system":
             yield refuse(rules.MISSING_FIELD, f"messages.{n}.content: Field required", f"messages.{n}.content")
     for turn in context.turns:
-        for placed in turn.blocks:
+        for n, block in enumerate(turn.blocks):
             # Most blocks are plain texts: nothing can be wrong with their fields.
-            if len(placed.block) != 2 or "text" not in placed.block:
-                yield from _placed(context, placed, turn.role)
+            if len(block) != 2 or "text" not in block:
+                yield from _placed(context, turn.place(n), turn.role)
 
 
 def _body(context: Context) -> Iterator[Refusal]:

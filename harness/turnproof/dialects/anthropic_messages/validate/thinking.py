@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...base import Refusal
 from .. import rules
-from ..conversation import MergedTurn, Placed
+from ..conversation import MergedTurn, Placed, kind_of
 from ..models import same_model
 from ..signing import digest
 from .context import Context, refuse
@@ -22,10 +22,10 @@ def check(context: Context) -> Iterator[Refusal]:
     """Rules about thinking blocks in assistant turns."""
     assistants = [turn for turn in context.turns if turn.role == "assistant"]
     for turn in assistants:
-        for placed in turn.blocks:
-            if placed.block.get("type") == "thinking":
+        for placed in turn.of(*_KINDS):
+            if placed.kind == "thinking":
                 yield from _signed(context, placed, latest=turn is assistants[-1])
-            elif placed.block.get("type") == "redacted_thinking":
+            else:
                 yield from _redacted(context, placed)
     if context.thinking == "enabled":
         yield from _demanded(context)
@@ -72,7 +72,7 @@ def _demanded(context: Context) -> Iterator[Refusal]:
     opening = _opening_of_loop(context)
     if opening is None or not opening.blocks:
         return
-    first = opening.blocks[0]
+    first = opening.place(0)
     if first.kind not in _KINDS:
         message = (
             f"{first.path}.type: Expected `thinking` or `redacted_thinking`, but found `{first.kind}`. When `thinking` "
@@ -97,4 +97,4 @@ def _opening_of_loop(context: Context) -> MergedTurn | None:
 
 def _only_results(turn: MergedTurn) -> bool:
     """A user turn that continues a tool loop: results, and nothing the user said."""
-    return turn.role == "user" and bool(turn.blocks) and all(each.kind == "tool_result" for each in turn.blocks)
+    return turn.role == "user" and bool(turn.blocks) and all(kind_of(each) == "tool_result" for each in turn.blocks)

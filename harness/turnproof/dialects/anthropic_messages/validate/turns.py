@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...base import Refusal
 from .. import rules
-from ..conversation import MergedTurn, blocks_of
+from ..conversation import MergedTurn, blocks_of, kind_of
 from .context import Context, refuse
 
 _EMPTY = "text content blocks must be non-empty"
@@ -48,16 +48,15 @@ def _system_texts(context: Context) -> Iterator[Refusal]:
 
 
 def _texts(turn: MergedTurn) -> Iterator[Refusal]:
-    for placed in turn.blocks:
-        block = placed.block
+    for n, block in enumerate(turn.blocks):
         if block.get("type") != "text":
             continue
         text = block.get("text", "absent")
         if text == "":
-            yield refuse(rules.EMPTY_TEXT, f"messages: {_EMPTY}", placed.path)
+            yield refuse(rules.EMPTY_TEXT, f"messages: {_EMPTY}", turn.place(n).path)
         elif turn.role == "user" and text.isspace():
             # Recorded: a blank text of the assistant is accepted.
-            yield refuse(rules.BLANK_TEXT, f"messages: {_BLANK}", placed.path)
+            yield refuse(rules.BLANK_TEXT, f"messages: {_BLANK}", turn.place(n).path)
 
 
 def _system_role(context: Context) -> Iterator[Refusal]:
@@ -81,7 +80,7 @@ def _system_role(context: Context) -> Iterator[Refusal]:
 
 
 def _may_lead_to_system(turn: MergedTurn) -> bool:
-    return turn.role == "user" or bool(turn.blocks and is_server_result(turn.blocks[-1].kind))
+    return turn.role == "user" or bool(turn.blocks and is_server_result(kind_of(turn.blocks[-1])))
 
 
 def is_server_result(kind: str) -> bool:
@@ -93,7 +92,7 @@ def _server_tools(context: Context) -> Iterator[Refusal]:
     """A web search or fetch without its result; in the last assistant turn it may still be pending."""
     assistants = [turn for turn in context.turns if turn.role == "assistant"]
     for turn in assistants[:-1]:
-        answered = {each.block.get("tool_use_id") for each in turn.blocks if is_server_result(each.kind)}
+        answered = {each.get("tool_use_id") for each in turn.blocks if is_server_result(kind_of(each))}
         for placed in turn.of("server_tool_use"):
             name, call_id = placed.block.get("name"), placed.block.get("id")
             if name in ("web_search", "web_fetch") and call_id not in answered:
@@ -108,15 +107,15 @@ def _prefill(context: Context) -> Iterator[Refusal]:
     last = context.turns[-1]
     if last.role != "assistant" or not last.blocks:
         return
-    if any(each.kind == "server_tool_use" or is_server_result(each.kind) for each in last.blocks):
+    if any(kind_of(each) == "server_tool_use" or is_server_result(kind_of(each)) for each in last.blocks):
         return  # A paused turn goes back as it came.
     if context.has("no-prefill"):
         message = (
             "This model does not support assistant message prefill. The conversation must end with a user message."
         )
         yield refuse(rules.PREFILL_UNSUPPORTED, message, f"messages.{last.last}")
-    final = last.blocks[-1].block
+    final = last.blocks[-1]
     text = final.get("text")
     if final.get("type") == "text" and isinstance(text, str) and text != text.rstrip():
         message = "messages: final assistant content cannot end with trailing whitespace"
-        yield refuse(rules.PREFILL_WHITESPACE, message, last.blocks[-1].path)
+        yield refuse(rules.PREFILL_WHITESPACE, message, last.place(len(last.blocks) - 1).path)

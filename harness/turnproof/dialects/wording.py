@@ -1,0 +1,65 @@
+"""When two wordings say the same: texts joined with white space, texts in tags, JSON values as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+
+from ..messages import JSON
+from .atoms import same_json
+
+
+def same_but_for_borders(held: Sequence[str], sent: str) -> bool:
+    """Whether `sent` is the held texts in order, with nothing but white space between and around them."""
+    if "".join(held) == sent:
+        return True
+    at = 0
+    for text in held:
+        wanted = text.strip()
+        at = _skip_space(sent, at)
+        if not sent.startswith(wanted, at):
+            return False
+        at += len(wanted)
+    return len(held) != 1 and _skip_space(sent, at) == len(sent)
+
+
+def _skip_space(text: str, at: int) -> int:
+    while at < len(text) and text[at].isspace():
+        at += 1
+    return at
+
+
+def without_tagged(text: str, inner: str) -> str | None:
+    """The text without `<tag>inner</tag>` and the white space after it, or None where it does not stand in it."""
+    start = text.find(inner.strip())
+    if start < 0:
+        return None
+    before = re.search(r"<([A-Za-z][\w-]*)[^<>]*>\s*\Z", text[:start])
+    if before is None:
+        return None
+    after = re.compile(rf"\s*</{before[1]}\s*>\s*").match(text, start + len(inner.strip()))
+    return text[: before.start()] + text[after.end() :] if after else None
+
+
+def parses_to(text: str, value: JSON) -> bool:
+    try:
+        return same_json(msgspec.json.decode(text), value)
+    except msgspec.DecodeError:
+        return False
+
+
+def leaves(value: JSON) -> list[str]:
+    """The scalars of a value as they would show in any rendering of it."""
+    match value:
+        case dict():
+            return [leaf for key, item in value.items() for leaf in (key, *leaves(item))]
+        case list():
+            return [leaf for item in value for leaf in leaves(item)]
+        case str():
+            return [value]
+        case bool() | None:
+            return []
+        case _:
+            return [str(value)]

@@ -1,0 +1,93 @@
+"""The mutants as a catalogue: each names something that exists, and together they prove every requirement."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from fnmatch import fnmatchcase
+from operator import attrgetter
+from typing import get_args
+
+import pytest
+
+from turnproof.certify.scenarios import suite_scenarios
+from turnproof.driver.mutation import Mutant, Seam, all_mutants
+from turnproof.requirements import Level, Suite, load_suite
+from turnproof.requirements.model import _SOURCE
+from turnproof.scenarios import Scenario
+from turnproof_suites.mutants import MUTANTS
+
+by_name = pytest.mark.parametrize("mutant", MUTANTS, ids=attrgetter("name"))
+
+OUT_OF_REACH = {
+    "cancellation/before-the-start-sends-nothing": "the session asks the token before it calls any adapter",
+    "cancellation/back-off-can-be-cancelled": "waiting and trying again are the session's",
+    "persistence/loaded-history-is-the-saved-one": "saving and loading are the session's",
+}
+"""Requirements that a broken adapter cannot violate while the reference session drives it, and why."""
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return load_suite()
+
+
+@pytest.fixture(scope="module")
+def scenarios(suite: Suite) -> list[Scenario]:
+    return suite_scenarios(suite)
+
+
+def test_there_are_enough_mutants_and_no_name_is_used_twice() -> None:
+    assert len(MUTANTS) >= 42
+    assert [name for name, times in Counter(mutant.name for mutant in MUTANTS).items() if times > 1] == []
+
+
+def test_installed_suites_offer_exactly_these_mutants() -> None:
+    assert list(all_mutants().values()) == list(MUTANTS)
+
+
+def test_every_seam_is_used() -> None:
+    used = Counter(mutant.seam for mutant in MUTANTS)
+    assert set(used) == set(get_args(Seam))
+    assert min(used.values()) >= 5
+
+
+@by_name
+def test_the_requirement_that_is_to_catch_it_is_certified(mutant: Mutant, suite: Suite) -> None:
+    assert mutant.caught_by in suite.profiles.ids
+
+
+@by_name
+def test_its_scenarios_exist_and_its_requirement_looks_at_them(
+    mutant: Mutant, suite: Suite, scenarios: list[Scenario]
+) -> None:
+    requirement = suite.catalogue[mutant.caught_by]
+    for glob in mutant.scenarios:
+        found = [scenario.name for scenario in scenarios if fnmatchcase(scenario.name, glob)]
+        assert found
+        assert any(map(requirement.looks_at, found))
+    assert set(mutant.paths) <= set(requirement.paths)
+
+
+@by_name
+def test_it_breaks_one_seam_with_the_means_made_for_it(mutant: Mutant) -> None:
+    assert (mutant.filter is not None) == (mutant.seam == "wire")
+    assert (mutant.wrap is not None) == (mutant.seam != "wire")
+
+
+@by_name
+def test_it_says_what_it_breaks_in_one_sentence_and_where_that_was_seen(mutant: Mutant) -> None:
+    assert re.fullmatch(r"[A-Z][^\n]*\.", mutant.breaks)
+    assert mutant.sources
+    assert all(_SOURCE.fullmatch(source) for source in mutant.sources)
+
+
+def test_every_profile_with_a_must_has_a_mutant(suite: Suite) -> None:
+    musts = {requirement.profile for requirement in suite.requirements if requirement.level is Level.MUST}
+    assert musts <= {mutant.caught_by.partition("/")[0] for mutant in MUTANTS}
+
+
+def test_every_requirement_in_reach_of_an_adapter_has_a_mutant(suite: Suite) -> None:
+    named = {mutant.caught_by for mutant in MUTANTS}
+    unproved = [requirement.id for requirement in suite.requirements if requirement.id not in named]
+    assert set(unproved) == set(OUT_OF_REACH)

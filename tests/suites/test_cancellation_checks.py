@@ -1,0 +1,168 @@
+"""Checks of cancellation."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import FinishReason, FunctionCall, Text, TokenUsage
+from turnproof.requirements import judge
+from turnproof.transcript import (
+    FunctionCallDetected,
+    Response,
+    TurnEnded,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import body_with, error, response_with, spoilt
+from .cases import Case, decide, suite
+from .conversations import (
+    cancelled,
+    cancelled_batch,
+    cancelled_early,
+    cancelled_in_arguments,
+    cancelled_in_backoff,
+    cancelled_in_tools,
+)
+
+CALL = FunctionCall(id="toolu_1", name="read_sensor")
+
+
+def released(how: str, ended: str = "completed", late: int = 0) -> Any:
+    change = {"released": how, "ended": ended, "events_after_cancel": late}
+    return lambda view: spoilt(view, WireResponse, lambda event: replace(event, **change))
+
+
+def raised(view: View) -> View:
+    return spoilt(
+        view, Response, lambda event: replace(error("ReadError", typed=False), turn=event.turn, call=event.call)
+    )
+
+
+def sent_anyway(view: View) -> View:
+    """The request of the next turn, or of the attempt before, is sent once the token is set."""
+    request = next(event for event in view.transcript.events if isinstance(event, WireRequest))
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, TurnEnded))
+    events = view.transcript.events
+    return View(
+        replace(view.transcript, events=(*events[:at], replace(request, turn=0), *events[at:])),
+        view.dialect,
+        view.scenario,
+    )
+
+
+def called_early(view: View) -> View:
+    """A call is made, and a request sent, in the turn that was cancelled before its start."""
+    moved = [
+        replace(event, turn=0) if event.turn == 1 and event.call == 0 else event for event in view.transcript.events
+    ]
+    return View(replace(view.transcript, events=tuple(moved)), view.dialect, view.scenario)
+
+
+def announced(view: View) -> View:
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, Response))
+    events = view.transcript.events
+    found = FunctionCallDetected(function_call=CALL, turn=0, call=0)
+    return View(replace(view.transcript, events=(*events[:at], found, *events[at:])), view.dialect, view.scenario)
+
+
+def next_body(change: Any) -> Any:
+    return lambda view: spoilt(view, WireRequest, body_with(change), 1)
+
+
+def noticed(body: Any) -> None:
+    body["messages"][1]["content"].append({"type": "text", "text": "[interrupted by the user]"})
+
+
+CASES = [
+    Case("cancellation/returns-a-cancelled-response", cancelled, raised, "ReadError"),
+    Case(
+        "cancellation/partial-text-is-kept",
+        cancelled,
+        lambda view: spoilt(view, Response, response_with(parts=())),
+        "Bed 3 is",
+    ),
+    Case(
+        "cancellation/no-calls-are-left-behind",
+        cancelled,
+        lambda view: spoilt(view, Response, response_with(parts=(Text("Bed 3 is "), CALL))),
+        "read_sensor",
+    ),
+    Case("cancellation/half-calls-are-not-announced", cancelled_in_arguments, announced, "cut in its arguments"),
+    Case(
+        "cancellation/usage-is-kept",
+        cancelled,
+        lambda view: spoilt(view, Response, response_with(usage=TokenUsage())),
+        "last update",
+    ),
+    Case("cancellation/connection-is-closed", cancelled, released("call-returned"), "left the connection open"),
+    Case("cancellation/silence-is-no-obstacle", cancelled, released("limit"), "took no effect"),
+    Case("cancellation/server-is-not-drained", cancelled, released("call-returned", late=40), "40 more events"),
+    Case("cancellation/before-the-start-sends-nothing", cancelled_early, called_early, "1 requests"),
+    Case("cancellation/back-off-can-be-cancelled", cancelled_in_backoff, sent_anyway, "another request"),
+    Case("cancellation/batch-calls-can-be-cancelled", cancelled_batch, released("call-returned"), "held on"),
+    Case(
+        "cancellation/history-serves-the-next-turn",
+        cancelled,
+        next_body(lambda body: body["messages"].pop(0) and None),
+        "Recite the log.",
+    ),
+    Case(
+        "cancellation/partial-text-reaches-the-next-turn",
+        cancelled,
+        next_body(lambda body: body["messages"].pop(1) and None),
+        "Bed 3 is",
+    ),
+    Case("cancellation/nothing-is-invented", cancelled, next_body(noticed), "interrupted"),
+    Case(
+        "cancellation/running-tools-are-answered",
+        cancelled_in_tools,
+        next_body(lambda body: body["messages"].pop(2) and None),
+        "toolu_1",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
+    decide(case)
+
+
+def status(name: str, view: View) -> Status:
+    return judge(suite().catalogue[f"cancellation/{name}"], "stateless", [view]).status
+
+
+def test_an_answer_that_looks_whole_is_no_cancelled_response() -> None:
+    view = spoilt(cancelled(), Response, response_with(finish_reason=FinishReason.STOP))
+    assert status("returns-a-cancelled-response", view) is Status.VIOLATED
+
+
+def test_an_adapter_that_kept_more_than_was_shown_is_told_apart_from_one_that_kept_less() -> None:
+    more = spoilt(cancelled(), Response, response_with(parts=(Text("Bed 3 is moist."),)))
+    assert status("partial-text-is-kept", more) is Status.VIOLATED
+
+
+def test_usage_is_measured_on_the_wire_where_no_update_came() -> None:
+    silent = spoilt(cancelled(), UsageUpdate, lambda event: None)
+    assert status("usage-is-kept", silent) is Status.HELD
+    zero = spoilt(silent, Response, response_with(usage=TokenUsage()))
+    assert status("usage-is-kept", zero) is Status.VIOLATED
+
+
+def test_trailing_blanks_of_a_partial_answer_may_be_trimmed() -> None:
+    def trimmed(body: Any) -> None:
+        body["messages"][1]["content"][0]["text"] = "Bed 3 is"
+
+    assert status("partial-text-reaches-the-next-turn", next_body(trimmed)(cancelled())) is Status.HELD
+    assert status("nothing-is-invented", next_body(trimmed)(cancelled())) is Status.HELD
+
+
+def test_a_hold_that_only_the_limit_ended_is_a_matter_of_promptness_alone() -> None:
+    assert status("connection-is-closed", released("limit")(cancelled())) is Status.INCONCLUSIVE

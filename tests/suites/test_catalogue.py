@@ -1,0 +1,258 @@
+"""The shipped catalogue holds together, and one that does not is refused with the reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.shared_material import shared_dir
+
+import turnproof_suites
+from turnproof.errors import CatalogueError
+from turnproof.provider import Capabilities, Difference
+from turnproof.requirements import (
+    PROFILES,
+    Catalogue,
+    Findings,
+    Level,
+    ProfileSet,
+    Registry,
+    Requirement,
+    load_suite,
+)
+from turnproof.view import View
+
+FOLDER = Path(next(iter(turnproof_suites.__path__)))
+FROZEN = FOLDER / "profiles" / "2026.11.toml"
+
+GOOD = {
+    "id": "core/turns-end",
+    "title": "Turns end",
+    "level": "MUST",
+    "profile": "core",
+    "reason": "They must.",
+    "remedy": "End them.",
+    "sources": ["defects:TP1"],
+}
+
+
+def toml(*entries: dict[str, Any], head: str = "") -> str:
+    lines = [head]
+    for entry in entries:
+        lines += ["[[requirement]]", *(f"{key} = {_value(value)}" for key, value in entry.items())]
+    return "\n".join(lines)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    return str(value) if isinstance(value, int) else f'"{value}"'
+
+
+def registry(*ids: str) -> Registry:
+    found = Registry()
+    for name in ids:
+
+        @found.check(name)
+        def nothing(view: View) -> Findings:
+            yield "nothing"
+
+    return found
+
+
+def load(tmp_path: Path, text: str, *ids: str) -> Catalogue:
+    path = tmp_path / "requirements.toml"
+    path.write_text(text)
+    return Catalogue.load(path, registry(*ids))
+
+
+# -- the shipped one --------------------------------------------------------------------------------------------------
+
+
+def test_the_shipped_suite_loads_and_covers_the_profiles_that_apply() -> None:
+    suite = load_suite()
+    profiles = {requirement.profile for requirement in suite.requirements}
+    later = {"handoff", "subagents", "telemetry", "sessions"}
+    assert profiles == set(PROFILES) - later
+    assert len(suite.requirements) >= 62
+
+
+def test_no_id_of_the_frozen_profiles_has_vanished() -> None:
+    """The one test that must never be made to pass by editing the profile file."""
+    frozen = ProfileSet.load(FROZEN)
+    load_suite().catalogue.check_frozen(frozen)
+    assert frozen.name == FROZEN.stem
+
+
+def test_every_requirement_stands_in_the_newest_profiles() -> None:
+    suite = load_suite()
+    assert set(suite.profiles.ids) == {requirement.id for requirement in suite.catalogue}
+
+
+def test_every_profile_has_a_requirement_that_decides() -> None:
+    suite = load_suite()
+    decided = {requirement.profile for requirement in suite.requirements if requirement.level is Level.MUST}
+    assert decided == {requirement.profile for requirement in suite.requirements}
+
+
+def test_every_requirement_with_an_aspect_has_a_check_of_its_own() -> None:
+    for check in load_suite().registry.checks.values():
+        assert check.aspect is None or check.single is not None, check.id
+
+
+def rows(text: str, pattern: str) -> set[str]:
+    return set(re.findall(pattern, text))
+
+
+def cited(kind: str) -> Iterator[tuple[str, str]]:
+    for requirement in load_suite().catalogue:
+        for source in requirement.sources:
+            if source.startswith(kind + ":"):
+                yield requirement.id, source.partition(":")[2]
+
+
+def test_every_cited_defect_and_behaviour_is_on_its_list() -> None:
+    defects = rows((shared_dir() / "defects.md").read_text(), r"(?m)^\| ([A-Z]{2}\d+) \|")
+    behaviours = rows((shared_dir() / "behaviours.md").read_text(), r"\*\*([A-P]\d+)\*\*")
+    assert [found for found in cited("defects") if found[1] not in defects] == []
+    assert [found for found in cited("behaviours") if found[1] not in behaviours] == []
+
+
+def test_every_cited_section_of_a_wire_sheet_is_there() -> None:
+    for requirement, source in cited("wire"):
+        sheet, _, section = source.partition("#")
+        text = (shared_dir() / "wire" / f"{sheet}.md").read_text()
+        assert re.search(rf"(?m)^## {section}\. ", text), f"{requirement}: {source}"
+
+
+# -- catalogues that are refused --------------------------------------------------------------------------------------
+
+
+def test_a_small_catalogue_loads(tmp_path: Path) -> None:
+    catalogue = load(tmp_path, toml(GOOD), "core/turns-end")
+    assert [requirement.id for requirement in catalogue] == ["core/turns-end"]
+    assert catalogue["core/turns-end"].capability == ()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"levle": "MUST"}, "unknown field `levle`"),
+        ({"level": "MAY"}, "level"),
+        ({"profile": "cores"}, "did you mean 'core'"),
+        ({"profile": "tools"}, "does not start with its profile"),
+        ({"id": "core/Turns End"}, "profile/what-holds"),
+        ({"sources": []}, "cites no source"),
+        ({"sources": ["somebody said so"]}, "somebody said so"),
+        ({"capability": ["stream"]}, "did you mean 'streaming'"),
+        ({"capability": ["cache:huge"]}, "cache:huge"),
+        ({"reason": " "}, "reason is blank"),
+        ({"scenarios": []}, "no scenario"),
+        ({"paths": ["sideways"]}, "sideways"),
+    ],
+)
+def test_a_mistake_in_an_entry_is_refused_with_file_and_reason(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(CatalogueError, match=re.escape(said)) as caught:
+        load(tmp_path, toml(GOOD | change), "core/turns-end")
+    assert "requirements.toml" in str(caught.value)
+
+
+def test_an_unknown_key_of_the_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match="unknown key 'requirements'"):
+        load(tmp_path, toml(GOOD, head="requirements = 1\n"), "core/turns-end")
+
+
+def test_an_id_used_twice_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match="twice"):
+        load(tmp_path, toml(GOOD, GOOD), "core/turns-end")
+
+
+def test_a_requirement_without_a_check_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match="no check is registered for 'core/turns-end'; did you mean"):
+        load(tmp_path, toml(GOOD), "core/turns-ended")
+
+
+def test_a_check_without_a_requirement_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match="'core/left-over', which is no requirement"):
+        load(tmp_path, toml(GOOD), "core/turns-end", "core/left-over")
+
+
+def test_a_file_that_is_no_toml_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match=r"requirements\.toml"):
+        load(tmp_path, "[[requirement", "core/turns-end")
+
+
+def test_an_id_that_vanished_from_the_frozen_profiles_is_refused(tmp_path: Path) -> None:
+    catalogue = load(tmp_path, toml(GOOD), "core/turns-end")
+    frozen = ProfileSet("2026.11", {"core": ("core/turns-end", "core/was-here")})
+    with pytest.raises(CatalogueError, match=r"'core/was-here'.*never"):
+        catalogue.check_frozen(frozen)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('name = "x"\n[profiles]\ncor = ["cor/a"]', "did you mean 'core'"),
+        ('name = "x"\n[profiles]\ncore = ["tools/a"]', "stands under profile"),
+        ('name = "x"\n[profiles]\ncore = ["core/a", "core/a"]', "twice"),
+        ('name = "x"\ndate = 1\n[profiles]\ncore = []', "unknown field `date`"),
+    ],
+)
+def test_a_mistake_in_a_profile_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    with pytest.raises(CatalogueError, match=re.escape(said)):
+        ProfileSet.load(path)
+
+
+def test_an_unknown_requirement_is_answered_with_the_nearest() -> None:
+    with pytest.raises(CatalogueError, match="did you mean 'tools/call-ids-are-kept'"):
+        load_suite().catalogue["tools/call-id-are-kept"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("no_such_suite_anywhere", "no suite"), ("turnproof.verdict", "not a package")]
+)
+def test_what_is_no_suite_is_refused(name: str, said: str) -> None:
+    with pytest.raises(CatalogueError, match=said):
+        load_suite(name)
+
+
+def test_unknown_profiles_are_refused() -> None:
+    with pytest.raises(CatalogueError, match=r"did you mean '2026\.11'"):
+        load_suite(profiles="2026.12")
+
+
+# -- what requirements answer -----------------------------------------------------------------------------------------
+
+
+def test_a_requirement_looks_at_the_scenarios_of_its_globs() -> None:
+    requirement = msgspec.convert(GOOD | {"scenarios": ["tools/*"]}, Requirement)
+    assert requirement.looks_at("tools/one")
+    assert not requirement.looks_at("basics/plain")
+
+
+def test_lacking_capabilities_are_named() -> None:
+    requirement = load_suite().catalogue["cache/at-most-four-marks"]
+    assert requirement.lacks(Capabilities(cache="managed")) == ("cache:explicit",)
+    assert requirement.lacks(Capabilities(cache="explicit")) == ()
+
+
+def test_declared_differences_must_be_known_and_have_a_reason() -> None:
+    catalogue = load_suite().catalogue
+    catalogue.check_declared([Difference("stream-usage-late", "the gateway sends it last")])
+    with pytest.raises(CatalogueError, match="did you mean 'stream-usage-late'"):
+        catalogue.check_declared([Difference("stream-usage-lat", "x")])
+    with pytest.raises(CatalogueError, match="no reason"):
+        catalogue.check_declared([Difference("stream-usage-late", " ")])
+
+
+def test_two_checks_for_one_requirement_are_refused() -> None:
+    with pytest.raises(CatalogueError, match="two checks"):
+        registry("core/turns-end", "core/turns-end")

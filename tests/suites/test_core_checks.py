@@ -1,0 +1,287 @@
+"""Core and streaming checks, each on a run that keeps the requirement and on one spoilt in one place."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import FinishReason, Text
+from turnproof.requirements import judge
+from turnproof.transcript import (
+    Chunk,
+    FunctionCallDetected,
+    LateCallback,
+    Response,
+    WireRequest,
+)
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import Made, body_with, error, response_with, scripted, spoilt
+from .cases import Case, decide, suite
+from .conversations import THREE, disturbed, plain, probed, tools
+
+
+def ended(**fields: object) -> object:
+    def change(view: View) -> View:
+        end = replace(view.transcript.end, **fields)
+        transcript = replace(view.transcript, events=(*view.transcript.events[:-1], end))
+        return View(transcript, view.dialect, view.scenario)
+
+    return change
+
+
+def raised(view: View) -> View:
+    """The first response becomes an exception."""
+    return spoilt(
+        view, Response, lambda event: replace(error("KeyError", typed=False), turn=event.turn, call=event.call)
+    )
+
+
+def without_answer(view: View) -> View:
+    """The model's message is missing from the second request."""
+    return spoilt(view, WireRequest, body_with(lambda body: body["messages"].pop(1) and None), 1)
+
+
+def finding(event: WireRequest) -> WireRequest:
+    refusal = {
+        "rule": "anthropic-messages/empty-text",
+        "evidence": "ISSUE",
+        "status": 400,
+        "kind": "invalid_request_error",
+        "message": "messages: text content blocks must be non-empty",
+        "path": "$.messages.0",
+        "enforced": True,
+    }
+    return replace(event, findings=(refusal,))
+
+
+def doubled(event: Response) -> Response:
+    return replace(event, response=replace(event.response, parts=tuple(reversed(event.response.parts))))
+
+
+CORE = [
+    Case("core/turns-come-to-an-end", plain, ended(how="hung"), "hung"),  # type: ignore[arg-type]
+    Case("core/wire-is-what-the-session-holds", plain, without_answer, "turn 1"),
+    Case(
+        "core/system-text-is-sent-each-turn",
+        plain,
+        lambda view: spoilt(view, WireRequest, body_with(lambda body: body.pop("system") and None), 1),
+        "greenhouse",
+    ),
+    Case(
+        "core/new-message-goes-out-once",
+        plain,
+        lambda view: spoilt(
+            view, WireRequest, body_with(lambda body: body["messages"].append(body["messages"][-1])), 1
+        ),
+        "2 times instead of 1",
+    ),
+    Case("core/no-request-is-refused", plain, lambda view: spoilt(view, WireRequest, finding), "empty-text"),
+    Case(
+        "core/text-is-what-the-wire-carried",
+        plain,
+        lambda view: spoilt(view, Response, response_with(parts=(Text("Bed 3 is moist"),))),
+        "moist.",
+    ),
+    Case("core/parts-keep-the-models-order", tools, lambda view: spoilt(view, Response, doubled), "returned them as"),
+    Case(
+        "core/finish-reason-says-why",
+        tools,
+        lambda view: spoilt(view, Response, response_with(finish_reason=FinishReason.STOP)),
+        "'tool_use'",
+    ),
+    Case(
+        "core/providers-own-finish-word-is-kept",
+        plain,
+        lambda view: spoilt(view, Response, response_with(raw_finish="stop")),
+        "end_turn",
+    ),
+    Case("core/a-good-answer-is-returned", plain, raised, "KeyError"),
+    Case(
+        "core/asks-for-the-model-it-was-given",
+        plain,
+        lambda view: spoilt(view, WireRequest, body_with(lambda body: body | {"model": "claude-haiku-4-5"})),
+        "haiku",
+    ),
+    Case(
+        "core/arguments-are-left-alone",
+        plain,
+        lambda view: spoilt(view, Response, lambda event: replace(event, mutated=("messages",))),
+        "messages",
+    ),
+    Case(
+        "core/a-fresh-object-sends-the-same",
+        lambda: probed("fresh"),
+        lambda view: spoilt(view, WireRequest, body_with(lambda body: body | {"metadata": {"n": 2}}), 1),
+        "other bytes",
+    ),
+    Case(
+        "core/order-of-conversations-does-not-matter",
+        lambda: probed("reversed"),
+        lambda view: spoilt(view, WireRequest, body_with(lambda body: body | {"system": "Another."}), 1),
+        "other bytes",
+    ),
+    Case(
+        "core/threads-are-not-mixed",
+        lambda: probed("threads"),
+        lambda view: spoilt(view, Response, response_with(parts=(Text("Another answer."),)), 1),
+        "another answer",
+    ),
+    Case(
+        "core/side-requests-stay-few",
+        plain,
+        lambda view: View(
+            replace(
+                view.transcript,
+                events=tuple(
+                    one
+                    for event in view.transcript.events
+                    for one in (
+                        [event, *[replace(event, operation="count_tokens")] * 3]
+                        if type(event) is WireRequest
+                        else [event]
+                    )
+                ),
+            ),
+            view.dialect,
+            view.scenario,
+        ),
+        "3 requests",
+    ),
+    Case("core/adapter-prints-nothing", plain, ended(stdout="debug!"), "debug!"),  # type: ignore[arg-type]
+    Case(
+        "core/shutdown-does-not-fail",
+        plain,
+        lambda view: spoilt(view, Response, lambda event: replace(error("OSError", typed=False), turn=0), 1),
+        "OSError",
+    ),
+]
+
+STREAMING = [
+    Case("streaming/chunks-make-up-the-text", plain, lambda view: spoilt(view, Chunk, lambda event: None), "moist"),
+    Case(
+        "streaming/text-is-passed-on-in-pieces",
+        plain,
+        lambda view: spoilt(
+            spoilt(spoilt(view, Chunk, lambda event: replace(event, text=THREE.part.text)), Chunk, lambda _: None, 2),  # type: ignore[union-attr]
+            Chunk,
+            lambda _: None,
+            1,
+        ),
+        "called 1 times",
+    ),
+    Case(
+        "streaming/no-callback-after-the-return",
+        plain,
+        lambda view: spoilt(view, Chunk, lambda event: LateCallback(kind="chunk", turn=event.turn, call=event.call)),
+        "after the call had returned",
+    ),
+    Case(
+        "streaming/calls-are-announced-once",
+        tools,
+        lambda view: spoilt(
+            view,
+            FunctionCallDetected,
+            lambda event: replace(event, function_call=replace(event.function_call, args={})),
+        ),
+        "announced",
+    ),
+    Case(
+        "streaming/callbacks-follow-the-models-order",
+        tools,
+        # The first announcement comes before the text: events change places.
+        lambda view: _moved(view),
+        "callbacks came as",
+    ),
+    Case(
+        "streaming/characters-survive-the-cut",
+        lambda: disturbed("split"),
+        lambda view: spoilt(view, Response, response_with(parts=(Text("Gr\ufffd\ufffde ☀"),))),
+        "split",
+    ),
+    Case("streaming/keep-alives-change-nothing", lambda: disturbed("comment"), raised, "keep-alives"),
+]
+
+
+def _moved(view: View) -> View:
+    events = list(view.transcript.events)
+    announced = next(n for n, event in enumerate(events) if isinstance(event, FunctionCallDetected))
+    first = next(n for n, event in enumerate(events) if isinstance(event, Chunk))
+    events.insert(first, events.pop(announced))
+    return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
+
+
+@pytest.mark.parametrize("case", CORE + STREAMING, ids=attrgetter("id"))
+def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
+    decide(case)
+
+
+def modes(view: View, other: View) -> Status:
+    return judge(suite().catalogue["streaming/stream-and-batch-agree"], "stateless", [view, other]).status
+
+
+def test_streamed_and_whole_answers_are_compared_with_each_other() -> None:
+    stream, batch = tools(), tools(mode="batch")
+    assert modes(stream, batch) is Status.HELD
+    other = spoilt(batch, Response, response_with(parts=(Text("Bed 3."),)), 1)
+    assert modes(stream, other) is Status.VIOLATED
+
+
+def test_modes_are_not_compared_where_the_wire_itself_differed() -> None:
+    stream, batch = plain(), Made(scripted(["No."]), mode="batch").turn("How?").call("No.").end().view()
+    assert modes(stream, batch) is Status.INCONCLUSIVE
+
+
+def test_an_unlisted_difference_on_the_wire_is_inconclusive_and_shows_both_sides() -> None:
+    view = spoilt(plain(), WireRequest, body_with(lambda body: body | {"model": "claude-haiku-4-5"}))
+    verdict = judge(suite().catalogue["core/wire-is-what-the-session-holds"], "stateless", [view])
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "claude-haiku-4-5" in verdict.detail
+
+
+def test_a_rule_that_is_only_logged_accuses_nobody() -> None:
+    view = spoilt(
+        plain(),
+        WireRequest,
+        lambda event: replace(event, findings=({**finding(event).findings[0], "enforced": False, "evidence": "INF"},)),
+    )
+    assert judge(suite().catalogue["core/no-request-is-refused"], "stateless", [view]).status is Status.HELD
+
+
+def test_a_refusal_names_the_evidence_it_rests_on() -> None:
+    verdict = judge(
+        suite().catalogue["core/no-request-is-refused"], "stateless", [spoilt(plain(), WireRequest, finding)]
+    )
+    assert verdict.rests_on == "ISSUE"
+
+
+def test_an_adapter_may_merge_texts_and_leave_out_blank_ones() -> None:
+    view = spoilt(
+        Made(scripted(["\n\n", "Moist."])).turn("How?").call(Text("\n\n"), Text("Moist.")).end().view(),
+        Response,
+        response_with(parts=(Text("Moist."),)),
+    )
+    assert judge(suite().catalogue["core/text-is-what-the-wire-carried"], "stateless", [view]).status is Status.HELD
+
+
+def test_a_refusal_may_be_raised_as_what_it_is() -> None:
+    made = Made(scripted(["No."])).turn("Do it!").call("No.", finish=FinishReason.REFUSAL, returns=False)
+    view = made.failed(error("ContentFilterError")).end("error").view()
+    verdict = judge(suite().catalogue["core/a-good-answer-is-returned"], "stateless", [view])
+    assert verdict.status is Status.INCONCLUSIVE
+    assert verdict.message == "no run had anything to compare"
+
+
+def test_a_call_that_never_ended_is_not_judged_by_anything_else() -> None:
+    cut = spoilt(plain(), Response, lambda event: None, 1)
+    hung = View(
+        replace(cut.transcript, events=(*cut.transcript.events[:-1], replace(cut.transcript.end, how="hung"))),
+        cut.dialect,
+        cut.scenario,
+    )
+    verdict = judge(suite().catalogue["core/text-is-what-the-wire-carried"], "stateless", [hung])
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "hung" in verdict.message

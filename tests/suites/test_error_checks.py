@@ -1,0 +1,224 @@
+"""Checks of errors and recovery."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import FinishReason, Message, ProviderResponse, Text
+from turnproof.requirements import judge
+from turnproof.scenarios.model import Fault
+from turnproof.transcript import (
+    Chunk,
+    Failed,
+    HistorySnapshot,
+    Response,
+    TurnEnded,
+    WireRequest,
+    WireResponse,
+)
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import DIALECT, Made, body_with, error, scripted, spoilt
+from .cases import Case, decide, suite
+from .conversations import THREE, cut_off, overloaded, refused, resent_results, too_long
+
+
+def raised(name: str, *bases: str, **fields: Any) -> Any:
+    """The first failure is another one."""
+
+    def change(event: Failed) -> Failed:
+        return replace(event, error=name, bases=(*bases, "Exception"), **fields)
+
+    return lambda view: spoilt(view, Failed, change)
+
+
+def changed(**fields: Any) -> Any:
+    return lambda view: spoilt(view, Failed, lambda event: replace(event, **fields))
+
+
+def answered_instead(text: str = "", finish: FinishReason = FinishReason.STOP) -> Any:
+    """The call that failed returns a response."""
+    response = ProviderResponse(parts=(Text(text),) if text else (), finish_reason=finish)
+    return lambda view: spoilt(
+        view, Failed, lambda event: Response(response=response, turn=event.turn, call=event.call)
+    )
+
+
+def error_event() -> View:
+    """A stream in which an error event ends the answer."""
+    made = Made(scripted([THREE], user="Hi.", faults=(Fault("error-event"),)))
+    made.turn("Hi.").call(THREE, fault="error-event", returns=False)
+    made.failed(error("OverloadedError", retryable=True)).retried().call(THREE).end()
+
+    def ended_early(event: WireResponse) -> WireResponse:
+        body = (
+            event.body.split("event: message_delta")[0]
+            + DIALECT.error_event("overloaded_error", "Overloaded").data.decode()
+        )
+        return replace(event, body=body, ended="cut-by-us")
+
+    return spoilt(made.view(), WireResponse, ended_early)
+
+
+def no_end() -> View:
+    """A stream that ends before its end marker."""
+
+    def ended_early(event: WireResponse) -> WireResponse:
+        return replace(event, body=event.body.split("event: message_delta")[0], ended="cut-by-us")
+
+    return spoilt(cut_off("no-end"), WireResponse, ended_early)
+
+
+def two_requests(view: View) -> View:
+    """The failing call makes its request twice."""
+    events = list(view.transcript.events)
+    at = next(n for n, event in enumerate(events) if isinstance(event, WireRequest))
+    again = [replace(event, exchange=99) for event in events[at : at + 2]]
+    return View(
+        replace(view.transcript, events=(*events[: at + 2], *again, *events[at + 2 :])), view.dialect, view.scenario
+    )
+
+
+def kept_the_message(event: HistorySnapshot) -> HistorySnapshot:
+    return replace(event, messages=(*event.messages, Message.user("Now this.")))
+
+
+def shown_twice() -> View:
+    """A stream that broke after some text, and the attempt that goes well."""
+    made = Made(scripted([THREE], user="Hi.", faults=(Fault("reset"),)))
+    made.turn("Hi.").call(THREE, fault="reset", returns=False)
+    made.add(Chunk(text="Bed 3 ", turn=0, call=0)).failed(error("TransportError", retryable=True)).retried()
+    return made.call(THREE).end().view()
+
+
+def doubled_result(body: Any) -> None:
+    body["messages"][2]["content"] *= 2
+
+
+ERRORS = [
+    Case("errors/failures-are-typed", overloaded, raised("AttributeError", typed=False), "AttributeError"),
+    Case("errors/error-answers-are-raised", overloaded, answered_instead(), "529"),
+    Case("errors/status-is-kept", overloaded, changed(status=None), "has status None"),
+    Case(
+        "errors/class-fits-the-status",
+        lambda: overloaded(429, "RateLimitError"),
+        raised("InvalidRequestError", "ProviderError"),
+        "RateLimitError",
+    ),
+    Case("errors/passing-failures-are-retryable", overloaded, changed(retryable=False), "not retryable"),
+    Case("errors/lasting-failures-are-not-retryable", refused, changed(retryable=True), "is retryable"),
+    Case("errors/retry-after-is-kept", overloaded, changed(retry_after=None), "7 s"),
+    Case("errors/one-request-per-attempt", overloaded, two_requests, "2 requests"),
+    Case(
+        "errors/context-limit-is-recognised",
+        too_long,
+        raised("InvalidRequestError", "ProviderError"),
+        "prompt is too long",
+    ),
+    Case(
+        "errors/other-refusals-are-no-context-limit",
+        lambda: refused(message="max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens"),
+        raised("ContextLimitError", "ProviderError"),
+        "maximum allowed",
+    ),
+    Case(
+        "errors/broken-connections-are-transport-errors",
+        lambda: cut_off("reset"),
+        raised("RemoteProtocolError", typed=False),
+        "reset",
+    ),
+    Case("errors/error-events-end-the-call", error_event, answered_instead("Bed 3 is moist."), "overloaded_error"),
+    Case("errors/a-stream-without-its-end-is-no-answer", no_end, answered_instead("Bed 3"), "broke off"),
+    Case(
+        "errors/a-failed-turn-leaves-no-trace",
+        refused,
+        lambda view: spoilt(view, HistorySnapshot, kept_the_message, 3),
+        "from 2 to 3 messages",
+    ),
+]
+
+RECOVERY = [
+    Case(
+        "recovery/turn-survives-a-passing-fault",
+        overloaded,
+        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error")),
+        "passing fault",
+    ),
+    Case(
+        "recovery/a-retried-request-is-the-same",
+        resent_results,
+        lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"].pop(0) and None), 2),
+        "another one",
+    ),
+    Case(
+        "recovery/results-go-out-once",
+        resent_results,
+        lambda view: spoilt(view, WireRequest, body_with(doubled_result), 2),
+        "2 results",
+    ),
+    Case(
+        "recovery/text-is-shown-once",
+        shown_twice,
+        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, shown="Bed 3 Bed 3 is moist.")),
+        "the user saw",
+    ),
+    Case(
+        "recovery/a-too-long-prompt-is-shortened",
+        too_long,
+        lambda view: _never_sent(view),
+        "nothing shorter",
+    ),
+]
+
+
+def _never_sent(view: View) -> View:
+    events = tuple(event for event in view.transcript.events if event.call != 2)
+    return View(replace(view.transcript, events=events), view.dialect, view.scenario)
+
+
+@pytest.mark.parametrize("case", ERRORS + RECOVERY, ids=attrgetter("id"))
+def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
+    decide(case)
+
+
+def status(name: str, view: View) -> Status:
+    return judge(suite().catalogue[name], view.key.path, [view]).status
+
+
+def test_a_next_prompt_that_is_no_shorter_is_found() -> None:
+    assert status("recovery/a-too-long-prompt-is-shortened", too_long(shorter=False)) is Status.VIOLATED
+
+
+def test_an_error_may_be_a_class_of_its_own_below_the_right_one() -> None:
+    view = raised("AnthropicOverloaded", "OverloadedError", "ProviderError")(overloaded())
+    assert status("errors/class-fits-the-status", view) is Status.HELD
+
+
+def test_a_failed_message_that_lingers_in_the_next_request_is_found() -> None:
+    def lingering(body: Any) -> None:
+        body["messages"].insert(2, {"role": "user", "content": "Now this."})
+
+    view = spoilt(refused(), WireRequest, body_with(lingering), 2)
+    assert status("errors/a-failed-turn-leaves-no-trace", view) is Status.VIOLATED
+
+
+def test_a_cancellation_is_no_failure() -> None:
+    made = Made(scripted([THREE])).turn("Hi.").call(THREE, returns=False).failed(error("Cancelled", typed=False))
+    assert status("errors/failures-are-typed", made.view()) is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "prompt is too long: 208310 tokens > 200000 maximum",
+        "input length and `max_tokens` exceed context limit: 1 + 2 > 2",
+    ],
+)
+def test_the_apis_sentences_about_long_prompts_are_known(message: str) -> None:
+    view = refused(message=message)
+    assert status("errors/context-limit-is-recognised", view) is Status.VIOLATED

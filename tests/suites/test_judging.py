@@ -1,0 +1,222 @@
+"""From what a check yields to a verdict: on one path, and on both."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from turnproof.dialects.base import Evidence
+from turnproof.errors import CatalogueError, HarnessError
+from turnproof.provider import Capabilities, Difference
+from turnproof.requirements import (
+    Findings,
+    Level,
+    Registry,
+    Requirement,
+    judge,
+    judge_parity,
+    stale_differences,
+)
+from turnproof.verdict import Status, Verdict, held, violated
+from turnproof.view import View
+
+from .build import Made, scripted
+
+NAME = "core/something"
+
+
+def requirement(**fields: Any) -> Requirement:
+    given = {"title": "t", "reason": "r", "remedy": "r", "sources": ("defects:TP1",), "profile": "core"}
+    return Requirement(id=NAME, level=Level.MUST, **(given | fields))
+
+
+def run(
+    name: str = "one", path: str = "stateless", mode: str = "stream", repeat: int = 0, how: str = "completed"
+) -> View:
+    made = Made(scripted(["Yes."]), name=name, path=path, mode=mode, repeat=repeat)
+    return made.turn("Moist?").call("Yes.").end().view(how=how)
+
+
+def registry(check: Any, aspect: Any = None) -> Registry:
+    found = Registry()
+    found.check(NAME, aspect=aspect)(check)
+    return found
+
+
+def yields(*findings: str | Verdict) -> Registry:
+    def check(view: View) -> Findings:
+        yield from findings
+
+    return registry(check)
+
+
+# -- one path ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_compared_is_counted_and_named_by_run() -> None:
+    verdict = judge(requirement(), "stateless", [run()], registry=yields("texts", "texts", "calls"))
+    assert verdict.status is Status.HELD
+    assert verdict.compared == ("one/stateless/stream: texts ×2", "one/stateless/stream: calls")
+
+
+def test_a_check_that_compared_nothing_never_holds() -> None:
+    verdict = judge(requirement(), "stateless", [run()], registry=yields())
+    assert verdict.status is Status.INCONCLUSIVE
+
+
+def test_one_violation_outweighs_everything_else_in_its_run() -> None:
+    verdict = judge(requirement(), "stateless", [run()], registry=yields("texts", violated("lost"), violated("also")))
+    assert verdict.status is Status.VIOLATED
+    assert verdict.message == "lost (and in 1 more)"
+    assert verdict.where == "one/stateless/stream"
+
+
+def test_a_violation_on_an_inferred_rule_is_inconclusive() -> None:
+    found = violated("refused", rests_on=Evidence.INFERRED)
+    assert judge(requirement(), "stateless", [run()], registry=yields(found)).status is Status.INCONCLUSIVE
+
+
+def test_the_weakest_evidence_of_what_held_is_named() -> None:
+    found = held("a", rests_on=Evidence.RECORDED), held("b", rests_on=Evidence.ISSUE)
+    assert judge(requirement(), "stateless", [run()], registry=yields(*found)).rests_on is Evidence.ISSUE
+
+
+def test_a_check_may_return_a_verdict_or_nothing_itself() -> None:
+    assert judge(requirement(), "stateless", [run()], registry=registry(lambda view: held("x"))).status is Status.HELD
+    nothing = judge(requirement(), "stateless", [run()], registry=registry(lambda view: None))
+    assert nothing.status is Status.INCONCLUSIVE
+
+
+def test_only_first_runs_of_the_path_and_of_the_scenarios_looked_at_are_read() -> None:
+    seen: list[str] = []
+
+    def check(view: View) -> Findings:
+        seen.append(str(view.key))
+        yield "x"
+
+    views = [run(), run(path="legacy"), run(repeat=1), run("other")]
+    judge(requirement(scenarios=("one",)), "stateless", views, registry=registry(check))
+    assert seen == ["one/stateless/stream"]
+
+
+def test_what_is_not_claimed_is_not_judged() -> None:
+    need = requirement(capability=("tools", "cache:explicit"))
+    verdict = judge(need, "stateless", [run()], claims=Capabilities(tools=True), registry=yields("x"))
+    assert verdict.status is Status.NOT_CLAIMED
+    assert "cache:explicit" in verdict.message
+
+
+def test_a_requirement_of_one_path_is_not_claimed_on_the_other() -> None:
+    verdict = judge(requirement(paths=("stateless",)), "legacy", [run(path="legacy")], registry=yields("x"))
+    assert verdict.status is Status.NOT_CLAIMED
+
+
+@pytest.mark.parametrize("how", ["hung", "died", "open-failed", "harness-fault"])
+def test_a_run_that_did_not_end_proves_nothing_either_way(how: str) -> None:
+    for findings in (("x",), (violated("lost"),)):
+        verdict = judge(requirement(), "stateless", [run(how=how)], registry=yields(*findings))
+        assert verdict.status is Status.INCONCLUSIVE
+        assert how in verdict.message
+
+
+def test_a_check_that_falls_over_is_the_harness_fault() -> None:
+    def check(view: View) -> Findings:
+        raise KeyError("oops")
+        yield "x"
+
+    with pytest.raises(HarnessError, match="core/something failed on one/stateless/stream"):
+        judge(requirement(), "stateless", [run()], registry=registry(check))
+
+
+def test_an_unregistered_requirement_cannot_be_judged() -> None:
+    with pytest.raises(CatalogueError, match="no check"):
+        judge(requirement(), "stateless", [run()], registry=Registry())
+
+
+def test_modes_are_paired_by_scenario() -> None:
+    found = Registry()
+
+    @found.compare_modes(NAME)
+    def same(stream: View, batch: View) -> Findings:
+        yield f"{stream.key} with {batch.key}"
+
+    views = [run("a"), run("b"), run("a", mode="batch")]
+    verdict = judge(requirement(), "stateless", views, registry=found)
+    assert verdict.compared == ("a/stateless/stream and a/stateless/batch: a/stateless/stream with a/stateless/batch",)
+
+
+# -- both paths -------------------------------------------------------------------------------------------------------
+
+
+def parity(
+    values: dict[tuple[str, int], Any], declared: tuple[Difference, ...] = (), knows: tuple[str, ...] = (), **how: Any
+) -> Verdict:
+    """Parity of an aspect that has these values by path and repeat."""
+
+    def check(view: View) -> Findings:
+        yield "x"
+
+    found = registry(check, lambda view: values.get((view.key.path, view.key.repeat)))
+    verdict = judge_parity(
+        requirement(differences=knows),
+        [run(**how)],
+        [run(path="legacy")],
+        [run(path="legacy", repeat=1)] if ("legacy", 1) in values else [],
+        declared=declared,
+        registry=found,
+    )
+    assert verdict is not None
+    return verdict
+
+
+def test_equal_paths_hold() -> None:
+    same = {("stateless", 0): [1], ("legacy", 0): [1], ("legacy", 1): [1]}
+    assert parity(same).status is Status.HELD
+
+
+def test_different_paths_are_violated_with_path_and_both_sides() -> None:
+    verdict = parity({("stateless", 0): {"text": "a"}, ("legacy", 0): {"text": "b"}, ("legacy", 1): {"text": "b"}})
+    assert verdict.status is Status.VIOLATED
+    assert "$.text: stateless 'a', legacy 'b'" in verdict.message
+
+
+def test_a_legacy_path_that_differs_from_itself_decides_nothing() -> None:
+    verdict = parity({("stateless", 0): [1], ("legacy", 0): [2], ("legacy", 1): [3]})
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "legacy again" in verdict.detail
+
+
+def test_without_a_second_legacy_run_nothing_is_decided() -> None:
+    assert parity({("stateless", 0): [1], ("legacy", 0): [1]}).status is Status.INCONCLUSIVE
+
+
+def test_an_unfinished_run_decides_nothing() -> None:
+    same = {("stateless", 0): [1], ("legacy", 0): [1], ("legacy", 1): [1]}
+    assert parity(same, how="hung").status is Status.INCONCLUSIVE
+
+
+def test_an_aspect_that_one_path_lacks_is_a_difference() -> None:
+    assert parity({("stateless", 0): [1], ("legacy", 1): None}).status is Status.VIOLATED
+
+
+def test_a_declared_difference_excuses_only_what_it_is_for() -> None:
+    differ = {("stateless", 0): [1], ("legacy", 0): [2], ("legacy", 1): [2]}
+    declared = (Difference("usage-late", "the SDK reports it at the end"),)
+    excused = parity(differ, declared, knows=("usage-late",))
+    assert excused.status is Status.HELD
+    assert excused.compared == ("declared difference usage-late",)
+    assert parity(differ, declared).status is Status.VIOLATED
+
+
+def test_a_declared_difference_that_never_occurs_is_stale() -> None:
+    declared = (Difference("usage-late", "r"), Difference("never", "r"))
+    differ = {("stateless", 0): [1], ("legacy", 0): [2], ("legacy", 1): [2]}
+    verdict = parity(differ, declared, knows=("usage-late", "never"))
+    assert stale_differences(declared, [verdict]) == ()
+    same = parity({("stateless", 0): [1], ("legacy", 0): [1], ("legacy", 1): [1]}, declared, knows=("usage-late",))
+    assert [found.name for found in stale_differences(declared, [same])] == ["usage-late", "never"]
+
+
+def test_a_requirement_without_an_aspect_has_no_parity() -> None:
+    assert judge_parity(requirement(), [run()], [run(path="legacy")], [], registry=yields("x")) is None

@@ -1,0 +1,369 @@
+"""Checks of accounting, caching, thinking, structured output, media, collection, persistence, parity and secrets."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import Message, Thought, TokenUsage
+from turnproof.requirements import judge
+from turnproof.transcript import (
+    Chunk,
+    HistorySnapshot,
+    Loaded,
+    Response,
+    Thinking,
+    TurnEnded,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import Made, body_with, response_with, scripted, spoilt
+from .cases import Case, decide, suite
+from .conversations import collected, growing, pictures, plain, saved, structured, swapped, thinking
+
+
+def usage(nth: int = 0, **figures: Any) -> Any:
+    """Figures of a response, changed by name: a number, or what to add to the present one."""
+
+    def change(event: Response) -> Response:
+        return replace(event, response=replace(event.response, usage=replace(event.response.usage, **figures)))
+
+    return lambda view: spoilt(view, Response, change, nth)
+
+
+def wire(change: Any, nth: int = 0, every: bool = False) -> Any:
+    return lambda view: spoilt(view, WireRequest, body_with(change), nth, every=every)
+
+
+def summed(view: View) -> View:
+    """The second response adds the prompt of the first."""
+    first, second = (event.response.usage for event in view.transcript.of(Response))
+    prompt = first.prompt_tokens + second.prompt_tokens
+    return usage(1, prompt_tokens=prompt, total_tokens=prompt + second.output_tokens)(view)  # type: ignore[no-any-return]
+
+
+def fallen(view: View) -> View:
+    """An update without the prompt's figures comes after one that had them."""
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, UsageUpdate))
+    events = view.transcript.events
+    late = UsageUpdate(usage=TokenUsage(output_tokens=9, total_tokens=9), turn=0, call=0)
+    return View(
+        replace(view.transcript, events=(*events[: at + 1], late, *events[at + 1 :])), view.dialect, view.scenario
+    )
+
+
+def rising(view: View) -> View:
+    """An update comes before the one that there is."""
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, UsageUpdate))
+    events = view.transcript.events
+    first = replace(events[at], usage=TokenUsage(prompt_tokens=1, total_tokens=1))
+    return View(replace(view.transcript, events=(*events[:at], first, *events[at:])), view.dialect, view.scenario)
+
+
+def marked(block: Any) -> None:
+    block["cache_control"] = {"type": "ephemeral"}
+
+
+def many_marks(body: Any) -> None:
+    for tool in body["tools"]:
+        marked(tool)
+    for message in body["messages"]:
+        marked(message["content"][0])
+
+
+def unmarked(body: Any) -> None:
+    for message in body["messages"]:
+        for block in message["content"]:
+            block.pop("cache_control", None)
+
+
+def without(kind: str, message: int) -> Any:
+    def change(body: Any) -> None:
+        content = body["messages"][message]["content"]
+        body["messages"][message]["content"] = [block for block in content if block["type"] != kind]
+
+    return change
+
+
+def trimmed(body: Any) -> None:
+    body["messages"][1]["content"][0]["thinking"] = "I must"
+
+
+def call_first(body: Any) -> None:
+    content = body["messages"][1]["content"]
+    content.insert(0, content.pop())
+
+
+def loading(view: View) -> View:
+    """The server had counted one more request by the time of the next turn."""
+    later = spoilt(view, WireRequest, lambda event: replace(event, exchange=event.exchange + 1), 1)
+    return spoilt(later, WireResponse, lambda event: replace(event, exchange=event.exchange + 1), 1)
+
+
+def reads(view: View) -> View:
+    """The last answers read nothing from the cache."""
+    return spoilt(
+        view,
+        WireResponse,
+        lambda event: replace(
+            event, body=event.body.replace('"cache_read_input_tokens":4000', '"cache_read_input_tokens":0')
+        ),
+        every=True,
+    )
+
+
+ACCOUNTING = [
+    Case("accounting/prompt-counts-everything", growing, usage(2, prompt_tokens=5), "prompt tokens"),
+    Case("accounting/output-is-what-the-wire-says", plain, usage(output_tokens=1), "output tokens"),
+    Case("accounting/total-is-prompt-plus-output", plain, usage(total_tokens=7), "is not 7"),
+    Case("accounting/cache-figures-are-kept", growing, usage(2, cache_read_tokens=0), "read"),
+    Case("accounting/updates-never-fall", lambda: rising(plain()), fallen, "fell from"),
+    Case("accounting/response-has-the-last-update", plain, usage(prompt_tokens=0), "last update"),
+    Case("accounting/each-call-counts-for-itself", plain, summed, "adds the earlier"),
+]
+
+CACHE = [
+    Case("cache/at-most-four-marks", growing, wire(many_marks, 5), "at most 4"),
+    Case("cache/history-is-marked", growing, wire(unmarked, every=True), "no message is marked"),
+    Case("cache/marks-reach-the-wire", growing, wire(unmarked, 3), "set marks"),
+    Case("cache/reads-grow-with-the-history", growing, reads, "this one reads 0"),
+    Case("cache/tool-order-is-stable", growing, wire(lambda body: body["tools"].reverse(), 2), "earlier as"),
+    Case(
+        "cache/prefix-is-stable",
+        growing,
+        wire(lambda body: body["messages"][0]["content"][0].update(text="Entry 0, now."), 3),
+        "start of the request changed",
+    ),
+]
+
+THINKING = [
+    Case(
+        "thinking/signed-thinking-goes-back-in-a-tool-loop",
+        thinking,
+        wire(without("thinking", 1), 1),
+        "signed thinking",
+    ),
+    Case(
+        "thinking/redacted-thinking-goes-back-in-a-tool-loop",
+        thinking,
+        wire(without("redacted_thinking", 1), 1),
+        "redacted thinking",
+    ),
+    Case("thinking/nothing-is-forged", thinking, wire(trimmed, 1), "never finished"),
+    Case("thinking/comes-before-its-call", thinking, wire(call_first, 1), "'call', 'thinking'"),
+    Case(
+        "thinking/blocks-stay-apart",
+        thinking,
+        lambda view: spoilt(view, Response, response_with(parts=(Thought(text="I must look."),))),
+        "thoughts differ",
+    ),
+    Case("thinking/is-passed-on", thinking, lambda view: spoilt(view, Thinking, lambda event: None), "I must look."),
+    Case(
+        "thinking/is-no-text",
+        thinking,
+        lambda view: spoilt(view, Chunk, lambda event: replace(event, text="It is known. " + event.text)),
+        "delivered as text",
+    ),
+    Case("thinking/setting-goes-out", thinking, wire(lambda body: body.pop("thinking") and None, 1), "thinking is on"),
+]
+
+CONTENT = [
+    Case(
+        "structured/schema-is-on-the-wire",
+        structured,
+        wire(lambda body: body.pop("output_config") and None),
+        "nowhere in the request",
+    ),
+    Case(
+        "structured/output-is-parsed",
+        structured,
+        lambda view: spoilt(view, Response, response_with(structured_output=None)),
+        "structured_output",
+    ),
+    Case(
+        "structured/tools-and-system-stay-in-force",
+        structured,
+        wire(lambda body: body.pop("tools") and None),
+        "read_sensor",
+    ),
+    Case("multimodal/images-reach-the-wire", pictures, wire(without("image", 0), 1), "image/png"),
+    Case("multimodal/documents-reach-the-wire", pictures, wire(without("document", 0), 1), "application/pdf"),
+    Case(
+        "multimodal/attachments-of-results-reach-the-wire",
+        pictures,
+        wire(lambda body: body["messages"][2]["content"][0]["content"].pop() and None, 1),
+        "not in its result",
+    ),
+    Case(
+        "multimodal/content-keeps-its-order",
+        pictures,
+        wire(lambda body: body["messages"][0]["content"].reverse()),
+        "another order",
+    ),
+]
+
+HISTORY = [
+    Case("gc/pairs-stay-whole", collected, wire(lambda body: body["messages"].pop(2) and None, 4), "no result"),
+    Case(
+        "gc/first-message-is-the-users",
+        collected,
+        wire(lambda body: body["messages"].pop(0) and None, 4),
+        "begins with 'model'",
+    ),
+    Case(
+        "gc/next-turn-is-answered",
+        collected,
+        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"), 2),
+        "ended with 'error'",
+    ),
+    Case(
+        "gc/removed-history-stays-removed",
+        collected,
+        wire(lambda body: body["messages"].insert(0, {"role": "user", "content": "How is bed 3?"}), 4),
+        "How is bed 3?",
+    ),
+    Case(
+        "gc/system-and-tools-stay-in-force", collected, wire(lambda body: body.pop("tools") and None, 4), "read_sensor"
+    ),
+    Case(
+        "persistence/loaded-history-is-the-saved-one",
+        saved,
+        lambda view: spoilt(view, Loaded, lambda event: replace(event, messages=event.messages[:1])),
+        "another one",
+    ),
+    Case(
+        "persistence/next-request-is-unbroken", saved, wire(lambda body: body["messages"].pop(0) and None, 1), "go on"
+    ),
+    Case(
+        "persistence/a-fresh-object-continues",
+        swapped,
+        wire(lambda body: body.update(messages=body["messages"][-1:]), 1),
+        "go on",
+    ),
+    Case("persistence/loading-sends-nothing", saved, loading, "sent 1 requests"),
+]
+
+PARITY = [
+    Case(
+        "parity/same-outcome-of-each-turn",
+        plain,
+        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error")),
+        "ended with 'error'",
+    ),
+    Case(
+        "parity/same-number-of-requests",
+        plain,
+        lambda view: spoilt(view, WireRequest, lambda event: replace(event, operation="count_tokens"), 1),
+        "0 requests",
+    ),
+    Case(
+        "parity/same-history-after-each-turn",
+        lambda: plain(path="legacy"),
+        lambda view: spoilt(view, HistorySnapshot, lambda event: replace(event, messages=event.messages[:1]), 1),
+        "another one",
+    ),
+]
+
+SECURITY = [
+    Case(
+        "security/key-is-nowhere-else",
+        plain,
+        lambda view: View(
+            replace(
+                view.transcript,
+                events=(*view.transcript.events[:-1], replace(view.transcript.end, leaks=("Failed in turn 0",))),
+            ),
+            view.dialect,
+            view.scenario,
+        ),
+        "Failed in turn 0",
+    ),
+    Case(
+        "security/key-stays-out-of-addresses",
+        plain,
+        lambda view: spoilt(view, WireRequest, lambda event: replace(event, path="/v1/messages?key=abc")),
+        "'key'",
+    ),
+    Case(
+        "security/the-key-it-was-given-is-used",
+        plain,
+        lambda view: spoilt(
+            view, WireRequest, lambda event: replace(event, headers={**event.headers, "authorization": "[other]"})
+        ),
+        "another key",
+    ),
+]
+
+ALL = ACCOUNTING + CACHE + THINKING + CONTENT + HISTORY + PARITY + SECURITY
+
+
+@pytest.mark.parametrize("case", ALL, ids=attrgetter("id"))
+def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
+    decide(case)
+
+
+def status(name: str, view: View) -> Status:
+    return judge(suite().catalogue[name], view.key.path, [view]).status
+
+
+def test_thinking_of_turns_that_are_over_may_be_left_out() -> None:
+    made = Made(
+        scripted([Thought(text="Hm."), "Yes."]), scripted(["Sure."]), options={"thinking": {"budget_tokens": 1024}}
+    )
+    made.turn("Moist?").call(Thought(text="Hm."), "Yes.").end().turn("Sure?").call("Sure.").end()
+    view = spoilt(made.view(), WireRequest, body_with(without("thinking", 1)), 1)
+    for name in ("signed-thinking-goes-back-in-a-tool-loop", "comes-before-its-call", "nothing-is-forged"):
+        assert status(f"thinking/{name}", view) is Status.INCONCLUSIVE
+
+
+def test_a_cache_that_only_ever_serves_the_head_of_the_prompt_is_found() -> None:
+    def constant(event: WireResponse) -> WireResponse:
+        body = event.body
+        for n in range(1, 6):
+            body = body.replace(f'"cache_read_input_tokens":{1500 + 500 * n}', '"cache_read_input_tokens":1000')
+        return replace(event, body=body)
+
+    assert (
+        status("cache/reads-grow-with-the-history", spoilt(growing(), WireResponse, constant, every=True))
+        is Status.VIOLATED
+    )
+
+
+def test_the_life_of_a_mark_is_part_of_it() -> None:
+    def longer(event: WireRequest) -> WireRequest:
+        return body_with(lambda body: body["messages"][-1]["content"][0]["cache_control"].update(ttl="1h"))(event)
+
+    assert status("cache/marks-reach-the-wire", spoilt(growing(), WireRequest, longer)) is Status.VIOLATED
+
+
+def test_a_stateless_history_that_lacks_the_answer_is_found() -> None:
+    view = spoilt(plain(), HistorySnapshot, lambda event: replace(event, messages=(Message.user("How is bed 3?"),)))
+    assert status("parity/same-history-after-each-turn", view) is Status.VIOLATED
+
+
+def test_parsed_output_is_compared_by_value_not_by_spelling() -> None:
+    view = spoilt(structured(), Response, response_with(structured_output={"moist": True, "bed": "3"}))
+    assert status("structured/output-is-parsed", view) is Status.HELD
+
+
+def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
+    from . import test_cancellation_checks, test_core_checks, test_error_checks, test_tool_checks
+
+    cases = [
+        *ALL,
+        *test_core_checks.CORE,
+        *test_core_checks.STREAMING,
+        *test_tool_checks.CASES,
+        *test_cancellation_checks.CASES,
+        *test_error_checks.ERRORS,
+        *test_error_checks.RECOVERY,
+    ]
+    # The comparison of modes takes two runs and has tests of its own.
+    assert {case.id for case in cases} | {"streaming/stream-and-batch-agree"} == set(suite().profiles.ids)

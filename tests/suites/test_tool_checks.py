@@ -1,0 +1,200 @@
+"""Checks of tools: definitions, results, calls and names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import FinishReason, FunctionCall
+from turnproof.requirements import judge
+from turnproof.transcript import FunctionCallDetected, Response, WireRequest
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import Made, body_with, error, response_with, scripted, spoilt
+from .cases import Case, decide, suite
+from .conversations import READ, broken, no_arguments, odd_names, read, result, tools
+
+CLIPPED, BROKEN = FinishReason.MAX_TOKENS, FinishReason.TOOL_USE
+
+
+def wire(change: Callable[[Any], Any], nth: int = 1) -> Callable[[View], View]:
+    """The request that carries the results, changed."""
+    return lambda view: spoilt(view, WireRequest, body_with(change), nth)
+
+
+def results(change: Callable[[list[Any]], Any]) -> Callable[[View], View]:
+    """The content that carries the results, changed in place."""
+    return wire(lambda body: change(body["messages"][2]["content"]) and None)
+
+
+def calls(change: Callable[[FunctionCall], FunctionCall], every: bool = True) -> Callable[[View], View]:
+    """The calls of the first response, changed (only the first one unless `every`)."""
+
+    def changed(event: Response) -> Response:
+        parts, left = [], True
+        for part in event.response.parts:
+            if isinstance(part, FunctionCall) and (every or left):
+                part, left = change(part), False
+            parts.append(part)
+        return replace(event, response=replace(event.response, parts=tuple(parts)))
+
+    return lambda view: spoilt(view, Response, changed)
+
+
+def with_call(event: Response) -> Response:
+    """The response also has the call that never became complete."""
+    return replace(
+        event, response=replace(event.response, parts=(*event.response.parts, FunctionCall(id="x", name="water_bed")))
+    )
+
+
+CASES = [
+    Case(
+        "tools/definitions-are-sent-each-turn",
+        tools,
+        wire(lambda body: body["tools"].pop() and None),
+        "water_bed",
+    ),
+    Case("tools/results-answer-every-call", tools, results(lambda content: content.pop()), "toolu_2"),
+    Case(
+        "tools/results-follow-their-calls",
+        tools,
+        results(lambda content: content.insert(0, {"type": "text", "text": "Here:"})),
+        "stands a message",
+    ),
+    Case("tools/results-keep-the-order-of-calls", tools, results(lambda content: content.reverse()), "went out as"),
+    Case(
+        "tools/failure-is-marked-on-the-wire",
+        tools,
+        results(lambda content: content[1].update(is_error=False)),
+        "says otherwise",
+    ),
+    Case("tools/unknown-and-failing-tools-are-answered", tools, results(lambda content: content.pop()), "toolu_2"),
+    Case(
+        "tools/string-results-go-out-unquoted",
+        tools,
+        results(lambda content: content[0].update(content='"41 %"')),
+        "returned '41 %'",
+    ),
+    Case("tools/call-ids-are-kept", tools, calls(lambda call: replace(call, id="call_" + call.id)), "toolu_1"),
+    Case(
+        "tools/arguments-keep-their-values",
+        tools,
+        calls(lambda call: replace(call, args={**call.args, "litres": "50"})),
+        "$.litres: wire 50, response '50'",
+    ),
+    Case(
+        "tools/no-arguments-are-an-empty-object",
+        no_arguments,
+        lambda view: spoilt(
+            view,
+            Response,
+            lambda event: replace(error("JSONDecodeError", typed=False), turn=event.turn, call=event.call),
+        ),
+        "JSONDecodeError",
+    ),
+    Case(
+        "tools/clipped-calls-are-not-returned",
+        lambda: broken(CLIPPED),
+        lambda view: spoilt(view, Response, with_call),
+        "water_bed",
+    ),
+    Case(
+        "tools/broken-arguments-never-run",
+        lambda: broken(BROKEN),
+        lambda view: spoilt(view, Response, with_call),
+        "no JSON",
+    ),
+    Case(
+        "tools/tool-use-comes-with-calls",
+        tools,
+        lambda view: spoilt(view, Response, response_with(finish_reason=FinishReason.TOOL_USE), 1),
+        "has no call",
+    ),
+    Case(
+        "tools/parallel-calls-stay-apart",
+        tools,
+        calls(lambda call: replace(call, id="toolu_1")),
+        "under one id",
+    ),
+    Case("tools/names-come-back", odd_names, calls(lambda call: replace(call, name="bed:water")), "'bed.water'"),
+    Case(
+        "tools/names-stay-apart",
+        odd_names,
+        wire(lambda body: body["tools"][1].update(name="bed_water")),
+        "two tools went out",
+    ),
+    Case("tools/names-are-legal", odd_names, wire(lambda body: body["tools"][0].update(name="bed.water")), "bed.water"),
+    Case(
+        "tools/replayed-calls-use-declared-names",
+        odd_names,
+        wire(lambda body: body["messages"][1]["content"][0].update(name="bed.water")),
+        "in the history",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
+    decide(case)
+
+
+def status(name: str, view: View) -> Status:
+    return judge(suite().catalogue[name], "stateless", [view]).status
+
+
+def test_a_clipped_call_must_not_be_announced_either() -> None:
+    made = Made(scripted(["Well."]), tools=(READ,)).turn("Read!")
+    view = broken(CLIPPED)
+    announced = FunctionCallDetected(function_call=FunctionCall(id="x", name="read_sensor"), turn=0, call=0)
+    events = view.transcript.events
+    spoilt_view = View(
+        replace(view.transcript, events=(*events[:4], announced, *events[4:])), view.dialect, made.scenario
+    )
+    assert status("tools/clipped-calls-are-not-returned", view) is Status.HELD
+    assert status("tools/clipped-calls-are-not-returned", spoilt_view) is Status.VIOLATED
+
+
+def test_raising_on_broken_arguments_is_as_good_as_leaving_the_call_out() -> None:
+    raised = spoilt(
+        broken(BROKEN), Response, lambda event: replace(error("TransportError"), turn=event.turn, call=event.call)
+    )
+    assert status("tools/broken-arguments-never-run", raised) is Status.HELD
+
+
+def test_additions_to_a_schema_are_the_adapters_right() -> None:
+    view = spoilt(
+        tools(),
+        WireRequest,
+        body_with(
+            lambda body: [tool["input_schema"].update(additionalProperties=False) for tool in body["tools"]] and None
+        ),
+        every=True,
+    )
+    assert status("tools/definitions-are-sent-each-turn", view) is Status.HELD
+
+
+def test_the_same_id_in_a_later_turn_is_another_call() -> None:
+    made = Made(scripted([read()], ["Yes."]), scripted([read()], ["No."]), tools=(READ,))
+    made.turn("Moist?").call(read()).results(result(value="41 %")).call("Yes.").end()
+    made.turn("Still?").call(read()).results(result(value="gone", is_error=True)).call("No.").end()
+    view = made.view()
+    for name in ("results-answer-every-call", "results-follow-their-calls", "failure-is-marked-on-the-wire"):
+        assert status(f"tools/{name}", view) is Status.HELD
+
+
+def test_results_may_be_followed_by_text_in_their_message() -> None:
+    def added(body: Any) -> None:
+        body["messages"][2]["content"].append({"type": "text", "text": "And?"})
+
+    assert status("tools/results-follow-their-calls", wire(added)(tools())) is Status.HELD
+
+
+def test_one_wrong_argument_is_found_whichever_call_it_is_in() -> None:
+    only_first = calls(lambda call: replace(call, args={**call.args, "bed": 3}), every=False)(tools())
+    assert status("tools/arguments-keep-their-values", only_first) is Status.VIOLATED

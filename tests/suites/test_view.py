@@ -1,0 +1,146 @@
+"""The readable view over a transcript."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import ToolSchema
+from turnproof.transcript import Chunk, LateCallback, WireRequest
+from turnproof.view import View, wire_names
+from turnproof.view.diff import differences, equal, show
+
+from .build import Made, error, scripted, spoilt
+from .conversations import cancelled, disturbed, overloaded, plain, probed, tools
+
+
+def test_turns_hold_their_calls_and_calls_both_of_their_sides() -> None:
+    first, second = tools().turns
+    assert [call.index for call in first.calls] == [0, 1]
+    asked, answered = first.calls
+    assert asked.answer is not None
+    assert asked.sent is not None
+    assert [call.name for call in asked.answer.parts[1:]] == ["read_sensor", "read_sensor"]  # type: ignore[union-attr]
+    assert [message.role for message in answered.sent.messages] == ["user", "model", "tool"]  # type: ignore[union-attr]
+    assert "".join(asked.chunks) == "Let me look."
+    assert len(asked.function_calls) == 2
+    assert second.calls[0].where == "turn 1 round 0 (call 2)"
+
+
+def test_repeated_attempts_are_counted_by_round() -> None:
+    first, second = overloaded().calls
+    assert (first.attempt, second.attempt) == (0, 1)
+    assert first.failed is not None
+    assert first.response is None
+    assert second.where.endswith("attempt 2)")
+
+
+def test_a_held_answer_is_not_clean_and_shows_what_had_come() -> None:
+    call = cancelled().calls[0]
+    assert call.last is not None
+    assert call.answer is None
+    assert not call.clean
+    assert call.last.held
+    assert call.last.text == "Bed 3 is "
+    assert call.last.answer is not None
+    assert not call.last.answer.complete
+
+
+def test_harmless_faults_leave_an_answer_clean() -> None:
+    call = disturbed("drip").calls[0]
+    assert call.clean
+    assert call.fault is None
+    assert call.last is not None
+    assert call.last.disturbed
+
+
+def test_late_callbacks_belong_to_the_call_that_made_them() -> None:
+    view = spoilt(plain(), Chunk, lambda event: LateCallback(kind="chunk", turn=0, call=0), 3)
+    assert [late.kind for late in view.calls[0].late] == ["chunk"]
+
+
+def test_probes_stand_apart_from_the_conversation() -> None:
+    view = probed("fresh")
+    assert len(view.calls) == 1
+    assert [call.index for call in view.probes["fresh"]] == [0]
+    assert len(view.probe_exchanges("fresh")) == 1
+    assert list(view.probe_responses("fresh")) == [0]
+
+
+def test_a_request_that_is_none_has_no_neutral_form() -> None:
+    broken = spoilt(plain(), WireRequest, lambda event: replace(event, body="{not json", operation="other"))
+    assert broken.calls[0].exchanges[0].call is None
+    assert broken.calls[0].sent is None
+
+
+def test_failures_outside_any_call_are_strays() -> None:
+    made = Made(scripted(["Yes."])).turn("Moist?").call("Yes.").end()
+    made.add(error("OSError", typed=False))
+    assert [failed.error for failed in made.view().strays] == ["OSError"]
+
+
+def test_a_view_keeps_turns_the_scenario_does_not_have() -> None:
+    view = plain()
+    short = View(view.transcript, view.dialect, replace(view.scenario, turns=view.scenario.turns[:1]))
+    assert short.turns[1].script is None
+    assert short.calls[1].script is None
+
+
+DOT, COLON, PLAIN = (
+    ToolSchema(name, f"The tool {name}", {"type": "object", "properties": {name: {}}}) for name in ("a.b", "a:b", "a_b")
+)
+
+
+def sent(tool: ToolSchema, name: str) -> ToolSchema:
+    return ToolSchema(name, tool.description, tool.parameters)
+
+
+@pytest.mark.parametrize(
+    ("held", "on_wire", "names"),
+    [
+        ([PLAIN], [PLAIN], {"a_b": "a_b"}),
+        ([DOT, COLON], [sent(DOT, "a_b"), sent(COLON, "a_b_2")], {"a.b": "a_b", "a:b": "a_b_2"}),
+        ([DOT, COLON], [sent(COLON, "a_b"), sent(DOT, "a_b_2")], {"a.b": "a_b_2", "a:b": "a_b"}),
+        ([DOT, PLAIN], [sent(DOT, "a_b_1"), PLAIN], {"a_b": "a_b", "a.b": "a_b_1"}),
+        ([DOT, PLAIN], [PLAIN], {"a_b": "a_b"}),
+        ([ToolSchema("read"), ToolSchema("write")], [ToolSchema("read")], {"read": "read"}),
+        ([ToolSchema("größe der beete")], [ToolSchema("gr_e_der_beete")], {"größe der beete": "gr_e_der_beete"}),
+        ([ToolSchema("forecast")], [ToolSchema("final_result", "The answer")], {}),
+    ],
+)
+def test_wire_names_are_found_by_what_the_tools_are(
+    held: list[ToolSchema], on_wire: list[ToolSchema], names: dict[str, str]
+) -> None:
+    assert wire_names(held, on_wire) == names
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "same"),
+    [
+        (1, 1.0, True),
+        (1, True, False),
+        (0, False, False),
+        ("1", 1, False),
+        (None, None, True),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ([1, 2], (1, 2), True),
+        ([1], [1, None], False),
+        ({"a": None}, {}, False),
+    ],
+)
+def test_json_values_are_equal_by_value_and_type(a: object, b: object, same: bool) -> None:
+    assert equal(a, b) is same
+    assert bool(differences(a, b)) is not same
+
+
+def test_differences_have_paths_and_both_sides_and_an_end() -> None:
+    assert differences({"a": [{"b": 1}]}, {"a": [{"b": 2}]}, names=("held", "sent")) == ["$.a[0].b: held 1, sent 2"]
+    assert differences([1], []) == ["$[0]: a 1, b (absent)"]
+    assert differences(list(range(20)), [])[-1] == "..."
+
+
+def test_long_values_are_shortened_in_the_middle() -> None:
+    shown = show("x" * 500)
+    assert len(shown) < 170
+    assert shown.startswith("'x")
+    assert shown.endswith("x'")
