@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import msgspec
-
 from turnproof.messages import JSON, TokenUsage
 from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
@@ -26,7 +24,7 @@ def _fallen(before: TokenUsage, after: TokenUsage) -> str | None:
 
 @check(
     "accounting/prompt-counts-everything",
-    aspect=lambda view: by_place(view, _usages(view)),
+    aspect=lambda view: by_place(view, _deviations(view)),
 )
 def prompt_counts_everything(view: View) -> Findings:
     """Fresh, read from the cache and written to it."""
@@ -42,8 +40,16 @@ def prompt_counts_everything(view: View) -> Findings:
             )
 
 
-def _usages(view: View) -> list[tuple[ProviderCall, JSON]]:
-    return [(one.call, msgspec.to_builtins(one.response.usage)) for one in answered(view)]
+def _deviations(view: View) -> list[tuple[ProviderCall, JSON]]:
+    """What each response says more or less than the wire: whether both paths asked the same is judged elsewhere."""
+    return [
+        (
+            one.call,
+            {name: value - getattr(one.wire.usage, name) for name, value in _figures(one.response.usage).items()},
+        )
+        for one in answered(view)
+        if one.wire.usage is not None
+    ]
 
 
 @check("accounting/output-is-what-the-wire-says")

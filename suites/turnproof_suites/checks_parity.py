@@ -16,9 +16,12 @@ from .reading import call_aliases, paused, plain
 
 @check("parity/same-outcome-of-each-turn", aspect=lambda view: _outcomes(view))
 def same_outcome_of_each_turn(view: View) -> Findings:
-    """An answer where an answer was scripted, an error where nothing else could come, a cancelled turn where it was."""
+    """An answer where an answer was scripted, an error where nothing else could come, a cancelled turn where it was.
+
+    Whether a turn survives a passing fault is the business of recovery.
+    """
     for turn in view.turns:
-        if turn.script is None or turn.ended is None:
+        if turn.script is None or turn.ended is None or (turn.script.faults and turn.script.expect == "answer"):
             continue
         if turn.ended.outcome == turn.script.expect:
             yield "outcomes of turns"

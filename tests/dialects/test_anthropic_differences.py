@@ -16,6 +16,7 @@ import pytest
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, WireDifference
 from turnproof.messages import (
+    ExecutableCode,
     FileRef,
     FunctionCall,
     InlineData,
@@ -49,6 +50,8 @@ WIRE_SENSOR: Json = {
 }  # fmt: skip
 PNG = InlineData("image/png", b"png")
 WIRE_PNG = image({"type": "base64", "media_type": "image/png", "data": "cG5n"})
+
+READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
 
 ASKED, WIRE_ASKED = user("How moist is bed 3?"), user_message("How moist is bed 3?")
 THANKS, WIRE_THANKS = user("Thanks"), user_message("Thanks")
@@ -232,6 +235,8 @@ WRONG: tuple[Case, ...] = (
     Case("lost-parallel-call", [ASKED, TWO_CALLS, TWO_RESULTS],
          [WIRE_ASKED, assistant(call()), user_message(result())], ("lost-call", "lost-result")),
     Case("lost-result-replaced", [*HELD_LOOP], [*WIRE_LOOP[:2], user_message(result(content="ok"))], ("lost-result",)),
+    Case("emptied-json-result", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", READING))],
+         [*WIRE_LOOP[:2], user_message(result(content="{}"))], ("lost-result",)),
     Case("changed-arguments", HELD_LOOP, [WIRE_ASKED, assistant("Let me look.", call(input={"bed": "4"})),
          WIRE_LOOP[2]],
          ("changed-args",)),
@@ -255,6 +260,8 @@ WRONG: tuple[Case, ...] = (
     Case("result-of-another-call",
          [ASKED, model(FunctionCall("c:1", "read_sensor")), Message.tool(ToolResult("c:1", "read_sensor", "1"))],
          [WIRE_ASKED, assistant(call("c_1", input={})), user_message(result("c_2", "1"))], ("lost-result", "invented")),
+    Case("thought-behind-its-call", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(call(), thinking_block()), user_message(result())], ("order",), wire=THINKING),
     Case("lost-error-flag", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", True))],
          WIRE_LOOP,
          ("lost-error-flag",)),
@@ -318,6 +325,8 @@ UNCLASSIFIED: tuple[Case, ...] = (
          [WIRE_ASKED, assistant("Let me look.", call("toolu_x")), user_message(result("toolu_x"))], ("unlisted",)),
     Case("result-wrapped", HELD_LOOP, [*WIRE_LOOP[:2], user_message(result(content='{"result": "41 %"}'))],
          ("unlisted",)),
+    Case("result-as-repr", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", READING))],
+         [*WIRE_LOOP[:2], user_message(result(content=repr(READING)))], ("unlisted",)),
     Case("result-placeholder", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", ""))],
          [*WIRE_LOOP[:2], user_message(result(content="(no output)"))], ("unlisted",)),
     Case("attachment-beside-its-result",
@@ -335,6 +344,10 @@ UNCLASSIFIED: tuple[Case, ...] = (
              "type": "object", "properties": {"bed": {"type": "string"}}, "additionalProperties": False}}]}),
     Case("tool-of-the-adapter-forced", [ASKED], [WIRE_ASKED], ("unlisted",),
          wire={"tools": [WIRE_SENSOR], "tool_choice": {"type": "tool", "name": "read_sensor"}}),
+    Case("image-of-the-model", [ASKED, model("Here.", PNG), THANKS], [WIRE_ASKED, assistant("Here."), WIRE_THANKS],
+         ("unlisted",)),
+    Case("code-that-another-service-ran", [ASKED, model(ExecutableCode("python", "1 + 1"), "2"), THANKS],
+         [WIRE_ASKED, assistant("2"), WIRE_THANKS], ("unlisted",)),
     Case("another-model", [ASKED], [WIRE_ASKED], ("unlisted",), wire={"model": "claude-haiku-4-5"}),
 )  # fmt: skip
 

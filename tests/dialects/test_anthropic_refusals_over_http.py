@@ -24,9 +24,14 @@ from turnproof.messages import FinishReason, Text
 from .anthropic_pairs import PAIRS, Ask, Pair, world
 from .anthropic_pairs.asks import KEY
 
-# The SDK always sends a key, a JSON body and, for models, its own paths: what it cannot say, it cannot be refused.
+# The SDK always sends a key, a JSON body and its own paths for models: for what it cannot say, it cannot be refused.
+# A hundred thousand messages prove nothing more over HTTP, and take seconds.
 SENDABLE = [
-    pair for pair in PAIRS if pair.illegal.raw is None and pair.illegal.method == "POST" and pair.rule != "missing-key"
+    pair
+    for pair in PAIRS
+    if pair.illegal.raw is None
+    and pair.illegal.method == "POST"
+    and pair.rule not in ("missing-key", "too-many-messages")
 ]
 
 

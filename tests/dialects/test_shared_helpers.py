@@ -8,14 +8,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnproof.dialects import tokens
+from turnproof.dialects import dialect, dialect_names, tokens
 from turnproof.dialects.base import PromptUsage, Reply, ReplyPart
 from turnproof.dialects.naming import NameMap, speak
 from turnproof.dialects.prefix_cache import Cell, PrefixStore, Ttl
 from turnproof.dialects.sse import frames, is_event_stream
+from turnproof.errors import BindingError
 from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
 
 LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+
+
+# -- the registry
+
+
+def test_a_dialect_is_found_by_name_and_a_wrong_name_lists_the_known_ones() -> None:
+    assert "anthropic-messages" in dialect_names()
+    assert dialect("anthropic-messages").name == "anthropic-messages"
+    with pytest.raises(BindingError, match=r"unknown dialect 'anthropic'; known: .*anthropic-messages"):
+        dialect("anthropic")
 
 
 # -- SSE

@@ -16,7 +16,7 @@ from turnproof.driver import Lab, RunSpec
 from turnproof.errors import CatalogueError, HarnessError
 from turnproof.evidence import digest
 from turnproof.exits import Exit
-from turnproof.requirements import load_suite
+from turnproof.requirements import judge, load_suite
 from turnproof.transcript import RunKey
 
 FIVE = (
@@ -134,13 +134,11 @@ def test_nothing_measured_is_no_success(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_check_that_falls_over_is_a_fault_and_no_survivor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    real = kill_matrix.judge
-
     def failing(requirement: Any, path: Any, views: Any, **options: Any) -> Any:
         every = list(views)
         if any("DEBUG" in view.transcript.end.stdout for view in every):
             raise HarnessError("the check of core/finish-reason-says-why failed")
-        return real(requirement, path, every, **options)
+        return judge(requirement, path, every, **options)
 
     monkeypatch.setattr(kill_matrix, "judge", failing)
     code, matrix = run(tmp_path, "answer-printed")
@@ -156,7 +154,7 @@ def test_a_control_that_violates_a_must_fails_the_run() -> None:
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("call-ids-replace", "no mutant matches 'call-ids-replace', did you mean 'call-ids-replaced'"),
+        ("call-ids-replace", "no mutant matches 'call-ids-replace'; did you mean 'call-ids-replaced'"),
         ("mutants.fakes:NO_MUTANT", "is a object, not a Mutant"),
         ("mutants.fakes:Nobody", "no mutant 'mutants.fakes:Nobody'"),
     ],
@@ -164,7 +162,7 @@ def test_a_control_that_violates_a_must_fails_the_run() -> None:
 def test_a_name_that_is_no_mutant_is_refused(name: str, complaint: str) -> None:
     with pytest.raises(CatalogueError) as refused:
         select([name])
-    assert complaint.replace(", did", "").split(" did")[0] in str(refused.value)
+    assert complaint in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,10 @@ def test_a_small_catalogue_loads(tmp_path: Path) -> None:
         ({"reason": " "}, "reason is blank"),
         ({"scenarios": []}, "no scenario"),
         ({"paths": ["sideways"]}, "sideways"),
+        ({"sources": ["wire:anthropic#5"]}, "`rests_on` goes with a `wire:` source"),
+        ({"rests_on": "REC"}, "`rests_on` goes with a `wire:` source"),
+        ({"sources": ["wire:anthropic#5"], "rests_on": "INF"}, "no MUST rests on an inferred wire rule"),
+        ({"sources": ["wire:anthropic#5"], "rests_on": "HEARSAY"}, "HEARSAY"),
     ],
 )
 def test_a_mistake_in_an_entry_is_refused_with_file_and_reason(

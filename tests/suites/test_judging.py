@@ -82,6 +82,17 @@ def test_the_weakest_evidence_of_what_held_is_named() -> None:
     assert judge(requirement(), "stateless", [run()], registry=yields(*found)).rests_on is Evidence.ISSUE
 
 
+def test_a_verdict_rests_on_what_its_requirement_rests_on_or_on_less() -> None:
+    documented = requirement(sources=("wire:anthropic#5",), rests_on=Evidence.DOCUMENTED)
+    plain = judge(documented, "stateless", [run()], registry=yields("texts"))
+    assert plain.rests_on is Evidence.DOCUMENTED
+    weaker = judge(documented, "stateless", [run()], registry=yields(violated("refused", rests_on=Evidence.ISSUE)))
+    assert weaker.rests_on is Evidence.ISSUE
+    stronger = judge(documented, "stateless", [run()], registry=yields(violated("refused", rests_on=Evidence.RECORDED)))
+    assert stronger.rests_on is Evidence.DOCUMENTED
+    assert judge(documented, "stateless", [run()], registry=yields()).rests_on is None
+
+
 def test_a_check_may_return_a_verdict_or_nothing_itself() -> None:
     assert judge(requirement(), "stateless", [run()], registry=registry(lambda view: held("x"))).status is Status.HELD
     nothing = judge(requirement(), "stateless", [run()], registry=registry(lambda view: None))

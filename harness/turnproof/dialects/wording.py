@@ -44,6 +44,7 @@ def without_tagged(text: str, inner: str) -> str | None:
 
 
 def parses_to(text: str, value: JSON) -> bool:
+    """Whether a text is this value as JSON, however it is spaced."""
     try:
         return same_json(msgspec.json.decode(text), value)
     except msgspec.DecodeError:

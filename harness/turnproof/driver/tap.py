@@ -60,7 +60,7 @@ class Recorder:
         self.cut_name = ""
         self.cancelled = False
         self._seen = threading.Condition()
-        self._text = self._thinking = self._calls = 0
+        self._text = self._thinking = self._calls = self._usages = 0
         self.streamed = False
         self.last_calls: tuple[FunctionCall, ...] = ()
         self.on_begin: Callable[[CallBegan], None] = lambda began: None
@@ -78,7 +78,7 @@ class Recorder:
     def begin(self, began: CallBegan) -> None:
         """A provider call starts: the parent notes which exchanges follow."""
         with self._seen:
-            self._text = self._thinking = self._calls = 0
+            self._text = self._thinking = self._calls = self._usages = 0
         self.on_begin(began)
         self.event(began)
         self.control.ask("call-begins", (began.call, began.probe))
@@ -87,12 +87,13 @@ class Recorder:
         """The provider call is over: the parent puts its exchanges in front of the callbacks."""
         self.control.ask("call-ended")
 
-    def saw(self, *, text: int = 0, thinking: int = 0, calls: int = 0) -> None:
+    def saw(self, *, text: int = 0, thinking: int = 0, calls: int = 0, usages: int = 0) -> None:
         """A callback has delivered something."""
         with self._seen:
             self._text += text
             self._thinking += thinking
             self._calls += calls
+            self._usages += usages
             self._seen.notify_all()
 
     def cancel(self, at: str) -> None:
@@ -110,7 +111,8 @@ class Recorder:
         self.cancel(self.cut_name)
 
     def _has(self, arrived: Arrived) -> bool:
-        return self._text >= arrived.text and self._thinking >= arrived.thinking and self._calls >= arrived.calls
+        seen = Arrived(self._text, self._thinking, self._calls, self._usages)
+        return all(getattr(seen, name) >= getattr(arrived, name) for name in Arrived.__slots__)
 
 
 class Callbacks:
@@ -155,6 +157,7 @@ class Callbacks:
 
     def _usage(self, usage: TokenUsage) -> None:
         self._recorder.event(UsageUpdate(usage=usage, **self._where))
+        self._recorder.saw(usages=1)
 
     def _function_call(self, call: FunctionCall) -> None:
         self._recorder.event(FunctionCallDetected(function_call=call, **self._where))

@@ -31,6 +31,7 @@ class Arrived:
     text: int = 0
     thinking: int = 0
     calls: int = 0
+    usages: int = 0
 
 
 class WireFilter(Protocol):

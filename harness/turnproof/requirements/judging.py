@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
+from ..dialects.base import Evidence
 from ..errors import HarnessError
 from ..provider import Capabilities, Difference, Path
-from ..verdict import Verdict, combine, held, inconclusive, not_claimed, violated
+from ..verdict import Status, Verdict, combine, held, inconclusive, not_claimed, violated
 from ..view import View
 from ..view.diff import differences
 from .model import Requirement
@@ -41,7 +42,7 @@ def judge(
     check = registry[requirement.id]
     mine = [view for view in views if view.key.path == path and view.key.repeat == 0]
     mine = [view for view in mine if requirement.looks_at(view.key.scenario)]
-    return combine([*_judge_single(check, mine), *_judge_modes(check, mine)])
+    return _rested(requirement, combine([*_judge_single(check, mine), *_judge_modes(check, mine)]))
 
 
 def _judge_single(check: Check, views: Sequence[View]) -> list[Verdict]:
@@ -106,7 +107,15 @@ def judge_parity(
             verdict = _compare(aspect, view, firsts[key], seconds.get(key), excuses)
             if verdict is not None:
                 verdicts.append(verdict)
-    return combine(verdicts)
+    return _rested(requirement, combine(verdicts))
+
+
+def _rested(requirement: Requirement, verdict: Verdict) -> Verdict:
+    """The verdict with the weakest evidence of what decided it: the check's own, or what the requirement rests on."""
+    marks = [mark for mark in (verdict.rests_on, requirement.rests_on) if mark is not None]
+    if not marks or verdict.status not in (Status.HELD, Status.VIOLATED):
+        return verdict
+    return msgspec.structs.replace(verdict, rests_on=max(marks, key=list(Evidence).index))
 
 
 def stale_differences(declared: Sequence[Difference], verdicts: Iterable[Verdict]) -> tuple[Difference, ...]:

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from .._suggest import did_you_mean
+from ..dialects.base import Evidence
 from ..errors import CatalogueError
 from ..provider import Capabilities, Path
 
@@ -58,7 +59,8 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a fact sheet),
     `design:purity`. `scenarios` are globs that limit the runs it is judged on, `paths` limits them to one path where
     the other has no such thing. `differences` names the intended differences between the paths that may excuse its
-    parity.
+    parity. `rests_on` is the weakest evidence among the facts about the wire that its check takes for granted; no
+    MUST rests on inference.
     """
 
     id: str
@@ -72,6 +74,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     scenarios: tuple[str, ...] = ("*",)
     paths: tuple[Path, ...] = ("stateless", "legacy")
     differences: tuple[str, ...] = ()
+    rests_on: Evidence | None = None
 
     def __post_init__(self) -> None:
         self._check(self.profile in PROFILES, f"no profile {self.profile!r}{did_you_mean(self.profile, PROFILES)}")
@@ -87,6 +90,12 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         for name in self.capability:
             self._check(_is_capability(name), f"no capability {name!r}{did_you_mean(name, _CAPABILITIES)}")
+        cites_wire = any(source.startswith("wire:") for source in self.sources)
+        self._check(
+            cites_wire == (self.rests_on is not None), "`rests_on` goes with a `wire:` source, and only with one"
+        )
+        inferred = self.rests_on is Evidence.INFERRED and self.level is Level.MUST
+        self._check(not inferred, "no MUST rests on an inferred wire rule")
         self._check(bool(self.scenarios and self.paths), "it is limited to no scenario or path at all")
 
     def _check(self, holds: bool, otherwise: str) -> None:
