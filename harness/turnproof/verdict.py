@@ -32,7 +32,8 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `message` is for people: what was seen, both sides, where. `compared` lists what a `held` rests on (a `held`
     that compared nothing is turned into `inconclusive`). `rests_on` is the weakest evidence of any wire rule used.
-    `evidence` are the digests of the transcripts read; `where` the run the message speaks of.
+    `evidence` are the digests of the transcripts read; `where` the run the message speaks of;
+    `more` counts the further places that the message ends with.
     """
 
     status: Status
@@ -42,6 +43,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     evidence: tuple[str, ...] = ()
     where: str = ""
     detail: str = ""
+    more: int = 0
 
 
 def held(*compared: str, rests_on: Evidence | None = None) -> Verdict:
@@ -89,9 +91,9 @@ def combine(verdicts: Iterable[Verdict]) -> Verdict:
     evidence = tuple(dict.fromkeys(d for verdict in chosen for d in verdict.evidence))
     marks = [verdict.rests_on for verdict in chosen if verdict.rests_on is not None]
     order = list(Evidence)
-    more = len(chosen) - 1
     first = chosen[0]
-    message = first.message + (f" (and in {more} more)" if more and status is not Status.HELD else "")
+    more = sum(verdict.more + 1 for verdict in chosen) - 1 if status is not Status.HELD else 0
+    message = first.message.removesuffix(_and_more(first.more)) + _and_more(more)
     return Verdict(
         status,
         message=message,
@@ -100,4 +102,9 @@ def combine(verdicts: Iterable[Verdict]) -> Verdict:
         evidence=evidence,
         where=first.where,
         detail=first.detail,
+        more=more,
     )
+
+
+def _and_more(count: int) -> str:
+    return f" (and in {count} more)" if count else ""

@@ -11,9 +11,7 @@ from turnproof.driver.mutation import Mutant
 from turnproof.messages import FinishReason, ProviderResponse, TokenUsage
 from turnproof.provider import Capabilities
 from turnproof_adapters.anthropic.binding import BINDING as REFERENCE
-from turnproof_suites.mutants._broken import Broken, Given
-from turnproof_suites.mutants._mutant import mutant
-from turnproof_suites.mutants._rewriting import Rewriting
+from turnproof_suites.mutants import Broken, Given, Rewriting, mutant
 
 ONE = "basics/plain"
 SOURCE = "design:mutant"

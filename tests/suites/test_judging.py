@@ -111,6 +111,14 @@ def test_only_first_runs_of_the_path_and_of_the_scenarios_looked_at_are_read() -
     assert seen == ["one/stateless/stream"]
 
 
+def test_the_order_in_which_runs_ended_changes_nothing() -> None:
+    views = [run("a"), run("b"), run("a", mode="batch")]
+    found = yields(violated("lost"))
+    there, back = (judge(requirement(), "stateless", order, registry=found) for order in (views, views[::-1]))
+    assert there == back
+    assert there.where == "a/stateless/batch"
+
+
 def test_what_is_not_claimed_is_not_judged() -> None:
     need = requirement(capability=("tools", "cache:explicit"))
     verdict = judge(need, "stateless", [run()], claims=Capabilities(tools=True), registry=yields("x"))

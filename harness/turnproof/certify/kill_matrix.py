@@ -41,8 +41,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One mutant of the matrix.
 
     `detail` says what was seen, or why it does not count. `paths` has, for each path it was run on, `caught`,
-    `missed`, `equal` (to the control) or `unmeasured` (the requirement looked at nothing there). `trips` are the other
-    requirements that were violated, though they held for the control.
+    `missed`, `equal` (to the control) or `unmeasured` (the control did not hold the requirement there). `trips` are
+    the other requirements that were violated, though the control did not violate them.
     """
 
     mutant: str
@@ -146,17 +146,17 @@ class Judge:
         return self._known[keys]
 
     def _path(self, mutant: Mutant, path: str, broken: Mapping[RunKey, View], before: Verdicts, after: Verdicts) -> str:
-        mine = {key: view for key, view in broken.items() if key.path == path}
-        if all(view.digest == self._bench.control[key].digest for key, view in mine.items()):
-            return "equal"
         place = mutant.caught_by, path
         # A mutant of one path alone may show in the comparison of both, and only there.
         parity = mutant.caught_by, "parity"
         places = [place, parity] if len(_paths(broken)) == 1 and parity in before else [place]
         measured = [one for one in places if before[one].status is Status.HELD]
-        if any(after[one].status is Status.VIOLATED for one in measured):
-            return "caught"
-        return "missed" if measured else "unmeasured"
+        if not measured:
+            return "unmeasured"
+        mine = {key: view for key, view in broken.items() if key.path == path}
+        if all(view.digest == self._bench.control[key].digest for key, view in mine.items()):
+            return "equal"
+        return "caught" if any(after[one].status is Status.VIOLATED for one in measured) else "missed"
 
     def _outcome(
         self,

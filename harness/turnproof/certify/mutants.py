@@ -183,24 +183,21 @@ class _Runs:
         """Make every run of the trials, and of the control on all its paths where they take place."""
         broken = [spec for trial in trials if trial.mutant.fails != "hangs" for spec in trial.runs]
         hanging = [spec for trial in trials if trial.mutant.fails == "hangs" for spec in trial.runs]
-        scenes = {spec.scenario.name: spec.scenario for spec in (*broken, *hanging)}
+        scenes = {spec.scenario.name: spec.scenario for spec in broken}
         control = [
             RunSpec(options.adapter, scenario, key)
             for scenario in scenes.values()
             for key in _keys(binding, scenario, _paths(binding))
         ]
-        if control:
+        if broken:
             with Lab(jobs=options.jobs or 2, seed=options.seed) as lab:
                 lab.run_all([*control, *broken], self.keep)
         if hanging:
-            self._hang(options, hanging)
-
-    def _hang(self, options: MutantsOptions, specs: Iterable[RunSpec]) -> None:
-        with Lab(jobs=1, seed=options.seed, time_limit=HANG_LIMIT) as lab:
-            for spec in specs:
+            with Lab(jobs=1, seed=options.seed, time_limit=HANG_LIMIT) as lab:
                 # The short limit counts from a worker's second run on: only then is its SDK imported for sure.
-                lab.run(replace(spec, mutant=None))
-                self.keep(spec, lab.run(spec))
+                for hangs in hanging:
+                    for spec in (replace(hangs, mutant=None), hangs):
+                        self.keep(spec, lab.run(spec))
 
     def keep(self, spec: RunSpec, transcript: Transcript) -> None:
         """Take a run in."""

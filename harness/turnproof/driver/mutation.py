@@ -5,12 +5,14 @@ Mutants come with suites (entry point group `turnproof.suites`); this module kno
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
+from pathlib import Path as Folder
 from typing import Any, Literal, TypeAlias
 
 from .._suggest import did_you_mean
@@ -78,6 +80,9 @@ def mutant_named(name: str) -> Mutant:
 
 def _foreign(name: str) -> Mutant:
     module, _, attribute = name.partition(":")
+    here = str(Folder.cwd())
+    if here not in sys.path:  # as `python -m` finds modules, and bindings are found
+        sys.path.insert(0, here)
     try:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:

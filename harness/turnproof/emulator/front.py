@@ -149,7 +149,7 @@ class EmulatorServer:
             rendered = run.dialect.render_refusal(parsed, run.seed)
             return await Writer(request, run, exchange, rendered).write(None, None)
         exchange.call, exchange.operation = parsed, parsed.operation
-        exchange.round = rounds_since_user(parsed)
+        exchange.round = rounds_since_user(parsed, run.turn)
         exchange.findings = run.dialect.validate(exchange.request, parsed, run.world)
         refused = (finding for finding in exchange.findings if finding.enforced)
         refusal = next(refused, None) if run.judges else None

@@ -15,6 +15,7 @@ from .run import Exchange, Responder, ServerRun
 if TYPE_CHECKING:
     from ..cassettes.proxy import ProxyTarget
     from ..cassettes.replay import Player
+    from ..scenarios.model import Turn
 
 __all__ = ["CassetteResponder", "EchoResponder", "ProxyResponder", "Responder", "ScriptResponder", "rounds_since_user"]
 
@@ -26,17 +27,19 @@ MISMATCH_STATUS = 418
 """A status that no provider uses: an adapter cannot take the notice of a mismatch for an answer of the API."""
 
 
-def rounds_since_user(call: Call) -> int:
-    """Rounds since the last user message that is not a result: which scripted reply is due.
+def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
+    """Rounds since the user spoke: which scripted reply is due.
 
-    A round is a message of results, or an answer of the model that was paused and is sent back to be gone on with.
+    A round is a message of results, or an answer of the model that was paused and is sent back to be gone on with. Where
+    the armed turn is known, the user's words are looked for: an adapter may put text of its own beside results.
     """
+    said = "".join(part.text for part in turn.user if isinstance(part, Text)) if turn is not None else ""
+    known = any(message.role == "user" and said in message.text for message in call.messages)
     rounds = 1 if call.messages and call.messages[-1].role == "model" else 0
     for message in reversed(call.messages):
-        if message.role == "user":
+        if message.role == "user" and (not known or said in message.text):
             break
-        if message.role == "tool":
-            rounds += 1
+        rounds += message.role == "tool"
     return rounds
 
 

@@ -13,6 +13,7 @@ import msgspec
 from ..dialects.base import Evidence
 from ..errors import HarnessError
 from ..provider import Capabilities, Difference, Path
+from ..transcript import RunKey
 from ..verdict import Status, Verdict, combine, held, inconclusive, not_claimed, violated
 from ..view import View
 from ..view.diff import differences
@@ -41,7 +42,8 @@ def judge(
         return not_claimed(f"it says nothing of the {path} path")
     check = registry[requirement.id]
     mine = [view for view in views if view.key.path == path and view.key.repeat == 0]
-    mine = [view for view in mine if requirement.looks_at(view.key.scenario)]
+    # Sorted: runs end in any order, and the same evidence must give the same verdict.
+    mine = sorted((view for view in mine if requirement.looks_at(view.key.scenario)), key=_by_key)
     return _rested(requirement, combine([*_judge_single(check, mine), *_judge_modes(check, mine)]))
 
 
@@ -147,8 +149,13 @@ def _compare(
     return _seen(violated(f"the paths differ: {found[0]}", detail="\n".join(found)), *views)
 
 
+def _by_key(view: View) -> RunKey:
+    return view.key
+
+
 def _by_run(requirement: Requirement, views: Iterable[View]) -> dict[tuple[str, str], View]:
-    return {(view.key.scenario, view.key.mode): view for view in views if requirement.looks_at(view.key.scenario)}
+    looked_at = sorted((view for view in views if requirement.looks_at(view.key.scenario)), key=_by_key)
+    return {(view.key.scenario, view.key.mode): view for view in looked_at}
 
 
 def _if_finished(verdict: Verdict, view: View) -> Verdict:

@@ -2,7 +2,8 @@
 
 Each mutant breaks one thing at one seam (what an adapter is given, what it returns, what it calls back, or what goes
 over the wire) and names the requirement that has to notice. They wrap any adapter, or stand as a rewriting proxy in
-front of the server, so that they break every provider's adapter alike.
+front of the server, so that they break every provider's adapter alike. What they are made of is exported for mutants
+of other people's.
 """
 
 from __future__ import annotations
@@ -27,8 +28,12 @@ from . import (
     tools_names,
     tools_outgoing,
 )
+from ._broken import Broken, Given, Proceed
+from ._mutant import mutant
+from ._rewriting import Rewriting
+from ._wire import Wire
 
-__all__ = ["MUTANTS"]
+__all__ = ["MUTANTS", "Broken", "Given", "Proceed", "Rewriting", "Wire", "mutant"]
 
 _AREAS = (
     core_inputs,
