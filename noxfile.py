@@ -72,9 +72,21 @@ def record(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure what a turn costs on each path, against the plain SDK call."""
-    session.install("-e", ".[anthropic,bench]")
-    session.run("pytest", "benchmarks", "-o", "addopts=", *session.posargs)
+    """Measure what a turn costs on each path against the plain SDK call; then server and cassettes."""
+    session.install("-e", ".[anthropic,bench,vcr]")
+    session.run(
+        "pytest",
+        "benchmarks",
+        "-o",
+        "addopts=",
+        "-q",
+        "-W",
+        "ignore::DeprecationWarning",
+        "--benchmark-quiet",
+        *session.posargs,
+    )
+    session.run("python", "benchmarks/bench_server.py")
+    session.run("python", "benchmarks/bench_cassettes.py")
 
 
 @nox.session

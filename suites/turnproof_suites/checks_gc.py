@@ -10,7 +10,7 @@ from turnproof.verdict import violated
 from turnproof.view import TurnView, View
 from turnproof.view.diff import show
 
-from .reading import Requested, calls_made, results_in, system_text, too_long, user_text
+from .reading import Requested, calls_made, makes_room, results_in, system_text, too_long, user_text
 
 
 def _after_collection(view: View) -> Iterator[tuple[TurnView, Requested]]:
@@ -21,7 +21,7 @@ def _after_collection(view: View) -> Iterator[tuple[TurnView, Requested]]:
         for call in turn.calls:
             if due and call.last is not None and call.sent is not None:
                 yield turn, Requested(call, call.last, call.sent)
-            due = call.last is not None and too_long(call.last.answer)
+            due = makes_room(call)
 
 
 @check("gc/pairs-stay-whole")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from turnproof.messages import FunctionCall
+from turnproof.messages import Message
 from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
 from turnproof.view import View
@@ -16,18 +16,16 @@ from .reading import answered, calls_made, matched_calls, requested
 def names_come_back(view: View) -> Findings:
     """A call names the tool as the session knows it, whatever the wire had to call it."""
     for one in answered(view):
-        script = one.call.script
-        if script is None:
-            continue
-        meant = [part.part.name for part in script.parts if isinstance(part.part, FunctionCall) and not part.broken]
-        got = [call.name for call in one.response.calls]
-        if not meant or len(meant) != len(got):
-            continue
-        if sorted(meant) == sorted(got):
-            yield "names of called tools"
-        else:
-            lost = next(name for name in meant if name not in got or meant.count(name) != got.count(name))
-            yield violated(f"{one.where}: the model called {lost!r}, the adapter returned calls of {got}")
+        own = one.call.session_names
+        for sent, got in matched_calls([Message.model(*one.wire.parts)], [Message.model(*one.response.parts)]):
+            meant = own.get(sent.name, sent.name)
+            if got.name == meant:
+                yield "names of called tools"
+            else:
+                yield violated(
+                    f"{one.where}: the model called {meant!r} ({sent.name!r} on the wire), "
+                    f"the adapter returned a call of {got.name!r}"
+                )
 
 
 @check("tools/names-stay-apart")

@@ -12,7 +12,7 @@ from turnproof.verdict import violated
 from turnproof.view import ProviderCall, TurnView, View
 from turnproof.view.diff import differences, show
 
-from .reading import calls_made, results_in, too_long
+from .reading import calls_made, makes_room, results_in, too_long
 
 
 def _attempts(view: View) -> Iterator[tuple[TurnView, ProviderCall, ProviderCall]]:
@@ -21,10 +21,6 @@ def _attempts(view: View) -> Iterator[tuple[TurnView, ProviderCall, ProviderCall
         for first, second in pairwise(turn.calls):
             if second.attempt == first.attempt + 1 and second.began.round == first.began.round and first.failed:
                 yield turn, first, second
-
-
-def _was_too_long(call: ProviderCall) -> bool:
-    return call.last is not None and too_long(call.last.answer)
 
 
 @check("recovery/turn-survives-a-passing-fault")
@@ -45,7 +41,7 @@ def turn_survives_a_passing_fault(view: View) -> Findings:
 def a_retried_request_is_the_same(view: View) -> Findings:
     """The failed attempt leaves nothing in the next one, and takes nothing away."""
     for _, first, second in _attempts(view):
-        if first.sent is None or second.sent is None or _was_too_long(first):
+        if first.sent is None or second.sent is None or makes_room(first):
             continue
         forms = view.dialect.match_form(first.sent), view.dialect.match_form(second.sent)
         found = differences(*forms, names=("first attempt", "next attempt"))
@@ -103,7 +99,7 @@ def a_too_long_prompt_is_shortened(view: View) -> Findings:
     for turn in view.turns:
         for position, call in enumerate(turn.calls):
             expected = turn.script is not None and turn.script.expect == "error"
-            if not _was_too_long(call) or call.sent is None or expected:
+            if call.last is None or not too_long(call.last.answer) or call.sent is None or expected:
                 continue
             following = turn.calls[position + 1] if position + 1 < len(turn.calls) else None
             if following is None or following.sent is None:

@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from turnproof.dialects.base import Call, WireAnswer
+from turnproof.errors import ContextLimitError
 from turnproof.messages import (
     JSON,
     FileRef,
@@ -242,16 +243,24 @@ def excerpt(exchange: Exchange | None, limit: int = 1200) -> str:
 
 
 def too_long(answer: WireAnswer | None) -> bool:
-    """Whether an API's answer says that the prompt does not fit."""
-    if answer is None or answer.status not in (400, 413):
-        return False
-    return answer.error_kind == "request_too_large" or says_too_long(answer.error_message)
+    """Whether an API's answer says that the prompt does not fit its window."""
+    return answer is not None and answer.status == 400 and says_too_long(answer.error_message)
 
 
 def says_too_long(message: str | None) -> bool:
     """Whether the words of a refusal speak of the prompt's length. Only for requests that were refused with 400."""
     words = ("prompt is too long", "exceed context limit", "context window", "context length")
     return any(word in (message or "").lower() for word in words)
+
+
+def makes_room(call: ProviderCall) -> bool:
+    """Whether the session may rightly collect history because of this call.
+
+    A request of too many bytes (413) is no prompt of too many tokens, but an adapter may say that less would do.
+    """
+    answer = call.last.answer if call.last is not None else None
+    raised = {call.failed.error, *call.failed.bases} if call.failed is not None else set()
+    return too_long(answer) or ContextLimitError.__name__ in raised
 
 
 def matched_results(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[ToolResult, ToolResult]]:

@@ -43,9 +43,7 @@ def run(server: EmulatorServer) -> Iterator[ServerRun]:
 
 
 def turn(fault: Fault | None = None, cancel: Cut | None = None) -> Turn:
-    return Turn(
-        user=(Text("How is bed 3?"),), rounds=(ROUND,), faults=() if fault is None else (fault,), cancel=cancel
-    )
+    return Turn(user=(Text("How is bed 3?"),), rounds=(ROUND,), faults=() if fault is None else (fault,), cancel=cancel)
 
 
 def request(stream: bool = True, **more: Any) -> bytes:

@@ -12,7 +12,8 @@ import pytest
 
 from turnproof.cancel import CancelToken
 from turnproof.dialects.base import Call, HttpRequest, Rendered, WireEvent
-from turnproof.errors import InvalidRequestError
+from turnproof.driver.mutation import mutated_binding
+from turnproof.errors import InvalidRequestError, RateLimitError
 from turnproof.messages import (
     FinishReason,
     FunctionCall,
@@ -23,6 +24,7 @@ from turnproof.messages import (
     ToolSchema,
     same_history,
 )
+from turnproof.provider import Binding, Capabilities, Endpoint, Outcome
 from turnproof_suites.mutants._broken import Broken, Given, Proceed, overheard
 from turnproof_suites.mutants._rewriting import Rewriting
 from turnproof_suites.mutants._wire import Json, Wire
@@ -231,3 +233,56 @@ def test_requests_of_other_operations_and_dialects_pass_through(path: str) -> No
     assert proxy.request(request(path)).body is BODY
     answer = rendered(DELTA)
     assert proxy.response(Call("generate"), answer) is answer
+
+
+# -- other people's calling forms --------------------------------------------------------------------------------
+
+
+class Foreign:
+    """A coroutine function with the short signature, which returns its failures."""
+
+    async def complete(
+        self,
+        messages: Any,
+        system: Any,
+        tools: Any,
+        schema: Any,
+        token: Any,
+        on_chunk: Any,
+        on_usage: Any,
+        on_thinking: Any,
+    ) -> Outcome:
+        if not messages:
+            return Outcome(error=RateLimitError("slow down", status=429, retry_after=3.0))
+        return Outcome(ProviderResponse((Text("Hi"),), finish_reason=FinishReason.MAX_TOKENS))
+
+
+FOREIGN = Binding(
+    "foreign",
+    "anthropic-messages",
+    "m",
+    Capabilities(),
+    open_stateless=lambda endpoint: Foreign(),
+    signature="short",
+    errors="returned",
+)
+
+
+def test_a_mutant_wraps_an_adapter_whatever_its_calling_form() -> None:
+    endpoint = Endpoint("http://127.0.0.1:1", "key", "m")
+    binding = mutated_binding(FOREIGN, "finish-always-stop")
+    assert (binding.signature, binding.errors, binding.open_legacy) == ("full", "raised", None)
+    assert binding.open_stateless is not None
+    provider = binding.open_stateless(endpoint)
+    try:
+        response = provider.complete([Message.user("Hello")], on_chunk=None)
+        assert response.finish_reason is FinishReason.STOP
+        with pytest.raises(RateLimitError, match="slow down"):
+            provider.complete([])
+    finally:
+        provider.shutdown()
+
+
+def test_a_binding_is_left_alone_without_a_mutant_and_by_a_proxy() -> None:
+    assert mutated_binding(FOREIGN, None) is FOREIGN
+    assert mutated_binding(FOREIGN, "call-ids-replaced") is FOREIGN

@@ -81,16 +81,17 @@ class Encoder:
         messages = list(messages)
         known = self._known_beginning(messages)
         start, arrangement = len(known.messages), known.arrangement.copy()
-        settled, snapshot = len(messages), None
+        settled, snapshot = start, None
         for place in range(start, len(messages)):
             message = messages[place]
             units = self._row(message)
-            if units.marked and snapshot is None:
-                # Marks move on with every turn: what stands before the first one is what the next request shares.
+            if snapshot is None and (units.marked or place == len(messages) - 1):
+                # What the next request surely shares: marks move on with every turn, and the last message goes when a
+                # turn fails.
                 settled, snapshot = place, arrangement.copy()
             arrangement.add(message.role, units.units)
-        if settled > start:
-            grown = _Beginning(known.messages + list(map(ref, messages[start:settled])), snapshot or arrangement.copy())
+        if snapshot is not None and settled > start:
+            grown = _Beginning(known.messages + list(map(ref, messages[start:settled])), snapshot)
             self._remember(grown, messages[settled - 1], replaces=messages[start - 1] if start else None)
         return arrangement
 

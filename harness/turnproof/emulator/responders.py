@@ -30,8 +30,8 @@ MISMATCH_STATUS = 418
 def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
     """Rounds since the user spoke: which scripted reply is due.
 
-    A round is a message of results, or an answer of the model that was paused and is sent back to be gone on with. Where
-    the armed turn is known, the user's words are looked for: an adapter may put text of its own beside results.
+    A round is a message of results, or an answer of the model that was paused and is sent back to be gone on with.
+    Where the armed turn is known, the user's words are looked for: an adapter may put text of its own beside results.
     """
     said = "".join(part.text for part in turn.user if isinstance(part, Text)) if turn is not None else ""
     known = any(message.role == "user" and said in message.text for message in call.messages)

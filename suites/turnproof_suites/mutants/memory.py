@@ -25,7 +25,8 @@ class _Watching(Broken):
     known: Sequence[Message] = ()
 
     def shortened(self, given: Given, known: Sequence[Message]) -> Given:
-        raise NotImplementedError
+        """What goes in instead, where `known` messages were there before."""
+        return given
 
     def given(self, given: Given) -> Given:
         if self.path == "legacy":
