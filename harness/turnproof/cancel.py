@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from .errors import Cancelled
 
@@ -54,6 +56,39 @@ class CancelToken:
         """Raise `Cancelled` if the token is set."""
         if self.is_cancelled:
             raise Cancelled("the turn was cancelled")
+
+    @contextlib.contextmanager
+    def interrupting(self) -> Iterator[None]:
+        """For coroutines: inside, cancelling the token, from whatever thread, cancels the running task.
+
+        The block is then left at the `await` it was in, without an exception, so that what had arrived can be
+        returned after it. A task that is cancelled for another reason raises `asyncio.CancelledError` as ever.
+        Raises `Cancelled` at once if the token is set already.
+        """
+        self.raise_if_cancelled()
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        if task is None:
+            raise RuntimeError("interrupting() needs a task: use it in a coroutine")
+        inside, interrupted = True, False
+
+        def interrupt() -> None:
+            nonlocal interrupted
+            # In the loop's thread: the task is at an `await`, and this is the only place that asks whether inside.
+            if inside:
+                interrupted = task.cancel()
+
+        def fire() -> None:
+            loop.call_soon_threadsafe(interrupt)
+
+        forget = self.on_cancel(fire)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if not interrupted or task.uncancel():
+                raise
+        finally:
+            inside = False
+            forget()
 
     def _forget(self, callback: Callable[[], None]) -> None:
         with self._lock:

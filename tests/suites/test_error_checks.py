@@ -222,3 +222,11 @@ def test_a_cancellation_is_no_failure() -> None:
 def test_the_apis_sentences_about_long_prompts_are_known(message: str) -> None:
     view = refused(message=message)
     assert status("errors/context-limit-is-recognised", view) is Status.VIOLATED
+
+
+def test_a_request_of_too_many_bytes_may_be_called_a_bad_one_or_a_long_one() -> None:
+    for name in ("InvalidRequestError", "ContextLimitError"):
+        view = refused(413, name)
+        assert status("errors/class-fits-the-status", view) is Status.HELD
+        assert status("errors/context-limit-is-recognised", view) is Status.INCONCLUSIVE
+        assert status("recovery/a-too-long-prompt-is-shortened", view) is Status.INCONCLUSIVE

@@ -17,7 +17,7 @@ from turnproof.view import View
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, decide, suite
-from .conversations import READ, broken, no_arguments, odd_names, read, result, tools
+from .conversations import READ, WATER, broken, no_arguments, odd_names, read, result, tools
 
 CLIPPED, BROKEN = FinishReason.MAX_TOKENS, FinishReason.TOOL_USE
 
@@ -198,3 +198,10 @@ def test_results_may_be_followed_by_text_in_their_message() -> None:
 def test_one_wrong_argument_is_found_whichever_call_it_is_in() -> None:
     only_first = calls(lambda call: replace(call, args={**call.args, "bed": 3}), every=False)(tools())
     assert status("tools/arguments-keep-their-values", only_first) is Status.VIOLATED
+
+
+def test_the_wire_decides_which_tool_was_called_not_the_script() -> None:
+    """A model that calls another tool than was scripted is no fault of the adapter."""
+    made = Made(scripted([read()]), tools=(READ, WATER))
+    view = made.turn("Read!").call(replace(read(), name="water_bed")).end().view()
+    assert status("tools/names-come-back", view) is Status.HELD

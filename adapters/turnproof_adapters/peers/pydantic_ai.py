@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
-from pydantic_ai import exceptions, messages, models, tools
+from pydantic_ai import exceptions, models, tools, usage
+from pydantic_ai import messages as m
 from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 
@@ -13,6 +13,7 @@ from turnproof import cancel, errors, provider
 from turnproof import messages as ours
 
 DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-5"
+CLAIMS = "streaming tools parallel_tools thinking images documents result_images cancel cancel_batch typed_errors"
 FINISH = {"stop": "stop", "tool_call": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 FINISH |= {"pause_turn": "paused", "model_context_window_exceeded": "context_limit"}  # told by the API's own word only
 ERRORS: dict[Any, type[errors.ProviderError]] = {  # the first that fits
@@ -23,6 +24,59 @@ ERRORS: dict[Any, type[errors.ProviderError]] = {  # the first that fits
     exceptions.ModelHTTPError: errors.InvalidRequestError,
     exceptions.ModelAPIError: errors.TransportError,
 }
+OUTCOMES: Any = "success", "failed"
+OTHER: dict[type, Any] = {  # each side's word for what the other says
+    ours.Text: lambda it: m.TextPart(it.text),
+    ours.InlineData: lambda it: m.BinaryContent(it.data, media_type=it.mime_type),
+    ours.FileRef: lambda it: (m.DocumentUrl, m.ImageUrl)["image/" in it.mime_type](it.uri, media_type=it.mime_type),
+    ours.Thought: lambda it: m.ThinkingPart(it.text, provider_name="anthropic", **it.provider_data.data),
+    ours.FunctionCall: lambda it: m.ToolCallPart(it.name, ours.thaw(it.args), it.id),
+    ours.ToolResult: lambda it: m.ToolReturnPart(
+        it.name, [ours.thaw(it.result), *map(other, it.attachments)], it.call_id, outcome=OUTCOMES[it.is_error]
+    ),
+    ours.ToolSchema: lambda it: tools.ToolDefinition(
+        name=it.name, description=it.description, parameters_json_schema=ours.thaw(it.parameters)
+    ),
+    m.TextPart: lambda it: ours.Text(it.content),
+    m.ThinkingPart: lambda it: ours.Thought(
+        it.content, provider_data=ours.ProviderData(DIALECT, MODEL, {"id": it.id, "signature": it.signature})
+    ),
+    m.ToolCallPart: lambda it: ours.FunctionCall(it.tool_call_id, it.tool_name, it.args_as_dict(raise_if_invalid=True)),
+    usage.RequestUsage: lambda it: ours.TokenUsage(
+        it.input_tokens, it.output_tokens, it.total_tokens, it.cache_read_tokens, it.cache_write_tokens
+    ),
+}
+
+
+def other(it: Any) -> Any:
+    return OTHER[type(it)](it)
+
+
+def message(said: ours.Message) -> m.ModelMessage:
+    parts = [other(part) for part in said.parts]
+    if said.role == "user":
+        parts = [m.UserPromptPart([getattr(part, "content", part) for part in parts])]
+    return m.ModelResponse(parts, provider_name="anthropic") if said.role == "model" else m.ModelRequest(parts)
+
+
+def response(answer: m.ModelResponse, cancelled: bool = False) -> ours.ProviderResponse:
+    cut = cancelled or answer.finish_reason == "length"  # then without calls, and thoughts that are not signed
+    parts = [
+        part for part in answer.parts if not cut or isinstance(part, m.TextPart) or getattr(part, "signature", None)
+    ]
+    raw = (answer.provider_details or {}).get("finish_reason", "")
+    word = "cancelled" if cancelled else FINISH.get(raw) or FINISH.get(answer.finish_reason or "", "unknown")
+    return ours.ProviderResponse(tuple(map(other, parts)), other(answer.usage), ours.FinishReason(word), raw or None)
+
+
+def news(event: Any, stream: models.StreamedResponse) -> tuple[str, Any]:
+    match event:
+        case m.PartStartEvent(part=part) | m.PartDeltaEvent(delta=part):
+            text = getattr(part, "content", None) or getattr(part, "content_delta", None)
+            return "on_thinking" if isinstance(part, m.ThinkingPart | m.ThinkingPartDelta) else "on_chunk", text
+        case m.PartEndEvent(part=m.ToolCallPart() as call) if stream.finish_reason != "length":
+            return "on_function_call", other(call)
+    return "on_usage_update", other(stream.usage)
 
 
 class PydanticAI:
@@ -36,56 +90,31 @@ class PydanticAI:
         self.shutdown = wire.client.close
 
     async def complete(self, history: Any, system: Any, declared: Any, **options: Any) -> ours.ProviderResponse:
-        token, task, stream = options["cancel_token"] or cancel.CancelToken(), asyncio.current_task(), None
-        token.raise_if_cancelled()
-        forget = token.on_cancel(lambda: task.get_loop().call_soon_threadsafe(task.cancel))
-        parameters = models.ModelRequestParameters(
-            function_tools=[theirs(tool) for tool in declared or ()],
-            instruction_parts=[messages.InstructionPart(getattr(system, "text", system))] if system else None,
-        )
+        heard = [m.InstructionPart(getattr(system, "text", system))] if system else None
+        known = models.ModelRequestParameters(function_tools=list(map(other, declared or ())), instruction_parts=heard)
+        request = [message(said) for said in history], None, known
+        stream: Any = None
         try:
-            if not options["on_chunk"]:
-                return response(await self._model.request([*map(message, history)], None, parameters))
-            async with self._model.request_stream([*map(message, history)], None, parameters) as stream:
-                async for event in stream:
-                    tell(event, stream, options)
-            return response(stream.get())
-        except asyncio.CancelledError:
-            if not token.is_cancelled:
-                raise
-            return response(stream.get() if stream else messages.ModelResponse([]), cancelled=True)
+            with (options["cancel_token"] or cancel.CancelToken()).interrupting():
+                if not options["on_chunk"]:
+                    return response(await self._model.request(*request))
+                async with self._model.request_stream(*request) as stream:
+                    async for event in stream:
+                        listener, heard = news(event, stream)
+                        if heard and options[listener]:
+                            options[listener](heard)
+                return response(stream.get())
+            return response(stream.get() if stream else m.ModelResponse([]), cancelled=True)
         except exceptions.ModelAPIError as error:
             kind = next(kind for known, kind in ERRORS.items() if isinstance(error, known))
             typed = kind(str(error), status=getattr(error, "status_code", None), kind=error.provider_error_type)
             typed.retry_after = error.retry_after
             raise typed from error
-        finally:
-            forget()
+        except ValueError as error:  # arguments of a call that are not JSON
+            raise errors.TransportError(str(error)) from error
 
 
-def message(said: ours.Message) -> messages.ModelMessage:
-    parts = [theirs(part) for part in said.parts]
-    if said.role == "model":
-        return messages.ModelResponse(parts, provider_name="anthropic")
-    return messages.ModelRequest(parts if said.role == "tool" else [messages.UserPromptPart(parts)])
-
-
-def theirs(thing: Any) -> Any:
-    match thing:
-        case ours.Text(text=text):
-            return 
-        case ours.Thought(text=text, provider_data=ours.ProviderData(data=data)):
-            return messages.ThinkingPart(text, **data, provider_name="anthropic")
-        case ours.FunctionCall(id=id, name=name, args=args):
-            return messages.ToolCallPart(name, ours.thaw(args), id)
-        case ours.ToolResult():
-            content = [ours.thaw(thing.result), *map(theirs, thing.attachments)]
-            outcome = "failed" if thing.is_error else "success"
-            return messages.ToolReturnPart(thing.name, content, thing.call_id, outcome=outcome)
-        case ours.ToolSchema():
-            schema = ours.thaw(thing.parameters)
-            return tools.ToolDefinition(name=thing.name, description=thing.description, parameters_json_schema=schema)
-        case ours.InlineData():
-            return messages.BinaryContent(thing.data, media_type=thing.mime_type)
-        case ours.FileRef():
-            return messages.ImageUrl(thing.uri, media_type=thing.mime_type)
+capabilities: Any = dict.fromkeys(CLAIMS.split(), True)
+BINDING = provider.Binding(
+    "pydantic-ai", DIALECT, MODEL, provider.Capabilities(**capabilities), PydanticAI, package="pydantic-ai-slim"
+)
