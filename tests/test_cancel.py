@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 
@@ -137,3 +138,82 @@ def test_whatever_the_threads_do_each_callback_runs_exactly_once() -> None:
         for thread in threads:
             thread.join()
         assert runs == {(worker, number): 1 for worker in range(8) for number in range(20)}
+
+
+# -- for coroutines
+
+
+def test_cancelling_from_another_thread_interrupts_the_task_which_then_goes_on() -> None:
+    token, arrived = CancelToken(), asyncio.Event()
+
+    async def call() -> str:
+        with token.interrupting():
+            threading.Thread(target=token.cancel).start()
+            await arrived.wait()
+            return "an answer"
+        await asyncio.sleep(0)  # the cancellation is used up
+        return "what had arrived"
+
+    assert asyncio.run(call()) == "what had arrived"
+
+
+def test_a_task_that_is_cancelled_for_another_reason_ends() -> None:
+    async def call() -> None:
+        with CancelToken().interrupting():
+            await asyncio.Event().wait()
+
+    async def cancelled() -> bool:
+        task = asyncio.create_task(call())
+        await asyncio.sleep(0)
+        task.cancel()
+        return isinstance((await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError)
+
+    assert asyncio.run(cancelled())
+
+
+def test_a_task_that_is_cancelled_for_both_reasons_ends() -> None:
+    token = CancelToken()
+
+    async def call() -> None:
+        with token.interrupting():
+            await asyncio.Event().wait()
+
+    async def cancelled() -> bool:
+        task = asyncio.create_task(call())
+        await asyncio.sleep(0)
+        token.cancel()
+        await asyncio.sleep(0)
+        task.cancel()
+        return isinstance((await asyncio.gather(task, return_exceptions=True))[0], asyncio.CancelledError)
+
+    assert asyncio.run(cancelled())
+
+
+def test_a_token_that_is_set_already_lets_no_coroutine_begin() -> None:
+    token = CancelToken()
+    token.cancel()
+
+    async def call() -> None:
+        with token.interrupting():
+            pytest.fail("it began")
+
+    with pytest.raises(Cancelled):
+        asyncio.run(call())
+
+
+def test_cancelling_after_the_block_interrupts_nothing() -> None:
+    token = CancelToken()
+
+    async def call() -> str:
+        with token.interrupting():
+            # Scheduled while inside, run when outside.
+            token.cancel()
+        await asyncio.sleep(0)
+        return "an answer"
+
+    assert asyncio.run(call()) == "an answer"
+
+
+def test_only_a_task_can_be_interrupted() -> None:
+    with pytest.raises(RuntimeError), CancelToken().interrupting():
+        pytest.fail("there is no task here")

@@ -73,7 +73,7 @@ class CancelToken:
 
         def interrupt() -> None:
             nonlocal interrupted
-            # In the loop's thread: the task is at an `await`, and this is the only place that asks whether inside.
+            # Runs in the loop's thread, as the task does: what is true here stays true until the task goes on.
             if inside:
                 interrupted = task.cancel()
 

@@ -126,7 +126,10 @@ class Response(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="respo
 
 
 class Failed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="failed"):
-    """A provider call or a whole turn raised. `typed` says whether it was a ProviderError; `scope` which of both."""
+    """A provider call or a whole turn raised. `typed` says whether it was a ProviderError; `scope` which of both.
+
+    `from_callback`: the exception came out of the session's own callback, and the adapter let it through.
+    """
 
     scope: Literal["call", "turn"]
     error: str
@@ -139,6 +142,7 @@ class Failed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="failed"
     mutated: tuple[str, ...] = ()
     limit: int | None = None
     requested: int | None = None
+    from_callback: bool = False
 
 
 class Cancelled(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="cancelled"):

@@ -25,7 +25,7 @@ ERRORS: dict[Any, type[errors.ProviderError]] = {  # the first that fits
     exceptions.ModelAPIError: errors.TransportError,
 }
 OUTCOMES: Any = "success", "failed"
-OTHER: dict[type, Any] = {  # each side's word for what the other says
+OTHER: dict[type, Any] = {  # what one side says, in the other's words
     ours.Text: lambda it: m.TextPart(it.text),
     ours.InlineData: lambda it: m.BinaryContent(it.data, media_type=it.mime_type),
     ours.FileRef: lambda it: (m.DocumentUrl, m.ImageUrl)["image/" in it.mime_type](it.uri, media_type=it.mime_type),
@@ -61,9 +61,7 @@ def message(said: ours.Message) -> m.ModelMessage:
 
 def response(answer: m.ModelResponse, cancelled: bool = False) -> ours.ProviderResponse:
     cut = cancelled or answer.finish_reason == "length"  # then without calls, and thoughts that are not signed
-    parts = [
-        part for part in answer.parts if not cut or isinstance(part, m.TextPart) or getattr(part, "signature", None)
-    ]
+    parts = [part for part in answer.parts if not cut or part.part_kind == "text" or vars(part).get("signature")]
     raw = (answer.provider_details or {}).get("finish_reason", "")
     word = "cancelled" if cancelled else FINISH.get(raw) or FINISH.get(answer.finish_reason or "", "unknown")
     return ours.ProviderResponse(tuple(map(other, parts)), other(answer.usage), ours.FinishReason(word), raw or None)
@@ -89,20 +87,20 @@ class PydanticAI:
         self._model = AnthropicModel(endpoint.model, provider=wire, settings=settings)
         self.shutdown = wire.client.close
 
-    async def complete(self, history: Any, system: Any, declared: Any, **options: Any) -> ours.ProviderResponse:
-        heard = [m.InstructionPart(getattr(system, "text", system))] if system else None
-        known = models.ModelRequestParameters(function_tools=list(map(other, declared or ())), instruction_parts=heard)
-        request = [message(said) for said in history], None, known
+    async def complete(self, history: Any, system: Any = None, offer: Any = None, **given: Any) -> Any:
+        rules = [m.InstructionPart(getattr(system, "text", system))] if system else None
+        extra = models.ModelRequestParameters(function_tools=list(map(other, offer or ())), instruction_parts=rules)
+        request = [message(said) for said in history], None, extra
         stream: Any = None
         try:
-            with (options["cancel_token"] or cancel.CancelToken()).interrupting():
-                if not options["on_chunk"]:
+            with (given.get("cancel_token") or cancel.CancelToken()).interrupting():
+                if not given.get("on_chunk"):
                     return response(await self._model.request(*request))
                 async with self._model.request_stream(*request) as stream:
                     async for event in stream:
                         listener, heard = news(event, stream)
-                        if heard and options[listener]:
-                            options[listener](heard)
+                        if heard and given.get(listener):
+                            given[listener](heard)
                 return response(stream.get())
             return response(stream.get() if stream else m.ModelResponse([]), cancelled=True)
         except exceptions.ModelAPIError as error:

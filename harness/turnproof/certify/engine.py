@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from importlib.metadata import PackageNotFoundError, version
 
@@ -17,7 +17,7 @@ from ..evidence import EvidenceStore
 from ..known_issues import accept, append_accepted, apply_known_issues
 from ..provider import Binding
 from ..reports import write_reports
-from ..requirements import Level, Suite, load_suite, stale_differences
+from ..requirements import Level, Requirement, Suite, load_suite, stale_differences
 from ..runlog import AdapterLine, Environment, Header, RequirementLine, RunWriter, read_run
 from .backends import Backends, choose_backend
 from .campaign import Campaign, exit_code
@@ -34,53 +34,75 @@ def certify(options: CertifyOptions) -> int:
     partial report and re-raises KeyboardInterrupt.
     """
     started = time.monotonic()
-    suite = load_suite()
-    adapters = {spec: resolve_binding(spec) for spec in options.adapters}
-    names = [binding.name for binding in adapters.values()]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise UsageError(f"two adapters are named {sorted(twice)[0]!r}: certify them in runs of their own")
-    for binding in adapters.values():
-        suite.catalogue.check_declared(binding.declared)
-    requirements = select(suite.requirements, options.only, options.skip, options.profiles)
-    scenarios = chosen_scenarios(suite_scenarios(suite), options.scenarios)
-    the_plan = plan(adapters, suite, scenarios, requirements, path=options.path, depth=options.depth)
+    adapters = _adapters(options.adapters)
     backends = Backends({spec: choose_backend(spec, binding, options.backend) for spec, binding in adapters.items()})
-    for spec, binding in adapters.items():
-        backends.prepare(spec, binding, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
-    with (
-        RunWriter(options.out / "run.ndjson") as writer,
-        Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends) as lab,
-    ):
-        _write_head(writer, options, suite, adapters, backends)
-        store = EvidenceStore(options.out / "evidence")
-        campaign = Campaign(the_plan, adapters, lab, store, writer, progress=_progress())
-        try:
-            run_items(campaign)
-        except KeyboardInterrupt:
-            campaign.stop.set()
-            for line in campaign.results:
-                writer.write(line)
-            writer.close()
-            write_reports(read_run(options.out / "run.ndjson"), options.out, store)
-            raise
-        known = options.config.settings.known_issue
-        results, problems = apply_known_issues(
-            campaign.results, known, date.today(), {requirement.id for requirement in suite.catalogue}
-        )
-        problems += _stale(adapters, campaign, options)
-        for line in results:
-            writer.write(line)
-        must = {requirement.id for requirement in requirements if requirement.level is Level.MUST}
-        code = exit_code(results, must, problems)
-        writer.finish(code, time.monotonic() - started, tuple(problems))
-    if options.accept:
-        append_accepted(options.config.target, accept(results, date.today(), options.config.table))
+    lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
+    with lab:
+        lab.warm((binding.package or "").replace("-", "_") for binding in adapters.values() if binding.package)
+        suite = load_suite()
+        for binding in adapters.values():
+            suite.catalogue.check_declared(binding.declared)
+        requirements = select(suite.requirements, options.only, options.skip, options.profiles)
+        scenarios = chosen_scenarios(suite_scenarios(suite), options.scenarios)
+        the_plan = plan(adapters, suite, scenarios, requirements, path=options.path, depth=options.depth)
+        for spec, binding in adapters.items():
+            backends.prepare(spec, binding, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
+        with RunWriter(options.out / "run.ndjson") as writer:
+            _write_head(writer, options, suite, adapters, backends)
+            store = EvidenceStore(options.out / "evidence")
+            campaign = Campaign(the_plan, adapters, lab, store, writer, progress=_progress())
+            _run(campaign, writer, options, store)
+            code = _conclude(campaign, writer, options, suite, requirements, started)
     write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     for talk in (*backends.mismatches, *backends.unplayed()):
         print(talk, file=sys.stderr)
     for spec, why in the_plan.left_out:
         print(f"left out for {spec}: {why}", file=sys.stderr)
+    return code
+
+
+def _adapters(specs: Sequence[str]) -> dict[str, Binding]:
+    adapters = {spec: resolve_binding(spec) for spec in specs}
+    names = [binding.name for binding in adapters.values()]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise UsageError(f"two adapters are named {sorted(twice)[0]!r}: certify them in runs of their own")
+    return adapters
+
+
+def _run(campaign: Campaign, writer: RunWriter, options: CertifyOptions, store: EvidenceStore) -> None:
+    """Measure and judge. What an interrupted campaign has so far is reported before the interrupt goes on."""
+    try:
+        run_items(campaign)
+    except KeyboardInterrupt:
+        campaign.stop.set()
+        for line in campaign.results:
+            writer.write(line)
+        writer.close()
+        write_reports(read_run(options.out / "run.ndjson"), options.out, store)
+        raise
+
+
+def _conclude(
+    campaign: Campaign,
+    writer: RunWriter,
+    options: CertifyOptions,
+    suite: Suite,
+    requirements: Sequence[Requirement],
+    started: float,
+) -> int:
+    """Apply the known issues, write results and footer; the exit code."""
+    known = options.config.settings.known_issue
+    ids = {requirement.id for requirement in suite.catalogue}
+    results, problems = apply_known_issues(campaign.results, known, date.today(), ids)
+    problems += _stale(campaign.adapters, campaign, options)
+    for line in results:
+        writer.write(line)
+    must = {requirement.id for requirement in requirements if requirement.level is Level.MUST}
+    code = exit_code(results, must, problems)
+    writer.finish(code, time.monotonic() - started, tuple(problems))
+    if options.accept:
+        append_accepted(options.config.target, accept(results, date.today(), options.config.table))
     return code
 
 

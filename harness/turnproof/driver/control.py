@@ -22,6 +22,7 @@ class Control:
     def __init__(self, conn: Connection) -> None:
         self._conn = conn
         self._send_lock = threading.Lock()
+        self._waiting: list[Event] = []
         self._acks: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.on_cancel: Callable[[Arrived], None] | None = None
         self.next_job: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -29,12 +30,13 @@ class Control:
         self._thread.start()
 
     def event(self, event: Event) -> None:
-        """Record an event."""
-        self._send(("event", event))
+        """Record an event. It travels with the next message: a write for each would cost more than the run itself."""
+        with self._send_lock:
+            self._waiting.append(event)
 
     def ask(self, kind: str, payload: object = None) -> Any:
         """Tell the parent something and wait for its answer."""
-        self._send((kind, payload))
+        self._send(kind, payload)
         answer = self._acks.get()
         if isinstance(answer, ControlLost):
             raise answer
@@ -42,11 +44,12 @@ class Control:
 
     def tell(self, kind: str, payload: object = None) -> None:
         """Tell the parent something that needs no answer."""
-        self._send((kind, payload))
+        self._send(kind, payload)
 
-    def _send(self, message: tuple[str, object]) -> None:
+    def _send(self, kind: str, payload: object) -> None:
         with self._send_lock:
-            self._conn.send(message)
+            events, self._waiting = self._waiting, []
+            self._conn.send((events, kind, payload))
 
     def _read(self) -> None:
         while True:

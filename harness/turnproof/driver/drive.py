@@ -40,7 +40,8 @@ from ..transcript import (
 from .control import Control, ControlLost
 from .job import Job
 from .probes import run_probes
-from .tap import LegacyTap, Recorder, StatelessTap, failed
+from .recorder import Recorder
+from .tap import LegacyTap, StatelessTap, failed
 
 
 @cache

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import threading
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -53,12 +54,13 @@ class Gathering:
         self._conn = conn
         self._run.on_hold = hold
 
+    def note(self, events: Sequence[Event]) -> None:
+        """Events of the run, in order."""
+        self._events.extend(events)
+
     def take(self, kind: str, payload: Any) -> None:
         """One message of the run."""
         match kind:
-            case "event":
-                self._events.append(payload)
-                return
             case "arm":
                 self._turn = payload
                 self._run.arm(payload, self._scenario.turns[payload], self._scenario.tools_in(payload))

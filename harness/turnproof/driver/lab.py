@@ -88,6 +88,14 @@ class Lab:
         self._server.start()
         return self
 
+    def warm(self, modules: Iterable[str]) -> None:
+        """Start the worker processes now and let them import what the runs will need, while the caller plans."""
+        names = tuple(modules)
+        while len(self._lines) < self._jobs:
+            self._lines.append(self._line(names))
+        for line in self._lines:
+            line.start()
+
     def __exit__(self, *_: object) -> None:
         for line in self._lines:
             line.close()
@@ -199,10 +207,10 @@ class Lab:
             events=gathering.finish(ended),
         )
 
-    def _line(self) -> _Line:
+    def _line(self, preload: tuple[str, ...] = ()) -> _Line:
         if self._in_process:
             return _ThreadLine(self._time_limit, self.binding)
-        return _ProcessLine(self._time_limit)
+        return _ProcessLine(self._time_limit, preload)
 
 
 class _Line:
@@ -224,7 +232,8 @@ class _Line:
                 if not conn.poll(limit):
                     self._discard()
                     return RunEnded(how="hung", detail=f"no sign of life for {limit:g} s, {gathering.place()}")
-                kind, payload = conn.recv()
+                events, kind, payload = conn.recv()
+                gathering.note(events)
                 limit = self._time_limit
                 if kind == "done":
                     self._opened.add(job.adapter)
@@ -234,6 +243,10 @@ class _Line:
         except (EOFError, ConnectionError, OSError) as error:
             self._discard()
             return RunEnded(how="died", detail=f"the run's process ended ({type(error).__name__}), {gathering.place()}")
+
+    def start(self) -> None:
+        """Be ready for a run."""
+        self._ready()
 
     def _ready(self) -> Connection:
         if self._conn is None:
@@ -255,16 +268,17 @@ class _Line:
 
 
 class _ProcessLine(_Line):
-    """Runs in a worker process."""
+    """Runs in a worker process, which imports `preload` as soon as it starts."""
 
-    def __init__(self, time_limit: float) -> None:
+    def __init__(self, time_limit: float, preload: tuple[str, ...] = ()) -> None:
         super().__init__(time_limit)
+        self._preload = preload
         self._process: multiprocessing.process.BaseProcess | None = None
 
     def _start(self) -> Connection:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        self._process = context.Process(target=worker.main, args=(theirs, list(sys.path)), daemon=True)
+        self._process = context.Process(target=worker.main, args=(theirs, list(sys.path), self._preload), daemon=True)
         self._process.start()
         theirs.close()
         return ours

@@ -15,7 +15,8 @@ import msgspec
 from ..provider import Binding
 from ..transcript import CallBegan, Response
 from .job import Job
-from .tap import Recorder, failed
+from .recorder import Recorder
+from .tap import failed
 
 
 def run_probes(

@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from multiprocessing.connection import Connection
 
 import msgspec
@@ -32,12 +33,15 @@ from .mutation import mutated_binding
 _find_once = cache(resolve_binding)
 
 
-def main(conn: Connection, import_path: list[str]) -> None:
+def main(conn: Connection, import_path: list[str], preload: tuple[str, ...] = ()) -> None:
     """Entry of a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
     sys.path[:] = import_path
     control = Control(conn)
     capture = DescriptorCapture()
+    for name in preload:
+        with contextlib.suppress(Exception):  # whatever is wrong with it, the first run that needs it will say
+            import_module(name)
     while (job := control.next_job.get()) is not None:
         try:
             ended = execute(job, control, capture)
@@ -54,7 +58,8 @@ def execute(
     find: Callable[[str], Binding] = _find_once,
 ) -> RunEnded:
     """Run one job with output and logs captured; the canary's hiding places are named in the result."""
-    with _captured_logs() as logs, capture.active():
+    # A second run measures noise; its logs were searched in the first one, and writing them is a tenth of a run.
+    with _captured_logs(wanted=job.key.repeat == 0) as logs, capture.active():
         try:
             ended = drive(job, mutated_binding(find(job.adapter), job.mutant), control)
         except ControlLost:
@@ -70,8 +75,11 @@ def execute(
 
 
 @contextlib.contextmanager
-def _captured_logs() -> Iterator[io.StringIO]:
+def _captured_logs(*, wanted: bool) -> Iterator[io.StringIO]:
     stream = io.StringIO()
+    if not wanted:
+        yield stream
+        return
     handler = logging.StreamHandler(stream)
     handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(message)s"))
     root = logging.getLogger()

@@ -86,6 +86,8 @@ class Writer:
             if position == cut_at:
                 await self._hold()
             if fault is not None and position == fault_at:
+                if fault.kind == "no-end" and fault.after is not None:
+                    break
                 await self._after(fault)
         assert self._response is not None
         if fault is not None and fault.kind == "no-end":

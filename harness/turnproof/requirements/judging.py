@@ -105,7 +105,7 @@ def judge_parity(
     firsts, seconds = _by_run(requirement, legacy), _by_run(requirement, again)
     verdicts = []
     for key, view in _by_run(requirement, stateless).items():
-        if key in firsts:
+        if key in firsts and (key in seconds or not seconds):
             verdict = _compare(aspect, view, firsts[key], seconds.get(key), excuses)
             if verdict is not None:
                 verdicts.append(verdict)

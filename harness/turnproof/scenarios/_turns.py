@@ -44,6 +44,7 @@ _FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "truncate": _PLACE,
     "garbage": _PLACE,
     "error-event": (*_PLACE, "status"),
+    "no-end": ("after",),
 }
 
 

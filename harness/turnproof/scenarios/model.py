@@ -53,10 +53,10 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
     `status`: answer with `status` (and `retry_after` seconds). `reset`: RST after event `index` (-1: before the
     headers). `stall`: silence after event `index`, until the client leaves. `truncate`: half of event `index`, then a
-    clean close of the socket. `no-end`: the stream ends cleanly before its end marker. `split`: every byte in a
-    write of its own around multi-byte characters and line ends. `garbage`: a broken frame after event `index`.
-    `error-event`: the API's error event with `status`'s error type. `drip`: one byte a write. `comment`: SSE comments,
-    pings and retry lines between events. `refuse-connection`: the socket is closed on accept.
+    clean close of the socket. `no-end`: the stream ends cleanly before its end marker, or already `after` an event.
+    `split`: every byte in a write of its own around multi-byte characters and line ends. `garbage`: a broken frame
+    after event `index`. `error-event`: the API's error event with `status`'s error type. `drip`: one byte a write.
+    `comment`: SSE comments, pings and retry lines between events. `refuse-connection`: the socket is closed on accept.
     `message` and `error_kind` replace the API's usual words for a `status`.
     """
 

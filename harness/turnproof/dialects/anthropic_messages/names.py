@@ -16,9 +16,11 @@ _ILLEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 def spoken_name(name: str, tools: Sequence[ToolSchema]) -> str:
     """A scripted name as the model would say it. A legal name is said as it is, also when no tool has it.
 
-    An illegal name cannot have been offered: the offered tool that looks most like it is meant. (Where two tools
-    could be meant, `naming.speak`, which knows the declared tools, has settled it before.)
+    So is an illegal one that was offered all the same: whether it may be is for `validate`. Any other was rewritten,
+    and the offered tool that looks most like it is meant. (Where two tools could be meant, `naming.speak`, which knows
+    the declared tools, has settled it before.)
     """
-    if LEGAL_NAME.fullmatch(name):
+    offered = [tool.name for tool in tools]
+    if LEGAL_NAME.fullmatch(name) or name in offered:
         return name
-    return most_similar(name, [tool.name for tool in tools]) or _ILLEGAL.sub("_", name) or "_"
+    return most_similar(name, offered) or _ILLEGAL.sub("_", name) or "_"

@@ -1,0 +1,141 @@
+"""What a run's taps write into: the events in order, and what has arrived in the call that is running."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ..cancel import CancelToken
+from ..emulator.run import Arrived
+from ..messages import FunctionCall, TokenUsage
+from ..transcript import CallBegan, Cancelled, Chunk, Event, FunctionCallDetected, LateCallback, Thinking, UsageUpdate
+from .control import Control
+
+SETTLE_LIMIT = 0.5
+"""Seconds a cancel waits for callbacks that the adapter may legally never make."""
+
+
+class Recorder:
+    """Collects a run's events and knows what has arrived in the call that is running."""
+
+    def __init__(self, control: Control) -> None:
+        self.control = control
+        self.turn = -1
+        self.call = -1
+        self.probe = ""
+        self.token: CancelToken | None = None
+        self.cut_name = ""
+        self.cancelled = False
+        self._seen = threading.Condition()
+        self._text = self._thinking = self._calls = self._usages = 0
+        self.streamed = False
+        self.last_calls: tuple[FunctionCall, ...] = ()
+        self.on_begin: Callable[[CallBegan], None] = lambda began: None
+        control.on_cancel = self._cancel_from_server
+
+    def event(self, event: Event) -> None:
+        """Record an event."""
+        self.control.event(event)
+
+    @property
+    def where(self) -> dict[str, Any]:
+        """The place in the run that the next event belongs to."""
+        return {"turn": self.turn, "call": self.call, "probe": self.probe}
+
+    def begin(self, began: CallBegan) -> None:
+        """A provider call starts: the parent notes which exchanges follow."""
+        with self._seen:
+            self._text = self._thinking = self._calls = self._usages = 0
+        self.on_begin(began)
+        self.event(began)
+        self.control.ask("call-begins", (began.call, began.probe))
+
+    def end(self) -> None:
+        """The provider call is over: the parent puts its exchanges in front of the callbacks."""
+        self.control.ask("call-ended")
+
+    def saw(self, *, text: int = 0, thinking: int = 0, calls: int = 0, usages: int = 0) -> None:
+        """A callback has delivered something."""
+        with self._seen:
+            self._text += text
+            self._thinking += thinking
+            self._calls += calls
+            self._usages += usages
+            self._seen.notify_all()
+
+    def cancel(self, at: str) -> None:
+        """Set the turn's token, and say where."""
+        if self.token is None or self.cancelled:
+            return
+        self.cancelled = True
+        self.event(Cancelled(at=at, **self.where))
+        self.token.cancel()
+
+    def _cancel_from_server(self, arrived: Arrived) -> None:
+        if self.streamed:
+            with self._seen:
+                self._seen.wait_for(lambda: self._has(arrived), timeout=SETTLE_LIMIT)
+        self.cancel(self.cut_name)
+
+    def _has(self, arrived: Arrived) -> bool:
+        seen = Arrived(self._text, self._thinking, self._calls, self._usages)
+        return all(getattr(seen, name) >= getattr(arrived, name) for name in Arrived.__slots__)
+
+
+class Callbacks:
+    """Recording versions of the four callbacks of one call. After `close()` they report themselves as late."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        on_chunk: Callable[[str], None] | None,
+        on_usage: Callable[[TokenUsage], None] | None,
+        on_call: Callable[[FunctionCall], None] | None,
+        on_thinking: Callable[[str], None] | None,
+    ) -> None:
+        self._recorder = recorder
+        self._where = recorder.where
+        self._open = True
+        self.raised: BaseException | None = None
+        self.on_chunk = self._wrap(on_chunk, self._chunk)
+        self.on_usage_update = self._wrap(on_usage, self._usage)
+        self.on_function_call = self._wrap(on_call, self._function_call)
+        self.on_thinking = self._wrap(on_thinking, self._thought)
+
+    def close(self) -> None:
+        """The call has returned; anything from here on is late."""
+        self._open = False
+
+    def _wrap(self, inner: Callable[[Any], None] | None, record: Callable[[Any], None]) -> Callable[[Any], None] | None:
+        if inner is None:
+            return None
+
+        def callback(value: Any) -> None:
+            if not self._open:
+                self._recorder.event(LateCallback(kind=record.__name__.strip("_"), **self._where))
+                return
+            record(value)
+            try:
+                inner(value)
+            except BaseException as error:
+                self.raised = error
+                raise
+
+        return callback
+
+    def _chunk(self, text: str) -> None:
+        self._recorder.event(Chunk(text=str(text), **self._where))
+        self._recorder.saw(text=len(text))
+
+    def _usage(self, usage: TokenUsage) -> None:
+        self._recorder.event(UsageUpdate(usage=usage, **self._where))
+        self._recorder.saw(usages=1)
+
+    def _function_call(self, call: FunctionCall) -> None:
+        self._recorder.event(FunctionCallDetected(function_call=call, **self._where))
+        self._recorder.saw(calls=1)
+
+    def _thought(self, text: str) -> None:
+        self._recorder.event(Thinking(text=str(text), **self._where))
+        self._recorder.saw(thinking=len(text))

@@ -1,0 +1,23 @@
+"""Under which name the scripted model calls a tool: the one that was offered for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from turnproof.dialects.anthropic_messages.names import spoken_name
+from turnproof.messages import ToolSchema
+
+
+@pytest.mark.parametrize(
+    ("offered", "spoken"),
+    [
+        pytest.param(
+            ("a.b", "a:b", "a_b"), {"a.b": "a.b", "a:b": "a:b", "a_b": "a_b"}, id="illegal, and left as they are"
+        ),
+        pytest.param(("grow_room", "a_b"), {"a.b": "a_b", "grow room": "grow_room"}, id="rewritten"),
+        pytest.param((), {"a.b": "a_b", "water": "water"}, id="not at all"),
+    ],
+)
+def test_a_tool_is_called_by_the_name_that_was_offered(offered: tuple[str, ...], spoken: dict[str, str]) -> None:
+    tools = [ToolSchema(name) for name in offered]
+    assert {name: spoken_name(name, tools) for name in spoken} == spoken

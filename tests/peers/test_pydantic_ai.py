@@ -1,0 +1,130 @@
+"""The control that is not ours: small, held to the same requirements, and accused of nothing that it does not do.
+
+Real runs, judged by the shipped checks; the full list is for `nox -s peers`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+
+import pytest
+
+import turnproof_suites
+from turnproof.bindings import resolve_binding
+from turnproof.config import load_config
+from turnproof.dialects import dialect
+from turnproof.driver import Lab, RunSpec
+from turnproof.requirements import judge, load_suite
+from turnproof.scenarios import load_all
+from turnproof.transcript import RunKey
+from turnproof.verdict import Status
+from turnproof.view import View
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("pydantic_ai") is None, reason="needs pydantic-ai: pip install 'turnproof[pydantic-ai]'"
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples" / "peers"
+REFERENCE = "turnproof_adapters.peers.pydantic_ai:BINDING"
+SCENARIOS = load_all(Path(next(iter(turnproof_suites.__path__))) / "scenarios")
+MEASURED = (
+    "basics/plain",
+    "tools/parallel",
+    "tools/illegal_names",
+    "thinking/with_tools",
+    "media/image_and_document",
+    "cancel/in_text",
+    "cancel/in_batch",
+    "finish/reasons",
+    "faults/rate_limited",
+    "faults/no_end",
+)
+HELD = (
+    "core/wire-is-what-the-session-holds",
+    "core/no-request-is-refused",
+    "core/text-is-what-the-wire-carried",
+    "core/finish-reason-says-why",
+    "streaming/chunks-make-up-the-text",
+    "streaming/stream-and-batch-agree",
+    "tools/results-answer-every-call",
+    "tools/names-come-back",
+    "thinking/signed-thinking-goes-back-in-a-tool-loop",
+    "multimodal/content-keeps-its-order",
+    "cancellation/partial-text-is-kept",
+    "cancellation/connection-is-closed",
+    "cancellation/batch-calls-can-be-cancelled",
+    "errors/class-fits-the-status",
+    "recovery/turn-survives-a-passing-fault",
+    "accounting/prompt-counts-everything",
+)
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A violation of the library itself, the script that shows it, and what the script then says."""
+
+    requirement: str
+    script: str
+    says: str
+
+
+CONFIRMED = (
+    Confirmed(
+        "errors/a-stream-without-its-end-is-no-answer", "clean_end.py", "half an answer was taken for a whole one"
+    ),
+    Confirmed("tools/names-are-legal", "tool_names.py", "not legal: ['garden.read']"),
+)
+each_confirmed = pytest.mark.parametrize("one", CONFIRMED, ids=attrgetter("script"))
+
+
+@pytest.fixture(scope="module")
+def views() -> Iterator[list[View]]:
+    """What the library did in a few scenarios, in each mode that they have."""
+    with Lab(in_process=True) as lab:
+        yield [
+            View(lab.run(RunSpec(REFERENCE, SCENARIOS[name], RunKey(name, "stateless", mode))), wire, SCENARIOS[name])
+            for wire in [dialect("anthropic-messages")]
+            for name in MEASURED
+            for mode in SCENARIOS[name].modes
+        ]
+
+
+def test_the_whole_binding_has_less_than_120_lines() -> None:
+    binding = ROOT / "adapters" / "turnproof_adapters" / "peers" / "pydantic_ai.py"
+    assert len(binding.read_text("utf-8").splitlines()) < 120
+
+
+@pytest.mark.parametrize("requirement", HELD)
+def test_where_it_is_right_and_different_it_is_not_accused(requirement: str, views: list[View]) -> None:
+    claims = resolve_binding(REFERENCE).claims()
+    verdict = judge(load_suite().catalogue[requirement], "stateless", views, claims=claims)
+    assert verdict.status is Status.HELD, verdict.message
+
+
+@each_confirmed
+def test_where_it_is_wrong_it_is_found_out(one: Confirmed, views: list[View]) -> None:
+    verdict = judge(load_suite().catalogue[one.requirement], "stateless", views)
+    assert verdict.status is Status.VIOLATED, verdict.message
+
+
+@each_confirmed
+def test_a_script_shows_the_violation_with_the_library_and_the_emulator_alone(one: Confirmed) -> None:
+    """In a process of its own, as a reader runs it. A crash ends with 1 as well: what it says has to fit."""
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLES / one.script)], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert one.says in done.stdout
+
+
+def test_every_accepted_violation_is_confirmed_by_a_script_that_its_reason_names() -> None:
+    accepted = {issue.requirement: issue.reason for issue in load_config(EXAMPLES).settings.known_issue}
+    assert set(accepted) == {one.requirement for one in CONFIRMED}
+    assert all(one.script in accepted[one.requirement] for one in CONFIRMED)
