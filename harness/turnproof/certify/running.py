@@ -19,7 +19,16 @@ from ..errors import HarnessError
 from ..pytest_plugin import RequirementItems
 from .campaign import Campaign
 
-_UNUSED = ("cacheprovider", "junitxml", "terminal", "faulthandler", "logging", "capture")
+_UNUSED = (
+    "cacheprovider",
+    "capture",
+    "faulthandler",
+    "junitxml",
+    "logging",
+    "terminal",
+    "threadexception",
+    "unraisableexception",
+)
 _INI = "[pytest]\naddopts =\nconsole_output_style = classic\n"
 
 
