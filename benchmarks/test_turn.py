@@ -16,10 +16,10 @@ import anthropic
 import httpx2
 import pytest
 from conversations import SYSTEM, TOOL, native, neutral
-from turnproof_adapters.anthropic.binding import BINDING
 
 from turnproof.messages import Message
 from turnproof.provider import Endpoint
+from turnproof_adapters.anthropic.binding import BINDING
 
 LENGTHS = (2, 20, 200, 1000)
 PASSES = 7

@@ -27,6 +27,9 @@ class Status(StrEnum):
 _ORDER = list(Status)
 
 
+NOTHING = "no run had anything to compare"
+
+
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer.
 
@@ -45,11 +48,16 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     detail: str = ""
     more: int = 0
 
+    @property
+    def compared_nothing(self) -> bool:
+        """Whether it is undecided for no other reason than that no run had what the requirement looks at."""
+        return self.status is Status.INCONCLUSIVE and self.message == NOTHING
+
 
 def held(*compared: str, rests_on: Evidence | None = None) -> Verdict:
     """The requirement holds here; at least one thing must have been compared."""
     if not compared:
-        return inconclusive("nothing was compared")
+        return inconclusive(NOTHING)
     return Verdict(Status.HELD, compared=compared, rests_on=rests_on)
 
 
@@ -85,7 +93,7 @@ def combine(verdicts: Iterable[Verdict]) -> Verdict:
     """The verdict of several runs together: the heaviest one's message, all evidence and comparisons."""
     every = list(verdicts)
     if not every:
-        return inconclusive("no run had anything to compare")
+        return inconclusive(NOTHING)
     status = worst(verdict.status for verdict in every)
     chosen = [verdict for verdict in every if verdict.status is status]
     evidence = tuple(dict.fromkeys(d for verdict in chosen for d in verdict.evidence))

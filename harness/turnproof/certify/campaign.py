@@ -12,11 +12,12 @@ from ..dialects import dialect
 from ..driver import Lab, RunSpec
 from ..evidence import EvidenceStore
 from ..provider import Binding
-from ..requirements import judge, judge_parity
 from ..runlog import ResultLine, RunWriter, TranscriptLine
+from ..scenarios import Scenario
 from ..transcript import RunKey, Transcript
-from ..verdict import Status, Verdict, inconclusive, not_claimed
+from ..verdict import Status, Verdict
 from ..view import View
+from .deciding import Claimed, decide
 from .plan import Item, Plan
 
 
@@ -29,6 +30,7 @@ class Campaign:
         adapters: dict[str, Binding],
         lab: Lab,
         store: EvidenceStore,
+        scenarios: Sequence[Scenario],
         writer: RunWriter | None = None,
         progress: Callable[[int, int, str], None] = lambda done, total, what: None,
     ) -> None:
@@ -37,6 +39,7 @@ class Campaign:
         self.results: list[ResultLine] = []
         self._lab = lab
         self._store = store
+        self._scenarios = scenarios
         self._writer = writer
         self._progress = progress
         self._views: dict[str, list[View]] = {spec: [] for spec in adapters}
@@ -75,28 +78,11 @@ class Campaign:
     def verdict(self, item: Item) -> Verdict:
         """The item's verdict; recorded as a result."""
         binding = self.adapters[item.adapter]
-        claims = binding.claims()
-        lacking = item.requirement.lacks(claims)
-        if lacking:
-            verdict = not_claimed(f"the adapter does not claim {', '.join(lacking)}")
-        elif item.path == "parity":
-            verdict = self._parity(item, binding)
-        else:
-            verdict = judge(item.requirement, item.path, self._views[item.adapter], claims=claims)
+        adapter = Claimed(binding.claims(), binding.declared, self._scenarios)
+        verdict = decide(item.requirement, item.path, self._views[item.adapter], adapter)
         line = ResultLine(adapter=binding.name, requirement=item.requirement.id, path=item.path, verdict=verdict)
         self.results.append(line)
         return verdict
-
-    def _parity(self, item: Item, binding: Binding) -> Verdict:
-        views = self._views[item.adapter]
-        found = judge_parity(
-            item.requirement,
-            [view for view in views if view.key.path == "stateless"],
-            [view for view in views if view.key.path == "legacy" and view.key.repeat == 0],
-            [view for view in views if view.key.path == "legacy" and view.key.repeat == 1],
-            declared=binding.declared,
-        )
-        return found if found is not None else inconclusive("the requirement has no aspect to compare")
 
 
 def exit_code(results: Sequence[ResultLine], must: set[str], problems: Sequence[str]) -> int:

@@ -43,21 +43,24 @@ def certify(options: CertifyOptions) -> int:
         for binding in adapters.values():
             suite.catalogue.check_declared(binding.declared)
         requirements = select(suite.requirements, options.only, options.skip, options.profiles)
-        scenarios = chosen_scenarios(suite_scenarios(suite), options.scenarios)
+        every = suite_scenarios(suite)
+        scenarios = chosen_scenarios(every, options.scenarios)
         the_plan = plan(adapters, suite, scenarios, requirements, path=options.path, depth=options.depth)
         for spec, binding in adapters.items():
             backends.prepare(spec, binding, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
         with RunWriter(options.out / "run.ndjson") as writer:
             _write_head(writer, options, suite, adapters, backends)
             store = EvidenceStore(options.out / "evidence")
-            campaign = Campaign(the_plan, adapters, lab, store, writer, progress=_progress())
+            campaign = Campaign(the_plan, adapters, lab, store, every, writer, progress=_progress())
             _run(campaign, writer, options, store)
             code = _conclude(campaign, writer, options, suite, requirements, started)
     write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     for talk in (*backends.mismatches, *backends.unplayed()):
         print(talk, file=sys.stderr)
-    for spec, why in the_plan.left_out:
-        print(f"left out for {spec}: {why}", file=sys.stderr)
+    for spec, reasons in the_plan.left_out.items():
+        lacking = ", ".join(sorted({feature for reason in reasons for feature in reason.split(", ")}))
+        left = f"{reasons.total()} of {the_plan.considered} scenarios left out"
+        print(f"{spec}: {left}; they need what is not claimed: {lacking}", file=sys.stderr)
     return code
 
 

@@ -6,8 +6,9 @@ requirements it does not claim get a `not-claimed` verdict.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
@@ -39,11 +40,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The items to decide and the runs to make. `left_out` names scenarios whose features are not claimed."""
+    """The items to decide and the runs to make.
+
+    `considered` counts the scenarios of this depth; `left_out` counts, by adapter and features, those that could not
+    be run because the features are not claimed.
+    """
 
     items: tuple[Item, ...]
     runs: tuple[RunSpec, ...]
-    left_out: tuple[tuple[str, str], ...]
+    considered: int = 0
+    left_out: Mapping[str, Counter[str]] = field(default_factory=dict)
 
 
 def select(
@@ -81,7 +87,7 @@ def plan(
     """All items and runs for these adapters."""
     items: list[Item] = []
     runs: list[RunSpec] = []
-    left_out: list[tuple[str, str]] = []
+    left_out: dict[str, Counter[str]] = {}
     every = [scenario for scenario in scenarios if depth == "full" or scenario.depth == "quick"]
     for spec, binding in adapters.items():
         paths = [p for p in PATHS if path in (None, p) and binding.opener(p) is not None]
@@ -94,10 +100,10 @@ def plan(
         for scenario in every:
             lacking = [feature for feature in scenario.features if not claims.claims(feature)]
             if lacking:
-                left_out.append((spec, f"{scenario.name}: not claimed: {', '.join(lacking)}"))
+                left_out.setdefault(spec, Counter())[", ".join(lacking)] += 1
             elif any(requirement.looks_at(scenario.name) for requirement in judged):
                 runs += _runs(spec, scenario, paths, claims.streaming, depth)
-    return Plan(tuple(items), tuple(runs), tuple(left_out))
+    return Plan(tuple(items), tuple(runs), len(every), left_out)
 
 
 def _runs(spec: str, scenario: Scenario, paths: Sequence[Path], streaming: bool, depth: str) -> Iterable[RunSpec]:

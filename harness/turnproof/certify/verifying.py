@@ -10,10 +10,12 @@ from ..dialects import dialect
 from ..errors import TurnproofError, UsageError
 from ..evidence import EvidenceStore
 from ..provider import Capabilities, Difference
-from ..requirements import Suite, judge, judge_parity, load_suite
+from ..requirements import Suite, load_suite
 from ..runlog import AdapterLine, ResultLine, Run, run_digest
+from ..scenarios import Scenario
 from ..verdict import Status, Verdict
 from ..view import View
+from .deciding import Claimed, decide
 from .scenarios import suite_scenarios
 
 
@@ -48,12 +50,13 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
     suite = load_suite()
     if suite.profiles.name != run.header.profiles:
         suite = load_suite(suite.package, run.header.profiles)
-    views = _views(run, store, suite)
+    scenarios = suite_scenarios(suite)
+    views = _views(run, store, suite, scenarios)
     problems = []
     for line in run.results:
         adapter = run.adapters[line.adapter]
         try:
-            again = _verdict(suite, adapter, line, views[line.adapter])
+            again = _verdict(suite, scenarios, adapter, line, views[line.adapter])
         except TurnproofError as error:
             problems.append(f"{_name(line)}: cannot be judged again: {error}")
             continue
@@ -62,8 +65,8 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
     return problems
 
 
-def _views(run: Run, store: EvidenceStore, suite: Suite) -> dict[str, list[View]]:
-    scenarios = {scenario.name: scenario for scenario in suite_scenarios(suite)}
+def _views(run: Run, store: EvidenceStore, suite: Suite, known: Sequence[Scenario]) -> dict[str, list[View]]:
+    scenarios = {scenario.name: scenario for scenario in known}
     views: dict[str, list[View]] = defaultdict(list)
     for line in run.transcripts:
         if line.key.scenario not in scenarios:
@@ -73,26 +76,16 @@ def _views(run: Run, store: EvidenceStore, suite: Suite) -> dict[str, list[View]
     return views
 
 
-def _verdict(suite: Suite, adapter: AdapterLine, line: ResultLine, views: Sequence[View]) -> Verdict | None:
-    requirement = suite.catalogue[line.requirement]
-    claims = Capabilities(**adapter.capabilities)
-    if line.path in ("stateless", "legacy"):
-        return judge(requirement, line.path, views, claims=claims, registry=suite.registry)  # type: ignore[arg-type]
-    return judge_parity(
-        requirement,
-        [view for view in views if view.key.path == "stateless"],
-        [view for view in views if view.key.path == "legacy" and view.key.repeat == 0],
-        [view for view in views if view.key.path == "legacy" and view.key.repeat == 1],
-        declared=[Difference(name, "declared when the run was made") for name in adapter.declared],
-        claims=claims,
-        registry=suite.registry,
-    )
+def _verdict(
+    suite: Suite, scenarios: Sequence[Scenario], adapter: AdapterLine, line: ResultLine, views: Sequence[View]
+) -> Verdict:
+    declared = [Difference(name, "declared when the run was made") for name in adapter.declared]
+    claimed = Claimed(Capabilities(**adapter.capabilities), declared, scenarios)
+    return decide(suite.catalogue[line.requirement], line.path, views, claimed, suite.registry)
 
 
-def _difference(before: Verdict, again: Verdict | None) -> str | None:
+def _difference(before: Verdict, again: Verdict) -> str | None:
     """What has changed. A known issue is a violation that somebody accepted; its message has their words in front."""
-    if again is None:
-        return f"was {before.status}, and now has nothing to compare"
     accepted = before.status is Status.KNOWN_ISSUE
     expected = Status.VIOLATED if accepted else before.status
     if again.status is not expected:
