@@ -30,7 +30,8 @@ def tests(session: nox.Session) -> None:
     session.run("coverage", "erase")
     session.run("coverage", "run", "-m", "pytest", *session.posargs)
     session.run("coverage", "combine", "--quiet")
-    session.run("coverage", "report", "--skip-covered")
+    whole = [] if session.posargs else ["--fail-under=95"]
+    session.run("coverage", "report", "--skip-covered", *whole)
 
 
 @nox.session

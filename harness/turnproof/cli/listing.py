@@ -49,7 +49,7 @@ def _dialects() -> list[dict[str, Any]]:
     from ..dialects import dialect, dialect_names
 
     return [
-        {"name": each.name, "host": each.default_host, "rules": len(each.rules), "models": sorted(each.models)}
+        {"name": each.name, "host": each.default_host, "rules": len(each.rules), "models": len(each.models)}
         for each in map(dialect, dialect_names())
     ]
 
