@@ -137,7 +137,7 @@ def test_an_interrupted_run_leaves_a_readable_partial_report(tmp_path: Path) -> 
     time.sleep(1.0)  # well into the runs; nothing below depends on how far
     process.send_signal(signal.SIGINT)
     _, talk = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 130, talk
     assert talk.rstrip().endswith("exit 130: interrupted")
     assert (tmp_path / "reports/index.html").stat().st_size > 1000
     assert json.loads((tmp_path / "reports/certification.json").read_text())["adapters"]["hangs"]["certified"] is False

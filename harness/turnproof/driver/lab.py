@@ -10,6 +10,7 @@ import multiprocessing
 import queue
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
@@ -213,13 +214,14 @@ class Lab:
         return _ProcessLine(self._time_limit, preload)
 
 
-class _Line:
+class _Line(ABC):
     """A place where runs happen, one after the other."""
 
     def __init__(self, time_limit: float) -> None:
         self._time_limit = time_limit
         self._opened: set[str] = set()
         self._conn: Connection | None = None
+        self._closing = threading.Lock()
 
     def run(self, job: Job, gathering: Gathering) -> RunEnded:
         """One run; fills `gathering`. A silent or dead place is replaced before the next run."""
@@ -253,14 +255,16 @@ class _Line:
             self._conn = self._start()
         return self._conn
 
+    @abstractmethod
     def _start(self) -> Connection:
-        raise NotImplementedError
+        """Open the place; the near end of its line."""
 
     def _discard(self) -> None:
-        if self._conn is not None:
-            self._conn.close()
-        self._conn = None
-        self._opened.clear()
+        with self._closing:  # an interrupted lab is closed while its runs notice that their line is gone
+            conn, self._conn = self._conn, None
+            self._opened.clear()
+        if conn is not None:
+            conn.close()
 
     def close(self) -> None:
         """No more runs."""
@@ -285,12 +289,13 @@ class _ProcessLine(_Line):
 
     def _discard(self) -> None:
         super()._discard()
-        if self._process is not None:
-            self._process.join(timeout=0.5)
-            if self._process.is_alive():
-                self._process.kill()
-                self._process.join(timeout=5)
-            self._process = None
+        with self._closing:
+            process, self._process = self._process, None
+        if process is not None:
+            process.join(timeout=0.5)
+            if process.is_alive():
+                process.kill()
+                process.join(timeout=5)
 
 
 class _ThreadLine(_Line):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..dialects.base import Call, Dialect, PromptUsage, Rendered, Reply, ReplyPart, WireEvent
+from ..cassettes.match import digest
+from ..dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireEvent
 from ..messages import FinishReason, Text
 from .run import Exchange, Responder, ServerRun
 
@@ -43,12 +43,6 @@ def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
     return rounds
 
 
-def digest_of(dialect: Dialect, call: Call) -> str:
-    """The digest under which an identical request is recognised."""
-    form = msgspec.json.encode([call.operation, dialect.match_form(call)], order="deterministic")
-    return hashlib.blake2b(form, digest_size=16).hexdigest()
-
-
 def _account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None]]:
     if call.model is None:  # a list of models has no prompt
         return PromptUsage(0), lambda: None
@@ -74,19 +68,19 @@ class ScriptResponder:
         return rendered
 
     def _reply(self, run: ServerRun, exchange: Exchange, call: Call) -> tuple[Reply, str]:
-        digest = digest_of(run.dialect, call)
-        if run.probe and digest in self._known:
-            return self._known[digest]
+        known_as = digest(run.dialect, call)
+        if run.probe and known_as in self._known:
+            return self._known[known_as]
         turn = run.turn
         if turn is None or exchange.round >= len(turn.rounds):
             exchange.extra = True
             text = "(no reply is scripted for this request)"
-            return Reply((ReplyPart(Text(text)),), FinishReason.STOP), f"{run.seed}/{digest}"
+            return Reply((ReplyPart(Text(text)),), FinishReason.STOP), f"{run.seed}/{known_as}"
         scripted = turn.rounds[exchange.round]
         reply = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
         reply = run.dialect.speak(reply, run.tools, call)
         seed = f"{run.seed}/{run.turn_index}/{exchange.round}"
-        self._known[digest] = reply, seed
+        self._known[known_as] = reply, seed
         return reply, seed
 
 
@@ -96,7 +90,7 @@ class EchoResponder:
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
         usage, commit = _account(run, call)
         exchange.prompt_tokens = usage.whole
-        seed = f"{run.seed}/{digest_of(run.dialect, call)}"
+        seed = f"{run.seed}/{digest(run.dialect, call)}"
         if call.operation != "generate":
             return run.dialect.render_extra(call, usage, run.world, seed)
         last = next((m for m in reversed(call.messages) if m.role in ("user", "tool")), None)
