@@ -132,6 +132,17 @@ class InvalidRequestError(ProviderError):
     """The provider refused the request as malformed or not allowed (4xx other than the above)."""
 
 
+class CacheExpiredError(InvalidRequestError):
+    """The managed cache that the request names is gone: expired, deleted, or another caller's. `name` is its name.
+
+    The same request without it can succeed; a session drops the name and has the prefix stored anew.
+    """
+
+    def __init__(self, message: str, *, name: str, status: int | None = None, kind: str | None = None) -> None:
+        super().__init__(message, status=status, kind=kind)
+        self.name = name
+
+
 class ContentFilterError(ProviderError):
     """The provider refused the content itself instead of answering."""
 

@@ -99,9 +99,14 @@ def thaw(value: JSON) -> JSON:
 
 
 class CacheMark(msgspec.Struct, frozen=True):
-    """A prefix breakpoint as data: everything up to and including the marked thing should be cached."""
+    """A prefix breakpoint as data: everything up to and including the marked thing should be cached.
+
+    `name` is set where the provider keeps the prefix under a name that was given to the caller (a managed cache):
+    the request then names it and does not carry the prefix again.
+    """
 
     ttl: Literal["5m", "1h"] = "5m"
+    name: str | None = None
 
 
 class ProviderData(msgspec.Struct, frozen=True):

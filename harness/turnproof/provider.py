@@ -15,6 +15,7 @@ from .cancel import CancelToken
 from .errors import (
     AuthenticationError,
     BindingError,
+    CacheExpiredError,
     Cancelled,
     ContentFilterError,
     ContextLimitError,
@@ -32,6 +33,7 @@ __all__ = [
     "AuthenticationError",
     "Binding",
     "BindingError",
+    "CacheExpiredError",
     "Cancelled",
     "Capabilities",
     "ContentFilterError",
@@ -318,7 +320,8 @@ class Binding:
     `open_stateless` and `open_legacy` take an `Endpoint` and return a ready provider; None means that the
     adapter has no such path. `signature` is the published form of `complete()` it has: `full` (keyword-only
     options, `on_function_call`), or `short` (the same options by position, without `on_function_call`).
-    `errors` says whether failures are raised or come back as an `Outcome`-shaped object.
+    `errors` says whether failures are raised or come back as an `Outcome`-shaped object. `cache_plugin` makes the
+    plugin that goes with an opened provider (which a managed cache needs, to create caches through it).
     """
 
     name: str
@@ -330,7 +333,7 @@ class Binding:
     declared: Sequence[Difference] = ()
     signature: Literal["full", "short"] = "full"
     errors: Literal["raised", "returned"] = "raised"
-    cache_plugin: Callable[[], Any] | None = None
+    cache_plugin: Callable[[Any], Any] | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     package: str | None = None
 

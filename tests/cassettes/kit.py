@@ -16,6 +16,7 @@ from turnproof.dialects.base import (
     Operation,
     Refusal,
     Rule,
+    Service,
     WireEvent,
     World,
 )
@@ -30,6 +31,12 @@ class Pocket:
 
     name = "pocket"
     default_host = HOST
+    service = Service(
+        ("POCKET_API_KEY",),
+        "POCKET_BASE_URL",
+        request_headers=frozenset({"anthropic-version", "anthropic-beta"}),
+        query_parameters=frozenset({"beta", "limit"}),
+    )
     models: Mapping[str, Any] = {}
 
     def __init__(self) -> None:

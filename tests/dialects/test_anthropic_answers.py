@@ -109,7 +109,8 @@ def test_issued_signatures_are_known_to_the_world_and_bound_to_text_and_model() 
     assert issued is not None
     assert (issued.dialect, issued.model) == (NAME, DATED)
     again = world()
-    DIALECT.observe(200, {"content-type": "text/event-stream"}, data(render(reply(*LOOK), stream=True)), again, None)
+    streamed = data(render(reply(*LOOK), stream=True))
+    DIALECT.observe(Call("generate", MODEL), 200, {"content-type": "text/event-stream"}, streamed, again)
     assert again.issued == at.issued
     assert at.issued[issued.data["signature"]][1] == DATED
 
@@ -166,7 +167,7 @@ def test_usage_is_full_at_the_start_and_final_at_the_end() -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_scripted_figures_win(stream: bool) -> None:
-    answer = read(render(reply(Text("a"), usage={"output_tokens": 7, "input_tokens": 5}), stream=stream))
+    answer = read(render(reply(Text("a"), usage={"output": 7, "fresh": 5}), stream=stream))
     assert answer.usage == TokenUsage(1567, 7, 1574, 1520, 42)
 
 

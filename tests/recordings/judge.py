@@ -46,7 +46,9 @@ def judge(recordings: Iterable[Recording]) -> list[Judged]:
         world = World(keys=frozenset(), models=DIALECT.models, clock=lambda: 0.0, any_key=True)
         for exchange in recording.exchanges:
             found.append(_judge(exchange, world))
-            DIALECT.observe(exchange.status, exchange.headers, exchange.body, world, None)
+            call = DIALECT.parse(exchange.request, world)
+            if isinstance(call, Call):
+                DIALECT.observe(call, exchange.status, exchange.headers, exchange.body, world)
     return found
 
 

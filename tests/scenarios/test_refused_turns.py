@@ -66,9 +66,15 @@ TURNS = [
     ),
     turn(
         "negative-usage",
-        "user: a\nmodel: [{parts: [b], usage: {output_tokens: -1}}]",
-        ".model[0].usage.output_tokens",
+        "user: a\nmodel: [{parts: [b], usage: {output: -1}}]",
+        ".model[0].usage.output",
         "must be 0 or more",
+    ),
+    turn(
+        "usage-in-a-provider's-words",
+        "user: a\nmodel: [{parts: [b], usage: {output_tokens: 1}}]",
+        ".model[0].usage.output_tokens",
+        "unknown key 'output_tokens'; did you mean 'output'?",
     ),
     turn(
         "undeclared-tool",

@@ -120,7 +120,7 @@ def test_how_a_round_ends_follows_from_what_it_holds(read: Read) -> None:
           - user: a stop sequence
             model: [{parts: [one], finish: stop_sequence}]
           - user: a new word
-            model: [{parts: [one], finish: unknown, raw_finish: sundown, usage: {output_tokens: 9}}]
+            model: [{parts: [one], finish: unknown, raw_finish: sundown, usage: {output: 9}}]
           - user: nothing
             model: [[]]
         """
@@ -135,7 +135,7 @@ def test_how_a_round_ends_follows_from_what_it_holds(read: Read) -> None:
     ]
     assert rounds[1].parts[0].broken
     assert rounds[1].parts[0].part == FunctionCall("", "read", {"bed": "3"})
-    assert rounds[3].usage == {"output_tokens": 9}
+    assert rounds[3].usage == {"output": 9}
     assert rounds[4].parts == ()
 
 

@@ -67,6 +67,6 @@ BINDING = Binding(
     capabilities=capabilities,
     open_stateless=open_stateless,
     open_legacy=open_legacy,
-    cache_plugin=AnthropicCachePlugin,
+    cache_plugin=lambda provider: AnthropicCachePlugin(),
     package="anthropic",
 )

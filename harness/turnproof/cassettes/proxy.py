@@ -16,7 +16,7 @@ import aiohttp
 
 from ..dialects.base import Dialect, HttpRequest
 from ..errors import HarnessError, UsageError
-from .scrub import QUERY_PARAMETERS, REQUEST_HEADERS, RESPONSE_HEADERS, kept
+from .scrub import REQUEST_HEADERS, RESPONSE_HEADERS, kept
 
 AUTHENTICATION = {
     "authorization": "Bearer {key}",
@@ -93,9 +93,11 @@ class ProxyTarget:
         """
         if self._session is None:
             raise HarnessError("ProxyTarget is used outside of its `async with`")
-        query = urlencode(kept(request.query, QUERY_PARAMETERS))
+        service = self._dialect.service
+        query = urlencode(kept(request.query, service.query_parameters))
         url = self._base_url + request.path + (f"?{query}" if query else "")
-        headers = {**kept(request.headers, REQUEST_HEADERS), **self._authentication(request.headers)}
+        allowed = kept(request.headers, REQUEST_HEADERS | service.request_headers)
+        headers = {**allowed, **self._authentication(request.headers)}
         try:
             # A redirect could take the key to another host.
             response = await self._session.request(
@@ -103,7 +105,9 @@ class ProxyTarget:
             )
         except (aiohttp.ClientError, TimeoutError) as error:
             raise HarnessError(f"{self._base_url} cannot be reached: {type(error).__name__}: {error}") from error
-        return ProxyAnswer(response.status, kept(response.headers, PASSED_BACK), self._body(response))
+        return ProxyAnswer(
+            response.status, kept(response.headers, PASSED_BACK | service.response_headers), self._body(response)
+        )
 
     def _authentication(self, headers: Mapping[str, str]) -> dict[str, str]:
         """The real key where the client had put its own; a request without any goes without."""

@@ -62,8 +62,8 @@ class Recorder:
         if earlier and earlier.response.status < 400 <= status:
             return
         self._exchanges[key] = Interaction(
-            request=scrub_request(request, self._dialect.default_host),
-            response=scrub_response(status, headers, body),
+            request=scrub_request(request, self._dialect.default_host, self._dialect.service),
+            response=scrub_response(status, headers, body, self._dialect.service),
             turn=turn,
             round=round_,
             digest=key[0],

@@ -13,12 +13,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlsplit
 
-from ..dialects.base import Call, HttpRequest
+from ..dialects.base import Call, HttpRequest, Service
 from .format import RecordedRequest, RecordedResponse
 
-REQUEST_HEADERS = frozenset({"accept", "anthropic-beta", "anthropic-version", "content-type"})
-RESPONSE_HEADERS = frozenset({"content-type", "retry-after", "x-should-retry"})
-QUERY_PARAMETERS = frozenset({"after_id", "alt", "api-version", "before_id", "beta", "limit"})
+REQUEST_HEADERS = frozenset({"accept", "content-type"})
+RESPONSE_HEADERS = frozenset({"content-type", "retry-after"})
+"""Kept of every service; what else may be kept of one, its dialect says (`Service`)."""
 MEDIA_TYPES = frozenset({"application/json", "application/x-ndjson", "text/event-stream", "text/plain"})
 
 SHORTEST_SECRET = 8
@@ -33,17 +33,18 @@ def kept(values: Mapping[str, str], allowed: frozenset[str]) -> dict[str, str]:
     return {name.lower(): value for name, value in values.items() if name.lower() in allowed}
 
 
-def scrub_request(request: HttpRequest, host: str) -> RecordedRequest:
+def scrub_request(request: HttpRequest, host: str, service: Service) -> RecordedRequest:
     """The request as it may be written, addressed to the provider's real `host` (https where it names no scheme)."""
     base = host if "://" in host else f"https://{host}"
-    query = urlencode(sorted(kept(request.query, QUERY_PARAMETERS).items()))
+    query = urlencode(sorted(kept(request.query, service.query_parameters).items()))
     uri = base.rstrip("/") + request.path + (f"?{query}" if query else "")
-    return RecordedRequest(request.method, uri, kept(request.headers, REQUEST_HEADERS), request.body)
+    headers = kept(request.headers, REQUEST_HEADERS | service.request_headers)
+    return RecordedRequest(request.method, uri, headers, request.body)
 
 
-def scrub_response(status: int, headers: Mapping[str, str], body: bytes) -> RecordedResponse:
+def scrub_response(status: int, headers: Mapping[str, str], body: bytes, service: Service) -> RecordedResponse:
     """The response as it may be written."""
-    return RecordedResponse(status, kept(headers, RESPONSE_HEADERS), body)
+    return RecordedResponse(status, kept(headers, RESPONSE_HEADERS | service.response_headers), body)
 
 
 def unscrub_request(recorded: RecordedRequest) -> HttpRequest:

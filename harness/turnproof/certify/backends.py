@@ -24,9 +24,6 @@ from ..emulator.responders import ProxyResponder
 from ..errors import CassetteError, UsageError
 from ..provider import Binding
 
-_LIVE = {"anthropic-messages": ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL")}
-"""Where the real key and, if it is not the default host, the real base URL are found in the environment."""
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -152,11 +149,9 @@ class Backends:
 
 def live_target(binding: Binding, dialect: Dialect) -> ProxyTarget:
     """The real API of a binding's dialect. Raises UsageError when the environment has no key for it."""
-    if binding.dialect not in _LIVE:
-        raise UsageError(f"no live backend for dialect {binding.dialect!r}")
-    key_name, url_name = _LIVE[binding.dialect]
-    key = os.environ.get(key_name, "")
+    names = dialect.service.key_variables
+    key = next((os.environ[name] for name in names if os.environ.get(name)), "")
     if not key:
-        raise UsageError(f"the live backend needs a key: set {key_name}")
-    base_url = os.environ.get(url_name) or dialect.default_host
+        raise UsageError(f"the live backend of {binding.name!r} needs a key: set {' or '.join(names)}")
+    base_url = os.environ.get(dialect.service.base_url_variable) or dialect.default_host
     return ProxyTarget(base_url if "//" in base_url else f"https://{base_url}", key, dialect)

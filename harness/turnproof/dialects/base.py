@@ -48,14 +48,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The API says no. `headers` are extra response headers (`retry-after`, ...)."""
+    """The API says no. `retry_after` is in seconds; each dialect says it in its own way (a header, a body field)."""
 
     rule: Rule
     status: int
     kind: str
     message: str
     path: str = "$"
-    headers: Mapping[str, str] = field(default_factory=dict)
+    retry_after: float | None = None
 
     @property
     def enforced(self) -> bool:
@@ -73,6 +73,11 @@ class Call:
     `messages` carry the names and ids that stood on the wire; results come as their own `tool` message, in front
     of the text that shared their wire message. `system` lists the system texts in order. `body` is the parsed
     JSON (None for a GET). `settings` are the sampling and output settings that stood beside the conversation.
+
+    Of an operation on a managed cache, `action` is what is to be done (`create`, `get`, `list`, `update`, `delete`)
+    and `resource` the cache's name. A generating call that names a managed cache has it as `resource`; `system`,
+    `tools` and `messages` then begin with what the cache holds, and `managed_messages` says how many of the messages
+    that is.
     """
 
     operation: Operation
@@ -83,6 +88,9 @@ class Call:
     messages: tuple[Message, ...] = ()
     body: JSON = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    action: Literal["", "create", "get", "list", "update", "delete"] = ""
+    resource: str | None = None
+    managed_messages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +110,8 @@ class World:
     """What the service knows beyond the request: keys, models, what it has issued, and the time.
 
     `issued` maps a signature (or encrypted block) to the digest of what it signs and the model that issued it.
-    `unreachable_urls` are URLs the service cannot fetch. `clock` returns seconds; tests move it.
+    `unreachable_urls` are URLs the service cannot fetch. `resources` holds what callers have created and can name
+    (managed caches), in the dialect's own form. `clock` returns seconds; tests move it.
     """
 
     keys: frozenset[str]
@@ -110,6 +119,7 @@ class World:
     clock: Callable[[], float]
     issued: dict[str, tuple[str, str]] = field(default_factory=dict)
     unreachable_urls: frozenset[str] = frozenset()
+    resources: dict[str, Any] = field(default_factory=dict)
     any_key: bool = False
 
 
@@ -126,9 +136,13 @@ class ReplyPart:
     broken: bool = False
 
 
+FIGURES = ("fresh", "cache_read", "cache_write", "output", "thinking")
+"""Figures of usage that a script may set: parts of the prompt, the whole output, and the thinking within it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model answers to one request, in neutral form. `usage` overrides single wire figures."""
+    """What the model answers to one request, in neutral form. `usage` overrides single `FIGURES`."""
 
     parts: tuple[ReplyPart, ...]
     finish: FinishReason
@@ -234,6 +248,21 @@ class AllowedDifference:
     source: str
 
 
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The real service: where the environment says how to reach it, and what of its traffic may be kept.
+
+    Of `key_variables` the first that is set counts. Header and parameter names are lower case and come on top of
+    `accept`, `content-type` and `retry-after`, which are kept everywhere; nothing that authenticates belongs here.
+    """
+
+    key_variables: tuple[str, ...]
+    base_url_variable: str
+    request_headers: frozenset[str] = frozenset()
+    response_headers: frozenset[str] = frozenset()
+    query_parameters: frozenset[str] = frozenset()
+
+
 class PrefixCache(Protocol):
     """The emulated service's prompt cache; one per run (or per shared workspace)."""
 
@@ -245,6 +274,11 @@ class Dialect(Protocol):
 
     name: str
     default_host: str
+    service: Service
+    noise: Sequence[bytes]
+    """What a stream may carry between events without a meaning (comments, pings): a client must read over it."""
+    garbage: bytes
+    """A frame of a stream that is none: a client must not take it for the end of an answer."""
     models: Mapping[str, ModelFacts]
     rules: Sequence[Rule]
     allowed_differences: Sequence[AllowedDifference]
@@ -286,8 +320,9 @@ class Dialect(Protocol):
     def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
         """The body as events (`body` alone for a batch answer); joined, their bytes are the body."""
 
-    def observe(self, status: int, headers: Mapping[str, str], body: bytes, world: World, model: str | None) -> None:
-        """Let the world know what a recorded or real answer issued (signatures), as if `render` had issued it."""
+    def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
+        """Let the world know what a recorded or real answer to `call` issued (signatures) or created (managed
+        caches), as if `render` or `render_extra` had done it."""
 
     def match_form(self, call: Call) -> JSON:
         """The canonical form that cassettes match on: model, system text, tools, messages; no marks, no settings."""

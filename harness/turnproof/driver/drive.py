@@ -119,14 +119,14 @@ class _Run:
             return self._tap
         plugin = self.binding.cache_plugin if self.scenario.cache else None
         if plugin is not None:
-            provider.set_cache_plugin(plugin())
+            provider.set_cache_plugin(plugin(provider))
         self._tap = LegacyTap(provider, self.recorder, lambda: self.session.history.messages_ref)
         return self._tap
 
     def _session(self, provider: Any) -> Session:
         stateless = self.job.key.path == "stateless"
         wanted = self.binding.cache_plugin if self.scenario.cache and stateless else None
-        plugin = wanted() if wanted is not None else None
+        plugin = wanted(self._providers[-1]) if wanted is not None else None
         rng = random.Random(self.job.seed)
         return Session(
             provider,

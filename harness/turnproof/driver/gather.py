@@ -21,8 +21,8 @@ from ..errors import HarnessError
 from ..scenarios.model import Scenario
 from ..transcript import Event, RunEnded, WireRequest, WireResponse
 
-_KEPT_HEADERS = ("content-type", "accept", "anthropic-version", "anthropic-beta", "x-stainless-retry-count")
-_KEPT_ANSWER_HEADERS = ("content-type", "retry-after", "x-should-retry", "request-id")
+_KEPT_HEADERS = {"content-type", "accept", "x-stainless-retry-count"}
+_KEPT_ANSWER_HEADERS = {"content-type", "retry-after", "request-id"}
 _AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
 
@@ -109,7 +109,9 @@ class Gathering:
 
     def _request(self, exchange: Exchange) -> WireRequest:
         request = exchange.request
-        headers = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
+        service = self._run.dialect.service
+        names = sorted(_KEPT_HEADERS | service.request_headers)
+        headers = {name: request.headers[name] for name in names if name in request.headers}
         for name in _AUTH_HEADERS:
             if name in request.headers:
                 headers[name] = "[key]" if CANARY_KEY in request.headers[name] else "[other]"
@@ -128,6 +130,7 @@ class Gathering:
 
     def _response(self, exchange: Exchange) -> WireResponse:
         data = bytes(exchange.body)
+        kept = _KEPT_ANSWER_HEADERS | self._run.dialect.service.response_headers
         try:
             text, encoded = data.decode(), False
         except UnicodeDecodeError:
@@ -135,7 +138,7 @@ class Gathering:
         return WireResponse(
             exchange=exchange.number,
             status=exchange.status,
-            headers={k: v for k, v in exchange.headers.items() if k.lower() in _KEPT_ANSWER_HEADERS},
+            headers={k: v for k, v in exchange.headers.items() if k.lower() in kept},
             body=text,
             base64=encoded,
             written=exchange.written,

@@ -172,9 +172,9 @@ class EmulatorServer:
             kind, message = run.dialect.error_kind(fault.status)
             if fault.message is not None:
                 message = fault.message
-            headers = {} if fault.retry_after is None else {"retry-after": f"{fault.retry_after:g}"}
             exchange.fault = f"status-{fault.status}"
-            scripted = Refusal(_FAULT_RULE, fault.status, fault.error_kind or kind, message, headers=headers)
+            said = fault.error_kind or kind
+            scripted = Refusal(_FAULT_RULE, fault.status, said, message, retry_after=fault.retry_after)
             return run.dialect.render_refusal(scripted, run.seed)
         return await run.responder.answer(run, exchange, call)
 

@@ -114,7 +114,7 @@ class CassetteResponder:
         exchange.prompt_tokens = run.dialect.count(call)
         found = self.player.answer(call, -1 if run.probe else run.turn_index, exchange.round)
         if isinstance(found, Rendered):
-            run.dialect.observe(found.status, found.headers, _joined(found), run.world, call.model)
+            run.dialect.observe(call, found.status, found.headers, _joined(found), run.world)
             return found
         self.mismatches.append(str(found))
         exchange.fault = CASSETTE_MISMATCH
@@ -139,7 +139,7 @@ class ProxyResponder:
         chunks = [chunk async for chunk in answer.chunks]
         events = run.dialect.split_stream(answer.headers, b"".join(chunks))
         rendered = Rendered(answer.status, answer.headers, events)
-        run.dialect.observe(rendered.status, rendered.headers, _joined(rendered), run.world, call.model)
+        run.dialect.observe(call, rendered.status, rendered.headers, _joined(rendered), run.world)
         return rendered
 
 

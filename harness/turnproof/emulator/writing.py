@@ -23,7 +23,6 @@ from .run import Arrived, Exchange, ServerRun
 _POLL = 0.002
 GRACE = 0.3
 """Seconds in which a client that has returned must have closed its connection."""
-_NOISE = (b": keep-alive\n\n", b"retry: 3000\n\n", b'event: ping\ndata: {"type": "ping"}\n\n')
 
 
 class Writer:
@@ -108,7 +107,7 @@ class Writer:
             case "drip":
                 pieces = (event.data[n : n + 1] for n in range(len(event.data)))
             case "comment":
-                pieces = iter((*_NOISE, event.data))
+                pieces = iter((*self._run.dialect.noise, event.data))
             case _:
                 pieces = iter((event.data,))
         for piece in pieces:
@@ -136,7 +135,7 @@ class Writer:
             case "stall":
                 await self._stall()
             case "garbage":
-                frame = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"del\x07 <html>\n\n'
+                frame = self._run.dialect.garbage
                 await self._response.write(frame)
                 self._exchange.body += frame
                 await self._left_or_going_on()

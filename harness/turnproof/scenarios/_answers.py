@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .._suggest import did_you_mean
-from ..dialects.base import ReplyPart
+from ..dialects.base import FIGURES, ReplyPart
 from ..messages import FinishReason, FunctionCall, ProviderData, Text, Thought
 from ._arguments import call_arguments
 from ._content import head_of, read_pieces
@@ -51,7 +51,7 @@ class RoundReader:
             parts=parts,
             finish=reason,
             raw_finish=raw.word("the provider's word") if raw else raw_finish,
-            usage={name: figure.integer(0) for name, figure in usage.members("figures by name")} if usage else {},
+            usage=_figures(usage) if usage else {},
         )
 
     def _finish(self, spot: Spot | None, raw: bool, parts: tuple[ReplyPart, ...]) -> tuple[FinishReason, str | None]:
@@ -121,3 +121,7 @@ def _check_parts(spot: Spot, parts: tuple[ReplyPart, ...]) -> None:
     ids = [part.part.id for part in parts if isinstance(part.part, FunctionCall) and part.part.id]
     if len(set(ids)) < len(ids):
         spot.refuse("two calls of one answer have the same id")
+
+
+def _figures(spot: Spot) -> dict[str, int]:
+    return {name: figure.integer(0) for name, figure in spot.mapping(FIGURES, (), "figures of usage").members()}

@@ -26,7 +26,7 @@ The form, with everything optional but `title` and `turns`:
         advance_clock: 301
         user: "{n}. reading?"
         times: 12                          # this turn, twelve times; {n} counts from 1
-        model: [{parts: [It rains.], finish: max_tokens, usage: {output_tokens: 9}}]
+        model: [{parts: [It rains.], finish: max_tokens, usage: {output: 9}}]
         cancel: {round: 0, after: "text:1"}               # or: before-start, batch, backoff, {at: tool, index: 1}
         faults: {kind: status, status: 429, retry-after: 17, times: 1}     # or a list
         response_schema: {type: object}

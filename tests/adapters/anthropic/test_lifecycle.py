@@ -195,7 +195,7 @@ def test_opening_many_providers_makes_one_tls_context(monkeypatch: pytest.Monkey
 def test_the_binding_is_looked_at_without_importing_the_sdk() -> None:
     code = (
         "import sys; from turnproof_adapters.anthropic.binding import BINDING;"
-        "BINDING.claims(); BINDING.cache_plugin();"
+        "BINDING.claims(); BINDING.cache_plugin(None);"
         "sys.exit(any(name in sys.modules for name in ('anthropic', 'httpx2')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

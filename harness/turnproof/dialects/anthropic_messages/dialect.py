@@ -16,13 +16,14 @@ from ..base import (
     Rendered,
     Reply,
     Rule,
+    Service,
     WireAnswer,
     WireDifference,
     WireEvent,
     World,
 )
 from ..naming import speak
-from . import compare, counting, errors, extras, read, render, rules, signing
+from . import compare, counting, errors, extras, read, render, rules, signing, writing
 from .allowed import ALLOWED
 from .cache import MessagesCache
 from .models import MODELS
@@ -36,6 +37,15 @@ class AnthropicMessages:
 
     name = rules.NAME
     default_host = "https://api.anthropic.com"
+    service = Service(
+        key_variables=("ANTHROPIC_API_KEY",),
+        base_url_variable="ANTHROPIC_BASE_URL",
+        request_headers=frozenset({"anthropic-beta", "anthropic-version"}),
+        response_headers=frozenset({"x-should-retry"}),
+        query_parameters=frozenset({"after_id", "before_id", "beta", "limit"}),
+    )
+    noise: Sequence[bytes] = writing.NOISE
+    garbage = writing.GARBAGE
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)
     allowed_differences: Sequence[AllowedDifference] = ALLOWED
@@ -90,5 +100,5 @@ class AnthropicMessages:
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
         return speak(reply, tools, call.tools, LEGAL_NAME)
 
-    def observe(self, status: int, headers: Mapping[str, str], body: bytes, world: World, model: str | None) -> None:
-        signing.learn(read.read_response(status, headers, body).parts, model or "", world)
+    def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
+        signing.learn(read.read_response(status, headers, body).parts, call.model or "", world)

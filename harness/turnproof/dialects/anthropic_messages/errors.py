@@ -51,7 +51,8 @@ def render_refusal(refusal: Refusal, seed: str) -> Rendered:
     headers = {"content-type": "application/json", "request-id": request_id(seed)}
     if refusal.status in (400, 401):
         headers["x-should-retry"] = "false"
-    headers.update(refusal.headers)
+    if refusal.retry_after is not None:
+        headers["retry-after"] = f"{refusal.retry_after:g}"
     event = body_event(error_body(refusal.kind, refusal.message, seed))
     return Rendered(refusal.status, headers, (event,))
 

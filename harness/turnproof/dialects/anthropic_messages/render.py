@@ -101,11 +101,11 @@ class _Answer:
     # -- usage
 
     def _input_usage(self) -> Block:
-        prompt = self._prompt
+        prompt, figures = self._prompt, self._reply.usage
         return {
-            "input_tokens": prompt.fresh,
-            "cache_creation_input_tokens": prompt.cache_write_5m + prompt.cache_write_1h,
-            "cache_read_input_tokens": prompt.cache_read,
+            "input_tokens": figures.get("fresh", prompt.fresh),
+            "cache_creation_input_tokens": figures.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h),
+            "cache_read_input_tokens": figures.get("cache_read", prompt.cache_read),
         }
 
     def _start_usage(self, output_tokens: int) -> Block:
@@ -114,11 +114,10 @@ class _Answer:
             "ephemeral_1h_input_tokens": self._prompt.cache_write_1h,
         }
         usage = self._input_usage() | {"cache_creation": split, "output_tokens": output_tokens}
-        usage |= {key: value for key, value in self._reply.usage.items() if key in usage and key != "output_tokens"}
         return usage | {"service_tier": "standard", "inference_geo": "global"}
 
     def _output_tokens(self) -> int:
-        return self._reply.usage.get("output_tokens", sum(map(_weight, self._reply.parts)) or 1)
+        return self._reply.usage.get("output", sum(map(_weight, self._reply.parts)) or 1)
 
     # -- the two forms
 
@@ -138,7 +137,7 @@ class _Answer:
 
     def body(self) -> Block:
         """The whole answer as one JSON object."""
-        usage = self._start_usage(self._output_tokens()) | dict(self._reply.usage)
+        usage = self._start_usage(self._output_tokens())
         return self._head(usage, content=self._blocks, stop_reason=self._stop_reason)
 
     def events(self) -> Iterator[WireEvent]:
@@ -156,7 +155,7 @@ class _Answer:
                     yield WireEvent(b'event: ping\ndata: {"type": "ping"}\n\n', "ping")
         final = self._head({}, content=[], stop_reason=self._stop_reason)
         ended = {key: final[key] for key in ("stop_reason", "stop_sequence")}
-        usage = self._input_usage() | {"output_tokens": output} | dict(self._reply.usage)
+        usage = self._input_usage() | {"output_tokens": output}
         yield self._padded(serial, "message_delta", {"delta": ended, "usage": usage}, "usage")
         yield self._padded(serial + 1, "message_stop", {}, "end")
 

@@ -43,3 +43,7 @@ def sse(name: str, data: JSON, padding: int, kind: EventKind, text: str = "") ->
     """One event; `padding` blanks stand in front of the last brace, as the service writes them."""
     encoded = _encode(data)
     return WireEvent(b"event: %b\ndata: %b%b}\n\n" % (name.encode(), encoded[:-1], b" " * padding), kind, text)
+
+
+NOISE = (b": keep-alive\n\n", b"retry: 3000\n\n", b'event: ping\ndata: {"type": "ping"}\n\n')
+GARBAGE = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"del\x07 <html>\n\n'
