@@ -38,6 +38,7 @@ __all__ = [
     "Capabilities",
     "ContentFilterError",
     "ContextLimitError",
+    "Conversation",
     "Difference",
     "Endpoint",
     "HarnessError",
@@ -50,6 +51,7 @@ __all__ = [
     "Outcome",
     "OverloadedError",
     "Path",
+    "PlainCall",
     "ProviderBase",
     "ProviderError",
     "RateLimitError",
@@ -248,12 +250,16 @@ class ProviderBase:
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What an adapter claims for a model. Claimed but absent is a violation; unclaimed is reported as such."""
+    """What an adapter claims for a model. Claimed but absent is a violation; unclaimed is reported as such.
+
+    `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed.
+    """
 
     streaming: bool = False
     tools: bool = False
     parallel_tools: bool = False
     thinking: bool = False
+    opaque_thinking: bool = False
     structured: bool = False
     images: bool = False
     documents: bool = False
@@ -303,6 +309,36 @@ class Outcome:
     error: BaseException | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A whole conversation, ready to be sent: its last message is the user's, which is to be answered."""
+
+    messages: tuple[Message, ...]
+    system: str
+    tools: tuple[ToolSchema, ...]
+
+
+class PlainCall(Protocol):
+    """A call of the provider's official SDK for one conversation, with no adapter around it.
+
+    `turnproof bench` holds an adapter's turns against it. It is opened once and called many times, and sends the whole
+    conversation each time. What can be done beforehand (converting the history to the SDK's own types) belongs where
+    it is opened, or into `ready`: neither is measured.
+    """
+
+    def ready(self) -> None:
+        """Stand where the last message of the conversation is still to be sent. Comes before each call."""
+
+    def ask(self) -> str:
+        """Have the conversation answered in one piece; the visible text of the answer."""
+
+    def stream(self, on_chunk: OnChunk) -> None:
+        """Have it answered in pieces, each told as it arrives."""
+
+    def close(self) -> None:
+        """Release the connections."""
+
+
 class Translator(Protocol):
     """For a framework with message types of its own: neutral types to theirs and back."""
 
@@ -322,6 +358,7 @@ class Binding:
     options, `on_function_call`), or `short` (the same options by position, without `on_function_call`).
     `errors` says whether failures are raised or come back as an `Outcome`-shaped object. `cache_plugin` makes the
     plugin that goes with an opened provider (which a managed cache needs, to create caches through it).
+    `plain_calls` are the official SDK's own calls, by name, that benchmarks hold the adapter against.
     """
 
     name: str
@@ -334,6 +371,7 @@ class Binding:
     signature: Literal["full", "short"] = "full"
     errors: Literal["raised", "returned"] = "raised"
     cache_plugin: Callable[[Any], Any] | None = None
+    plain_calls: Mapping[str, Callable[[Endpoint, Conversation], PlainCall]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     package: str | None = None
 

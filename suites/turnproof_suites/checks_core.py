@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -22,7 +22,6 @@ from .reading import (
     calls_in,
     excerpt,
     requested,
-    says_too_long,
     shape,
     spoken_text,
     system_text,
@@ -127,7 +126,7 @@ def no_request_is_refused(view: View) -> Findings:
             continue
         for call in turn.calls:
             for exchange in call.exchanges:
-                refusals = [one for one in exchange.refusals if not _is_size(one)]
+                refusals = [one for one in exchange.refusals if not _is_size(view, one)]
                 if not refusals:
                     yield "requests against the rules of the API"
                     continue
@@ -141,9 +140,9 @@ def no_request_is_refused(view: View) -> Findings:
                 )
 
 
-def _is_size(refusal: object) -> bool:
-    assert isinstance(refusal, dict)
-    return refusal["status"] == 400 and says_too_long(str(refusal["message"]))
+def _is_size(view: View, refusal: Mapping[str, JSON]) -> bool:
+    meaning = view.dialect.error_meaning(refusal["status"], refusal["kind"], refusal["message"])
+    return meaning == "context-limit"
 
 
 @check(

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from turnproof.dialects.base import WireAnswer
+from turnproof.dialects.base import ErrorMeaning, WireAnswer
 from turnproof.errors import (
     AuthenticationError,
+    CacheExpiredError,
     ContentFilterError,
     ContextLimitError,
     InvalidRequestError,
@@ -44,6 +45,17 @@ _CLASSES: dict[int, tuple[type[Exception], ...]] = {
 }
 """Which errors say what a status says. Statuses that are not here are not judged."""
 
+_MEANINGS: dict[ErrorMeaning, tuple[type[Exception], ...]] = {
+    "authentication": (AuthenticationError,),
+    "cache-expired": (CacheExpiredError,),
+    "content-filter": (ContentFilterError,),
+    "context-limit": (ContextLimitError,),
+    "invalid-request": (InvalidRequestError,),
+    "overloaded": _OVERLOADED,
+    "rate-limit": (RateLimitError,),
+}
+"""Which errors say what the API's own words say, where they say more than the status."""
+
 _PASSING = frozenset({429, 500, 502, 503, 504, 529})
 _LASTING = frozenset({400, 401, 403, 404, 413, 422})
 
@@ -73,6 +85,10 @@ def _refused(view: View) -> Iterator[tuple[ProviderCall, Failed, WireAnswer]]:
         answer = call.last.answer if call.last is not None else None
         if answer is not None and answer.status >= 400:
             yield call, failed, answer
+
+
+def _meaning(call: ProviderCall) -> ErrorMeaning | None:
+    return call.last.error_meaning if call.last is not None else None
 
 
 @check(
@@ -131,7 +147,8 @@ def status_is_kept(view: View) -> Findings:
 def class_fits_the_status(view: View) -> Findings:
     """By status and the API's error type, never by words in the text."""
     for call, failed, answer in _refused(view):
-        wanted = _CLASSES.get(answer.status)
+        meaning = _meaning(call)
+        wanted = _CLASSES.get(answer.status) if meaning in (None, "context-limit") else _MEANINGS[meaning]
         if wanted is None or not failed.typed:
             continue
         if _is(failed, *wanted):
@@ -209,7 +226,7 @@ def one_request_per_attempt(view: View) -> Findings:
 def context_limit_is_recognised(view: View) -> Findings:
     """A prompt that does not fit is told from every other refusal: only then does collecting history help."""
     for call, failed, answer in _refused(view):
-        if not too_long(answer):
+        if not too_long(call.last):
             continue
         if _is(failed, ContextLimitError):
             yield "prompts that were too long"
@@ -221,7 +238,7 @@ def context_limit_is_recognised(view: View) -> Findings:
 def other_refusals_are_no_context_limit(view: View) -> Findings:
     """Words like "maximum" or "tokens" stand in other refusals too; collecting history would destroy it for nothing."""
     for call, failed, answer in _refused(view):
-        if answer.status != 400 or too_long(answer):
+        if answer.status != 400 or too_long(call.last):
             continue
         if _is(failed, ContextLimitError):
             yield violated(f"{call.where}: the API said {answer.error_message!r}; the adapter raised {_said(failed)}")

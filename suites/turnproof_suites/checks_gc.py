@@ -60,7 +60,7 @@ def next_turn_is_answered(view: View) -> Findings:
         reached.add(turn.index)
         if turn.script is None or turn.script.expect != "answer" or turn.ended is None:
             continue
-        if request.exchange.refusals and not too_long(request.exchange.answer):
+        if request.exchange.refusals and not too_long(request.exchange):
             first = request.exchange.refusals[0]
             yield violated(
                 f"{request.where}: after a collection the API refuses the request: {first['message']}",

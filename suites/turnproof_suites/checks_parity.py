@@ -11,7 +11,7 @@ from turnproof.verdict import violated
 from turnproof.view import TurnView, View
 from turnproof.view.diff import differences, show
 
-from .reading import call_aliases, paused, plain
+from .reading import plain
 
 
 @check("parity/same-outcome-of-each-turn", aspect=lambda view: _outcomes(view))
@@ -53,12 +53,12 @@ def same_number_of_requests(view: View) -> Findings:
 
 def _is_special(turn: TurnView) -> bool:
     """A paused answer is continued where the path can, and a prompt that was too long is sent again, shorter."""
-    return any(paused(call) or call.failed is not None for call in turn.calls)
+    return any(call.paused or call.failed is not None for call in turn.calls)
 
 
 def _comparable(view: View) -> Iterator[TurnView]:
     """The turns before the first paused answer, which only some paths can take up again."""
-    return takewhile(lambda turn: not any(map(paused, turn.calls)), view.turns)
+    return takewhile(lambda turn: not any(call.paused for call in turn.calls), view.turns)
 
 
 def _rounds(view: View) -> JSON:
@@ -96,9 +96,10 @@ def _last_text(turn: TurnView) -> str:
 
 
 def _histories(view: View) -> JSON:
-    aliases = call_aliases(view)
     histories: dict[str, tuple[Message, ...] | None] = {
         str(turn.index): turn.provider_history if turn.provider_history is not None else turn.history
         for turn in _comparable(view)
     }
-    return {at: aliases.within(plain(messages)) for at, messages in histories.items() if messages is not None} or None
+    return {
+        at: view.aliases.within(plain(messages)) for at, messages in histories.items() if messages is not None
+    } or None

@@ -99,7 +99,7 @@ def a_too_long_prompt_is_shortened(view: View) -> Findings:
     for turn in view.turns:
         for position, call in enumerate(turn.calls):
             expected = turn.script is not None and turn.script.expect == "error"
-            if call.last is None or not too_long(call.last.answer) or call.sent is None or expected:
+            if not too_long(call.last) or call.sent is None or expected:
                 continue
             following = turn.calls[position + 1] if position + 1 < len(turn.calls) else None
             if following is None or following.sent is None:

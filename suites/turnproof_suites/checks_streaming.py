@@ -8,10 +8,10 @@ from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Tho
 from turnproof.requirements import Findings, check, compare_modes
 from turnproof.transcript import Chunk, FunctionCallDetected, Thinking
 from turnproof.verdict import violated
-from turnproof.view import ProviderCall, View
+from turnproof.view import Aliases, ProviderCall, View
 from turnproof.view.diff import differences, show
 
-from .reading import Aliases, Answered, answered, by_place, calls_in, excerpt, place, spoken_text, thoughts_in
+from .reading import Answered, answered, by_place, calls_in, excerpt, spoken_text, thoughts_in
 
 
 @check("streaming/chunks-make-up-the-text")
@@ -187,9 +187,9 @@ def _unchanged(call: ProviderCall, how: str) -> Findings:
 @compare_modes("streaming/stream-and-batch-agree")
 def stream_and_batch_agree(stream: View, batch: View) -> Findings:
     """Where the wire carried the same answer both ways, the adapter returns the same."""
-    others = {place(one.call): one for one in answered(batch)}
+    others = {one.call.place: one for one in answered(batch)}
     for one in answered(stream):
-        other = others.get(place(one.call))
+        other = others.get(one.call.place)
         if other is None or _wire(one) != _wire(other) or one.call.last is None or one.call.last.disturbed:
             continue
         found = differences(_returned(one), _returned(other), names=("streamed", "in one piece"))

@@ -5,7 +5,7 @@ What came is read from the wire, not from the session: how an adapter stores a s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from turnproof.dialects.base import WireAnswer
 from turnproof.messages import JSON, FunctionCall, Message, Part, Thought
@@ -17,13 +17,20 @@ from turnproof.view.diff import differences, show
 from .reading import Requested, answered, by_place, requested, spoken_text, thoughts_in
 
 
-def _seal(thought: Thought) -> JSON:
-    """Text and signature (or encrypted form) of a thought, as the dialect reads it in requests and answers alike."""
-    return {"text": thought.text, **(thought.provider_data.data if thought.provider_data is not None else {})}
+def _seal(part: Thought | FunctionCall) -> JSON:
+    """What a part says and its signature (or encrypted form), as the dialect reads it in requests and answers alike."""
+    said = {"text": part.text} if isinstance(part, Thought) else {"call": part.name, "args": part.args}
+    return {**said, **(part.provider_data.data if part.provider_data is not None else {})}
 
 
-def _is_redacted(thought: Thought) -> bool:
-    return thought.provider_data is not None and "redacted" in thought.provider_data.data
+def _sealed(parts: Iterable[Part]) -> tuple[Thought | FunctionCall, ...]:
+    """The parts that carry what the model thought: signed thoughts, or signed calls where the provider signs those."""
+    carriers = (part for part in parts if isinstance(part, Thought | FunctionCall))
+    return tuple(part for part in carriers if part.provider_data is not None)
+
+
+def _is_redacted(part: Part) -> bool:
+    return part.provider_data is not None and "redacted" in part.provider_data.data
 
 
 def _in_the_loop(view: View) -> Iterator[tuple[Requested, list[WireAnswer]]]:
@@ -36,7 +43,7 @@ def _in_the_loop(view: View) -> Iterator[tuple[Requested, list[WireAnswer]]]:
             and call.index < request.call.index
             and call.answer is not None
         ]
-        if request.call.began.round > 0 and any(thoughts_in(answer.parts) for answer in before):
+        if request.call.began.round > 0 and any(_sealed(answer.parts) for answer in before):
             yield request, before
 
 
@@ -49,19 +56,18 @@ def _current(request: Requested) -> tuple[Message, ...]:
 
 def _goes_back(view: View, redacted: bool, what: str) -> Findings:
     for request, before in _in_the_loop(view):
-        sent = [_seal(thought) for message in _current(request) for thought in thoughts_in(message.parts)]
-        for answer in before:
-            for thought in thoughts_in(answer.parts):
-                if _is_redacted(thought) is not redacted or thought.provider_data is None:
-                    continue
-                if _seal(thought) in sent:
-                    yield what
-                else:
-                    yield violated(
-                        f"{request.where}: {what} {show(_seal(thought))} led to a call, and is not in the request "
-                        "that answers it",
-                        detail=f"thoughts in the request: {show(sent, 600)}",
-                    )
+        sent = [_seal(part) for message in _current(request) for part in _sealed(message.parts)]
+        for part in (part for answer in before for part in _sealed(answer.parts)):
+            if _is_redacted(part) is not redacted:
+                continue
+            if _seal(part) in sent:
+                yield what
+            else:
+                yield violated(
+                    f"{request.where}: {what} {show(_seal(part))} led to a call, and is not in the request "
+                    "that answers it",
+                    detail=f"thinking in the request: {show(sent, 600)}",
+                )
 
 
 @check("thinking/signed-thinking-goes-back-in-a-tool-loop")
@@ -88,10 +94,15 @@ def nothing_is_forged(view: View) -> Findings:
                     yield "thinking sent back"
                 else:
                     yield violated(f"{call.where}: the model never finished this thought: {show(_seal(thought))}")
-            answer = exchange.answer
-            known += (
-                [_seal(one) for one in thoughts_in(answer.parts) if one.provider_data] if answer is not None else []
-            )
+            if exchange.answer is not None:
+                known += map(_seal, _finished(exchange.answer))
+
+
+def _finished(answer: WireAnswer) -> tuple[Thought, ...]:
+    """The thoughts that came whole: those with a signature, or all of a whole answer where thoughts have none."""
+    thoughts = thoughts_in(answer.parts)
+    signed = tuple(thought for thought in thoughts if thought.provider_data is not None)
+    return signed if signed or not answer.complete else thoughts
 
 
 @check("thinking/comes-before-its-call")

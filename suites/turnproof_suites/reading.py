@@ -13,8 +13,6 @@ from functools import wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-import msgspec
-
 from turnproof.dialects.base import Call, WireAnswer
 from turnproof.errors import ContextLimitError
 from turnproof.messages import (
@@ -173,65 +171,14 @@ def shape(parts: Iterable[Part]) -> list[str]:
     return kinds
 
 
-def place(call: ProviderCall) -> str:
-    """A call's place in the conversation, the same on both paths: `2/1#0` is turn 2, round 1, first attempt."""
-    return f"{call.began.turn}/{call.began.round}#{call.attempt}"
-
-
-class Aliases:
-    """Ids by order of appearance, so that two runs can be compared whatever their ids are."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, str] = {}
-
-    def __call__(self, name: str) -> str:
-        """The alias of an id: `id-1` for the first one seen."""
-        return self._seen.setdefault(name, f"id-{len(self._seen) + 1}")
-
-    def within(self, value: JSON) -> JSON:
-        """A JSON value in which every string that is a known id is replaced by its alias."""
-        text = msgspec.json.encode(value).decode()
-        for name, alias in self._seen.items():
-            text = text.replace(_quoted(name), _quoted(alias))
-        return msgspec.json.decode(text)
-
-
-def _quoted(text: str) -> str:
-    return msgspec.json.encode(text).decode()
-
-
-@_once_per_view
-def call_aliases(view: View) -> Aliases:
-    """Aliases for the ids of all calls that the wire carried, in order."""
-    aliases = Aliases()
-    for call in view.calls:
-        for exchange in call.generated:
-            for found in calls_in(exchange.answer.parts if exchange.answer is not None else ()):
-                aliases(found.id)
-    return aliases
-
-
 def by_place(view: View, read: Iterable[tuple[ProviderCall, JSON]]) -> JSON:
     """Readings keyed by place, with ids replaced by aliases: the usual form of an aspect. None when there are none.
 
     A path that cannot go on after a paused answer ends its turn there, so nothing is compared from there on.
     """
-    aliases, comparable = call_aliases(view), set(map(id, up_to_pause(view.calls)))
-    found = {place(call): aliases.within(value) for call, value in read if id(call) in comparable}
+    comparable = set(map(id, view.comparable))
+    found = {call.place: view.aliases.within(value) for call, value in read if id(call) in comparable}
     return found or None
-
-
-def paused(call: ProviderCall) -> bool:
-    """Whether the service stopped in the middle of its own work, to be asked to go on."""
-    return call.answer is not None and call.answer.finish is FinishReason.PAUSED
-
-
-def up_to_pause(calls: Iterable[ProviderCall]) -> Iterator[ProviderCall]:
-    """The calls up to the first paused answer."""
-    for call in calls:
-        yield call
-        if paused(call):
-            return
 
 
 def excerpt(exchange: Exchange | None, limit: int = 1200) -> str:
@@ -242,15 +189,9 @@ def excerpt(exchange: Exchange | None, limit: int = 1200) -> str:
     return text if len(text) <= limit else text[:limit] + f"\n... ({len(text) - limit} more characters)"
 
 
-def too_long(answer: WireAnswer | None) -> bool:
-    """Whether an API's answer says that the prompt does not fit its window."""
-    return answer is not None and answer.status == 400 and says_too_long(answer.error_message)
-
-
-def says_too_long(message: str | None) -> bool:
-    """Whether the words of a refusal speak of the prompt's length. Only for requests that were refused with 400."""
-    words = ("prompt is too long", "exceed context limit", "context window", "context length")
-    return any(word in (message or "").lower() for word in words)
+def too_long(exchange: Exchange | None) -> bool:
+    """Whether the API's answer says that the prompt does not fit its window."""
+    return exchange is not None and exchange.error_meaning == "context-limit"
 
 
 def makes_room(call: ProviderCall) -> bool:
@@ -258,9 +199,8 @@ def makes_room(call: ProviderCall) -> bool:
 
     A request of too many bytes (413) is no prompt of too many tokens, but an adapter may say that less would do.
     """
-    answer = call.last.answer if call.last is not None else None
     raised = {call.failed.error, *call.failed.bases} if call.failed is not None else set()
-    return too_long(answer) or ContextLimitError.__name__ in raised
+    return too_long(call.last) or ContextLimitError.__name__ in raised
 
 
 def matched_results(held: Iterable[Message], sent: Iterable[Message]) -> Iterator[tuple[ToolResult, ToolResult]]:

@@ -103,7 +103,7 @@ def test_every_part_of_an_answer_is_read_in_order(read: Read) -> None:
     assert (text.part, text.pieces) == (Text("c"), ())
     assert read_call.part == FunctionCall("call_9", "read", {"bed": "3"})
     assert fly.part == FunctionCall("", "fly", {})
-    assert scenario.features == ("parallel_tools", "thinking", "tools")
+    assert scenario.features == ("opaque_thinking", "parallel_tools", "thinking", "tools")
 
 
 def test_how_a_round_ends_follows_from_what_it_holds(read: Read) -> None:

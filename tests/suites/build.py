@@ -174,9 +174,8 @@ class Made:
         """One provider call that the API answers with an error, and that raises."""
         _, where = self._request(None, "")
         kind, usual = DIALECT.error_kind(status)
-        headers = {} if retry_after is None else {"retry-after": f"{retry_after:g}"}
         rule = Rule("scripted", Evidence.DOCUMENTED, "")
-        rendered = DIALECT.render_refusal(Refusal(rule, status, kind, message or usual, headers=headers), "0")
+        rendered = DIALECT.render_refusal(Refusal(rule, status, kind, message or usual, retry_after=retry_after), "0")
         self._answered(rendered, rendered.events, where, None, f"status-{status}", PromptUsage(0))
         self.add(replace(error, **where))
         return self

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turnproof.cache.anthropic import AnthropicCachePlugin
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.provider import Binding, Capabilities, Conversation, Endpoint
 
 from .models import DIALECT
 from .models import model as facts_of
 
 if TYPE_CHECKING:
     from .legacy import AnthropicLegacy
+    from .plain import MessagesCreate
     from .stateless import AnthropicStateless
 
 
@@ -23,6 +24,7 @@ def capabilities(model: str) -> Capabilities:
         tools=True,
         parallel_tools=True,
         thinking=facts.thinks,
+        opaque_thinking=facts.thinks,
         structured=facts.structured,
         images=True,
         documents=facts.documents,
@@ -60,6 +62,13 @@ def open_legacy(endpoint: Endpoint) -> AnthropicLegacy:
     return provider
 
 
+def open_messages_create(endpoint: Endpoint, conversation: Conversation) -> MessagesCreate:
+    """`messages.create`, to measure the paths against."""
+    from .plain import MessagesCreate
+
+    return MessagesCreate(endpoint, conversation)
+
+
 BINDING = Binding(
     name="anthropic",
     dialect=DIALECT,
@@ -68,5 +77,6 @@ BINDING = Binding(
     open_stateless=open_stateless,
     open_legacy=open_legacy,
     cache_plugin=lambda provider: AnthropicCachePlugin(),
+    plain_calls={"messages.create": open_messages_create},
     package="anthropic",
 )

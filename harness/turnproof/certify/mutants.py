@@ -130,6 +130,9 @@ def plan(
         if not mine:
             raise CatalogueError(f"mutant {name!r}: no scenario matches {' or '.join(mutant.scenarios)!r}")
         needed = (*requirement.capability, *mutant.capability, *(feature for one in mine for feature in one.features))
+        if mutant.dialects and binding.dialect not in mutant.dialects:
+            trials.append(Trial(name, mutant, left_out=f"{binding.dialect} has no such thing to break"))
+            continue
         lacking = [feature for feature in dict.fromkeys(needed) if not claims.claims(feature)]
         on = [path for path in _paths(binding) if path in mutant.paths and path in requirement.paths]
         if lacking or not on:

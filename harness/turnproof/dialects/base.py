@@ -63,6 +63,10 @@ class Refusal:
         return self.rule.evidence is not Evidence.INFERRED
 
 
+ErrorMeaning: TypeAlias = Literal[
+    "authentication", "context-limit", "cache-expired", "content-filter", "invalid-request", "overloaded", "rate-limit"
+]
+
 Operation: TypeAlias = Literal["generate", "count_tokens", "list_models", "get_model", "cache", "other"]
 
 
@@ -313,6 +317,10 @@ class Dialect(Protocol):
 
     def error_kind(self, status: int) -> tuple[str, str]:
         """The API's error type and usual message for a status (529 -> overloaded_error, Overloaded)."""
+
+    def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
+        """What an error answer means by the API's own words, where its status alone says something else or too
+        little (a wrong key under 400, a prompt that is too long); None where the status says it all."""
 
     def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
         """A response (batch or stream, whole or cut) in neutral form. Never raises on what a server might send."""

@@ -65,8 +65,12 @@ class Gathering:
                 self._turn = payload
                 self._run.arm(payload, self._scenario.turns[payload], self._scenario.tools_in(payload))
             case "call-begins":
-                self._call = payload[0]
                 self._since = self._run.begin_call()
+                # What was asked since the last call belongs to none: a managed cache made in between, say.
+                self._call = -1
+                self._events.extend(self._wire(self._run.exchanges[self._taken : self._since]))
+                self._taken = self._since
+                self._call = payload[0]
                 self._insert_at = len(self._events)
             case "call-ended":
                 exchanges = self._run.end_call(self._since)

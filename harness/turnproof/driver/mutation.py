@@ -33,7 +33,8 @@ class Mutant:
     `caught_by` is the requirement expected to catch it, `scenarios` where it shows (globs), on `paths`. `wrap` breaks
     the adapter object of a path, which it gets in the one calling form; `filter` makes the rewriting proxy in front of
     the server. `capability` names what an adapter must claim for the mutant to break anything. `fails` says that it
-    hangs or raises oddly on purpose: of any other mutant that is a crash, and no detection.
+    hangs or raises oddly on purpose: of any other mutant that is a crash, and no detection. `dialects` limits it to the
+    wire APIs in which what it breaks exists, or is wrong; without any it breaks adapters of them all.
 
     Outside its scenarios and paths a mutant equals its control: the lab does not apply it there.
     """
@@ -49,6 +50,7 @@ class Mutant:
     capability: tuple[str, ...] = field(default=())
     paths: tuple[Path, ...] = ("stateless", "legacy")
     fails: Failing | None = None
+    dialects: tuple[str, ...] = ()
 
     def applies_to(self, scenario: str, path: Path) -> bool:
         """Whether runs of this scenario on this path are broken."""

@@ -214,8 +214,11 @@ def _needed_by(turn: Turn, modes: tuple[Mode, ...]) -> Iterator[str]:
     for round_ in turn.rounds:
         if len(_calls(round_)) > 1:
             yield "parallel_tools"
-        if any(isinstance(part.part, Thought) for part in round_.parts):
+        thoughts = [part.part for part in round_.parts if isinstance(part.part, Thought)]
+        if thoughts:
             yield "thinking"
+        if any(thought.provider_data is not None for thought in thoughts):
+            yield "opaque_thinking"
     for script in turn.results.values():
         if script.attachments or any(case.then.attachments for case in script.cases):
             yield "result_images"

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+from .aliases import Aliases
 from .call import Callback, ProviderCall
 from .exchange import HARMLESS_FAULTS, Exchange
 from .names import wire_names
 from .run import View
 from .turn import TurnView
 
-__all__ = ["HARMLESS_FAULTS", "Callback", "Exchange", "ProviderCall", "TurnView", "View", "wire_names"]
+__all__ = ["HARMLESS_FAULTS", "Aliases", "Callback", "Exchange", "ProviderCall", "TurnView", "View", "wire_names"]

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from ..dialects.base import Call, Evidence, WireAnswer
-from ..messages import JSON, FunctionCall, ProviderResponse, TokenUsage
+from ..messages import JSON, FinishReason, FunctionCall, ProviderResponse, TokenUsage
 from ..scenarios.model import ScriptRound, Turn
 from ..transcript import (
     CallBegan,
@@ -61,6 +61,11 @@ class ProviderCall:
         again = f", attempt {self.attempt + 1}" if self.attempt else ""
         probe = f" ({self.began.probe} probe)" if self.began.probe else ""
         return f"turn {self.began.turn} round {self.began.round} (call {self.index}{again}){probe}"
+
+    @property
+    def place(self) -> str:
+        """The place in the conversation, the same on both paths: `2/1#0` is turn 2, round 1, first attempt."""
+        return f"{self.began.turn}/{self.began.round}#{self.attempt}"
 
     @property
     def script(self) -> ScriptRound | None:
@@ -132,6 +137,11 @@ class ProviderCall:
     def answer(self) -> WireAnswer | None:
         """The whole answer that the wire carried; None where it was cut, disturbed, held or refused."""
         return self.last.answer if self.last is not None and self.last.clean else None
+
+    @property
+    def paused(self) -> bool:
+        """Whether the service stopped in the middle of its own work, to be asked to go on."""
+        return self.answer is not None and self.answer.finish is FinishReason.PAUSED
 
     @property
     def accepted(self) -> bool:

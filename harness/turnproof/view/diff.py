@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Final
 
 import msgspec
 
+from .._canonical import canonical
 from ..messages import JSON
 
-_ABSENT = object()
+
+class Absent:
+    """The type of `ABSENT`."""
+
+    def __repr__(self) -> str:
+        return "(absent)"
+
+
+ABSENT: Final = Absent()
+"""What stands on the side that lacks a value; JSON's null is a value."""
+
 _as_text = msgspec.json.Encoder().encode
 
 
 def equal(a: JSON, b: JSON) -> bool:
     """Whether two JSON values say the same. `1` and `1.0` do; `1` and `true`, `1` and `"1"` do not."""
-    return _as_text(a) == _as_text(b) or next(_walk(a, b, "$"), None) is None
+    return _as_text(a) == _as_text(b) or next(walk(a, b), None) is None
 
 
 def differences(a: JSON, b: JSON, *, names: tuple[str, str] = ("a", "b"), limit: int = 8) -> list[str]:
@@ -22,7 +35,7 @@ def differences(a: JSON, b: JSON, *, names: tuple[str, str] = ("a", "b"), limit:
     lines: list[str] = []
     if equal(a, b):
         return lines
-    for path, left, right in _walk(a, b, "$"):
+    for path, left, right in walk(a, b):
         if len(lines) == limit:
             lines.append("...")
             break
@@ -32,8 +45,6 @@ def differences(a: JSON, b: JSON, *, names: tuple[str, str] = ("a", "b"), limit:
 
 def show(value: object, width: int = 160) -> str:
     """A value for a message: `repr`, shortened in the middle so that both ends stay readable."""
-    if value is _ABSENT:
-        return "(absent)"
     text = repr(value)
     if len(text) <= width:
         return text
@@ -41,17 +52,37 @@ def show(value: object, width: int = 160) -> str:
     return f"{text[:half]} ... {text[-half:]}"
 
 
-def _walk(a: JSON, b: JSON, path: str) -> Iterator[tuple[str, object, object]]:
+def walk(a: JSON, b: JSON, path: str = "$") -> Iterator[tuple[str, object, object]]:
+    """Every place where two JSON values differ: its path, and what stands there on each side (or `ABSENT`).
+
+    Lists of unequal length are aligned first, so that one item more is one difference and not one for each item after
+    it. The index in a path is the one on the side that has the item, the left one where both have it.
+    """
     if isinstance(a, dict) and isinstance(b, dict):
         for key in dict.fromkeys([*a, *b]):
-            yield from _walk(a.get(key, _ABSENT), b.get(key, _ABSENT), f"{path}.{key}")
+            yield from walk(a.get(key, ABSENT), b.get(key, ABSENT), f"{path}.{key}")
     elif isinstance(a, list | tuple) and isinstance(b, list | tuple):
-        for index in range(max(len(a), len(b))):
-            left = a[index] if index < len(a) else _ABSENT
-            right = b[index] if index < len(b) else _ABSENT
-            yield from _walk(left, right, f"{path}[{index}]")
+        for left, right in _aligned(a, b):
+            index = right if left is None else left
+            one = ABSENT if left is None else a[left]
+            other = ABSENT if right is None else b[right]
+            yield from walk(one, other, f"{path}[{index}]")
     elif not _same_scalar(a, b):
         yield path, a, b
+
+
+def _aligned(a: Sequence[JSON], b: Sequence[JSON]) -> Iterator[tuple[int | None, int | None]]:
+    """The indices of items that belong together; None on the side that has no counterpart."""
+    if len(a) == len(b):
+        yield from zip(range(len(a)), range(len(b)), strict=True)
+        return
+    matcher = SequenceMatcher(None, [canonical(item) for item in a], [canonical(item) for item in b], autojunk=False)
+    for _, start, stop, begin, end in matcher.get_opcodes():
+        for offset in range(max(stop - start, end - begin)):
+            yield (
+                start + offset if start + offset < stop else None,
+                begin + offset if begin + offset < end else None,
+            )
 
 
 def _same_scalar(a: object, b: object) -> bool:

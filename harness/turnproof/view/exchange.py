@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from ..dialects.base import Call, Dialect, HttpRequest, Refusal, WireAnswer, WireEvent, World
+from ..dialects.base import Call, Dialect, ErrorMeaning, HttpRequest, Refusal, WireAnswer, WireEvent, World
 from ..messages import JSON, Text
 from ..transcript import WireRequest, WireResponse
 
@@ -19,8 +19,9 @@ HARMLESS_FAULTS = frozenset({"split", "drip", "comment"})
 class Exchange:
     """A request as the server saw it, and what the server wrote back."""
 
-    def __init__(self, dialect: Dialect, request: WireRequest, response: WireResponse | None) -> None:
+    def __init__(self, dialect: Dialect, request: WireRequest, response: WireResponse | None, world: World) -> None:
         self._dialect = dialect
+        self._world = world
         self.request = request
         self.response = response
 
@@ -42,15 +43,7 @@ class Exchange:
     @cached_property
     def call(self) -> Call | None:
         """The request in neutral form; None where the dialect cannot read it as one."""
-        parts = urlsplit(self.request.path)
-        text = self.request.body
-        raw = text.encode() if isinstance(text, str) else b"" if text is None else msgspec.json.encode(text)
-        query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        http = HttpRequest(self.request.method, parts.path, query, self.request.headers, raw)
-        # What is read here was judged by the server already: any key will do, and time stands still.
-        world = World(keys=frozenset(), models=self._dialect.models, clock=lambda: 0.0, any_key=True)
-        parsed = self._dialect.parse(http, world)
-        return None if isinstance(parsed, Refusal) else parsed
+        return read_call(self._dialect, self.request, self._world)
 
     @cached_property
     def answer(self) -> WireAnswer | None:
@@ -58,6 +51,13 @@ class Exchange:
         if self.response is None or self.response.status == 0:
             return None
         return self._dialect.read_response(self.response.status, self.response.headers, self.response.data)
+
+    @cached_property
+    def error_meaning(self) -> ErrorMeaning | None:
+        """What an error answer means where its status does not tell; None for any other answer."""
+        if self.answer is None or self.answer.status < 400:
+            return None
+        return self._dialect.error_meaning(self.answer.status, self.answer.error_kind, self.answer.error_message)
 
     @cached_property
     def events(self) -> tuple[WireEvent, ...]:
@@ -101,3 +101,27 @@ class Exchange:
             return False
         answer = self.answer
         return answer is not None and answer.status == 200 and answer.complete and answer.error_kind is None
+
+
+def read_call(dialect: Dialect, request: WireRequest, world: World) -> Call | None:
+    """A request as the dialect reads it; None where it cannot."""
+    parts = urlsplit(request.path)
+    text = request.body
+    raw = text.encode() if isinstance(text, str) else b"" if text is None else msgspec.json.encode(text)
+    query = dict(parse_qsl(parts.query, keep_blank_values=True))
+    parsed = dialect.parse(HttpRequest(request.method, parts.path, query, request.headers, raw), world)
+    return None if isinstance(parsed, Refusal) else parsed
+
+
+def world_of(dialect: Dialect, exchanges: Iterable[tuple[WireRequest, WireResponse | None]]) -> World:
+    """The service as a run left it: with every managed cache that was created, so that what names one can be read.
+
+    The server has judged what is read here already: any key will do, and time stands still.
+    """
+    world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    for request, response in exchanges:
+        if request.operation == "cache" and response is not None and response.status == 200:
+            call = read_call(dialect, request, world)
+            if call is not None and call.action == "create":
+                dialect.observe(call, response.status, response.headers, response.data, world)
+    return world

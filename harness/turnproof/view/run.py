@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from ..dialects.base import Dialect
+from ..dialects.base import Dialect, World
 from ..scenarios.model import Scenario, Turn
 from ..transcript import (
     CallBegan,
@@ -23,8 +23,9 @@ from ..transcript import (
     WireRequest,
     WireResponse,
 )
+from .aliases import Aliases, aliases_of
 from .call import Callback, ProviderCall
-from .exchange import Exchange
+from .exchange import Exchange, world_of
 from .turn import TurnView
 
 
@@ -71,6 +72,19 @@ class View:
     def calls(self) -> tuple[ProviderCall, ...]:
         """The calls of all turns, in order; probes are not among them."""
         return tuple(call for turn in self.turns for call in turn.calls)
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        """What stands for the ids and seals of this run where it is compared with another one."""
+        return aliases_of(self.calls)
+
+    @property
+    def comparable(self) -> Iterator[ProviderCall]:
+        """The calls up to the first paused answer: a path that cannot take it up again ends its turn there."""
+        for call in self.calls:
+            yield call
+            if call.paused:
+                return
 
     @cached_property
     def probes(self) -> dict[str, tuple[ProviderCall, ...]]:
@@ -136,7 +150,14 @@ class View:
     def _exchanges(self, events: Sequence[Event]) -> list[Exchange]:
         answers = {event.exchange: event for event in events if isinstance(event, WireResponse)}
         requests = (event for event in events if isinstance(event, WireRequest))
-        return [Exchange(self.dialect, request, answers.get(request.exchange)) for request in requests]
+        world = self._world
+        return [Exchange(self.dialect, request, answers.get(request.exchange), world) for request in requests]
+
+    @cached_property
+    def _world(self) -> World:
+        answers = {event.exchange: event for event in self.transcript.of(WireResponse)}
+        requests = self.transcript.of(WireRequest)
+        return world_of(self.dialect, ((request, answers.get(request.exchange)) for request in requests))
 
 
 def _by_call(events: Sequence[Event]) -> list[list[Event]]:

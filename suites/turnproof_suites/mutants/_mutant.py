@@ -29,9 +29,11 @@ def mutant(
     paths: tuple[Path, ...] = BOTH,
     capability: tuple[str, ...] = (),
     fails: Failing | None = None,
+    dialects: tuple[str, ...] = (),
 ) -> Callable[[type[Broken] | type[Rewriting]], Mutant]:
     """Turn the decorated class into a mutant. `fails` is for those that hang or raise oddly on purpose;
-    `capability` names what an adapter must have for the mutant to break anything."""
+    `capability` names what an adapter must have for the mutant to break anything, `dialects` the wire APIs that have
+    what it breaks (all of them if none are named)."""
 
     def made(cls: type[Broken] | type[Rewriting]) -> Mutant:
         parts: dict[str, Any] = {"wrap": cls} if issubclass(cls, Broken) else {"filter": cls}
@@ -45,6 +47,7 @@ def mutant(
             capability=capability,
             paths=paths,
             fails=fails,
+            dialects=dialects,
             **parts,
         )
 

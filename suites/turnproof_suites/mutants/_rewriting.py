@@ -17,8 +17,9 @@ from turnproof.dialects.base import Call, HttpRequest, Rendered, WireEvent
 
 from ._wire import Json, Wire
 from .wire_anthropic import AnthropicWire
+from .wire_gemini import GeminiWire
 
-WIRES: tuple[Wire, ...] = (AnthropicWire(),)
+WIRES: tuple[Wire, ...] = (AnthropicWire(), GeminiWire())
 """The dialects that rewriting proxies can read. A request of another one passes through, and its mutant never ran."""
 
 
@@ -30,6 +31,10 @@ class Rewriting:
 
     def sent(self, wire: Wire, body: Json) -> None:
         """Change the request's body in place."""
+
+    def addressed(self, wire: Wire, request: HttpRequest) -> HttpRequest:
+        """The request instead, where what is wrong with it stands outside the body."""
+        return request
 
     def answered(self, wire: Wire, document: Json) -> None:
         """Change one document of an answer in place."""
@@ -45,6 +50,7 @@ class Rewriting:
         self._wire = next((wire for wire in WIRES if wire.speaks(request)), None)
         if self._wire is None or not request.body:
             return request
+        request = self.addressed(self._wire, request)
         body = msgspec.json.decode(request.body)
         before = msgspec.json.encode(body)
         self.sent(self._wire, body)

@@ -36,6 +36,9 @@ class Wire(Protocol):
     def text_block(self, text: str) -> Json:
         """A text block."""
 
+    def blank_block(self) -> Json:
+        """A block that says nothing, in the form that the API refuses."""
+
     def user_message(self, text: str) -> Json:
         """A whole message of the user."""
 
@@ -52,7 +55,10 @@ class Wire(Protocol):
         """Whether a tool result says that the tool failed."""
 
     def strip_signature(self, block: Json) -> None:
-        """Take a thinking block's signature away, or the encrypted content of a redacted one."""
+        """Take the signature of what the model thought away, from whichever block carries it."""
+
+    def drop_thinking(self, message: Json) -> None:
+        """Take all that the model thought out of a message, signatures included; encrypted thinking stays."""
 
     def edit_thinking(self, block: Json, edit: Callable[[str], str]) -> None:
         """Change the text of a thinking block and leave its signature."""
@@ -75,8 +81,8 @@ class Wire(Protocol):
     def has_schema(self, body: Json) -> bool:
         """Whether the request demands structured output."""
 
-    def set_other_model(self, body: Json) -> None:
-        """Ask for another model of the same service."""
+    def for_other_model(self, request: HttpRequest) -> HttpRequest:
+        """The same request to another model of the service."""
 
     # Answers
 

@@ -6,6 +6,7 @@ import threading
 
 from msgspec.structs import replace
 
+from turnproof.dialects.base import HttpRequest
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text
 
@@ -147,24 +148,24 @@ class UnusualEndRaises(Broken):
 class OtherModelAsked(Rewriting):
     """A default model from the configuration wins over the one that was asked for."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
-        wire.set_other_model(body)
+    def addressed(self, wire: Wire, request: HttpRequest) -> HttpRequest:
+        return wire.for_other_model(request)
 
 
 @mutant(
-    "empty-text-sent",
+    "blank-block-sent",
     "wire",
     caught_by="core/no-request-is-refused",
     scenarios="basics/plain",
     sources="defects:EC1",
 )
-class EmptyTextSent(Rewriting):
-    """An empty text block is sent along with each message of the user."""
+class BlankBlockSent(Rewriting):
+    """A block that says nothing is sent along with each message of the user."""
 
     def sent(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             if not wire.spoken_by_model(message):
-                wire.blocks(message).append(wire.text_block(""))
+                wire.blocks(message).append(wire.blank_block())
 
 
 @mutant(

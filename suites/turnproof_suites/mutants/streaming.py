@@ -183,6 +183,7 @@ def _garbled(text: str) -> str:
     caught_by="streaming/keep-alives-change-nothing",
     scenarios="faults/comment*",
     sources="defects:ST10",
+    dialects=("anthropic-messages",),
 )
 class PingsReadAsText(Rewriting):
     """A keep-alive between two events ends up in the answer."""

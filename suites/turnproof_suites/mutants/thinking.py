@@ -26,7 +26,7 @@ class ThinkingNotReplayed(Rewriting):
 
     def sent(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
-            only(wire.blocks(message), lambda block: wire.kind(block) != "thinking")
+            wire.drop_thinking(message)
 
 
 @mutant(
@@ -37,13 +37,12 @@ class ThinkingNotReplayed(Rewriting):
     sources=("defects:TH3", "defects:PE2"),
 )
 class SignatureDropped(Rewriting):
-    """Thinking is sent back without its signature."""
+    """What the model thought is sent back without its signature."""
 
     def sent(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             for block in wire.blocks(message):
-                if wire.kind(block) == "thinking":
-                    wire.strip_signature(block)
+                wire.strip_signature(block)
 
 
 @mutant(
@@ -129,6 +128,7 @@ class ThinkingNotTold(Broken):
     caught_by="thinking/blocks-stay-apart",
     scenarios="thinking/interleaved",
     sources="defects:TH4",
+    capability=("opaque_thinking",),
 )
 class HiddenThinkingDropped(Broken):
     """Thinking that has a signature and no text is taken for nothing."""

@@ -71,7 +71,7 @@ class NamesSentAsTheyAre(Rewriting):
 
     def sent(self, wire: Wire, body: Json) -> None:
         for place, key in wire.tool_names(body):
-            place[key] += ".v1"
+            place[key] += "!v1"
 
 
 @mutant(

@@ -60,6 +60,9 @@ class AnthropicWire:
     def text_block(self, text: str) -> Json:
         return {"type": "text", "text": text}
 
+    def blank_block(self) -> Json:
+        return self.text_block("")
+
     def user_message(self, text: str) -> Json:
         return {"role": "user", "content": [self.text_block(text)]}
 
@@ -77,7 +80,12 @@ class AnthropicWire:
         return bool(result.get("is_error"))
 
     def strip_signature(self, block: Json) -> None:
-        block["data" if block["type"] == "redacted_thinking" else "signature"] = ""
+        if block["type"] == "thinking":
+            block["signature"] = ""
+
+    def drop_thinking(self, message: Json) -> None:
+        blocks = self.blocks(message)
+        blocks[:] = [block for block in blocks if block["type"] != "thinking"]
 
     def edit_thinking(self, block: Json, edit: Callable[[str], str]) -> None:
         block["thinking"] = edit(block["thinking"])
@@ -107,8 +115,10 @@ class AnthropicWire:
     def has_schema(self, body: Json) -> bool:
         return "output_format" in body or "format" in (body.get("output_config") or {})
 
-    def set_other_model(self, body: Json) -> None:
+    def for_other_model(self, request: HttpRequest) -> HttpRequest:
+        body = msgspec.json.decode(request.body)
         body["model"] = "claude-haiku-4-5"
+        return replace(request, body=msgspec.json.encode(body))
 
     # Answers
 

@@ -8,6 +8,7 @@ from ...messages import JSON, Message, Part, ToolSchema
 from ..base import (
     AllowedDifference,
     Call,
+    ErrorMeaning,
     HttpRequest,
     ModelFacts,
     PrefixCache,
@@ -76,6 +77,9 @@ class AnthropicMessages:
 
     def error_kind(self, status: int) -> tuple[str, str]:
         return errors.error_kind(status)
+
+    def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
+        return errors.error_meaning(status, message)
 
     def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
         return read.read_response(status, headers, body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...messages import JSON
-from ..base import Refusal, Rendered, WireEvent
+from ..base import ErrorMeaning, Refusal, Rendered, WireEvent
 from .writing import body_event, request_id, sse
 
 _RATE_LIMIT = (
@@ -36,6 +36,14 @@ KINDS: Mapping[int, tuple[str, str]] = {
 def error_kind(status: int) -> tuple[str, str]:
     """The error type and usual message of a status; another status takes that of its class."""
     return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
+
+
+def error_meaning(status: int, message: str | None) -> ErrorMeaning | None:
+    """Only the words tell a prompt that does not fit the window from other bad requests (`anthropic.md` §5)."""
+    words = ("prompt is too long", "exceed context limit", "context window", "context length")
+    if status == 400 and any(word in (message or "").lower() for word in words):
+        return "context-limit"
+    return None
 
 
 def error_body(kind: str, message: str, seed: str | None = None) -> JSON:

@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import msgspec
-
 from ...messages import JSON, Part, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
+from ..lenient import json_of, number, seconds, word
 from ..sse import Frame, frames, is_event_stream
 from . import stop_reasons
 from .blocks import read_block
 
-_decode = msgspec.json.Decoder().decode
 _INPUTS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
 
@@ -29,36 +27,22 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
         answer = read(status, body)
     except RecursionError:
         answer = WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
-    return replace(answer, retry_after=_seconds(headers.get("retry-after")))
-
-
-def _seconds(value: str | None) -> float | None:
-    try:
-        return None if value is None else float(value)
-    except ValueError:
-        return None
-
-
-def _json(data: bytes | str) -> JSON:
-    try:
-        return _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
+    return replace(answer, retry_after=seconds(headers.get("retry-after")))
 
 
 def _read_batch(status: int, body: bytes) -> WireAnswer:
-    message = _json(body)
+    message = json_of(body)
     if not isinstance(message, dict):
         return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
     error = message.get("error")
     if message.get("type") == "error" or status >= 400:
         return WireAnswer(status, error_kind=_error(error, "type"), error_message=_error(error, "message"))
     if "input_tokens" in message and "content" not in message:
-        counted = _number(message, "input_tokens")
+        counted = number(message, "input_tokens")
         return WireAnswer(status, usage=TokenUsage(prompt_tokens=counted, total_tokens=counted))
     content = message.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    raw_finish = _word(message.get("stop_reason"))
+    raw_finish = word(message.get("stop_reason"))
     return WireAnswer(
         status,
         parts=tuple(read_block(block, str(message.get("model", ""))) for block in blocks),
@@ -69,27 +53,18 @@ def _read_batch(status: int, body: bytes) -> WireAnswer:
 
 
 def _error(error: JSON, field: str) -> str | None:
-    return _word(error.get(field)) if isinstance(error, dict) else None
-
-
-def _word(value: JSON) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _number(thing: Mapping[str, Any], name: str) -> int:
-    value = thing.get(name)
-    return value if isinstance(value, int) else 0
+    return word(error.get(field)) if isinstance(error, dict) else None
 
 
 def usage_of(usage: JSON) -> TokenUsage | None:
     """The API's usage in neutral figures: cached tokens count as prompt."""
     if not isinstance(usage, dict):
         return None
-    read, created = _number(usage, "cache_read_input_tokens"), _number(usage, "cache_creation_input_tokens")
-    prompt = _number(usage, "input_tokens") + read + created
-    output = _number(usage, "output_tokens")
+    read, created = number(usage, "cache_read_input_tokens"), number(usage, "cache_creation_input_tokens")
+    prompt = number(usage, "input_tokens") + read + created
+    output = number(usage, "output_tokens")
     details = usage.get("output_tokens_details")
-    thinking = _number(details, "thinking_tokens") if isinstance(details, dict) else 0
+    thinking = number(details, "thinking_tokens") if isinstance(details, dict) else 0
     return TokenUsage(prompt, output, prompt + output, read, created, thinking)
 
 
@@ -135,7 +110,7 @@ class _Stream:
                 if (open_block := self.blocks.get(index)) is not None:
                     open_block.closed = True
             case {"type": "message_delta", "delta": dict(delta)}:
-                self.raw_finish = _word(delta.get("stop_reason")) or self.raw_finish
+                self.raw_finish = word(delta.get("stop_reason")) or self.raw_finish
                 self._merge_usage(event.get("usage"))
             case {"type": "message_stop"}:
                 self.ended = True
@@ -170,7 +145,7 @@ def _read_stream(status: int, body: bytes) -> WireAnswer:
         if frame.data is None or not frame.closed:
             stream.damaged = stream.damaged or frame.data is not None
             continue
-        event = _json(frame.data)
+        event = json_of(frame.data)
         stream.damaged = stream.damaged or event is None
         stream.take(event)
     parts: list[Part] = []
@@ -201,7 +176,7 @@ def _finished(block: _Block, model: str) -> Part | None:
         if not block.closed:
             return None
         if text := "".join(block.added.get("input", ())):
-            whole["input"] = _json(text)
+            whole["input"] = json_of(text)
             if not isinstance(whole["input"], dict):
                 return None
     for name in ("text", "thinking", "signature"):
@@ -239,7 +214,7 @@ def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ..
 
 
 def _event(frame: Frame) -> WireEvent:
-    data = _json(frame.data) if frame.data is not None else None
+    data = json_of(frame.data) if frame.data is not None else None
     match data:
         case {"type": "content_block_delta", "delta": {"type": "text_delta", "text": str(text)}}:
             return WireEvent(frame.raw, "text", text)

@@ -12,13 +12,15 @@ from typing import Any
 from ...errors import HarnessError
 from ...messages import FunctionCall, Opaque, Text, Thought, thaw
 from ..base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
+from ..cutting import cut_text
+from ..seeded import derived
 from ..tokens import json_tokens, text_tokens
 from . import signing, stop_reasons
 from .models import dated
 from .names import spoken_name
-from .pieces import arguments_json, completed_members, cut_arguments, cut_text
+from .pieces import arguments_json, completed_members, cut_arguments
 from .rules import NAME
-from .writing import body_event, derived, identifier, request_id, sse
+from .writing import body_event, identifier, request_id, sse
 
 Block = dict[str, Any]
 

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
-
 import msgspec
 
 from ...messages import JSON
 from ..base import EventKind, WireEvent
+from ..seeded import drawn
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _encode = msgspec.json.Encoder().encode
 
 
-def derived(seed: str, *labels: object) -> int:
-    """A number that depends on the seed and the labels alone."""
-    named = "\0".join([seed, *map(str, labels)])
-    return int.from_bytes(blake2b(named.encode(), digest_size=20).digest(), "big")
-
-
 def identifier(prefix: str, seed: str, *labels: object) -> str:
     """An id of the API's form: `msg_01…` with 22 characters drawn from the seed."""
-    number = derived(seed, prefix, *labels)
-    drawn = []
-    for _ in range(22):
-        number, digit = divmod(number, len(_BASE58))
-        drawn.append(_BASE58[digit])
-    return f"{prefix}_01{''.join(drawn)}"
+    return f"{prefix}_01{drawn(_BASE58, 22, seed, prefix, *labels)}"
 
 
 def request_id(seed: str) -> str:
