@@ -229,8 +229,8 @@ def test_what_is_no_suite_is_refused(name: str, said: str) -> None:
 
 
 def test_unknown_profiles_are_refused() -> None:
-    with pytest.raises(CatalogueError, match=r"did you mean '2026\.11'"):
-        load_suite(profiles="2026.12")
+    with pytest.raises(CatalogueError, match=r"did you mean '2026\.12'"):
+        load_suite(profiles="2026.13")
 
 
 # -- what requirements answer -----------------------------------------------------------------------------------------

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from msgspec.structs import replace as changed
 
-from turnproof.messages import Message
+from turnproof.errors import AuthenticationError, CacheExpiredError
+from turnproof.messages import Message, ProviderResponse, Text
 
-from ._broken import Broken, Given
+from ._broken import Broken, Given, Proceed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -100,6 +102,71 @@ class OnlyLastMarkSent(Broken):
         marked = [message for message in given.messages if _is_marked(message)]
         unmark = {message: _unmarked(message) for message in marked[:-1]}
         return replace(given, messages=[unmark.get(message, message) for message in given.messages])
+
+
+@mutant(
+    "managed-name-not-sent",
+    "inputs",
+    caught_by="cache/managed-cache-serves-the-prefix",
+    scenarios="cache/managed_expiry",
+    sources=("behaviours:J4", "wire:gemini#7"),
+    paths=("stateless",),
+)
+class ManagedNameNotSent(Broken):
+    """The prefix is stored, and every request carries it all the same."""
+
+    def given(self, given: Given) -> Given:
+        system = given.system.text if isinstance(given.system, Text) else given.system
+        tools = None if given.tools is None else [changed(tool, cache=None) for tool in given.tools]
+        return replace(given, system=system, tools=tools)
+
+
+@mutant(
+    "managed-cache-made-twice",
+    "inputs",
+    caught_by="cache/managed-cache-is-made-once",
+    scenarios="cache/managed_expiry",
+    sources=("behaviours:J4", "wire:gemini#7"),
+)
+class ManagedCacheMadeTwice(Broken):
+    """Two objects of an adapter that know nothing of each other store the same prefix."""
+
+    def create_cache(self, *prefix: Any, **options: Any) -> Any:
+        """Store it for one, and for the other."""
+        self.inner.create_cache(*prefix, **options)
+        return self.inner.create_cache(*prefix, **options)
+
+
+@mutant(
+    "lost-cache-is-a-missing-permission",
+    "outputs",
+    caught_by="cache/lost-cache-is-replaced",
+    scenarios="cache/managed_expiry",
+    sources=("behaviours:J4", "wire:gemini#7"),
+    paths=("stateless",),
+)
+class LostCacheIsAMissingPermission(Broken):
+    """The refusal is taken for what its status says: the key may not do this."""
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        try:
+            return proceed(given)
+        except CacheExpiredError as error:
+            raise AuthenticationError(error.message, status=error.status, kind=error.kind) from error
+
+
+@mutant(
+    "managed-cache-left-behind",
+    "outputs",
+    caught_by="cache/managed-caches-are-deleted",
+    scenarios="cache/managed_expiry",
+    sources=("behaviours:J4", "wire:gemini#7"),
+)
+class ManagedCacheLeftBehind(Broken):
+    """Shutting down lets go of connections, and of nothing that was stored."""
+
+    def shutdown(self) -> None:
+        """Leave everything as it is."""
 
 
 def _is_marked(message: Message) -> bool:
