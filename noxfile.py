@@ -1,4 +1,4 @@
-"""Every task of the project, each in a virtual environment of its own. `nox` alone certifies the reference adapter."""
+"""Every task of the project, each in a virtual environment of its own. `nox` alone certifies the reference adapters."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ nox.options.sessions = ["certify"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
+ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
+
+
 def group(name: str) -> list[str]:
     """The packages of a dependency group."""
     return nox.project.dependency_groups(PYPROJECT, name)
@@ -19,14 +22,14 @@ def group(name: str) -> list[str]:
 @nox.session
 def certify(session: nox.Session) -> None:
     """Certify adapters (`nox -s certify -- anthropic --depth full`); reports go to `reports/`."""
-    session.install(".[anthropic]")
-    session.run("turnproof", "certify", *(session.posargs or ["anthropic"]))
+    session.install(".[all]")
+    session.run("turnproof", "certify", *(session.posargs or ADAPTERS))
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the project's own tests and say what they cover (`nox -s tests -- tests/test_cli.py -x`)."""
-    session.install("-e", ".[anthropic,pydantic-ai,bench]", *group("test"))
+    session.install("-e", ".[all,pydantic-ai,bench]", *group("test"))
     session.run("coverage", "erase")
     session.run("coverage", "run", "-m", "pytest", *session.posargs)
     session.run("coverage", "combine", "--quiet")
@@ -45,7 +48,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typecheck(session: nox.Session) -> None:
     """Check the types, strictly."""
-    session.install("-e", ".[anthropic,pydantic-ai,bench,vcr]", *group("typecheck"))
+    session.install("-e", ".[all,pydantic-ai,bench,vcr]", *group("typecheck"))
     session.run("mypy", *session.posargs)
 
 
@@ -59,16 +62,18 @@ def layers(session: nox.Session) -> None:
 
 @nox.session
 def mutants(session: nox.Session) -> None:
-    """Break an adapter in every known way and show what catches it (`nox -s mutants -- anthropic`)."""
-    session.install(".[anthropic]")
-    session.run("turnproof", "mutants", *(session.posargs or ["anthropic"]))
+    """Break adapters in every known way and show what catches it (`nox -s mutants -- anthropic`)."""
+    session.install(".[all]")
+    for adapter in session.posargs or ADAPTERS:
+        session.run("turnproof", "mutants", adapter)
 
 
 @nox.session
 def record(session: nox.Session) -> None:
-    """Record the cassettes of an adapter from the emulator into the checkout (`nox -s record -- anthropic`)."""
-    session.install("-e", ".[anthropic]")
-    session.run("turnproof", "record", *(session.posargs or ["anthropic"]))
+    """Record the cassettes of adapters from the emulator into the checkout (`nox -s record -- anthropic`)."""
+    session.install("-e", ".[all]")
+    for adapter in session.posargs or ADAPTERS:
+        session.run("turnproof", "record", adapter)
 
 
 @nox.session

@@ -6,15 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnproof.dialects.base import EventKind, WireEvent
-from turnproof.emulator.writing import awkward_pieces, locate
+from turnproof.dialects import dialect
+from turnproof.dialects.base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
+from turnproof.emulator.writing import BEFORE_ALL, NOWHERE, awkward_pieces, locate
+from turnproof.messages import FinishReason, FunctionCall, Text
+
+ANTHROPIC = dialect("anthropic-messages")
 
 
 def events(*kinds: EventKind) -> list[WireEvent]:
     return [WireEvent(kind.encode(), kind) for kind in kinds]
 
 
-STREAM = events("start", "block_start", "ping", "text", "text", "block_end", "usage", "end")
+def answer(*events: WireEvent) -> Rendered:
+    return Rendered(200, {"content-type": "text/event-stream"}, events)
+
+
+STREAM = answer(*events("start", "block_start", "ping", "text", "text", "block_end", "usage", "end"))
+SPARSE = answer(*events("text", "text", "args", "end"))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +39,33 @@ STREAM = events("start", "block_start", "ping", "text", "text", "block_end", "us
     ],
 )
 def test_events_are_found_by_index_without_pings_or_by_kind(index: int, after: str | None, position: int) -> None:
-    assert locate(STREAM, index, after) == position
+    assert locate(ANTHROPIC, STREAM, index, after) == position
+
+
+@pytest.mark.parametrize(
+    ("after", "position"),
+    [
+        pytest.param("start:1", BEFORE_ALL, id="there is no start: the head alone"),
+        pytest.param("usage:1", 3, id="figures come with the end"),
+        pytest.param("args:3", 2, id="a call in fewer pieces"),
+        pytest.param("text:3", NOWHERE, id="a text that is not there"),
+    ],
+)
+def test_what_an_api_tells_in_no_event_of_its_own_is_found_where_it_tells_it(after: str, position: int) -> None:
+    assert locate(ANTHROPIC, SPARSE, 0, after) == position
+
+
+def test_a_call_is_whole_with_the_event_that_closes_it() -> None:
+    call = FunctionCall("toolu_1", "read", {"bed": "3"})
+    spoken = Reply(
+        (ReplyPart(Text("a")), ReplyPart(call, ("{", '"bed": "3"}')), ReplyPart(call)), FinishReason.TOOL_USE
+    )
+    world = World(keys=frozenset(), models=ANTHROPIC.models, clock=lambda: 0.0)
+    rendered = ANTHROPIC.render(Call("generate", "claude-sonnet-4-5", stream=True), spoken, PromptUsage(1), world, "0")
+    first, second = (locate(ANTHROPIC, rendered, 0, f"call:{n}") for n in (1, 2))
+    assert [rendered.events[at].kind for at in (first, second)] == ["block_end", "block_end"]
+    assert first < second
+    assert locate(ANTHROPIC, rendered, 0, "call:3") == NOWHERE
 
 
 @given(st.text())

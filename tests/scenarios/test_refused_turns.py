@@ -254,17 +254,14 @@ HAPPENINGS = [
     ),
     turn("cancel-kind-never", "user: a\nmodel: b\ncancel: {after: 'args:1'}", ".cancel.after", "has no such events"),
     turn(
-        "cancel-block-never", "user: a\nmodel: b\ncancel: {after: 'block_end:2'}", ".cancel.after", "has 1 such event"
-    ),
-    turn(
-        "cancel-broken-block",
-        "user: a\nmodel: [[{call: read, pieces: ['{'], broken: true}]]\ncancel: {after: 'block_end:1'}",
+        "cancel-call-never",
+        "user: a\nmodel: [[b, {call: read, args: {bed: '3'}}]]\ncancel: {after: 'call:2'}",
         ".cancel.after",
-        "no such events",
+        "has 1 such event",
     ),
     turn(
-        "cancel-signature-of-redacted",
-        "user: a\nmodel: [[{redacted: abc}, b]]\ncancel: {after: 'signature:1'}",
+        "cancel-broken-call",
+        "user: a\nmodel: [[{call: read, pieces: ['{'], broken: true}]]\ncancel: {after: 'call:1'}",
         ".cancel.after",
         "no such events",
     ),

@@ -323,8 +323,8 @@ def test_features_follow_from_the_content_and_can_be_added(read: Read) -> None:
 
 
 def test_a_turn_of_actions_alone_says_nothing(read: Read) -> None:
-    scenario = read("title: T\nturns: [{user: U, model: b}, {before: [gc, save-load, gc]}, {before: clear}]")
-    assert [turn.before for turn in scenario.turns] == [(), ("gc", "save-load", "gc"), ("clear",)]
+    scenario = read("title: T\nturns: [{user: U, model: b}, {before: [gc, save-load, gc]}, {before: reset}]")
+    assert [turn.before for turn in scenario.turns] == [(), ("gc", "save-load", "gc"), ("reset",)]
     assert [bool(turn.user) for turn in scenario.turns] == [True, False, False]
 
 

@@ -26,12 +26,16 @@ STALL_LIMIT = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """What a client that has read everything written so far can know: used to cancel at a settled point."""
+    """What a client that has read everything written so far can know: used to cancel at a settled point.
+
+    `earlier` is the text of the turn's answers before this one.
+    """
 
     text: int = 0
     thinking: int = 0
     calls: int = 0
     usages: int = 0
+    earlier: int = 0
 
 
 class WireFilter(Protocol):

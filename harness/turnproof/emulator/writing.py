@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Iterator
 
 from aiohttp import web
 
-from ..dialects.base import Rendered, WireEvent
+from ..dialects.base import Dialect, Rendered, WireEvent
 from ..messages import FunctionCall, Text, Thought
 from ..scenarios.model import Cut, Fault
 from .run import Arrived, Exchange, ServerRun
@@ -72,8 +72,14 @@ class Writer:
 
     async def _events(self, fault: Fault | None, cut: Cut | None) -> None:
         events = self._rendered.events
-        fault_at = locate(events, fault.index, fault.after) if fault is not None else -1
-        cut_at = locate(events, cut.index, cut.after) if cut is not None and cut.at == "event" else -1
+        dialect = self._run.dialect
+        fault_at = locate(dialect, self._rendered, fault.index, fault.after) if fault is not None else NOWHERE
+        waits = cut is not None and cut.at == "event"
+        cut_at = locate(dialect, self._rendered, cut.index, cut.after) if cut is not None and waits else NOWHERE
+        if cut_at == BEFORE_ALL:
+            await self._hold()
+        if fault is not None and fault_at == BEFORE_ALL:
+            await self._after(fault)
         for position, event in enumerate(events):
             self._check_peer()
             if fault is not None:
@@ -223,15 +229,45 @@ async def _until(limit: float) -> AsyncIterator[None]:
         await asyncio.sleep(_POLL)
 
 
-def locate(events: tuple[WireEvent, ...] | list[WireEvent], index: int, after: str | None) -> int:
-    """The position of an event named by its index (pings not counted) or as `kind:ordinal`; -1 if there is none."""
-    if after is not None:
-        kind, _, ordinal = after.partition(":")
-        wanted = int(ordinal or 1)
-        found = [position for position, event in enumerate(events) if event.kind == kind]
-        return found[wanted - 1] if 0 < wanted <= len(found) else -1
-    real = [position for position, event in enumerate(events) if event.kind != "ping"]
-    return real[index] if 0 <= index < len(real) else -1
+NOWHERE = -1
+BEFORE_ALL = -2
+"""Positions beside those of events: none, and the moment at which only the head of the answer is out."""
+
+
+def locate(dialect: Dialect, rendered: Rendered, index: int, after: str | None) -> int:
+    """The position of an event named by its index (pings not counted), or as `kind:ordinal` in neutral words.
+
+    Not every API tells everything in events of its own. Where it has no start, `start` is when the head is out; where
+    figures come with the end, `usage` is the end; `call:2` is the event with which the second call became whole; and
+    where a call comes in fewer pieces than the script has, `args:3` is the last of them. NOWHERE if there is none.
+    """
+    events = rendered.events
+    if after is None:
+        real = [position for position, event in enumerate(events) if event.kind != "ping"]
+        return real[index] if 0 <= index < len(real) else NOWHERE
+    kind, _, ordinal = after.partition(":")
+    wanted = int(ordinal or 1)
+    if kind == "call":
+        return _whole_call(dialect, rendered, wanted)
+    kinds = [event.kind for event in events]
+    if kind == "start" and "start" not in kinds:
+        return BEFORE_ALL
+    if kind == "usage" and "usage" not in kinds:
+        kind = "end"
+    found = [position for position, here in enumerate(kinds) if here == kind]
+    if kind == "args" and found:
+        wanted = min(wanted, len(found))
+    return found[wanted - 1] if 0 < wanted <= len(found) else NOWHERE
+
+
+def _whole_call(dialect: Dialect, rendered: Rendered, wanted: int) -> int:
+    body = b""
+    for position, event in enumerate(rendered.events):
+        body += event.data
+        read = dialect.read_response(rendered.status, rendered.headers, body)
+        if sum(isinstance(part, FunctionCall) for part in read.parts) >= wanted:
+            return position
+    return NOWHERE
 
 
 def awkward_pieces(data: bytes) -> Iterator[bytes]:

@@ -42,8 +42,8 @@ def check_turn(turn: Turn, spot: Spot) -> None:
 
 
 def _check_actions_only(turn: Turn, spot: Spot) -> None:
-    if not turn.before:
-        spot.refuse("needs 'user', 'before', or both")
+    if not turn.before and turn.revert is None:
+        spot.refuse("needs 'user', or something to do: 'before' or 'revert'")
     for key in ("model", "results", "cancel", "faults", "response_schema", "expect", "error"):
         if key in spot.value:
             spot.at(key).refuse("nothing is said in this turn; it needs 'user'")
@@ -147,10 +147,8 @@ def count_events(round_: ScriptRound, kind: str) -> tuple[int, bool]:
     """How many events of a kind a streamed answer has at least, and whether that is the exact number."""
     if kind in ("start", "usage", "end"):
         return 1, True
-    if kind in ("block_start", "block_end"):
-        return sum(not (kind == "block_end" and part.broken) for part in round_.parts), True
-    if kind == "signature":
-        return sum(isinstance(part.part, Thought) and part.part.provider_data is None for part in round_.parts), True
+    if kind == "call":
+        return sum(not is_malformed(part) for part in round_.parts if part.part in _calls(round_)), True
     found = [part for part in round_.parts if _streams_as(part, kind)]
     # Dialects may begin arguments with an empty piece, and cut what has no pieces where they like.
     exact = kind != "args" and all(part.pieces for part in found)

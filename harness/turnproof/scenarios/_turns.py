@@ -12,17 +12,13 @@ from ._answers import RoundReader
 from ._consistency import check_turn
 from ._content import read_result, read_tool, read_user
 from ._spot import Spot
-from .model import Cut, CutPoint, Fault, FaultKind, ScriptRound, ToolScript, Turn
+from .model import Action, Cut, CutPoint, Fault, FaultKind, ScriptRound, ToolScript, Turn
 
-EVENTS: Final = ("start", "block_start", "text", "thinking", "signature", "args", "block_end", "usage", "end")
+EVENTS: Final = ("start", "text", "thinking", "args", "call", "usage", "end")
 CUTS: Final[tuple[CutPoint, ...]] = get_args(CutPoint)
-BEFORE: Final[tuple[Literal["gc", "save-load", "new-provider", "clear"], ...]] = (
-    "gc",
-    "save-load",
-    "new-provider",
-    "clear",
-)
+BEFORE: Final[tuple[Action, ...]] = get_args(Action)
 EXPECTED: Final[tuple[Literal["answer", "error", "cancelled"], ...]] = ("answer", "error", "cancelled")
+_BY: Final[tuple[Literal["token", "stop"], ...]] = ("token", "stop")
 FAULTS: Final[tuple[FaultKind, ...]] = get_args(FaultKind)
 ERRORS: Final = tuple(
     sorted(
@@ -33,7 +29,7 @@ ERRORS: Final = tuple(
 )
 
 _KEYS: Final = (
-    "user", "model", "results", "system", "tools", "before", "cancel", "faults",
+    "user", "model", "results", "system", "tools", "before", "revert", "cancel", "faults",
     "response_schema", "expect", "error", "advance_clock",
 )  # fmt: skip
 _PLACE: Final = ("index", "after")
@@ -75,6 +71,7 @@ class TurnReader:
             system=system.text() if system else None,
             tools=changed,
             before=tuple(action.choice(BEFORE) for action in before.one_or_many()) if before else (),
+            revert=revert.integer(0) if (revert := spot.get("revert")) else None,
             cancel=cancel,
             faults=tuple(map(read_fault, faults.one_or_many())) if (faults := spot.get("faults")) else (),
             response_schema=schema.json_object("a JSON Schema") if schema else None,
@@ -137,18 +134,22 @@ def read_cut(spot: Spot) -> Cut:
         if word == "event":
             spot.refuse("needs the event: {after: 'text:1'} or {at: event, index: 3}")
         return Cut(at=word)
-    spot.mapping(("at", "round", "index", "after"), what="a cancel point")
-    at, after = spot.get("at"), spot.get("after")
+    spot.mapping(("at", "round", "index", "after", "by"), what="a cancel point")
+    at, after, by = spot.get("at"), spot.get("after"), spot.get("by")
     word = at.choice(CUTS) if at else "event"
     if after and word != "event":
         after.refuse(f"names an event, but the turn is cancelled at {word!r}")
     if word == "event" and not after and "index" not in spot.value:
         spot.refuse("needs the event: 'after' (text:1) or 'index'")
+    how = by.choice(_BY) if by else "token"
+    if by and how == "stop" and word == "before-start":
+        by.refuse("there is no turn yet that could be stopped; before its start a turn is cancelled by its token")
     return Cut(
         at=word,
         round=_whole(spot, "round", 0),
         index=_whole(spot, "index", 0),
         after=_event(after) if after else None,
+        by=how,
     )
 
 

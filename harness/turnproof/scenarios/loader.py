@@ -10,6 +10,7 @@ The form, with everything optional but `title` and `turns`:
     options: {thinking: {budget_tokens: 1024}, max_tokens: 4096, timeout: 0.5, context_tokens: 3000}
     cache: true                            # the session uses the binding's cache plugin
     keep_turns: 2                          # what a collection leaves
+    subject: session                       # only for the certification of sessions
     system: You keep a greenhouse log.
     tools:
       - {name: read_sensor, description: Read one sensor, takes: {bed: string, depth?: number}}
@@ -21,13 +22,14 @@ The form, with everything optional but `title` and `turns`:
             - {call: read_sensor, args: {bed: "3"}, pieces: ['{"be', 'd": "3"}']}
           - [Bed 3 is at 41 %.]
         results: {read_sensor: {error: no such bed}}      # or a value, or {result:, attachments: [], cases: []}
-      - before: [gc, save-load, new-provider, clear]
+      - before: [gc, save-load, damaged-load, new-provider, reset, tamper]
+        revert: 0                          # back to the end of the history's first turn, after what stands in before
         system: Be brief.                  # from here on; `tools` likewise, by name or declared anew
         advance_clock: 301
         user: "{n}. reading?"
         times: 12                          # this turn, twelve times; {n} counts from 1
         model: [{parts: [It rains.], finish: max_tokens, usage: {output: 9}}]
-        cancel: {round: 0, after: "text:1"}               # or: before-start, batch, backoff, {at: tool, index: 1}
+        cancel: {round: 0, after: "text:1", by: stop}     # or: before-start, batch, backoff, {at: tool, index: 1}
         faults: {kind: status, status: 429, retry-after: 17, times: 1}     # or a list
         response_schema: {type: object}
         error: RateLimitError              # the turn ends with it
@@ -44,7 +46,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from msgspec.structs import replace
 
@@ -52,6 +54,7 @@ from .._suggest import did_you_mean
 from ..errors import ScenarioError
 from ..messages import ToolSchema
 from ..provider import Capabilities
+from ..subject import SubjectKind
 from ._consistency import needed_features, stream_only
 from ._content import read_tool
 from ._document import read_document
@@ -63,11 +66,12 @@ FEATURES: Final = tuple(field.name for field in fields(Capabilities))
 CACHES: Final = ("explicit", "managed", "implicit")
 
 _KEYS: Final = (
-    "name", "title", "depth", "modes", "features", "probes", "options", "cache", "keep_turns",
+    "name", "title", "subject", "depth", "modes", "features", "probes", "options", "cache", "keep_turns",
     "system", "tools", "results", "turns",
 )  # fmt: skip
 _MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
 _PROBES: Final[tuple[Literal["fresh", "reversed", "threads"], ...]] = ("fresh", "reversed", "threads")
+_SUBJECTS: Final[tuple[SubjectKind, ...]] = get_args(SubjectKind)
 _DEPTHS: Final[tuple[Literal["quick", "full"], ...]] = ("quick", "full")
 _MAX_TIMES: Final = 1000
 
@@ -120,6 +124,7 @@ def _scenario(spot: Spot, name: str) -> Scenario:
         probes=probes.choices(_PROBES) if (probes := spot.get("probes")) else (),
         depth=depth.choice(_DEPTHS) if (depth := spot.get("depth")) else "quick",
         keep_turns=keep.integer(1) if keep else 2,
+        subject=subject.choice(_SUBJECTS) if (subject := spot.get("subject")) else "adapter",
         file=spot.file,
     )
     scenario = replace(scenario, modes=_modes(spot, scenario.turns))

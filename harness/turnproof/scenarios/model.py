@@ -7,14 +7,27 @@ the user message, so `rounds[0]` answers the user and `rounds[1]` answers the fi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from ..dialects.base import ReplyPart
-from ..messages import FileRef, FinishReason, InlineData, Part, ToolSchema
+from ..messages import FileRef, FinishReason, InlineData, Part, Text, ToolSchema
+from ..subject import Operation, SubjectKind
 
 CutPoint = Literal["before-start", "event", "batch", "tool", "between-tools", "backoff"]
+
+Action = Literal["gc", "save-load", "damaged-load", "new-provider", "reset", "tamper"]
+
+NEEDED: Final[Mapping[Action, tuple[Operation, ...]]] = {
+    "gc": ("collect",),
+    "save-load": ("save", "load"),
+    "damaged-load": ("save", "load"),
+    "new-provider": ("swap",),
+    "reset": ("reset",),
+    "tamper": (),
+}
+"""What a session must be able to do for each action."""
 
 
 class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -25,12 +38,14 @@ class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `tool` (while tool number `index` of round `round` runs); `between-tools` (after tool `index` ended);
     `backoff` (while the session sleeps before retry `index`).
     For `event`, `after` may name the event by kind and ordinal instead: `text:2` is the second text event.
+    `by` says how: the turn's token is set, or the session's `stop` is called from another thread.
     """
 
     at: CutPoint
     round: int = 0
     index: int = 0
     after: str | None = None
+    by: Literal["token", "stop"] = "token"
 
 
 FaultKind = Literal[
@@ -111,9 +126,11 @@ class ToolCase(msgspec.Struct, frozen=True):
 class Turn(msgspec.Struct, frozen=True):
     """One user turn. `user` are its parts; empty for a turn that only does `before` actions.
 
-    `before` happen ahead of the user's message: `gc` (collect), `save-load` (into a fresh session), `new-provider`
-    (another provider object), `clear` (an empty history). `system` and `tools` replace
-    those of the session from this turn on (None: unchanged). `results` maps a tool name to what it returns.
+    `before` happen ahead of the user's message: `gc` (collect), `save-load` (into a fresh session), `damaged-load`
+    (half of a saved session is offered, and must be refused), `new-provider` (another provider object), `reset` (an
+    empty history), `tamper` (the list that the session handed out is emptied). After them `revert` goes back to the
+    end of a turn of the history, counted from 0; there may be no such turn. `system` and `tools` replace those of the
+    session from this turn on (None: unchanged). `results` maps a tool name to what it returns.
     """
 
     user: tuple[Part, ...]
@@ -121,13 +138,24 @@ class Turn(msgspec.Struct, frozen=True):
     results: dict[str, ToolScript] = {}
     system: str | None = None
     tools: tuple[ToolSchema, ...] | None = None
-    before: tuple[Literal["gc", "save-load", "new-provider", "clear"], ...] = ()
+    before: tuple[Action, ...] = ()
+    revert: int | None = None
     cancel: Cut | None = None
     faults: tuple[Fault, ...] = ()
     response_schema: dict[str, Any] | None = None
     expect: Literal["answer", "error", "cancelled"] = "answer"
     error: str | None = None
     advance_clock: float = 0.0
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """What a session must be able to do for this turn."""
+        needed: list[Operation] = [operation for action in self.before for operation in NEEDED[action]]
+        needed += ["configure"] if self.system is not None or self.tools is not None else []
+        needed += ["revert"] if self.revert is not None else []
+        needed += ["stop"] if self.cancel is not None and self.cancel.by == "stop" else []
+        needed += ["send_parts"] if self.user and not (len(self.user) == 1 and isinstance(self.user[0], Text)) else []
+        return tuple(needed)
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -137,7 +165,8 @@ class Scenario(msgspec.Struct, frozen=True):
     `max_tokens`, `timeout`), but for `context_tokens`: it narrows the service's window for this run, so that a prompt
     can be too long without being large. `probes` re-send the run's calls afterwards on a fresh object, in reverse
     order, or from several threads. `cache` says whether the session uses the binding's cache plugin. `keep_turns` is
-    how many turns a collection leaves.
+    how many turns a collection leaves. A scenario whose `subject` is `session` tells sessions apart, and adapters not:
+    they are certified without it.
     """
 
     name: str
@@ -152,7 +181,18 @@ class Scenario(msgspec.Struct, frozen=True):
     probes: tuple[Literal["fresh", "reversed", "threads"], ...] = ()
     depth: Literal["quick", "full"] = "quick"
     keep_turns: int = 2
+    subject: SubjectKind = "adapter"
     file: str = ""
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """What a session must be able to do for this scenario, sorted."""
+        return tuple(sorted({operation for turn in self.turns for operation in turn.operations}))
+
+    def system_in(self, turn: int) -> str | None:
+        """The system text in force in a turn."""
+        changed = [script.system for script in self.turns[: turn + 1] if script.system is not None]
+        return changed[-1] if changed else self.system
 
     def tools_in(self, turn: int) -> tuple[ToolSchema, ...]:
         """The tools declared in a turn: those of the last turn up to it that changed them, else the scenario's."""
