@@ -204,7 +204,7 @@ TextStreamedAgainByARetry = mutant(
     "context-limit-not-recognised",
     "outputs",
     caught_by="errors/context-limit-is-recognised",
-    scenarios="faults/misleading_words",
+    scenarios="gc/context_limit",
     sources="defects:ER8",
 )
 class ContextLimitNotRecognised(Failing):
