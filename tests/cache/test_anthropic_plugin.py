@@ -217,3 +217,7 @@ def test_a_collection_that_takes_cached_messages_away_is_counted() -> None:
     plugin.on_collected(history, history[4:])
     plugin.on_collected(history, [Message.user("summary"), *history[4:]])
     assert plugin.invalidations == 2
+
+
+def test_no_cache_of_the_messages_api_has_a_name_to_lose() -> None:
+    assert not AnthropicCachePlugin().lost("cachedContents/7abc")

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnproof.dialects import dialect, dialect_names, tokens
+from turnproof.dialects import dialect, dialect_names, lenient, tokens
 from turnproof.dialects.base import PromptUsage, Reply, ReplyPart
+from turnproof.dialects.cutting import cut_text
 from turnproof.dialects.naming import NameMap, speak
 from turnproof.dialects.prefix_cache import Cell, PrefixStore, Ttl
+from turnproof.dialects.seeded import drawn
 from turnproof.dialects.sse import frames, is_event_stream
 from turnproof.errors import BindingError
 from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
@@ -24,7 +26,7 @@ LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 def test_a_dialect_is_found_by_name_and_a_wrong_name_lists_the_known_ones() -> None:
     assert "anthropic-messages" in dialect_names()
-    assert dialect("anthropic-messages").name == "anthropic-messages"
+    assert [dialect(name).name for name in dialect_names()] == dialect_names()
     with pytest.raises(BindingError, match=r"unknown dialect 'anthropic'; known: .*anthropic-messages"):
         dialect("anthropic")
 
@@ -54,6 +56,31 @@ def test_a_stream_is_known_by_its_type_or_by_how_it_begins() -> None:
     assert is_event_stream("", b"event: ping\n\n")
     assert not is_event_stream("application/json", b"data: x")
     assert not is_event_stream("", b'{"a": 1}')
+
+
+# -- drawing, cutting, and reading what comes
+
+
+def test_what_is_drawn_depends_on_the_seed_and_every_label() -> None:
+    words = [drawn("ab01", 20, *named) for named in (("s",), ("s", 1), ("s", 2), ("t", 1), ("s", "1", ""))]
+    assert len(set(words)) == len(words)
+    assert drawn("ab01", 20, "s", 1) == words[1]
+    assert all(len(word) == 20 and set(word) <= set("ab01") for word in words)
+
+
+@given(st.text(), st.integers(0, 99))
+def test_pieces_joined_are_the_text(text: str, draw: int) -> None:
+    assert "".join(cut_text(text, draw)) == text
+    assert all(cut_text(text, draw))
+
+
+def test_values_of_another_kind_than_expected_are_absent() -> None:
+    figures = {"a": 3, "b": None, "c": "3", "d": 1.5}
+    assert [lenient.number(figures, name) for name in "abcde"] == [3, 0, 0, 0, 0]
+    assert [lenient.word(value) for value in ("x", 3, None, ["x"])] == ["x", None, None, None]
+    assert [lenient.seconds(value) for value in ("0.5", None, "Wed, 21 Oct 2026 07:28:00 GMT")] == [0.5, None, None]
+    assert [lenient.json_of(data) for data in (b'{"a": 1}', "[]")] == [{"a": 1}, []]
+    assert [lenient.json_of(data) for data in (b"{", b"\xff", b"[" * 9999)] == [None, None, None]
 
 
 # -- the estimator

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from turnproof.dialects.anthropic_messages.names import spoken_name
+from turnproof.dialects.anthropic_messages.names import LEGAL_NAME
+from turnproof.dialects.gemini.names import LEGAL_NAME as GEMINI_LEGAL_NAME
+from turnproof.dialects.naming import spoken_name
 from turnproof.messages import ToolSchema
 
 
@@ -20,4 +22,10 @@ from turnproof.messages import ToolSchema
 )
 def test_a_tool_is_called_by_the_name_that_was_offered(offered: tuple[str, ...], spoken: dict[str, str]) -> None:
     tools = [ToolSchema(name) for name in offered]
-    assert {name: spoken_name(name, tools) for name in spoken} == spoken
+    assert {name: spoken_name(name, tools, LEGAL_NAME) for name in spoken} == spoken
+
+
+def test_a_name_that_was_not_offered_is_made_legal_by_the_rules_of_the_service() -> None:
+    for name, spoken in {"a.b": "a.b", "grow room": "grow_room", "3beds": "_3beds", "": "_"}.items():
+        assert spoken_name(name, [], GEMINI_LEGAL_NAME) == spoken
+        assert GEMINI_LEGAL_NAME.fullmatch(spoken)

@@ -157,6 +157,9 @@ class Marker:
     def on_collected(self, before: Any, after: Any) -> None:
         self.collected.append((len(before), len(after)))
 
+    def lost(self, name: str) -> bool:
+        raise AssertionError("there is no managed cache here")
+
 
 def test_a_cache_plugin_marks_what_is_sent_and_not_what_is_held() -> None:
     plugin = Marker()

@@ -12,13 +12,12 @@ from it costs the new messages, not the history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Generic
 
 from turnproof.messages import FunctionCall, Text, ToolResult
 
 from . import convert
-from .blocks import Codec, Kind, Unit, V
+from .blocks import Codec, Kind, Row, Unit, V
 from .names import wire_id
 
 
@@ -51,9 +50,9 @@ class Arrangement(Generic[V]):
         other._thinks = self._thinks
         return other
 
-    def add(self, role: str, units: Iterable[Unit[V]]) -> None:
+    def add(self, row: Row[V]) -> None:
         """Append the blocks of one neutral message."""
-        units = tuple(units)
+        role, units = row.role, row.units
         if all(unit.kind is Kind.THINKING for unit in units):
             # Nothing to send, or an answer broken off before it said a word: thinking cannot end a message.
             return

@@ -12,22 +12,13 @@ from typing import Any
 
 import msgspec
 
-from turnproof.errors import TransportError
+from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
 
+from .._answers import Listeners, risen
 from . import parts as neutral
-from .usage import NOTHING, risen, tokens, updated
+from .usage import NOTHING, tokens, updated
 from .wire import Answer, Delta, Event, Failure, Usage
-
-
-@dataclass(frozen=True, slots=True)
-class Listeners:
-    """The caller's callbacks; whatever they raise is theirs and passes through unchanged."""
-
-    on_chunk: Callable[[str], None] | None = None
-    on_usage_update: Callable[[TokenUsage], None] | None = None
-    on_function_call: Callable[[FunctionCall], None] | None = None
-    on_thinking: Callable[[str], None] | None = None
 
 
 @dataclass(slots=True)
@@ -59,9 +50,12 @@ class _Open:
 class Assembler:
     """Feed it events in order. `complete` turns true with the end marker, without which no stream is whole."""
 
-    def __init__(self, restore: neutral.Restore, listeners: Listeners) -> None:
+    def __init__(
+        self, restore: neutral.Restore, listeners: Listeners, failed: Callable[[Failure], ProviderError]
+    ) -> None:
         self.complete = False
-        self.failure: Failure | None = None
+        self.failure: ProviderError | None = None
+        self._failed = failed
         self._restore = restore
         self._listeners = listeners
         self._model = ""
@@ -74,7 +68,9 @@ class Assembler:
         self._malformed: list[str] = []
 
     def feed(self, event: Event) -> None:
-        """Take one event. Kinds that are not known, and pings, change nothing."""
+        """Take one event. Kinds that are not known, and pings, change nothing, nor does what follows the end marker."""
+        if self.complete:
+            return
         match event.type:
             case "content_block_delta":
                 if event.delta is not None:
@@ -97,7 +93,7 @@ class Assembler:
             case "message_stop":
                 self.complete = True
             case "error":
-                self.failure = event.error or Failure()
+                self.failure = self._failed(event.error or Failure())
 
     def response(self) -> ProviderResponse:
         """The finished answer. Raises TransportError if a call that was not cut has malformed arguments."""
@@ -114,7 +110,7 @@ class Assembler:
     def cancelled(self) -> ProviderResponse:
         """What had arrived: text, and thinking whose signature had come. Never a call."""
         return ProviderResponse(
-            parts=tuple(part for part in self._parts(_stands_alone) if _stands_alone(part)),
+            parts=tuple(part for part in self._parts(stands_alone) if stands_alone(part)),
             usage=tokens(self._usage),
             finish_reason=FinishReason.CANCELLED,
         )
@@ -186,14 +182,14 @@ class Assembler:
         return part if part is not None and wanted(part) else None
 
 
-def _stands_alone(part: Part) -> bool:
+def stands_alone(part: Part) -> bool:
     """Whether a part makes sense in a history without what would have followed it."""
     if isinstance(part, Thought):
         return part.provider_data is not None
     return isinstance(part, Text)
 
 
-def whole(answer: Answer, restore: neutral.Restore, listeners: Listeners) -> ProviderResponse:
+def whole(restore: neutral.Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
     parts: list[Part] = []
     for block in answer.content:
@@ -217,13 +213,4 @@ def whole(answer: Answer, restore: neutral.Restore, listeners: Listeners) -> Pro
         usage=usage,
         finish_reason=neutral.finish_reason(answer.stop_reason),
         raw_finish=answer.stop_reason,
-    )
-
-
-def stopped(response: ProviderResponse) -> ProviderResponse:
-    """A complete answer that came after the turn was cancelled: what of it may be kept."""
-    return ProviderResponse(
-        parts=tuple(part for part in response.parts if _stands_alone(part)),
-        usage=response.usage,
-        finish_reason=FinishReason.CANCELLED,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from turnproof.cache.anthropic import AnthropicCachePlugin
-from turnproof.provider import Binding, Capabilities, Conversation, Endpoint
+from turnproof.provider import Binding, Capabilities, Conversation, Difference, Endpoint
 
 from .models import DIALECT
 from .models import model as facts_of
@@ -76,6 +76,13 @@ BINDING = Binding(
     capabilities=capabilities,
     open_stateless=open_stateless,
     open_legacy=open_legacy,
+    declared=[
+        Difference(
+            "error-words",
+            "A frame that is no JSON is told in the words of its decoder: the SDK's on the legacy path, our own on the "
+            "stateless one. Class, status and whether to try again are the same.",
+        )
+    ],
     cache_plugin=lambda provider: AnthropicCachePlugin(),
     plain_calls={"messages.create": open_messages_create},
     package="anthropic",

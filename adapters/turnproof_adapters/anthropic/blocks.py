@@ -63,6 +63,7 @@ class Unit(Generic[V]):
 class Row(Generic[V]):
     """The blocks of one message in its own order. `marked` says that it carries a cache mark."""
 
+    role: str
     units: tuple[Unit[V], ...]
     marked: bool
 
@@ -73,7 +74,7 @@ def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
         units = tuple(_units(message, codec, model))
     except UnicodeEncodeError as error:
         raise InvalidRequestError(f"message {message.message_id!r} is not valid Unicode: {error.reason}") from None
-    return Row(units, any(part.cache is not None for part in message.parts))
+    return Row(message.role, units, any(part.cache is not None for part in message.parts))
 
 
 def _units(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:

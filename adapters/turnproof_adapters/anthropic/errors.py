@@ -7,12 +7,7 @@ the public reference: a refusal that merely mentions tokens or a maximum is not 
 
 from __future__ import annotations
 
-import math
 import re
-import time
-from collections.abc import Mapping
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 import anthropic
 import httpx2
@@ -29,6 +24,7 @@ from turnproof.errors import (
     TransportError,
 )
 
+from .._errors import retry_after, scrubbed
 from .wire import ErrorBody, Failure
 
 _TOO_LONG = re.compile(r"prompt is too long(?:: (?P<requested>\d+) tokens > (?P<limit>\d+) maximum)?\.?", re.IGNORECASE)
@@ -55,14 +51,12 @@ _STATUS_OF_KIND = {
 
 def from_exception(error: Exception, secret: str) -> ProviderError:
     """The typed error for whatever the SDK, its HTTP client or the socket raised. `secret` never shows in it."""
-    if isinstance(error, ProviderError):
-        return error
     if isinstance(error, anthropic.APIStatusError):
         return _from_status(error, secret)
     if isinstance(error, UnicodeEncodeError):
         return InvalidRequestError(f"the request holds text that is not valid Unicode: {error.reason}")
     cause = (error.__cause__ if isinstance(error, anthropic.APIConnectionError) else None) or error
-    detail = _scrubbed(str(cause) or "no details", secret)
+    detail = scrubbed(str(cause) or "no details", secret)
     if isinstance(cause, anthropic.APITimeoutError | httpx2.TimeoutException | TimeoutError):
         return TransportError(f"the service was silent for too long ({type(cause).__name__}: {detail})")
     return TransportError(f"no complete answer from the service ({type(cause).__name__}: {detail})")
@@ -97,7 +91,7 @@ def _failure(error: anthropic.APIStatusError) -> Failure:
 
 def _typed(status: int, failure: Failure, wait: float | None, secret: str, *, shown_status: int) -> ProviderError:
     kind = failure.type
-    text = _scrubbed(failure.message or kind or f"HTTP status {status}", secret)
+    text = scrubbed(failure.message or kind or f"HTTP status {status}", secret)
     match status:
         case 401 | 403:
             return AuthenticationError(text, status=shown_status, kind=kind)
@@ -133,38 +127,3 @@ def _refusal(text: str, status: int, kind: str | None) -> ProviderError:
     if _FILTERED.fullmatch(text.strip()):
         return ContentFilterError(text, status=status, kind=kind)
     return InvalidRequestError(text, status=status, kind=kind)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait by the response's headers, which give milliseconds, seconds or a date; None without a hint."""
-    for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers[name]) * factor
-        except (KeyError, ValueError):
-            continue
-        if math.isfinite(seconds) and seconds >= 0:
-            return seconds
-    return _until(headers.get("retry-after"), headers.get("date"))
-
-
-def _until(moment: str | None, now: str | None) -> float | None:
-    wanted = _timestamp(moment)
-    if wanted is None:
-        return None
-    # The service's own clock, where it tells it: ours may be wrong.
-    began = _timestamp(now)
-    return max(0.0, wanted - (time.time() if began is None else began))
-
-
-def _timestamp(date: str | None) -> float | None:
-    if date is None:
-        return None
-    try:
-        moment = parsedate_to_datetime(date)
-    except ValueError:
-        return None
-    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
-
-
-def _scrubbed(text: str, secret: str) -> str:
-    return text.replace(secret, "***") if secret else text

@@ -16,20 +16,18 @@ import msgspec
 
 from turnproof.cache import CachePlugin
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message, Part, ProviderResponse, TokenUsage, ToolResult, ToolSchema
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema
+from turnproof.provider import SystemInstruction
 
-from .assemble import Listeners
-from .calling import Source
+from .._answers import Listeners, with_structured_output
+from .._calling import Source
+from .._legacy import LegacySends, Schema
 from .lifecycle import AnthropicProvider
 from .names import restorer
-from .parts import with_structured_output
 from .wire import Answer, Event
 
-Schema = Mapping[str, Any]
 
-
-class AnthropicLegacy(AnthropicProvider):
+class AnthropicLegacy(LegacySends, AnthropicProvider):
     """A conversation with the Messages API. One object holds one conversation and serves one thread at a time."""
 
     def __init__(self) -> None:
@@ -63,73 +61,6 @@ class AnthropicLegacy(AnthropicProvider):
     def get_token_usage(self) -> TokenUsage:
         """The figures of the latest call."""
         return self._usage
-
-    def send_message(
-        self, message: str, response_schema: Schema | None = None, *, cancel_token: CancelToken | None = None
-    ) -> ProviderResponse:
-        """Say something and wait for the answer."""
-        return self._turn(Message.user(message), response_schema, Listeners(), cancel_token)
-
-    def send_message_with_parts(
-        self, parts: Sequence[Part], response_schema: Schema | None = None, *, cancel_token: CancelToken | None = None
-    ) -> ProviderResponse:
-        """Say something that is more than text."""
-        return self._turn(Message("user", tuple(parts)), response_schema, Listeners(), cancel_token)
-
-    def send_tool_results(
-        self,
-        results: Sequence[ToolResult],
-        response_schema: Schema | None = None,
-        *,
-        cancel_token: CancelToken | None = None,
-    ) -> ProviderResponse:
-        """Answer the calls of the last response."""
-        return self._turn(Message.tool(*results), response_schema, Listeners(), cancel_token)
-
-    def send_message_streaming(
-        self,
-        message: str,
-        on_chunk: OnChunk,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: Schema | None = None,
-    ) -> ProviderResponse:
-        """Say something and hear the answer as it comes."""
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        return self._turn(Message.user(message), response_schema, listeners, cancel_token)
-
-    def send_message_with_parts_streaming(
-        self,
-        parts: Sequence[Part],
-        on_chunk: OnChunk,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: Schema | None = None,
-    ) -> ProviderResponse:
-        """Say something that is more than text and hear the answer as it comes."""
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        return self._turn(Message("user", tuple(parts)), response_schema, listeners, cancel_token)
-
-    def send_tool_results_streaming(
-        self,
-        results: Sequence[ToolResult],
-        on_chunk: OnChunk,
-        *,
-        cancel_token: CancelToken | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: Schema | None = None,
-    ) -> ProviderResponse:
-        """Answer the calls of the last response and hear the answer as it comes."""
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        return self._turn(Message.tool(*results), response_schema, listeners, cancel_token)
 
     def _turn(
         self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
@@ -175,7 +106,7 @@ def _ask(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:
     return msgspec.convert(client.messages.create(**kwargs).to_dict(mode="json", warnings=False), Answer)
 
 
-def _open(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Source:
+def _open(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Source[Event]:
     stream = client.messages.create(**kwargs, stream=True)
     return Source(
         (msgspec.convert(event.to_dict(mode="json", warnings=False), Event) for event in stream), stream.close

@@ -13,10 +13,11 @@ from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
 from turnproof.provider import Endpoint, ProviderBase, SystemInstruction
 
+from .._http import DEFAULT_TIMEOUT, timeouts
 from .arrange import Arrangement
 from .blocks import row
 from .calling import Caller
-from .client import DEFAULT_TIMEOUT, open_client, timeouts
+from .client import open_client
 from .models import model as facts_of
 from .request import Settings, thinking_config
 
@@ -151,7 +152,7 @@ class AnthropicProvider(ProviderBase):
         settings, codec = self._settings(), DictCodec()
         arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, mid_system=facts_of(settings.model).mid_system)
         for message in messages:
-            arrangement.add(message.role, row(message, codec, settings.model).units)
+            arrangement.add(row(message, codec, settings.model))
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
         return {**settings.kwargs(system, tools, response_schema, think=think), "messages": arrangement.finish()}
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-import msgspec
-
 from turnproof.messages import (
-    JSON,
     FinishReason,
     FunctionCall,
     Opaque,
     Part,
     ProviderData,
-    ProviderResponse,
     Text,
     Thought,
 )
@@ -87,14 +83,3 @@ def without_clipped_call(parts: tuple[Part, ...], stop_reason: str | None) -> tu
 
 def _issued(model: str, data: dict[str, Any]) -> ProviderData:
     return ProviderData(DIALECT, model, data)
-
-
-def with_structured_output(response: ProviderResponse, schema: JSON) -> ProviderResponse:
-    """The response with its text read as JSON, where a schema was asked for and the answer came to its end."""
-    if schema is None or response.finish_reason is not FinishReason.STOP:
-        return response
-    try:
-        structured = msgspec.json.decode(response.text)
-    except msgspec.DecodeError:
-        return response
-    return msgspec.structs.replace(response, structured_output=structured)

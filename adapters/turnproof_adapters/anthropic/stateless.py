@@ -18,14 +18,14 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import Message, ProviderResponse, ToolSchema
 from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
 
-from .assemble import Listeners
-from .calling import Source
-from .encode import Encoder, encode
+from .._answers import Listeners, with_structured_output
+from .._calling import Source
+from .._memo import encode
+from .encode import Encoder
 from .lifecycle import AnthropicProvider
 from .names import restorer
-from .parts import with_structured_output
 from .sse import payloads
-from .wire import Answer, decode_answer, decode_event
+from .wire import Answer, Event, decode_answer, decode_event
 
 PATH = "/v1/messages"
 
@@ -107,7 +107,7 @@ class AnthropicStateless(AnthropicProvider):
     def _ask(self, client: anthropic.Anthropic, body: bytes) -> Answer:
         return decode_answer(self._post(client, body, stream=False).content)
 
-    def _open(self, client: anthropic.Anthropic, body: bytes) -> Source:
+    def _open(self, client: anthropic.Anthropic, body: bytes) -> Source[Event]:
         response = self._post(client, body, stream=True)
         return Source(map(decode_event, payloads(response.iter_bytes())), response.close)
 

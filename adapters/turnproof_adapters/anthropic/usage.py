@@ -37,17 +37,5 @@ def updated(usage: Usage, change: Usage) -> Usage:
     )
 
 
-def risen(shown: TokenUsage, now: TokenUsage) -> TokenUsage:
-    """What a callback may be told after `shown`: no field falls, whatever the service corrects at the end."""
-    return TokenUsage(
-        prompt_tokens=max(shown.prompt_tokens, now.prompt_tokens),
-        output_tokens=max(shown.output_tokens, now.output_tokens),
-        total_tokens=max(shown.total_tokens, now.total_tokens),
-        cache_read_tokens=max(shown.cache_read_tokens, now.cache_read_tokens),
-        cache_creation_tokens=max(shown.cache_creation_tokens, now.cache_creation_tokens),
-        thinking_tokens=max(shown.thinking_tokens, now.thinking_tokens),
-    )
-
-
 def _latest(before: int | None, after: int | None) -> int | None:
     return before if after is None else after

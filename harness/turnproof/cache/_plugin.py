@@ -1,8 +1,9 @@
 """What a session and a cache plugin agree on.
 
 A plugin looks at a request before it is converted and returns it annotated with `CacheMark`s: data, not wire
-format. It keeps nothing that a request depends on, so the same conversation is always annotated in the same way,
-by a new plugin as by an old one; providers of either path may use it.
+format. It keeps nothing of a conversation, so the same one is always annotated in the same way, by a new plugin as
+by an old one; all that a plugin may remember is what a service keeps for it, under a name. Providers of either path
+may use it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,12 @@ class CacheUsage:
     written: int
     fresh: int
 
+    @classmethod
+    def of(cls, usage: TokenUsage) -> CacheUsage:
+        """The cache's share of a response's usage: what was neither read nor written was paid in full."""
+        read, written = usage.cache_read_tokens, usage.cache_creation_tokens
+        return cls(read, written, max(0, usage.prompt_tokens - read - written))
+
     @property
     def hit_rate(self) -> float:
         """The share of the prompt that the cache served, 0.0 to 1.0."""
@@ -55,3 +62,6 @@ class CachePlugin(Protocol):
 
     def on_collected(self, before: Sequence[Message], after: Sequence[Message]) -> None:
         """The session replaced its history `before` by `after`: what was cached beyond their common head is lost."""
+
+    def lost(self, name: str) -> bool:
+        """The service does not know the managed cache `name` any more. True if `prepare` now gives another request."""

@@ -76,13 +76,16 @@ class AnthropicCachePlugin:
 
     def extract_usage(self, usage: TokenUsage) -> CacheUsage:
         """`prompt_tokens` counts everything; what was neither read nor written was paid in full."""
-        read, written = usage.cache_read_tokens, usage.cache_creation_tokens
-        return CacheUsage(read, written, max(0, usage.prompt_tokens - read - written))
+        return CacheUsage.of(usage)
 
     def on_collected(self, before: Sequence[Message], after: Sequence[Message]) -> None:
         """Counts an invalidation unless `after` merely continues `before`."""
         if list(after[: len(before)]) != list(before):
             self.invalidations += 1
+
+    def lost(self, name: str) -> bool:
+        """False: the service finds entries by their content, so there is no name to lose."""
+        return False
 
     def _ends(self, messages: Sequence[Message]) -> list[int]:
         """Where this request and the one before it end: at most two positions, ascending."""

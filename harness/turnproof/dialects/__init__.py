@@ -7,7 +7,7 @@ from importlib import import_module
 from ..errors import BindingError
 from .base import Dialect
 
-_MODULES = {"anthropic-messages": "anthropic_messages"}
+_MODULES = {"anthropic-messages": "anthropic_messages", "gemini": "gemini"}
 
 
 def dialect(name: str) -> Dialect:

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import Literal, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from ..messages import (
     JSON,
@@ -101,7 +102,7 @@ def _identify(part: Part) -> tuple[Kind, Hashable]:
         case Opaque(kind=kind, data=data):
             return "opaque", (kind, _encode(data))
         case _:
-            return "other", _encode(part)
+            return "other", _encode(replace(part, provider_data=None, cache=None))
 
 
 def media_key(part: InlineData | FileRef) -> Hashable:

@@ -7,6 +7,7 @@ judged share nothing. The emulator calls it in the order `parse`, `validate`, `a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -283,6 +284,8 @@ class Dialect(Protocol):
     """What a stream may carry between events without a meaning (comments, pings): a client must read over it."""
     garbage: bytes
     """A frame of a stream that is none: a client must not take it for the end of an answer."""
+    legal_name: re.Pattern[str]
+    """What the API takes as a tool's name, whole."""
     models: Mapping[str, ModelFacts]
     rules: Sequence[Rule]
     allowed_differences: Sequence[AllowedDifference]

@@ -86,6 +86,22 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
+def spoken_name(name: str, tools: Sequence[ToolSchema], legal: re.Pattern[str]) -> str:
+    """A scripted name as the model would say it. A legal name is said as it is, also when no tool has it.
+
+    So is an illegal one that was offered all the same: whether it may be is for `validate`. Any other was rewritten,
+    and the offered tool that looks most like it is meant. (Where two tools could be meant, `speak`, which knows the
+    declared tools, has settled it before.)
+    """
+    offered = [tool.name for tool in tools]
+    if legal.fullmatch(name) or name in offered:
+        return name
+    if (meant := most_similar(name, offered)) is not None:
+        return meant
+    written = "".join(character if legal.fullmatch(f"_{character}") else "_" for character in name)
+    return written if legal.fullmatch(written) else f"_{written}"
+
+
 def speak(reply: Reply, held: Sequence[ToolSchema], sent: Sequence[ToolSchema], legal: re.Pattern[str]) -> Reply:
     """A scripted reply with its calls under the names that the request gave to the declared tools."""
     names = NameMap(held, sent, legal)

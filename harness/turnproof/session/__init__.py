@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..subject import Tool, ToolOutput
 from .history import SessionHistory
 from .loop import TooManyRounds
 from .pairing import is_paired, repair
@@ -9,7 +10,6 @@ from .persistence import SavedSessionError
 from .result import TurnResult
 from .retry import RetryPolicy, wait_for_token
 from .session import Session
-from .tools import Tool, ToolOutput
 
 __all__ = [
     "RetryPolicy",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..cancel import CancelToken
-from ..errors import ProviderError
+from ..errors import CacheExpiredError, ProviderError
 from ..messages import Message, Part, ProviderResponse, Text, ToolSchema
 from ..provider import JSONSchema, LegacyProvider, StatelessProvider, SystemInstruction
 from .relay import Relay
@@ -69,7 +69,26 @@ class StatelessPort:
         token: CancelToken,
         response_schema: JSONSchema | None,
     ) -> ProviderResponse:
-        """One `complete()` call, through the cache plugin where there is one."""
+        """One `complete()` call, through the cache plugin where there is one.
+
+        A second one where the service has lost the managed cache that the first one named: it was refused before
+        anything was shown.
+        """
+        try:
+            return self._call(messages, context, relay, token, response_schema)
+        except CacheExpiredError as error:
+            if self._plugin is None or not self._plugin.lost(error.name):
+                raise
+        return self._call(messages, context, relay, token, response_schema)
+
+    def _call(
+        self,
+        messages: Sequence[Message],
+        context: Context,
+        relay: Relay,
+        token: CancelToken,
+        response_schema: JSONSchema | None,
+    ) -> ProviderResponse:
         system, tools, sent = context.system, list(context.tools), list(messages)
         if self._plugin is not None:
             prepared = self._plugin.prepare(sent, system, tools)
@@ -126,11 +145,18 @@ class LegacyPort:
         token: CancelToken,
         response_schema: JSONSchema | None,
     ) -> ProviderResponse:
-        """Send the last message by the method that fits it."""
+        """Send the last message by the method that fits it.
+
+        Once more where the service has lost the managed cache that the provider named: the provider's own plugin has
+        dropped the name, and nothing was shown before the refusal.
+        """
         *base, pending = messages
         self.sync(base, context)
         send = self._send_results if pending.role == "tool" else self._send_user
-        response = send(pending, relay, token, response_schema)
+        try:
+            response = send(pending, relay, token, response_schema)
+        except CacheExpiredError:
+            response = send(pending, relay, token, response_schema)
         self._held, self._answer = list(messages), response.parts
         return response
 

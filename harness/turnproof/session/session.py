@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..cancel import CancelToken
 from ..errors import UsageError
-from ..gc import Collector, GCResult, TruncateGC
+from ..gc import Collector, GCResult, TruncateGC, turn_starts
 from ..messages import Message, MessageIds, Part, TokenUsage, new_message_id
 from ..provider import (
     JSONSchema,
@@ -27,6 +27,7 @@ from ..provider import (
     StatelessProvider,
     SystemInstruction,
 )
+from ..subject import Tool
 from . import persistence
 from .history import SessionHistory
 from .loop import Turn, TurnSetup
@@ -35,7 +36,7 @@ from .ports import Context, LegacyPort, Port, StatelessPort
 from .relay import Callbacks
 from .result import TurnResult
 from .retry import OnRetry, RetryPolicy, Sleep, wait_for_token
-from .tools import OnTool, Tool, ToolBox
+from .tools import OnTool, ToolBox
 
 if TYPE_CHECKING:
     from ..cache import CachePlugin
@@ -100,6 +101,7 @@ class Session:
         self._usage = TokenUsage()
         self._tools = self._toolbox(tools)
         self._context = Context(system, self._tools.schemas)
+        self._provider = provider
         self._port = self._open_port(provider)
         self._sync()
 
@@ -111,9 +113,19 @@ class Session:
         return self._path
 
     @property
+    def provider(self) -> StatelessProvider | LegacyProvider:
+        """The provider of the next call."""
+        return self._provider
+
+    @property
     def history(self) -> SessionHistory:
         """The session's own history, on both paths. Change it between turns only."""
         return self._history
+
+    @property
+    def turn_boundaries(self) -> list[int]:
+        """Where in the history the turns begin: at the user's messages that have text, so no tool results do."""
+        return turn_starts(self._history.messages_ref)
 
     @property
     def system(self) -> SystemInstruction:
@@ -213,10 +225,25 @@ class Session:
             self._usage = TokenUsage()
             self._sync()
 
+    def revert_to_turn(self, turn: int) -> None:
+        """Keep the turns up to this one, counted from 0, and forget the later ones.
+
+        Raises UsageError, and changes nothing, for a turn that the history does not have.
+        """
+        with self._exclusively():
+            starts = self.turn_boundaries
+            if not 0 <= turn < len(starts):
+                there = f"turns 0 to {len(starts) - 1}" if starts else "no turn yet"
+                raise UsageError(f"there is no turn {turn}: this history has {there}")
+            if turn + 1 < len(starts):
+                self._history.replace(self._history.slice(0, starts[turn + 1]))
+                self._sync()
+
     def swap(self, provider: StatelessProvider | LegacyProvider, *, path: Path | None = None) -> None:
         """Go on with another provider, which gets the same conversation."""
         with self._exclusively():
             self._path = path or self._path
+            self._provider = provider
             self._port = self._open_port(provider)
             self._sync()
 

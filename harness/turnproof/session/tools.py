@@ -12,13 +12,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
 from ..cancel import CancelToken
 from ..errors import PayloadError, UsageError
-from ..messages import JSON, FileRef, FunctionCall, InlineData, ToolResult, ToolSchema, thaw
+from ..messages import FunctionCall, ToolResult, thaw
+from ..subject import Tool, ToolOutput
 
 MAX_WORKERS = 8
 """Tools of one response that run at the same time."""
@@ -29,26 +29,6 @@ CANCELLED = "cancelled"
 OnTool: TypeAlias = Callable[[FunctionCall, ToolResult], None]
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """What the model may call: its schema, and a function of the arguments and the turn's cancel token.
-
-    `run` gets a plain dict of its own to change as it likes, and may be called from several threads at once.
-    """
-
-    schema: ToolSchema
-    run: Callable[[dict[str, Any], CancelToken], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOutput:
-    """A tool's return value where plain JSON does not say enough: an error flag, or images and files beside it."""
-
-    result: JSON = None
-    is_error: bool = False
-    attachments: tuple[InlineData | FileRef, ...] = ()
 
 
 def to_result(call: FunctionCall, returned: Any) -> ToolResult:

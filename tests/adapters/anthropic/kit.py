@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import httpx2
 
-from turnproof.messages import FunctionCall, ProviderResponse, TokenUsage
+from turnproof.messages import ProviderResponse
 from turnproof.provider import Endpoint
 from turnproof_adapters.anthropic.binding import BINDING
 from turnproof_adapters.anthropic.legacy import AnthropicLegacy
@@ -102,35 +102,6 @@ def finish(stop: str = "end_turn", usage: dict[str, Any] = USAGE) -> list[bytes]
 def stream(*blocks: Iterable[bytes], stop: str = "end_turn", usage: dict[str, Any] = USAGE) -> list[bytes]:
     """A whole stream as events."""
     return [start(usage), event("ping"), *(each for events in blocks for each in events), *finish(stop, usage)]
-
-
-class Heard:
-    """Callbacks that remember what they were told, in order."""
-
-    def __init__(self) -> None:
-        self.said: list[tuple[str, Any]] = []
-        self.usage: list[TokenUsage] = []
-
-    @property
-    def callbacks(self) -> dict[str, Callable[..., None]]:
-        return {
-            "on_chunk": lambda piece: self.said.append(("text", piece)),
-            "on_thinking": lambda piece: self.said.append(("thinking", piece)),
-            "on_function_call": lambda call: self.said.append(("call", call)),
-            "on_usage_update": self.usage.append,
-        }
-
-    @property
-    def text(self) -> str:
-        return "".join(piece for kind, piece in self.said if kind == "text")
-
-    @property
-    def calls(self) -> list[FunctionCall]:
-        return [call for kind, call in self.said if kind == "call"]
-
-    @property
-    def kinds(self) -> list[str]:
-        return [kind for kind, _ in self.said]
 
 
 class Capture:

@@ -21,11 +21,11 @@ from turnproof.messages import (
     TokenUsage,
 )
 
+from ..heard import Heard
 from .kit import (
     DATED,
     USAGE,
     Capture,
-    Heard,
     answer,
     block,
     call_block,

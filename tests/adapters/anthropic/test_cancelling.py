@@ -6,11 +6,8 @@ must happen has a generous limit, and a service that stays silent would keep a c
 
 from __future__ import annotations
 
-import socket
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,9 +16,10 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
 from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Text, Thought
 
+from ..heard import Heard
+from ..running import Running, full_listener, holding, wait_until
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import (
-    Heard,
     answer,
     call_block,
     legacy,
@@ -36,61 +34,6 @@ from .kit import (
 
 HI = [Message.user("hi")]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
-
-
-class Running:
-    """A call in a thread of its own, to be cancelled from this one."""
-
-    def __init__(self, call: Callable[[CancelToken], ProviderResponse]) -> None:
-        self.token = CancelToken()
-        self._outcome: list[ProviderResponse | BaseException] = []
-        self._thread = threading.Thread(target=self._run, args=(call,), daemon=True)
-        self._thread.start()
-
-    def _run(self, call: Callable[[CancelToken], ProviderResponse]) -> None:
-        try:
-            self._outcome.append(call(self.token))
-        except BaseException as error:
-            self._outcome.append(error)
-
-    @property
-    def alive(self) -> bool:
-        """Whether the call goes on."""
-        return self._thread.is_alive()
-
-    @property
-    def reads(self) -> bool:
-        """Whether the call waits for bytes at this moment."""
-        return self.frames[:1] == ["read"]
-
-    @property
-    def frames(self) -> list[str]:
-        """Names of the functions that the call is in, the innermost first."""
-        frame = sys._current_frames().get(self._thread.ident or 0)
-        names = []
-        while frame is not None:
-            names.append(frame.f_code.co_name)
-            frame = frame.f_back
-        return names
-
-    def result(self) -> ProviderResponse | BaseException:
-        self._thread.join(LIMIT)
-        assert self._outcome, "the call did not return"
-        return self._outcome[0]
-
-
-def holding(*pieces: bytes) -> tuple[Callable[[Exchange], None], threading.Event]:
-    """A script that writes these pieces of a stream and then holds still, and the event that says it does."""
-    held = threading.Event()
-
-    def script(exchange: Exchange) -> None:
-        if pieces:
-            exchange.stream_head()
-            exchange.chunk(b"".join(pieces))
-        held.set()
-        exchange.wait_for_hangup()
-
-    return script, held
 
 
 SIGNED = thinking_block(0, "hm")
@@ -149,15 +92,6 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str, caller: 
         assert response.usage == heard.usage[-1]
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    waited = threading.Event()
-    for _ in range(int(LIMIT * 100)):
-        if condition():
-            return
-        waited.wait(0.01)
-    raise AssertionError("it did not happen")
-
-
 @pytest.mark.parametrize("written", [b"", b"HTTP/1.1 200 OK\r\n", b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"id'])
 def test_a_batch_call_is_cut_too(written: bytes) -> None:
     held = threading.Event()
@@ -179,25 +113,6 @@ def test_a_batch_call_is_cut_too(written: bytes) -> None:
             running.token.cancel()
             assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
             assert server.hung_up.wait(LIMIT)
-
-
-@contextmanager
-def full_listener() -> Iterator[str]:
-    """An address that accepts no more connections: the next one hangs while connecting."""
-    with closing(socket.socket()) as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(0)
-        waiting = []
-        try:
-            for _ in range(8):
-                each = socket.socket()
-                each.setblocking(False)
-                each.connect_ex(listener.getsockname())
-                waiting.append(each)
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            for each in waiting:
-                each.close()
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])

@@ -17,12 +17,13 @@ import pytest
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, TransportError
 from turnproof.messages import FinishReason, Message, ProviderResponse
+from turnproof_adapters._cut import Cut, _Backend
 from turnproof_adapters.anthropic.client import open_client
-from turnproof_adapters.anthropic.cut import Cut, _Backend
 
+from ..heard import Heard
+from ..running import Running
 from ..scripted_server import LIMIT, Exchange, scripted
-from .kit import KEY, Heard, answer, start, stateless, text
-from .test_cancelling import Running
+from .kit import KEY, answer, start, stateless, text
 
 HI = [Message.user("hi")]
 

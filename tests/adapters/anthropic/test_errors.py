@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import email.utils
 import logging
-import socket
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -29,11 +27,14 @@ from turnproof.errors import (
     UsageError,
 )
 from turnproof.messages import Message
-from turnproof_adapters.anthropic.errors import from_exception, retry_after
+from turnproof_adapters._errors import retry_after
+from turnproof_adapters.anthropic.errors import from_exception
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 
+from ..faults import BROKEN, everything, exceptions_of, reset
+from ..heard import Heard
 from ..scripted_server import Exchange, scripted
-from .kit import KEY, MODEL, Heard, answer, legacy, stateless, text
+from .kit import KEY, MODEL, answer, legacy, stateless, text
 
 HI = [Message.user("hi")]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -202,34 +203,6 @@ def test_the_service_may_say_itself_whether_to_try_again(advice: str, status: in
     assert failure.retryable is retryable
 
 
-def nothing(exchange: Exchange) -> None:
-    exchange.connection.shutdown(socket.SHUT_RDWR)
-
-
-def reset(exchange: Exchange) -> None:
-    exchange.reset()
-
-
-def half_a_head(exchange: Exchange) -> None:
-    exchange.write(b"HTTP/1.1 200 OK\r\ncontent-le")
-    exchange.reset()
-
-
-def half_a_body(exchange: Exchange) -> None:
-    exchange.head(200, {"content-length": "1000"})
-    exchange.write(b'{"id": "msg')
-    exchange.connection.shutdown(socket.SHUT_RDWR)
-
-
-def no_http(exchange: Exchange) -> None:
-    exchange.write(b"SSH-2.0-OpenSSH_9.6\r\n\r\n")
-    exchange.connection.shutdown(socket.SHUT_RDWR)
-
-
-def no_json(exchange: Exchange) -> None:
-    exchange.answer(b"{")
-
-
 def no_message(exchange: Exchange) -> None:
     exchange.answer({"type": "message", "content": "text"})
 
@@ -237,7 +210,7 @@ def no_message(exchange: Exchange) -> None:
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize(
     "script",
-    [nothing, reset, half_a_head, half_a_body, no_http, no_json, no_message],
+    [*BROKEN, no_message],
     ids=lambda script: script.__name__,
 )
 def test_an_answer_that_does_not_arrive_whole_is_a_transport_error(script: Callable[[Exchange], None]) -> None:
@@ -254,14 +227,6 @@ def test_an_answer_that_does_not_arrive_whole_is_a_transport_error(script: Calla
 def test_a_service_that_cannot_be_reached_is_a_transport_error(url: str) -> None:
     failure = fails(CASES[0], stateless(url), lambda provider: provider.complete(HI))
     assert type(failure) is TransportError
-
-
-def exceptions_of(module: Any, base: type[Exception]) -> list[type[Exception]]:
-    return [
-        each
-        for each in vars(module).values()
-        if isinstance(each, type) and issubclass(each, base) and not issubclass(each, httpx2.HTTPStatusError)
-    ]
 
 
 @pytest.mark.parametrize("kind", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda kind: kind.__name__)
@@ -287,18 +252,6 @@ def test_the_sdks_own_exceptions_are_typed() -> None:
         anthropic.AnthropicError("odd"),
     ):
         assert type(from_exception(error, KEY)) is TransportError
-
-
-def everything(error: BaseException) -> str:
-    """What a log or a report could show of an exception, and of all that hangs on it."""
-    seen: list[BaseException] = []
-    waiting: list[BaseException | None] = [error]
-    while waiting:
-        each = waiting.pop()
-        if each is not None and each not in seen:
-            seen.append(each)
-            waiting += [each.__cause__, each.__context__]
-    return "".join(f"{each!r} {each} {vars(each)!r} {''.join(traceback.format_exception(each))}" for each in seen)
 
 
 def test_the_key_shows_nowhere(caplog: pytest.LogCaptureFixture) -> None:

@@ -27,9 +27,10 @@ from turnproof.provider import LegacyProvider, StatelessProvider
 from turnproof_adapters.anthropic import legacy as legacy_module
 from turnproof_adapters.anthropic import stateless as stateless_module
 
+from ..heard import Heard
 from ..scripted_server import Exchange, scripted
 from .histories import TOOLS, arbitrary, grown
-from .kit import Capture, Heard, answer, call_block, legacy, start, stateless, stream, text, text_block, tool_use
+from .kit import Capture, answer, call_block, legacy, start, stateless, stream, text, text_block, tool_use
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 URL = "http://example.invalid"

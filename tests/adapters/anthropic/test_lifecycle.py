@@ -11,8 +11,9 @@ import pytest
 
 from turnproof.errors import OverloadedError, RateLimitError, TransportError, UsageError
 from turnproof.messages import Message, ToolSchema
+from turnproof_adapters._http import shared_tls
 from turnproof_adapters.anthropic.binding import BINDING
-from turnproof_adapters.anthropic.client import open_client, shared_tls
+from turnproof_adapters.anthropic.client import open_client
 from turnproof_adapters.anthropic.models import model, same_model
 
 from ..scripted_server import Exchange, scripted

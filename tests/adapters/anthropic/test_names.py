@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from turnproof.messages import FunctionCall, Message, ToolResult, ToolSchema
 from turnproof_adapters.anthropic.names import restorer, wire_id, wire_name
 
-from .kit import Capture, Heard, answer, call_block, legacy, stateless, stream, tool_use
+from ..heard import Heard
+from .kit import Capture, answer, call_block, legacy, stateless, stream, tool_use
 
 LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 words = st.text(min_size=1, max_size=90) | st.sampled_from(["a.b", "a:b", "a_b", "", "北", "-x0123456789"])

@@ -11,7 +11,8 @@ from typing import Any
 
 import httpx2
 import pytest
-from recordings.material import Exchange, recordings
+from recordings.apis import ANTHROPIC
+from recordings.material import Exchange
 from shared_material import recordings_dir
 
 from turnproof.dialects.anthropic_messages import DIALECT
@@ -19,7 +20,8 @@ from turnproof.dialects.base import Call, HttpRequest, WireAnswer, World
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import Message, Part, ProviderResponse, Text, ToolSchema
 
-from .kit import Capture, Heard, legacy, stateless
+from ..heard import Heard
+from .kit import Capture, legacy, stateless
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 URL = "http://example.invalid"
@@ -28,7 +30,7 @@ WORLD = World(frozenset(), DIALECT.models, lambda: 0.0, any_key=True)
 
 @pytest.fixture(scope="module")
 def exchanges() -> list[Exchange]:
-    found = [each for recording in recordings(recordings_dir()) for each in recording.exchanges]
+    found = [each for recording in ANTHROPIC.recordings(recordings_dir()) for each in recording.exchanges]
     return [each for each in found if each.request.path.endswith("/messages")]
 
 

@@ -11,9 +11,9 @@ from turnproof.errors import OverloadedError, ProviderError, RateLimitError, Tra
 from turnproof.messages import FunctionCall, Message, Text, Thought
 from turnproof_adapters.anthropic.sse import payloads
 
+from ..heard import Heard
 from ..scripted_server import Exchange, scripted
 from .kit import (
-    Heard,
     answer,
     block,
     call_block,

@@ -47,6 +47,7 @@ class AnthropicMessages:
     )
     noise: Sequence[bytes] = writing.NOISE
     garbage = writing.GARBAGE
+    legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)
     allowed_differences: Sequence[AllowedDifference] = ALLOWED

@@ -13,11 +13,12 @@ from ...errors import HarnessError
 from ...messages import FunctionCall, Opaque, Text, Thought, thaw
 from ..base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from ..cutting import cut_text
+from ..naming import spoken_name
 from ..seeded import derived
 from ..tokens import json_tokens, text_tokens
 from . import signing, stop_reasons
 from .models import dated
-from .names import spoken_name
+from .names import LEGAL_NAME
 from .pieces import arguments_json, completed_members, cut_arguments
 from .rules import NAME
 from .writing import body_event, identifier, request_id, sse
@@ -79,7 +80,7 @@ class _Answer:
                 block = {
                     "type": "tool_use",
                     "id": part.id or identifier("toolu", self._seed, n),
-                    "name": spoken_name(part.name, self._call.tools),
+                    "name": spoken_name(part.name, self._call.tools, LEGAL_NAME),
                     "input": _broken_input(reply_part) if reply_part.broken else thaw(part.args),
                 }
                 if data.get("caller"):

@@ -1,0 +1,43 @@
+"""What the answers of every provider have in common, once they are in neutral form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import msgspec
+
+from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse, TokenUsage
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """The caller's callbacks; whatever they raise is theirs and passes through unchanged."""
+
+    on_chunk: Callable[[str], None] | None = None
+    on_usage_update: Callable[[TokenUsage], None] | None = None
+    on_function_call: Callable[[FunctionCall], None] | None = None
+    on_thinking: Callable[[str], None] | None = None
+
+
+def risen(shown: TokenUsage, now: TokenUsage) -> TokenUsage:
+    """What a callback may be told after `shown`: no field falls, whatever the service corrects at the end."""
+    return TokenUsage(
+        prompt_tokens=max(shown.prompt_tokens, now.prompt_tokens),
+        output_tokens=max(shown.output_tokens, now.output_tokens),
+        total_tokens=max(shown.total_tokens, now.total_tokens),
+        cache_read_tokens=max(shown.cache_read_tokens, now.cache_read_tokens),
+        cache_creation_tokens=max(shown.cache_creation_tokens, now.cache_creation_tokens),
+        thinking_tokens=max(shown.thinking_tokens, now.thinking_tokens),
+    )
+
+
+def with_structured_output(response: ProviderResponse, schema: JSON) -> ProviderResponse:
+    """The response with its text read as JSON, where a schema was asked for and the answer came to its end."""
+    if schema is None or response.finish_reason is not FinishReason.STOP:
+        return response
+    try:
+        structured = msgspec.json.decode(response.text)
+    except msgspec.DecodeError:
+        return response
+    return msgspec.structs.replace(response, structured_output=structured)

@@ -1,0 +1,170 @@
+"""One call, from its first byte to its answer: what every adapter does alike around a request of its own making.
+
+A call that is cancelled before its request was written raises `Cancelled`. One that is cancelled later gives a response
+with what had arrived, whatever the network or the service makes of being hung up on; an answer that is complete only
+after the cancel counts as cancelled too. Failures are raised outside any handler: an SDK's exceptions hold the request
+and with it the key, so none of them stays attached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, Protocol, TypeVar
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import Cancelled, ProviderError, TransportError
+from turnproof.messages import FinishReason, Part, ProviderResponse
+
+from ._answers import Listeners
+from ._cut import Cut
+
+T = TypeVar("T")
+E = TypeVar("E")
+E_contra = TypeVar("E_contra", contravariant=True)
+
+_AFTERWORDS = 8
+"""Events tolerated behind the end of an answer, where a keep-alive may slip in; after more the caller hangs up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source(Generic[E]):
+    """An open stream: its events as they arrive, and how to hang up."""
+
+    events: Iterator[E]
+    close: Callable[[], None]
+
+
+class Assembling(Protocol[E_contra]):
+    """A stream's events on the way to becoming an answer. It tells the caller's callbacks itself."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether the answer has come to its end, without which no stream is whole."""
+
+    @property
+    def failure(self) -> ProviderError | None:
+        """What an event told of a failure, if one did."""
+
+    def feed(self, event: E_contra) -> None:
+        """Take one event; what a callback raises passes through."""
+
+    def response(self) -> ProviderResponse:
+        """The finished answer. Raises ProviderError for one that cannot be used."""
+
+    def cancelled(self) -> ProviderResponse:
+        """What had arrived, as far as it stands alone, with `finish_reason=cancelled`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Makes calls for one provider.
+
+    `failures` are the exceptions of its SDK and network; `typed` says what they mean; `stands_alone` which parts make
+    sense in a history without what would have followed them.
+    """
+
+    failures: tuple[type[Exception], ...]
+    typed: Callable[[Exception], ProviderError]
+    stands_alone: Callable[[Part], bool]
+
+    def whole(
+        self,
+        ask: Callable[[], T],
+        read: Callable[[T, Listeners], ProviderResponse],
+        listeners: Listeners,
+        token: CancelToken | None,
+    ) -> ProviderResponse:
+        """A call answered in one piece. `read` makes a response of the answer and tells the listeners of it."""
+        token, cut = token or CancelToken(), Cut()
+        token.raise_if_cancelled()
+        unregister = token.on_cancel(cut.fire)
+        try:
+            with cut.in_force():
+                answer = self._attempt(ask)
+        finally:
+            unregister()
+        if token.is_cancelled:
+            if not isinstance(answer, ProviderError):
+                response = self._attempt(partial(read, answer, Listeners()))
+                if not isinstance(response, ProviderError):
+                    return self._stopped(response)
+            return _nothing_arrived(cut)
+        if isinstance(answer, ProviderError):
+            raise answer
+        return read(answer, listeners)
+
+    def streamed(
+        self, ask: Callable[[], Source[E]], assembler: Assembling[E], token: CancelToken | None
+    ) -> ProviderResponse:
+        """A call answered in pieces, told to the assembler's listeners as they arrive."""
+        token, cut = token or CancelToken(), Cut()
+        token.raise_if_cancelled()
+        unregister = token.on_cancel(cut.fire)
+        try:
+            with cut.in_force():
+                source = self._attempt(ask)
+                if not isinstance(source, ProviderError):
+                    with closing(source):
+                        failure = self._read(source, assembler, token, cut)
+        finally:
+            unregister()
+        if token.is_cancelled:
+            return _nothing_arrived(cut) if isinstance(source, ProviderError) else assembler.cancelled()
+        if isinstance(source, ProviderError):
+            raise source
+        response = self._attempt(assembler.response) if failure is None else failure
+        if isinstance(response, ProviderError):
+            response.partial = assembler.cancelled().parts
+            raise response
+        return response
+
+    def simple(self, ask: Callable[[], T]) -> T:
+        """Any other request, with its failures typed."""
+        value = self._attempt(ask)
+        if isinstance(value, ProviderError):
+            raise value
+        return value
+
+    def _read(self, source: Source[E], assembler: Assembling[E], token: CancelToken, cut: Cut) -> ProviderError | None:
+        """Take events until the stream ends, fails, or is cancelled. What a callback raises is not caught here."""
+        step = partial(next, source.events, None)
+        while not token.is_cancelled and not assembler.complete:
+            event = self._attempt(step)
+            if event is None:
+                return TransportError("the stream ended before its end marker")
+            if isinstance(event, ProviderError):
+                return event
+            assembler.feed(event)
+            if assembler.failure is not None:
+                return assembler.failure
+        if assembler.complete:
+            # Behind the end there is only the end of the body, read for the connection's sake.
+            cut.be_brief()
+            for _ in range(_AFTERWORDS):
+                event = self._attempt(step)
+                if event is None or isinstance(event, ProviderError):
+                    break
+                assembler.feed(event)
+        return None
+
+    def _stopped(self, response: ProviderResponse) -> ProviderResponse:
+        """A complete answer that came after the turn was cancelled: what of it may be kept."""
+        kept = tuple(part for part in response.parts if self.stands_alone(part))
+        return ProviderResponse(parts=kept, usage=response.usage, finish_reason=FinishReason.CANCELLED)
+
+    def _attempt(self, step: Callable[[], T]) -> T | ProviderError:
+        try:
+            return step()
+        except ProviderError as error:
+            return error
+        except self.failures as error:
+            return self.typed(error)
+
+
+def _nothing_arrived(cut: Cut) -> ProviderResponse:
+    if not cut.written:
+        raise Cancelled("the turn was cancelled before its request was written")
+    return ProviderResponse(finish_reason=FinishReason.CANCELLED)

@@ -1,0 +1,45 @@
+"""What the error answers of every provider have in common."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait by the response's headers, which give milliseconds, seconds or a date; None without a hint."""
+    for name, factor in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers[name]) * factor
+        except (KeyError, ValueError):
+            continue
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+    return _until(headers.get("retry-after"), headers.get("date"))
+
+
+def scrubbed(text: str, secret: str) -> str:
+    """The text without the secret."""
+    return text.replace(secret, "***") if secret else text
+
+
+def _until(moment: str | None, now: str | None) -> float | None:
+    wanted = _timestamp(moment)
+    if wanted is None:
+        return None
+    # The service's own clock, where it tells it: ours may be wrong.
+    began = _timestamp(now)
+    return max(0.0, wanted - (time.time() if began is None else began))
+
+
+def _timestamp(date: str | None) -> float | None:
+    if date is None:
+        return None
+    try:
+        moment = parsedate_to_datetime(date)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,60 @@
+"""Words that an API accepts as tool names and call ids, and the way back.
+
+A word that the API would refuse becomes its legal characters plus a digest of the whole word: where only letters,
+digits, `_` and `-` are legal, `mcp.srv.ls` becomes for instance `mcp_srv_ls-x1f0c9a7be2`. Words that already end in
+such a digest are rewritten too, so a rewritten name never equals another tool's own name. The result depends on nothing
+but the word: declarations, calls and replayed history agree, whatever else a request holds, and an earlier turn keeps
+its bytes when a tool is added.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+
+_REWRITTEN = re.compile(r"-x[0-9a-f]{10}$")
+_DIGEST_LENGTH = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """What an API accepts: `first` and `rest` are regular expressions of one character; `_` must match both."""
+
+    first: str
+    rest: str
+    limit: int
+
+    def name(self, name: str) -> str:
+        """The name under which a tool goes on the wire; its own wherever that is legal."""
+        return name if self._is_legal(name) and len(name) <= self.limit else self._rewritten(name, self.limit)
+
+    def unbounded(self, word: str) -> str:
+        """The same for a word whose length the API does not limit."""
+        return word if self._is_legal(word) else self._rewritten(word, max(self.limit, len(word) + _DIGEST_LENGTH))
+
+    def restorer(self, own_names: Callable[[], Iterable[str]]) -> Callable[[str], str]:
+        """A function from wire names to tools' own. `own_names` is asked only when a rewritten name comes back."""
+
+        def restore(name: str) -> str:
+            if not is_rewritten(name):
+                return name
+            return next((own for own in own_names() if self.name(own) == name), name)
+
+        return restore
+
+    def _is_legal(self, word: str) -> bool:
+        return re.fullmatch(f"{self.first}{self.rest}*", word) is not None and not is_rewritten(word)
+
+    def _rewritten(self, word: str, limit: int) -> str:
+        digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
+        legal = "".join(character if re.fullmatch(self.rest, character) else "_" for character in word)
+        if re.match(self.first, legal + "-") is None:
+            legal = "_" + legal
+        return f"{legal[: limit - _DIGEST_LENGTH]}-x{digest}"
+
+
+def is_rewritten(name: str) -> bool:
+    """Whether a wire name can be the rewritten form of another."""
+    return _REWRITTEN.search(name) is not None

@@ -1,0 +1,50 @@
+"""The SDK's own call for a conversation, to measure this adapter's turns against: no path is made of it.
+
+The client is the one that the SDK makes by itself. The request is that of the paths, as plain dicts, converted where
+the call is opened.
+"""
+
+from __future__ import annotations
+
+import anthropic
+import msgspec
+
+from turnproof.provider import Conversation, Endpoint, OnChunk
+
+from .lifecycle import AnthropicProvider
+
+
+class MessagesCreate(AnthropicProvider):
+    """`messages.create`, whole and streamed; see `turnproof.provider.PlainCall`."""
+
+    def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
+        super().__init__()
+        self.connect(endpoint.model)
+        request = self._kwargs(conversation.messages, conversation.system, conversation.tools, None)
+        # Through JSON: frozen payloads become the plain dicts that a user of the SDK would have.
+        self._request = msgspec.json.decode(msgspec.json.encode(request))
+        self._client = anthropic.Anthropic(
+            api_key=endpoint.api_key,
+            base_url=endpoint.base_url,
+            max_retries=0,
+            # A proxy of the environment would stand between us and loopback.
+            http_client=anthropic.DefaultHttpxClient(trust_env=False),
+        )
+
+    def ready(self) -> None:
+        """Every call sends the same request."""
+
+    def ask(self) -> str:
+        """The text of one answer."""
+        message = self._opened().messages.create(**self._request)
+        return "".join(block.text for block in message.content if block.type == "text")
+
+    def stream(self, on_chunk: OnChunk) -> None:
+        """One streamed answer."""
+        for event in self._opened().messages.create(**self._request, stream=True):
+            if event.type == "content_block_delta" and event.delta.type == "text_delta":
+                on_chunk(event.delta.text)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.shutdown()

@@ -1,0 +1,111 @@
+"""A conversation as the API insists on it, made message by message from left to right.
+
+The content after the model's calls opens with one response for every call, in call order, and with no other: a call
+without a result gets one that says so, and a result without a call is left out. What else was said follows, each
+message as a content of its own (the API merges neighbours of one role itself). The rules are those of reported refusals
+(`Please ensure that the number of function response parts is equal to the number of function call parts ...`).
+
+Only the calls of the last model run and what followed them are still open at any time; everything before is closed and
+never changes again. That makes a conversation resumable: `copy()` is a snapshot that costs nothing to keep, and going
+on from it costs the new messages, not the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Generic
+
+from turnproof.messages import Message
+
+from . import convert
+from .rows import Call, Codec, Result, Row, V, row
+
+
+class Arrangement(Generic[V]):
+    """Contents so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
+
+    __slots__ = ("_calls", "_closed", "_codec", "_model", "_results", "_said")
+
+    def __init__(self, codec: Codec[V], model: str) -> None:
+        self._codec = codec
+        self._model = model
+        self._closed: list[V] = []
+        self._calls: list[Call] = []
+        self._results: list[Result[V]] = []
+        self._said: list[V] = []
+
+    def copy(self) -> Arrangement[V]:
+        """A snapshot: adding to either leaves the other alone."""
+        other = Arrangement(self._codec, self._model)
+        other._closed = self._closed.copy()
+        other._calls = self._calls.copy()
+        other._results = self._results.copy()
+        other._said = self._said.copy()
+        return other
+
+    def add(self, said: Row[V]) -> None:
+        """Append what one message says."""
+        if not said.model:
+            self._results += said.results
+            if said.content is not None:
+                self._said.append(said.content)
+        elif said.content is not None:
+            if self._said or self._results:
+                self._close()
+            self._calls += said.calls
+            self._closed.append(said.content)
+
+    def finish(self) -> list[V]:
+        """All contents. The arrangement takes no more after this."""
+        self._close()
+        return self._closed
+
+    def _close(self) -> None:
+        """Write what followed the open calls."""
+        if self._calls:
+            self._closed.append(self._codec.content("user", self._responses()))
+        self._closed += self._said
+        self._calls.clear()
+        self._results.clear()
+        self._said.clear()
+
+    def _responses(self) -> list[V]:
+        found: dict[str, list[Result[V]]] = {}
+        for result in self._results:
+            found.setdefault(result.id, []).append(result)
+        responses: list[V] = []
+        for call in self._calls:
+            waiting = found.get(call.id)
+            if waiting:
+                result = waiting.pop(0)
+                # Media that a response cannot hold stands right behind it, so that it is seen whose it is.
+                responses += [self._response(result, call), *result.beside]
+            else:
+                responses.append(self._codec.part(convert.unanswered(call.id, call.name)))
+        return responses
+
+    def _response(self, result: Result[V], call: Call) -> V:
+        if result.name == call.name:
+            return result.response
+        return self._codec.part(convert.result(result.part, self._model, name=call.name)[0])
+
+
+class DictCodec:
+    """Parts and contents as the plain data that the SDK's own calls take."""
+
+    def part(self, part: convert.WirePart) -> dict[str, Any]:
+        """One part."""
+        return part
+
+    def content(self, role: str, parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """One content."""
+        return {"role": role, "parts": list(parts)}
+
+
+def contents(messages: Sequence[Message], model: str) -> list[dict[str, Any]]:
+    """A whole conversation as plain data for a model."""
+    codec = DictCodec()
+    arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, model)
+    for message in messages:
+        arrangement.add(row(message, codec, model))
+    return arrangement.finish()

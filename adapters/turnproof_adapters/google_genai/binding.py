@@ -1,0 +1,94 @@
+"""How turnproof opens this adapter. Importing it imports no SDK."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from turnproof.provider import Binding, Capabilities, Conversation, Endpoint
+
+from .models import DIALECT
+from .models import model as facts_of
+
+if TYPE_CHECKING:
+    from turnproof.cache.managed import ManagedCachePlugin, ManagedCaches
+
+    from .legacy import GoogleLegacy
+    from .plain import ChatSendMessage, GenerateContent
+    from .stateless import GoogleStateless
+
+
+def capabilities(model: str) -> Capabilities:
+    """What is claimed for a model."""
+    return Capabilities(
+        streaming=True,
+        tools=True,
+        parallel_tools=True,
+        thinking=facts_of(model).thinks,
+        structured=True,
+        images=True,
+        documents=True,
+        result_images=True,
+        cancel=True,
+        cancel_batch=True,
+        count_tokens=True,
+        typed_errors=True,
+        lifecycle=True,
+        cache="managed",
+    )
+
+
+def open_stateless(endpoint: Endpoint) -> GoogleStateless:
+    """A ready provider of the stateless path."""
+    from .lifecycle import configuration
+    from .stateless import GoogleStateless
+
+    provider = GoogleStateless()
+    provider.initialize(configuration(endpoint))
+    provider.connect(endpoint.model)
+    return provider
+
+
+def open_legacy(endpoint: Endpoint) -> GoogleLegacy:
+    """A ready provider of the legacy path, with an empty conversation."""
+    from .legacy import GoogleLegacy
+    from .lifecycle import configuration
+
+    provider = GoogleLegacy()
+    provider.initialize(configuration(endpoint))
+    provider.connect(endpoint.model)
+    provider.create_session()
+    return provider
+
+
+def cache_plugin(provider: ManagedCaches) -> ManagedCachePlugin:
+    """A plugin that has this provider's service keep system text and tools."""
+    from turnproof.cache.managed import ManagedCachePlugin
+
+    return ManagedCachePlugin(provider)
+
+
+def open_generate_content(endpoint: Endpoint, conversation: Conversation) -> GenerateContent:
+    """`models.generate_content`, to measure the paths against."""
+    from .plain import GenerateContent
+
+    return GenerateContent(endpoint, conversation)
+
+
+def open_chat_send_message(endpoint: Endpoint, conversation: Conversation) -> ChatSendMessage:
+    """`Chat.send_message`, likewise."""
+    from .plain import ChatSendMessage
+
+    return ChatSendMessage(endpoint, conversation)
+
+
+BINDING = Binding(
+    name="google_genai",
+    dialect=DIALECT,
+    model="gemini-3-flash-preview",
+    capabilities=capabilities,
+    open_stateless=open_stateless,
+    open_legacy=open_legacy,
+    cache_plugin=cache_plugin,
+    plain_calls={"generate_content": open_generate_content, "chat.send_message": open_chat_send_message},
+    package="google-genai",
+)

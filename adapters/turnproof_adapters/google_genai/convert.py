@@ -1,0 +1,159 @@
+"""One neutral part as one part of the Gemini API, as plain data in the API's own spelling. Both paths build on these.
+
+Every function is pure. A signature goes back in the part it was issued with, to the model that issued it, and nowhere
+else (https://ai.google.dev/gemini-api/docs/thought-signatures).
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Opaque,
+    Part,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+)
+from turnproof.provider import SystemInstruction
+
+from .models import DIALECT, same_model
+from .models import model as facts_of
+from .names import is_made_up, wire_name
+
+WirePart: TypeAlias = dict[str, Any]
+
+NO_SIGNATURE_NEEDED = b64encode(b"skip_thought_signature_validator").decode()
+"""What the API takes in place of a signature for a call that it did not issue itself."""
+
+_IN_RESULTS = ("image/", "application/pdf")
+"""Media that a function's response can hold itself. Text in it is refused; anything else goes beside it."""
+
+
+def text(part: Text, model: str) -> WirePart | None:
+    """A text part; None for an empty one, unless it carries a signature."""
+    sent = _signed({"text": part.text}, part, model)
+    return sent if part.text or len(sent) > 1 else None
+
+
+def thought(part: Thought, model: str) -> WirePart | None:
+    """A part of the model's thinking; None for another dialect's, and for an empty one without a signature."""
+    if part.provider_data is not None and part.provider_data.dialect != DIALECT:
+        return None
+    sent = _signed({"text": part.text, "thought": True}, part, model)
+    return sent if part.text or len(sent) > 2 else None
+
+
+def call(part: FunctionCall, model: str, *, first: bool) -> WirePart:
+    """A function call under its wire name. The `first` of a step gets a stand-in for a signature if it needs one."""
+    function: dict[str, Any] = {} if is_made_up(part.id) else {"id": part.id}
+    sent = _signed({"functionCall": {**function, "name": wire_name(part.name), "args": part.args}}, part, model)
+    if first and len(sent) == 1 and facts_of(model).demands_signatures:
+        sent["thoughtSignature"] = NO_SIGNATURE_NEEDED
+    return sent
+
+
+def result(part: ToolResult, model: str, *, name: str | None = None) -> tuple[WirePart, list[WirePart]]:
+    """A function's response, and what of its attachments has to stand beside it.
+
+    `name` is the wire name of the call that it answers, where that is known: the API wants the two to agree.
+    """
+    function: dict[str, Any] = {} if is_made_up(part.call_id) else {"id": part.call_id}
+    function["name"] = name or wire_name(part.name)
+    # Always under one of the two documented keys: a tool's own object may have members of these names.
+    function["response"] = {"error" if part.is_error else "output": part.result}
+    inside = [item for item in part.attachments if facts_of(model).takes_media_in_results and _fits_in_result(item)]
+    if inside:
+        function["parts"] = [media(item) for item in inside]
+    return {"functionResponse": function}, [media(item) for item in part.attachments if item not in inside]
+
+
+def unanswered(call_id: str, name: str) -> WirePart:
+    """The response to a call that history holds no result for: the API counts them."""
+    function: dict[str, Any] = {} if is_made_up(call_id) else {"id": call_id}
+    response = {"error": "No result: the call was not carried out."}
+    return {"functionResponse": {**function, "name": name, "response": response}}
+
+
+def media(part: InlineData | FileRef) -> WirePart:
+    """An image, a document or another file: its bytes, or where they are."""
+    if isinstance(part, InlineData):
+        return {"inlineData": {"mimeType": part.mime_type, "data": b64encode(part.data).decode()}}
+    return {"fileData": {"mimeType": part.mime_type, "fileUri": part.uri}}
+
+
+def answered_media(part: InlineData | FileRef, model: str) -> WirePart:
+    """A file that the model itself made, with its signature."""
+    return _signed(media(part), part, model)
+
+
+def code(part: ExecutableCode | CodeExecutionResult, model: str) -> WirePart:
+    """Code that the API ran; what another provider ran for itself is told as text."""
+    issued = part.provider_data
+    if issued is None or issued.dialect != DIALECT:
+        if isinstance(part, ExecutableCode):
+            return {"text": f"```{part.language.lower()}\n{part.code}\n```"}
+        return {"text": f"```\n{part.output}\n```"}
+    own_id = {"id": issued.data["id"]} if "id" in issued.data else {}
+    if isinstance(part, ExecutableCode):
+        return _signed({"executableCode": {"language": part.language, "code": part.code, **own_id}}, part, model)
+    return _signed({"codeExecutionResult": {"outcome": part.outcome, "output": part.output, **own_id}}, part, model)
+
+
+def opaque(part: Opaque, model: str) -> WirePart | None:
+    """A part of ours that no neutral part names, verbatim; None for another dialect's."""
+    return _signed(dict(part.data), part, model) if part.dialect == DIALECT else None
+
+
+def tools(schemas: Sequence[ToolSchema]) -> list[dict[str, Any]]:
+    """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
+    return [{"functionDeclarations": [_tool(schema) for schema in sorted(schemas, key=lambda schema: schema.name)]}]
+
+
+def _tool(schema: ToolSchema) -> dict[str, Any]:
+    declaration: dict[str, Any] = {"name": wire_name(schema.name)}
+    if schema.description:
+        declaration["description"] = schema.description
+    if schema.parameters:
+        declaration["parametersJsonSchema"] = {"type": "object", **schema.parameters}
+    return declaration
+
+
+def system(instruction: SystemInstruction) -> dict[str, Any] | None:
+    """The system text as content; None where there is none."""
+    words = instruction.text if isinstance(instruction, Text) else instruction
+    return {"parts": [{"text": words}]} if words and words.strip() else None
+
+
+def cache_name(instruction: SystemInstruction, schemas: Sequence[ToolSchema] | None) -> str | None:
+    """The managed cache that holds system text and tools already, if one of them is marked with its name."""
+    marks = [schema.cache for schema in schemas or ()]
+    if isinstance(instruction, Text):
+        marks.append(instruction.cache)
+    return next((mark.name for mark in marks if mark is not None and mark.name is not None), None)
+
+
+def response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of `generationConfig` that ask for JSON of this schema."""
+    return {"responseMimeType": "application/json", "responseJsonSchema": schema}
+
+
+def _fits_in_result(item: InlineData | FileRef) -> bool:
+    return item.mime_type.startswith(_IN_RESULTS)
+
+
+def _signed(sent: WirePart, part: Part, model: str) -> WirePart:
+    issued = part.provider_data
+    if issued is not None and issued.dialect == DIALECT and same_model(issued.model, model):
+        signature = issued.data.get("signature")
+        if signature:
+            sent["thoughtSignature"] = signature
+    return sent

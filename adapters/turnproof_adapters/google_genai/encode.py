@@ -1,0 +1,32 @@
+"""Conversations as the bytes of the Gemini API; `_memo` keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from .. import _memo
+from .._memo import encode
+from .arrange import Arrangement
+from .convert import WirePart
+from .rows import row
+
+
+class BytesCodec:
+    """Parts and contents as JSON fragments."""
+
+    def part(self, part: WirePart) -> bytes:
+        """One part."""
+        return encode(part)
+
+    def content(self, role: str, parts: Sequence[bytes]) -> bytes:
+        """One content of finished parts."""
+        return b'{"role":"%b","parts":[%b]}' % (role.encode(), b",".join(parts))
+
+
+class Encoder(_memo.Encoder[Arrangement[bytes]]):
+    """Contents as bytes for one model."""
+
+    def __init__(self, model: str) -> None:
+        codec = BytesCodec()
+        super().__init__(partial(Arrangement[bytes], codec, model), partial(row, codec=codec, model=model))

@@ -1,0 +1,158 @@
+"""Every way a call can fail, as one of turnproof's typed errors.
+
+The status, the API's own word for it and the structured details decide. Words decide only where one status stands for
+several things (a prompt that is too long is an `INVALID_ARGUMENT` like any other), and then only whole sentences known
+from recordings and reports: a refusal that merely mentions tokens or a maximum is not a full context.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import google.auth.exceptions
+import httpx2
+from google.genai import errors as sdk
+
+from turnproof.errors import (
+    AuthenticationError,
+    CacheExpiredError,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+)
+
+from .._errors import retry_after, scrubbed
+
+FAILURES: tuple[type[Exception], ...] = (
+    sdk.APIError,
+    google.auth.exceptions.GoogleAuthError,
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    httpx2.InvalidURL,
+    OSError,
+    # What the SDK makes of an answer that is not JSON, or JSON of another form than the API's.
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+)
+"""What the SDK and everything below it raises."""
+
+_TOO_LONG = (
+    re.compile(
+        r"The input token count(?: \((?P<requested>\d+)\))? exceeds the maximum number of tokens allowed"
+        r"(?: \(?(?P<limit>\d+)\)?)?\.?"
+    ),
+    re.compile(
+        r"Unable to submit request because the input token count is (?P<requested>\d+)"
+        r" but model only supports up to (?P<limit>\d+)\..*",
+        re.DOTALL,
+    ),
+)
+_DURATION = re.compile(r"(?P<seconds>\d+(?:\.\d+)?)s")
+_NO_CACHE = re.compile(r"cached ?content (?:not found|\S+ not found)|not found: cached content", re.IGNORECASE)
+
+
+def from_exception(error: Exception, secret: str, cache: str | None = None) -> ProviderError:
+    """The typed error for whatever the SDK, its HTTP client or the socket raised. `secret` never shows in it.
+
+    `cache` is the managed cache that the request named.
+    """
+    if isinstance(error, sdk.APIError):
+        return _from_status(error, secret, cache)
+    if isinstance(error, google.auth.exceptions.GoogleAuthError):
+        kind = TransportError if error.retryable else AuthenticationError
+        return kind(scrubbed(f"no access token ({type(error).__name__}: {error})", secret))
+    detail = scrubbed(f"{type(error).__name__}: {str(error) or 'no details'}", secret)
+    if isinstance(error, httpx2.TimeoutException | TimeoutError):
+        return TransportError(f"the service was silent for too long ({detail})")
+    return TransportError(f"no complete answer from the service ({detail})")
+
+
+def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> ProviderError:
+    kind, details = error.status, tuple(_details(error.details))
+    # A proxy's page of HTML is no message: the status has to do.
+    said = error.message if isinstance(error.message, str) and not error.message.lstrip().startswith("<") else None
+    text = scrubbed(said or kind or f"HTTP status {error.code}", secret)
+    if cache is not None and error.code in (403, 404) and _NO_CACHE.search(text):
+        return CacheExpiredError(text, name=cache, status=error.code, kind=kind)
+    match error.code:
+        case 400 if _reason(details) in ("API_KEY_INVALID", "API_KEY_EXPIRED"):
+            return AuthenticationError(text, status=400, kind=kind)
+        case 400:
+            return _refusal(text, kind)
+        case 401 | 403:
+            return AuthenticationError(text, status=error.code, kind=kind)
+        case 408:
+            return TransportError(text, status=408, kind=kind, retry_after=_wait(error, details))
+        case 413:
+            return ContextLimitError(text, status=413, kind=kind)
+        case 429:
+            return _limited(text, kind, error, details)
+        case int(code) if code == 409 or code >= 500:
+            return OverloadedError(text, status=code, kind=kind, retry_after=_wait(error, details))
+        case int(code) if code >= 400:
+            return InvalidRequestError(text, status=code, kind=kind)
+        case code:
+            return TransportError(f"no answer under this status: {text}", status=code, kind=kind)
+
+
+def _refusal(text: str, kind: str | None) -> ProviderError:
+    for pattern in _TOO_LONG:
+        if found := pattern.fullmatch(text.strip()):
+            limit, requested = found["limit"], found["requested"]
+            return ContextLimitError(
+                text,
+                limit=int(limit) if limit else None,
+                requested=int(requested) if requested else None,
+                status=400,
+                kind=kind,
+            )
+    return InvalidRequestError(text, status=400, kind=kind)
+
+
+def _limited(
+    text: str, kind: str | None, error: sdk.APIError, details: tuple[Mapping[str, Any], ...]
+) -> RateLimitError:
+    if any("PerDay" in quota for quota in _quotas(details)):
+        # The delay that comes with it is the minute's; the day's quota is not back by then.
+        spent = RateLimitError(text, status=429, kind=kind)
+        spent.retryable = False
+        return spent
+    return RateLimitError(text, status=429, kind=kind, retry_after=_wait(error, details))
+
+
+def _wait(error: sdk.APIError, details: tuple[Mapping[str, Any], ...]) -> float | None:
+    """Seconds to wait: the API says it in the body, a proxy on the way in a header."""
+    for detail in details:
+        delay = detail.get("retryDelay")
+        if isinstance(delay, str) and (found := _DURATION.fullmatch(delay)):
+            return float(found["seconds"])
+    headers = getattr(error.response, "headers", None)
+    return retry_after(headers) if headers else None
+
+
+def _details(body: Any) -> Iterator[Mapping[str, Any]]:
+    """The `google.rpc` details of an error body, as far as it has the form of one."""
+    failure = body.get("error", body) if isinstance(body, Mapping) else None
+    details = failure.get("details") if isinstance(failure, Mapping) else None
+    for detail in details if isinstance(details, list) else ():
+        if isinstance(detail, Mapping):
+            yield detail
+
+
+def _reason(details: tuple[Mapping[str, Any], ...]) -> str | None:
+    return next((str(detail["reason"]) for detail in details if "reason" in detail), None)
+
+
+def _quotas(details: tuple[Mapping[str, Any], ...]) -> Iterator[str]:
+    for detail in details:
+        violations = detail.get("violations")
+        for violation in violations if isinstance(violations, list) else ():
+            if isinstance(violation, Mapping):
+                yield str(violation.get("quotaId"))

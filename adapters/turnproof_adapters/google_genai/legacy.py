@@ -1,0 +1,206 @@
+"""The legacy path: the history lives in a `Chat` of the SDK, which every message goes through.
+
+The `Chat` records a turn by itself when its answer has come to its end. What it makes of other endings is not what this
+path promises (`LegacyProvider`), and is put right by starting another `Chat` with the history as it should be:
+
+- It records nothing of a stream that is not read to its end; a cancelled turn keeps the user's side and the partial
+  answer.
+- It takes a turn back, the user's side too, when some piece of the answer has no content: a last piece that brings only
+  the finish reason, a candidate without parts, a part of a kind that the SDK does not know. Here what was said stays.
+- It records an answer before a callback has heard of it, and one that turns out to be unusable; a failed call leaves
+  the history as it was.
+
+The configuration is given with every message, in full: the SDK takes the one of a message in place of the `Chat`'s own,
+so that a response schema alone would send neither system text nor tools.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import takewhile
+
+from google import genai
+from google.genai import types
+from google.genai.chats import Chat
+
+from turnproof.cache import CachePlugin
+from turnproof.cancel import CancelToken
+from turnproof.errors import CacheExpiredError, InvalidRequestError
+from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema
+from turnproof.provider import SystemInstruction
+
+from .._answers import Listeners, with_structured_output
+from .._legacy import LegacySends, Schema
+from .answers import Assembler, whole
+from .asking import opened
+from .contents import history_from_sdk, history_to_sdk, keep_ids
+from .managed import CachingGoogleProvider
+from .names import restorer
+from .request import Fields, sdk_config
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    """A `Chat` of the SDK, and what it was started with."""
+
+    client: genai.Client
+    model: str
+    chat: Chat
+
+    @classmethod
+    def start(cls, client: genai.Client, model: str, contents: Sequence[types.Content]) -> _Conversation:
+        """A `Chat` that holds these contents."""
+        return cls(client, model, client.chats.create(model=model, history=[*contents]))
+
+    def restart(self, contents: Sequence[types.Content]) -> _Conversation:
+        """Another one like it that holds these contents."""
+        return self.start(self.client, self.model, contents)
+
+    @property
+    def contents(self) -> list[types.Content]:
+        """What the `Chat` sends: the history that it calls curated."""
+        return [*self.chat.get_history(curated=True)]
+
+
+class GoogleLegacy(LegacySends, CachingGoogleProvider):
+    """A conversation with the Gemini API. One object holds one conversation and serves one thread at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._conversation: _Conversation | None = None
+        self._system: SystemInstruction = None
+        self._tools: tuple[ToolSchema, ...] = ()
+        self._own_names: frozenset[str] = frozenset()
+        self._restore = restorer(lambda: self._own_names)
+        self._usage = TokenUsage()
+        self._cache_plugin: CachePlugin | None = None
+
+    def create_session(
+        self,
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        history: Sequence[Message] | None = None,
+    ) -> None:
+        """Begin a conversation, or another one: nothing of the last one stays.
+
+        Raises InvalidRequestError for a history that the SDK's types cannot hold.
+        """
+        given, model = list(history or ()), self._settings().model
+        self._conversation = _Conversation.start(self._opened(), model, history_to_sdk(given, model))
+        self._system = system_instruction
+        self._tools = tuple(tools or ())
+        called = (call.name for message in given for call in message.calls)
+        self._own_names = frozenset((*(tool.name for tool in self._tools), *called))
+        self._usage = TokenUsage()
+
+    def set_cache_plugin(self, plugin: CachePlugin | None) -> None:
+        """Let a plugin have the service keep system text and tools for later requests; it can mark nothing else."""
+        self._cache_plugin = plugin
+
+    def get_history(self) -> list[Message]:
+        """The conversation so far, read back from the `Chat`, in a list of the caller's own; message ids are new."""
+        if self._conversation is None:
+            return []
+        return history_from_sdk(self._conversation.contents, self._conversation.model, self._restore)
+
+    def get_token_usage(self) -> TokenUsage:
+        """The figures of the latest call."""
+        return self._usage
+
+    def _turn(
+        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+    ) -> ProviderResponse:
+        conversation = self._up_to_date()
+        if token is not None:
+            token.raise_if_cancelled()
+        before = conversation.contents
+        *unanswered, content = self._user_side(conversation, said)
+        until = [*before, *unanswered, content]
+        if unanswered:
+            conversation = conversation.restart(until[:-1])
+        try:
+            response = self._call(conversation, said, content, response_schema, listeners, token)
+        except BaseException:
+            self._conversation = conversation.restart(before)
+            raise
+        if not self._is_recorded(conversation, until, response):
+            answer = history_to_sdk([Message("model", response.parts)], conversation.model)
+            conversation = conversation.restart([*until, *answer])
+        self._conversation = conversation
+        self._usage = response.usage
+        return response
+
+    def _call(
+        self,
+        conversation: _Conversation,
+        said: Message,
+        content: types.Content,
+        response_schema: Schema | None,
+        listeners: Listeners,
+        token: CancelToken | None,
+    ) -> ProviderResponse:
+        """One answer. Where the service has lost the managed cache, the next call will name another one."""
+        system, tools = self._prefix(said)
+        fields = self._settings().fields(system, tools, response_schema)
+        try:
+            response = self._ask(conversation, content, fields, listeners, token)
+        except CacheExpiredError as error:
+            if self._cache_plugin is not None:
+                self._cache_plugin.lost(error.name)
+            raise
+        return with_structured_output(response, response_schema)
+
+    def _ask(
+        self,
+        conversation: _Conversation,
+        content: types.Content,
+        fields: Fields,
+        listeners: Listeners,
+        token: CancelToken | None,
+    ) -> ProviderResponse:
+        chat, message, config = conversation.chat, list(content.parts or ()), sdk_config(fields)
+        assembler = partial(Assembler, conversation.model, self._restore)
+        caller = self._caller(fields.get("cachedContent"))
+        if listeners.on_chunk is not None:
+            stream = partial(opened, partial(chat.send_message_stream, message, config))
+            return caller.streamed(stream, assembler(listeners, token=token), token)
+        return caller.whole(partial(chat.send_message, message, config), partial(whole, assembler), listeners, token)
+
+    def _prefix(self, said: Message) -> tuple[SystemInstruction, Sequence[ToolSchema]]:
+        if self._cache_plugin is None:
+            return self._system, self._tools
+        prepared = self._cache_plugin.prepare([*self.get_history(), said], self._system, self._tools)
+        return prepared.system, prepared.tools
+
+    def _up_to_date(self) -> _Conversation:
+        """The conversation, in a `Chat` of the client and model that are in use now."""
+        client, model, held = self._opened(), self._settings().model, self._conversation
+        if held is None or held.client is not client or held.model != model:
+            held = self._conversation = _Conversation.start(client, model, history_to_sdk(self.get_history(), model))
+        return held
+
+    def _user_side(self, conversation: _Conversation, said: Message) -> list[types.Content]:
+        """The content to send last, and before it, if calls are open that `said` does not answer, one that does."""
+        last = takewhile(lambda content: content.role == "model", reversed(conversation.contents))
+        read = history_from_sdk([*last][::-1], conversation.model, self._restore)
+        asked = Message("model", tuple(call for message in read for call in message.calls))
+        sent = history_to_sdk([asked, said], conversation.model)
+        contents = [content for content in sent if content.role == "user"]
+        if not contents:
+            what = "results that answer no open call" if said.results else "a message that says nothing"
+            raise InvalidRequestError(f"there is nothing to send in {what}")
+        return contents
+
+    def _is_recorded(
+        self, conversation: _Conversation, until: Sequence[types.Content], response: ProviderResponse
+    ) -> bool:
+        """Whether the `Chat` holds the turn as it went: the contents `until` the answer, and the answer."""
+        held = conversation.contents
+        if len(held) < len(until):
+            return False
+        answer = held[len(until) :]
+        keep_ids(answer, response.calls)
+        read = history_from_sdk(answer, conversation.model, self._restore)
+        return [message.parts for message in read] == ([response.parts] if response.parts else [])

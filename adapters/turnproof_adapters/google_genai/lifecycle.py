@@ -1,0 +1,173 @@
+"""What both paths are apart from a conversation: configuration, connection, and questions about the service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import httpx2
+from google import genai
+
+from turnproof.errors import AuthenticationError, UsageError
+from turnproof.messages import Message, ToolSchema
+from turnproof.provider import Endpoint, ProviderBase, SystemInstruction
+
+from .._calling import Caller
+from .._http import DEFAULT_TIMEOUT
+from .._memo import encode
+from . import errors
+from .answers import stands_alone
+from .arrange import contents
+from .client import open_client
+from .models import model as facts_of
+from .request import Settings, thinking_config
+from .splice import STUB, carrying, supported
+
+T = TypeVar("T")
+
+
+class GoogleProvider(ProviderBase):
+    """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
+
+    name = "google_genai"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._client: genai.Client | None = None
+        self._http: httpx2.Client | None = None
+        self._secret = ""
+        self._vertex = False
+        self._thinking: dict[str, Any] | None = None
+        self._max_tokens: int | None = None
+
+    def initialize(self, config: Mapping[str, Any]) -> None:
+        """Take the settings; opens no connection.
+
+        `api_key` is needed. `base_url`, `vertexai` (`{"project", "location"}`; the key is then a bearer token),
+        `thinking` (as for `set_thinking_config`), `max_tokens`, `timeout` (seconds of silence that end a call),
+        `ssl_context` and `transport` (an httpx2 transport, for tests) may be left out. Other keys belong to other
+        adapters and are ignored.
+        """
+        api_key = config.get("api_key")
+        if not api_key:
+            raise AuthenticationError("an API key is needed: pass `api_key`")
+        self.shutdown()
+        self._thinking = thinking_config(config.get("thinking"))
+        self._max_tokens = _positive(config.get("max_tokens"))
+        self._secret = api_key
+        self._vertex = config.get("vertexai") is not None
+        self._client, self._http = open_client(
+            config.get("base_url"),
+            api_key,
+            vertexai=config.get("vertexai"),
+            silence=float(config.get("timeout", DEFAULT_TIMEOUT)),
+            tls=config.get("ssl_context"),
+            transport=config.get("transport"),
+        )
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether calls can be made: initialized, a model chosen, not shut down."""
+        return self._client is not None and super().is_connected
+
+    def shutdown(self) -> None:
+        """Close all connections. Calls made afterwards raise UsageError."""
+        http, self._http, self._client = self._http, None, None
+        if http is not None:
+            http.close()
+
+    def list_models(self) -> list[str]:
+        """Ids of all models that the key may use, as the service lists them."""
+        client = self._opened()
+        named = self._simple(lambda: [model.name or "" for model in client.models.list(config={"page_size": 1000})])
+        return [name.removeprefix("models/") for name in named]
+
+    def verify_auth(self) -> bool:
+        """Whether the service accepts the key. Failures of another kind are raised."""
+        client = self._opened()
+        try:
+            self._simple(lambda: client.models.list(config={"page_size": 1}))
+        except AuthenticationError:
+            return False
+        return True
+
+    def count_tokens(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+    ) -> int:
+        """Tokens of the whole prompt as the service counts them. Costs one request."""
+        client, settings = self._opened(), self._settings()
+        if not supported():
+            return super().count_tokens(messages, system_instruction, tools)
+        request = {
+            "contents": contents(messages, settings.model),
+            **settings.fields(system_instruction, tools, None),
+        }
+        if not self._vertex:
+            # The SDK has no way to say this: beside `contents` the Gemini API takes neither system text nor tools.
+            name = f"models/{settings.model.removeprefix('models/')}"
+            request = {"generateContentRequest": {"model": name, **request}}
+        return self._simple(partial(_count, client, settings.model, encode(request)))
+
+    def get_context_limit(self) -> int:
+        """The model's window in tokens."""
+        return facts_of(self._model or "").context_tokens
+
+    def supports_structured_output(self) -> bool:
+        """Every model takes a response schema."""
+        return True
+
+    def supports_streaming(self) -> bool:
+        """Every model streams."""
+        return True
+
+    def supports_stop(self) -> bool:
+        """A cancel token ends a running call."""
+        return True
+
+    def supports_thinking(self) -> bool:
+        """Whether the chosen model thinks before it answers."""
+        return facts_of(self._model or "").thinks
+
+    def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
+        """Have later calls show thinking (`{"budget_tokens": n}`, `{"level": "low"}`) or hide it (None)."""
+        self._thinking = thinking_config(config)
+
+    def _opened(self) -> genai.Client:
+        if self._client is None:
+            raise UsageError("the provider is not open: call initialize() and connect() first")
+        return self._client
+
+    def _settings(self) -> Settings:
+        if self._model is None:
+            raise UsageError("no model is chosen: call connect() first")
+        return Settings(self._model, self._max_tokens, self._thinking)
+
+    def _caller(self, cache: str | None = None) -> Caller:
+        """Makes calls; `cache` is the managed cache that they name."""
+        typed = partial(errors.from_exception, secret=self._secret, cache=cache)
+        return Caller(errors.FAILURES, typed, stands_alone)
+
+    def _simple(self, ask: Callable[[], T]) -> T:
+        return self._caller().simple(ask)
+
+
+def configuration(endpoint: Endpoint) -> dict[str, Any]:
+    """An endpoint as `initialize` takes it."""
+    return {**endpoint.options, "base_url": endpoint.base_url, "api_key": endpoint.api_key}
+
+
+def _count(client: genai.Client, model: str, body: bytes) -> int:
+    with carrying(body):
+        return client.models.count_tokens(model=model, contents=STUB).total_tokens or 0
+
+
+def _positive(value: Any) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise UsageError(f"max_tokens must be a positive integer, got {value!r}")
+    return value

@@ -1,0 +1,69 @@
+"""Managed caches: system text and tools that the service keeps under a name, for both paths.
+
+What was made here is deleted at shutdown, since the service keeps it for its whole life, and charges for it. Nothing
+depends on that: a cache that cannot be deleted ends by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Sequence
+
+from google.genai import types
+
+from turnproof.errors import ProviderError, TransportError
+from turnproof.messages import ToolSchema
+from turnproof.provider import SystemInstruction
+
+from .._memo import encode
+from . import convert
+from .lifecycle import GoogleProvider
+from .request import Fields
+
+PATIENCE_MS = 30_000
+"""How long a turn, or a shutdown, waits for such a request: nothing is lost by going on without it."""
+
+
+class CachingGoogleProvider(GoogleProvider):
+    """A provider that a `turnproof.cache.managed.ManagedCachePlugin` can create caches through."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._created: set[str] = set()
+        self._created_lock = threading.Lock()
+
+    def create_cache(self, system: SystemInstruction, tools: Sequence[ToolSchema], *, ttl_seconds: int) -> str:
+        """Have the service store system text and tools for the chosen model; the name under which it keeps them.
+
+        Raises InvalidRequestError for a prefix that is too small for the model.
+        """
+        client, model = self._opened(), self._settings().model
+        kept: Fields = {"ttl": f"{ttl_seconds}s", "httpOptions": {"timeout": PATIENCE_MS}}
+        if (instruction := convert.system(system)) is not None:
+            kept["systemInstruction"] = instruction
+        if tools:
+            kept["tools"] = convert.tools(tools)
+        config = types.CreateCachedContentConfig.model_validate_json(encode(kept))
+        name = self._simple(lambda: client.caches.create(model=model, config=config)).name
+        if not name:
+            raise TransportError("the service stored a prefix without giving it a name")
+        with self._created_lock:
+            self._created.add(name)
+        return name
+
+    def delete_cache(self, name: str) -> None:
+        """Have the service forget a prefix. Raises ProviderError where it does not know the name (any more)."""
+        client = self._opened()
+        with self._created_lock:
+            self._created.discard(name)
+        config = types.DeleteCachedContentConfig(http_options=types.HttpOptions(timeout=PATIENCE_MS))
+        self._simple(lambda: client.caches.delete(name=name, config=config))
+
+    def shutdown(self) -> None:
+        """Delete the caches made here and close all connections. Calls made afterwards raise UsageError."""
+        if self._client is not None:
+            for name in sorted(self._created):
+                with contextlib.suppress(ProviderError):
+                    self.delete_cache(name)
+        super().shutdown()

@@ -1,0 +1,110 @@
+"""A neutral message as finished parts, still apart from its neighbours.
+
+`Codec` says what "finished" means: plain data for the SDK's own call, bytes for the prepared request. Everything above
+it treats finished parts as opaque, so both forms of a conversation are arranged in exactly the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thought,
+    ToolResult,
+)
+
+from . import convert
+from .names import wire_name
+
+V = TypeVar("V")
+
+
+class Codec(Protocol[V]):
+    """How a part and a whole content are written."""
+
+    def part(self, part: convert.WirePart) -> V: ...
+
+    def content(self, role: str, parts: Sequence[V]) -> V: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What has to be known of a call to answer it: its own id and its wire name."""
+
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Generic[V]):
+    """A finished response to the call of that id, and the parts that go beside it."""
+
+    id: str
+    name: str
+    response: V
+    beside: tuple[V, ...]
+    part: ToolResult
+
+
+@dataclass(slots=True)
+class Row(Generic[V]):
+    """What one message says: a finished content, if it says anything by itself, its calls, and its results."""
+
+    model: bool
+    content: V | None = None
+    calls: list[Call] = field(default_factory=list)
+    results: list[Result[V]] = field(default_factory=list)
+    marked: bool = False
+
+
+def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
+    """The row of a message for a model."""
+    made: Row[V] = Row(message.role == "model", marked=any(part.cache is not None for part in message.parts))
+    parts: list[V] = []
+    says_something = False
+    for part in message.parts:
+        if isinstance(part, ToolResult):
+            response, beside = convert.result(part, model)
+            name = wire_name(part.name)
+            made.results.append(Result(part.call_id, name, codec.part(response), tuple(map(codec.part, beside)), part))
+            continue
+        sent = _part(part, model, first=not made.calls)
+        if sent is None:
+            continue
+        if isinstance(part, FunctionCall):
+            made.calls.append(Call(part.id, wire_name(part.name)))
+        # An answer broken off while the model was still thinking is nothing that a conversation could go on from.
+        says_something = says_something or not isinstance(part, Thought) or "thoughtSignature" in sent
+        parts.append(codec.part(sent))
+    if says_something:
+        made.content = codec.content("model" if made.model else "user", parts)
+    return made
+
+
+def _part(part: Part, model: str, *, first: bool) -> convert.WirePart | None:
+    match part:
+        case Text():
+            return convert.text(part, model)
+        case Thought():
+            return convert.thought(part, model)
+        case FunctionCall():
+            return convert.call(part, model, first=first)
+        case InlineData() | FileRef():
+            return convert.answered_media(part, model)
+        case ExecutableCode() | CodeExecutionResult():
+            return convert.code(part, model)
+        case Opaque():
+            return convert.opaque(part, model)
+        case ToolResult():
+            raise AssertionError("results are not parts of their own message")

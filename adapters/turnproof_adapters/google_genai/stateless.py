@@ -1,0 +1,95 @@
+"""The stateless path: the session owns the history, and a call costs what is new in it.
+
+Each message is encoded once, and the request is joined from the pieces and spliced into the SDK's own
+`generate_content` (see `splice`). Nothing here depends on earlier calls; the encodings kept beside messages can be
+dropped at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from google import genai
+
+from turnproof.cancel import CancelToken
+from turnproof.messages import Message, ProviderResponse, ToolSchema
+from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+
+from .._answers import Listeners, with_structured_output
+from .._memo import encode
+from .answers import Assembler, whole
+from .arrange import contents
+from .asking import Request
+from .encode import Encoder
+from .managed import CachingGoogleProvider
+from .names import restorer
+from .request import Fields
+from .splice import supported
+
+
+class GoogleStateless(CachingGoogleProvider):
+    """`complete()` for the Gemini API. One object serves any number of conversations and threads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._encoder = Encoder("")
+
+    @property
+    def messages_encoded(self) -> int:
+        """How many messages had to be encoded since `connect()`; a turn adds its new ones, not its history."""
+        return self._encoder.encoded
+
+    def connect(self, model: str) -> None:
+        """Choose the model that later calls use."""
+        super().connect(model)
+        self._encoder = Encoder(model)
+
+    def forget_encodings(self) -> None:
+        """Drop everything kept beside messages. No request changes by it."""
+        self._encoder.forget()
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        *,
+        response_schema: Mapping[str, Any] | None = None,
+        cancel_token: CancelToken | None = None,
+        on_chunk: OnChunk | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+    ) -> ProviderResponse:
+        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
+        client, settings = self._opened(), self._settings()
+        if cancel_token is not None:
+            cancel_token.raise_if_cancelled()
+        fields = settings.fields(system_instruction, tools, response_schema)
+        request = self._request(client, settings.model, messages, fields)
+        assembler = partial(Assembler, settings.model, restorer(lambda: _tool_names(messages, tools)))
+        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
+        caller = self._caller(fields.get("cachedContent"))
+        if on_chunk is not None:
+            response = caller.streamed(request.stream, assembler(listeners, token=cancel_token), cancel_token)
+        else:
+            response = caller.whole(request.whole, partial(whole, assembler), listeners, cancel_token)
+        return with_structured_output(response, response_schema)
+
+    def _request(self, client: genai.Client, model: str, messages: Sequence[Message], fields: Fields) -> Request:
+        if not supported():
+            return Request.plain(client, model, contents(messages, model), fields)
+        # An arrangement without a single content is refused by the API, and says why better than we could.
+        sent = self._encoder.arranged(messages).finish() or [b""]
+        # The ends are put on before joining: the long run in the middle is copied once.
+        sent[0] = b'{"contents":[' + sent[0]
+        sent[-1] += b"]," + encode(fields)[1:] if fields else b"]}"
+        return Request.spliced(client, model, b",".join(sent))
+
+
+def _tool_names(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Iterator[str]:
+    """Names under which a returning call may be known: the declared tools first, then those of earlier calls."""
+    yield from (tool.name for tool in tools or ())
+    yield from (call.name for message in messages for call in message.calls)

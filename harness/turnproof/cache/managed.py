@@ -1,0 +1,151 @@
+"""A prefix that the provider keeps under a name: system text and tools are stored once, and requests name them.
+
+Storing costs a request and is paid for by the hour, so it is done once for each (system, tools) and used until they
+change or its life ends. Whatever goes wrong with it, the turn goes on: a request without a mark carries its prefix.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..errors import ProviderError
+from ..messages import CacheMark, Message, Text, TokenUsage, ToolSchema, marked
+from ..provider import SystemInstruction
+from ._estimate import Estimate
+from ._plugin import CacheUsage, Prepared
+
+DEFAULT_TTL_SECONDS = 3600
+"""The life that the Gemini API gives a cache by itself (https://ai.google.dev/gemini-api/docs/caching)."""
+
+DEFAULT_MINIMUM_TOKENS = 1024
+"""The smallest prefix that a current model stores; some want more and refuse, which costs one request."""
+
+PAUSE_SECONDS = 60.0
+"""How long a service that was overloaded, or could not be reached, is left alone unless it says otherwise."""
+
+_MARGIN = 0.1
+_LONGEST_MARGIN_SECONDS = 60.0
+
+
+class ManagedCaches(Protocol):
+    """What a provider offers for it. Both methods raise ProviderError."""
+
+    def create_cache(self, system: SystemInstruction, tools: Sequence[ToolSchema], *, ttl_seconds: int) -> str:
+        """Have the service store this prefix; the name under which requests can use it."""
+
+    def delete_cache(self, name: str) -> None:
+        """Have the service forget a prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What became of a prefix: its name, or None where it is to be sent in full; valid `until` on the clock."""
+
+    system: str
+    tools: tuple[ToolSchema, ...]
+    name: str | None
+    until: float
+
+
+class ManagedCachePlugin:
+    """Has `service` store the prefix of one session and puts its name on the system text, or on the last tool.
+
+    A prefix that is surely below `minimum_tokens` is left alone, one that the service refuses is not offered again.
+    The life of a cache, `ttl_seconds`, is counted on `clock`, and it is renewed a little before its end. One that
+    is lost before that is stored anew, but only once in a life-time: a service that keeps losing it gets the prefix
+    in full. May be used in several threads.
+    """
+
+    name = "managed"
+
+    def __init__(
+        self,
+        service: ManagedCaches,
+        *,
+        ttl_seconds: int = DEFAULT_TTL_SECONDS,
+        minimum_tokens: int = DEFAULT_MINIMUM_TOKENS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._service = service
+        self._ttl = ttl_seconds
+        self._minimum = minimum_tokens
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._stored: _Stored | None = None
+        self._issued: set[str] = set()
+        self._lost_at = -math.inf
+
+    def prepare(
+        self, messages: Sequence[Message], system: SystemInstruction, tools: Sequence[ToolSchema] | None
+    ) -> Prepared:
+        """The request with its mark. Makes a request of its own where the prefix has to be stored first.
+
+        Tools come back by name: the same ones in another order are the same prefix.
+        """
+        ordered = sorted(tools or (), key=lambda tool: tool.name)
+        text = system if isinstance(system, str) else system.text if system is not None else ""
+        name = self._name(system, text, tuple(ordered))
+        if name is not None:
+            mark = CacheMark(name=name)
+            if text.strip():
+                system = marked(system, mark) if isinstance(system, Text) else Text(text, cache=mark)
+            else:
+                ordered[-1] = marked(ordered[-1], mark)
+        return Prepared(tuple(messages), system, tuple(ordered))
+
+    def extract_usage(self, usage: TokenUsage) -> CacheUsage:
+        """What was stored counts as paid in full: it is billed by the hour and shows in no response."""
+        return CacheUsage.of(usage)
+
+    def on_collected(self, before: Sequence[Message], after: Sequence[Message]) -> None:
+        """Nothing is lost: no message stands in the managed prefix."""
+
+    def lost(self, name: str) -> bool:
+        """Forget a name that the service refused. False for one that this plugin never set."""
+        with self._lock:
+            if name not in self._issued:
+                return False
+            stored = self._stored
+            if stored is not None and stored.name == name:
+                now = self._clock()
+                again = now - self._lost_at < self._ttl
+                self._stored = _Stored(stored.system, stored.tools, None, now + self._ttl) if again else None
+                self._lost_at = now
+            return True
+
+    def _name(self, system: SystemInstruction, text: str, tools: tuple[ToolSchema, ...]) -> str | None:
+        if not self._large_enough(text, tools):
+            return None
+        with self._lock:
+            known = self._stored
+            same = known is not None and (known.system, known.tools) == (text, tools)
+            if known is None or not same or self._clock() >= known.until:
+                if known is not None and known.name is not None and not same:
+                    # One that is only too old ends by itself.
+                    with contextlib.suppress(ProviderError):
+                        self._service.delete_cache(known.name)
+                known = self._stored = self._store(system, text, tools)
+            return known.name
+
+    def _store(self, system: SystemInstruction, text: str, tools: tuple[ToolSchema, ...]) -> _Stored:
+        began = self._clock()
+        try:
+            name = self._service.create_cache(system, tools, ttl_seconds=self._ttl)
+        except ProviderError as error:
+            pause = (error.retry_after or PAUSE_SECONDS) if error.retryable else math.inf
+            return _Stored(text, tools, None, self._clock() + pause)
+        self._issued.add(name)
+        return _Stored(text, tools, name, began + self._ttl - min(self._ttl * _MARGIN, _LONGEST_MARGIN_SECONDS))
+
+    def _large_enough(self, text: str, tools: Sequence[ToolSchema]) -> bool:
+        size = Estimate()
+        for tool in tools:
+            size.add_tool(tool)
+        size.add_text(text)
+        return bool(tools or text.strip()) and size.reaches(self._minimum)

@@ -1,0 +1,205 @@
+"""What this API lets differ between a session's conversation and the request that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ...messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Part,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+    thaw,
+)
+from ..agree import Comparison
+from ..atoms import Atom, media_key
+from ..base import Call, WireDifference
+from ..naming import NameMap
+from ..preamble import same_schema, system_differences, text_of, tool_differences
+from .ids import is_positional
+from .models import DEMANDS_SIGNATURES, GIVES_IDS, MODELS, same_model
+from .names import LEGAL_ID, LEGAL_NAME
+from .parts import signature_of, standard_base64
+from .results import fails_by_itself, kept, tells_a_failure
+from .rules import NAME
+from .signing import stands_in
+from .surfaces import bare_model
+
+_FENCE = 32
+"""Characters that a text may have beside the code that it tells."""
+
+
+def differences(
+    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+) -> list[WireDifference]:
+    """Where the request says something else than the session holds, the allowed differences aside."""
+    own = [tool for tool in call.tools if not _is_native(tool)]
+    names = NameMap(tools, own, LEGAL_NAME)
+    later = [message.text for message in held if message.role == "system"]
+    absorbed, found = system_differences(text_of(system), later, call)
+    settled = [replace(each, parts=()) if each.role == "system" and each.text in absorbed else each for each in held]
+    found += _Contents(settled, call, model, names).run()
+    found += tool_differences(tools, own, names, same_schema, forced=_is_forced(call))
+    if call.model is not None and not same_model(call.model, bare_model(model)):
+        found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
+    return found
+
+
+def _is_native(tool: ToolSchema) -> bool:
+    """A tool that the service runs itself is no tool of the session."""
+    return not tool.description and list(tool.parameters) == [tool.name]
+
+
+def _is_forced(call: Call) -> bool:
+    config = call.settings.get("toolConfig")
+    calling = config.get("functionCallingConfig") if isinstance(config, dict) else None
+    return isinstance(calling, dict) and calling.get("mode") == "ANY"
+
+
+class _Contents(Comparison):
+    dialect = NAME
+    legal_id = LEGAL_ID
+
+    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(held, call.messages, names)
+        self._model = bare_model(model)
+        facts = MODELS.get(call.model or "")
+        self._features = facts.features if facts is not None else frozenset[str]()
+        self._signatures = {held_signature(part) for message in held for part in message.calls} - {None}
+        self._last_said = max((n for n, message in enumerate(held) if _says_something(message)), default=-1)
+
+    # -- thinking: never demanded as text
+
+    def may_omit_thought(self, thought: Atom) -> bool:
+        return True
+
+    def demands(self, thought: Atom) -> bool:
+        return False
+
+    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
+        """Two thoughts of one text are one thought: a signature on it is not the service's to check."""
+
+    def _region(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:
+        """Thoughts may also be sent in the pieces in which a stream brought them, or joined."""
+        ours, theirs = super()._region(ours, theirs)
+        sent = [atom for atom in theirs if atom.kind == "thought"]
+        spoken, used = "".join(atom.text for atom in sent), []
+        for atom in ours:
+            if atom.kind == "thought" and atom.text and spoken.startswith(atom.text):
+                spoken = spoken.removeprefix(atom.text)
+                used.append(atom)
+        if not sent or spoken:
+            return ours, theirs
+        return [atom for atom in ours if atom not in used], [atom for atom in theirs if atom not in sent]
+
+    # -- calls
+
+    def is_foreign(self, atom: Atom) -> bool:
+        data = atom.part.provider_data
+        if data is not None and data.dialect == self.dialect:
+            return bool(data.model) and not same_model(data.model, self._model)
+        return super().is_foreign(atom)
+
+    def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
+        self._ids[held.id] = sent.id
+        if is_positional(sent.id) and not (GIVES_IDS in self._features and self._was_said_here(atom)):
+            # No id stood on the wire, and none was given for this call: place and count say which one is meant.
+            held = replace(held, id=sent.id)
+        super()._call(atom, held, sent)
+        self._signature(atom, held, sent)
+
+    def _was_said_here(self, atom: Atom) -> bool:
+        """Whether a part comes from this model: something in its message bears the mark of it."""
+        message = self.held_messages[atom.message]
+        issued = [part.provider_data for part in message.parts if part.provider_data is not None]
+        return any(data.dialect == NAME and same_model(data.model, self._model) for data in issued)
+
+    def _signature(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
+        foreign = self.is_foreign(atom)
+        ours, theirs = held_signature(held), signature_of(sent)
+        none = theirs is None or stands_in(theirs)
+        if theirs == ours or (none and (foreign or ours is None)):
+            return
+        path = f"{atom.path}.provider_data"
+        if ours is not None and not foreign:
+            if not none or self._demanded(atom):
+                self.report("lost-signature", path, ours, theirs, violation=True)
+        elif theirs in self._signatures:
+            # Documented: a signature goes back in the part it came in.
+            self.report("invented", path, ours, theirs, violation=True)
+        else:
+            # A session may hold its signatures where we do not see them; a forged one is refused by `validate`.
+            self.report("unlisted", path, ours, theirs, violation=False)
+
+    def _demanded(self, atom: Atom) -> bool:
+        return atom.message > self._last_said and DEMANDS_SIGNATURES in self._features
+
+    # -- results
+
+    def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
+        if fails_by_itself(held) and kept(held, sent) == "whole":
+            sent = replace(sent, is_error=False)
+        if held.is_error and not sent.is_error and tells_a_failure(sent.result):
+            self.report("unlisted", f"{atom.path}.is_error", True, thaw(sent.result), violation=False)
+            sent = replace(sent, is_error=True)
+        said = kept(held, sent)
+        if said != "whole":
+            what = "lost-result" if said == "lost" else "unlisted"
+            self.report(what, f"{atom.path}.result", thaw(held.result), thaw(sent.result), violation=said == "lost")
+        super()._result(atom, held, replace(sent, result=held.result))
+
+    def _result_value(self, atom: Atom, held: object, sent: object) -> None:
+        """Settled in `_result`, which knows the whole response."""
+
+    def _attachments(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
+        # Recorded: what a response cannot hold stands beside it.
+        inside = set(map(media_key, sent.attachments))
+        beside = {media_key(each.part) for each in self.sent if isinstance(each.part, InlineData | FileRef)} - inside
+        missing = tuple(each for each in held.attachments if media_key(each) not in beside)
+        super()._attachments(atom, replace(held, attachments=missing), sent)
+
+    def _added(self, atom: Atom) -> None:
+        part = atom.part
+        if isinstance(part, InlineData | FileRef) and media_key(part) in self._attached():
+            return
+        if not any(_tells(atom, each) for each in self.held if self._is_others_code(each)):
+            super()._added(atom)
+
+    # -- code that another service ran
+
+    def may_omit(self, atom: Atom) -> bool:
+        told = self._is_others_code(atom) and any(_tells(sent, atom) for sent in self.sent)
+        return told or super().may_omit(atom)
+
+    def _is_others_code(self, atom: Atom) -> bool:
+        data = atom.part.provider_data
+        return isinstance(atom.part, ExecutableCode | CodeExecutionResult) and (data is None or data.dialect != NAME)
+
+
+def _tells(sent: Atom, code: Atom) -> bool:
+    """Whether a text is this code or what it gave, with little more than a fence around it."""
+    part = code.part
+    said = part.code if isinstance(part, ExecutableCode) else getattr(part, "output", "")
+    return bool(said) and said in sent.text and len(sent.text) - len(said) <= _FENCE
+
+
+def held_signature(part: FunctionCall) -> str | None:
+    """The signature that a session holds with a call, in the standard alphabet, under whichever of its usual names."""
+    data = part.provider_data.data if part.provider_data is not None else {}
+    found = next(
+        (data[name] for name in ("signature", "thought_signature", "thoughtSignature") if data.get(name)), None
+    )
+    return standard_base64(found) if isinstance(found, str) else None
+
+
+def _says_something(message: Message) -> bool:
+    return message.role == "user" and any(not isinstance(part, Text) or part.text.strip() for part in message.parts)

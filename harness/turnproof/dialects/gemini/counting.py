@@ -1,0 +1,111 @@
+"""A prompt as the row of cells that is counted and cached: system text, tools, then the conversation.
+
+Cells are made from the neutral form, so that either spelling, either form of `countTokens`, and a managed cache give
+the same count as the request written out. Ids weigh nothing, signatures as much as they are long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, ToolResult, ToolSchema
+from ..base import Call
+from ..prefix_cache import Cell
+from ..tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
+from .parts import signature_of
+
+_PART_TOKENS = 1
+_CALL_TOKENS = 8
+_TOOL_TOKENS = 8
+_encode = msgspec.json.Encoder().encode
+
+
+def count(call: Call) -> int:
+    """Tokens of the whole prompt, with what a managed cache holds."""
+    return sum(cell.tokens for cell in cells(call))
+
+
+def managed(call: Call) -> int:
+    """Tokens of the prompt that the named cache holds; 0 for a call that names none, or one that is gone."""
+    if call.operation == "cache" or call.resource is None:
+        return 0
+    held = len(call.system) + len(call.tools)
+    held += sum(len(message.parts) for message in call.messages[: call.managed_messages])
+    return sum(cell.tokens for cell in cells(call)[:held])
+
+
+def cells(call: Call) -> Sequence[Cell]:
+    """The prompt's cells in prefix order, one for each system part, tool and part. Not to be changed.
+
+    Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
+    """
+    global _last
+    call_before, row = _last
+    if call_before is not call:
+        row = list(_row(call))
+        if row:
+            row[-1].mark = None
+        # One request is counted, limited and accounted for in a row: its cells are made once.
+        _last = call, row
+    return row
+
+
+_last: tuple[Call | None, Sequence[Cell]] = (None, ())
+
+
+def _row(call: Call) -> Iterator[Cell]:
+    position = 0
+    for part in call.system:
+        position += 1
+        yield _cell(part, b"system", position)
+    for tool in call.tools:
+        position += 1
+        yield _tool(tool, position)
+    for message in call.messages:
+        role = b"model" if message.role == "model" else b"user"
+        for part in message.parts:
+            position += 1
+            yield _cell(part, role, position)
+
+
+def _tool(tool: ToolSchema, position: int) -> Cell:
+    content = _encode([tool.name, tool.description, tool.parameters])
+    return Cell(b"tool\0" + content, (len(content) + 3) // 4 + _TOOL_TOKENS, position, "5m")
+
+
+def _cell(part: Part, role: bytes, position: int) -> Cell:
+    signature = signature_of(part) or ""
+    content, tokens = _weighed(part)
+    # Base64 writes three bytes as four characters.
+    tokens += _PART_TOKENS + len(signature) * 3 // 16
+    return Cell(b"%b\0%b\0%b" % (role, signature.encode(), content), tokens, position, "5m")
+
+
+def _weighed(part: Part) -> tuple[bytes, int]:
+    match part:
+        case Text(text=text):
+            return b"text\0" + text.encode(), text_tokens(text)
+        case Thought(text=text):
+            return b"thought\0" + text.encode(), text_tokens(text)
+        case FunctionCall(name=name, args=args):
+            return _encode(["call", name, args]), text_tokens(name) + json_tokens(args) + _CALL_TOKENS
+        case ToolResult(name=name, result=result, attachments=attachments):
+            inside = [_weighed(each) for each in attachments]
+            content = _encode(["result", name, result]) + b"".join(each for each, _ in inside)
+            tokens = text_tokens(name) + json_tokens(result) + _CALL_TOKENS
+            return content, tokens + sum(weight for _, weight in inside)
+        case InlineData(mime_type=mime, data=data) if mime.startswith("text/"):
+            return b"inline\0" + data, (len(data) + 3) // 4
+        case InlineData(mime_type=mime, data=data):
+            return b"inline\0" + data, _media_tokens(mime)
+        case FileRef(mime_type=mime, uri=uri):
+            return b"file\0" + uri.encode(), _media_tokens(mime)
+        case _:
+            content = _encode(part)
+            return content, (len(content) + 3) // 4
+
+
+def _media_tokens(mime: str) -> int:
+    return IMAGE_TOKENS if mime.startswith("image/") else DOCUMENT_TOKENS

@@ -1,0 +1,106 @@
+"""Why an answer ended: the API's words and the neutral ones, as data.
+
+A call ends with `STOP` like anything else: that it is a tool use is seen by the call. Words are those of
+`FinishReason` and `BlockedReason` in google-genai 3.4; recorded are `STOP` (also as the number 1), `MAX_TOKENS`,
+`SAFETY`, `UNEXPECTED_TOOL_CALL` and `MODEL_ARMOR`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...errors import HarnessError
+from ...messages import JSON, FinishReason
+from .rules import NAME
+
+STOP = "STOP"
+MAX_TOKENS = "MAX_TOKENS"
+SAFETY = "SAFETY"
+MODEL_ARMOR = "MODEL_ARMOR"
+MALFORMED_CALL = "MALFORMED_FUNCTION_CALL"
+UNEXPECTED_CALL = "UNEXPECTED_TOOL_CALL"
+
+READ: Mapping[str, FinishReason] = {
+    STOP: FinishReason.STOP,
+    "1": FinishReason.STOP,
+    MAX_TOKENS: FinishReason.MAX_TOKENS,
+    "CONTINUATION": FinishReason.PAUSED,
+    MALFORMED_CALL: FinishReason.ERROR,
+    UNEXPECTED_CALL: FinishReason.ERROR,
+    "TOO_MANY_TOOL_CALLS": FinishReason.ERROR,
+    "MISSING_THOUGHT_SIGNATURE": FinishReason.ERROR,
+    "MALFORMED_RESPONSE": FinishReason.ERROR,
+    "NO_IMAGE": FinishReason.ERROR,
+    "OTHER": FinishReason.ERROR,
+    "IMAGE_OTHER": FinishReason.ERROR,
+    SAFETY: FinishReason.SAFETY,
+    "RECITATION": FinishReason.SAFETY,
+    "BLOCKLIST": FinishReason.SAFETY,
+    "PROHIBITED_CONTENT": FinishReason.SAFETY,
+    "SPII": FinishReason.SAFETY,
+    "IMAGE_SAFETY": FinishReason.SAFETY,
+    "IMAGE_PROHIBITED_CONTENT": FinishReason.SAFETY,
+    "IMAGE_RECITATION": FinishReason.SAFETY,
+    "ESCALATION": FinishReason.SAFETY,
+    MODEL_ARMOR: FinishReason.SAFETY,
+    "LANGUAGE": FinishReason.REFUSAL,
+    "PUP_LIMITED_DISABLED": FinishReason.REFUSAL,
+    "FINISH_REASON_UNSPECIFIED": FinishReason.UNKNOWN,
+}
+
+WRITE: Mapping[FinishReason, str] = {
+    FinishReason.STOP: STOP,
+    FinishReason.TOOL_USE: STOP,
+    # The service neither pauses in its own work nor has a word for a full window.
+    FinishReason.PAUSED: STOP,
+    FinishReason.MAX_TOKENS: MAX_TOKENS,
+    FinishReason.CONTEXT_LIMIT: MAX_TOKENS,
+    FinishReason.SAFETY: SAFETY,
+    FinishReason.REFUSAL: "PROHIBITED_CONTENT",
+}
+
+PROMPT_BLOCKED = "PROMPT_BLOCKED"
+"""In a script, `PROMPT_BLOCKED:REASON` is an answer without candidates, whose `promptFeedback` has that reason."""
+
+_NEUTRAL_WORDS: Mapping[str, str] = {"stop_sequence": STOP}
+"""Words of scenarios, which serve every dialect, that this API has another word for."""
+
+
+def neutral(raw: str | None, *, calls: bool) -> FinishReason | None:
+    """The neutral reason; `UNKNOWN` for a word that is not in the table, None for none at all.
+
+    With a whole call to be answered it is a tool use, also where the model called what nobody had declared.
+    """
+    if raw is None:
+        return None
+    if calls and raw in (STOP, "1", UNEXPECTED_CALL):
+        return FinishReason.TOOL_USE
+    return READ.get(raw, FinishReason.UNKNOWN)
+
+
+def word_of(value: JSON) -> str | None:
+    """A `finishReason` as text: a word, or the number of one (`$alt=json;enum-encoding=int`); None for none."""
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return str(value)
+
+
+def written(finish: FinishReason, raw: str | None) -> str:
+    """The word for a scripted reason. Raises HarnessError for one that the API cannot say."""
+    if raw is not None:
+        return _NEUTRAL_WORDS.get(raw, raw)
+    try:
+        return WRITE[finish]
+    except KeyError:
+        raise HarnessError(f"{NAME} has no finishReason for {finish!r}; give raw_finish") from None
+
+
+def block_reason(finish: FinishReason, raw: str | None, *, silent: bool) -> str | None:
+    """The `blockReason` of a prompt that was not answered at all; None where there is an answer.
+
+    So ends what the script calls that, and a refusal without a word: then it was the prompt that was prohibited.
+    """
+    if raw is None:
+        return WRITE[finish] if silent and finish is FinishReason.REFUSAL else None
+    head, _, reason = raw.partition(":")
+    return (reason or SAFETY) if head == PROMPT_BLOCKED else None

@@ -1,0 +1,163 @@
+"""A request in neutral form, read from its bytes alone.
+
+`parse` refuses what the service refuses while it reads: an address it does not have, a body that is not JSON, names and
+values that its messages do not have. A missing or wrong key is named before any of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from ...messages import Message, Part, ToolResult
+from ..base import Call, HttpRequest, Refusal, Rule, World
+from . import auth, caches, rules
+from .conversation import Content, turns
+from .ids import Pairing
+from .parts import part_of
+from .spelling import Reader
+from .surfaces import Address, GeminiCall, address, bare_model, package
+from .tools import schemas
+
+_decode = msgspec.json.Decoder().decode
+_MESSAGES = {"generate": "GenerateContentRequest", "count_tokens": "CountTokensRequest", "cache": "CachedContent"}
+_CONVERSATION = frozenset(
+    {"model", "contents", "systemInstruction", "tools", "cachedContent", "generationConfig", "generateContentRequest"}
+)
+
+
+class _Refused(Exception):
+    def __init__(
+        self, rule: Rule, message: str, status: int = 400, kind: str = "INVALID_ARGUMENT", path: str = "$"
+    ) -> None:
+        super().__init__(message)
+        self.refusal = Refusal(rule, status, kind, message, path)
+
+
+def parse(request: HttpRequest, world: World) -> Call | Refusal:
+    """The request as a `GeminiCall`, or the first refusal the API would give for something that is none."""
+    try:
+        return _call(request, world)
+    except _Refused as refused:
+        refusal = refused.refusal
+    except RecursionError:
+        refusal = _Refused(rules.MALFORMED_JSON, "Invalid JSON payload received. Nesting too deep.").refusal
+    return next(auth.refusals(request, world), None) or refusal
+
+
+def _call(request: HttpRequest, world: World) -> GeminiCall:
+    found = address(request)
+    if found is None:
+        raise _Refused(rules.NOT_FOUND, "Requested entity was not found.", 404, "NOT_FOUND")
+    if found.operation in ("list_models", "get_model") or found.action in ("get", "list", "delete"):
+        return _bodiless(found)
+    body = _body(request.body, found)
+    if found.operation == "cache":
+        return _on_cache(found, body)
+    asked = body.get("generateContentRequest") or body
+    model = found.model or ""
+    managed = caches.live(world, asked.get("cachedContent"))
+    held = managed.body if managed else asked
+    pairing = Pairing()
+    before = _messages(held.get("contents", ()), model, pairing, "cached") if managed else []
+    own = _messages(asked.get("contents", ()), model, pairing, "contents")
+    return GeminiCall(
+        operation=found.operation,
+        model=found.model,
+        stream=found.verb == "streamGenerateContent",
+        system=_system(held, model),
+        tools=tuple(schemas(held.get("tools", ()))),
+        messages=(*before, *own),
+        body=body,
+        settings=_settings(asked),
+        resource=asked.get("cachedContent"),
+        managed_messages=len(before),
+        surface=found.surface,
+        version=found.version,
+        parent=found.parent,
+        sse=request.query.get("alt") == "sse",
+    )
+
+
+def _bodiless(found: Address) -> GeminiCall:
+    return GeminiCall(
+        operation=found.operation,
+        model=found.model,
+        action=found.action,
+        resource=found.resource,
+        surface=found.surface,
+        version=found.version,
+        parent=found.parent,
+    )
+
+
+def _on_cache(found: Address, body: Mapping[str, Any]) -> GeminiCall:
+    """A cache is made or changed: what it is to hold stands where a conversation would."""
+    model = bare_model(body.get("model", ""))
+    return GeminiCall(
+        operation="cache",
+        model=model or None,
+        system=_system(body, model),
+        tools=tuple(schemas(body.get("tools", ()))),
+        messages=tuple(_messages(body.get("contents", ()), model, Pairing(), "contents")),
+        body=body,
+        settings=_settings(body),
+        action=found.action,
+        resource=found.resource,
+        surface=found.surface,
+        version=found.version,
+        parent=found.parent,
+    )
+
+
+def _body(data: bytes, found: Address) -> dict[str, Any]:
+    try:
+        # No body is an empty message: clients send none where they have nothing to say.
+        body = _decode(data or b"{}")
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise _Refused(rules.MALFORMED_JSON, f"Invalid JSON payload received. {error}") from None
+    if not isinstance(body, dict):
+        root = 'Invalid JSON payload received. Unknown name "": Root element must be a message.'
+        raise _Refused(rules.MALFORMED_JSON, root)
+    reader = Reader(package(found.surface, found.version))
+    # A cache is a field of the message that asks for its creation; elsewhere the body is the message itself.
+    read = reader.read(_MESSAGES[found.operation], body, "cached_content" if found.operation == "cache" else "")
+    if reader.faults:
+        first = reader.faults[0]
+        message = "\n".join(fault.message for fault in reader.faults)
+        raise _Refused(first.rule, message, path=f"$.{first.path}" if first.path else "$")
+    return read
+
+
+def _settings(asked: Mapping[str, Any]) -> dict[str, Any]:
+    beside = {key: value for key, value in asked.items() if key not in _CONVERSATION}
+    return {**asked.get("generationConfig", {}), **beside}
+
+
+def _system(held: Mapping[str, Any], model: str) -> tuple[Part, ...]:
+    instruction = held.get("systemInstruction") or {}
+    return tuple(part_of(part, model) for part in instruction.get("parts", ()))
+
+
+def _messages(contents: Sequence[Content], model: str, pairing: Pairing, where: str) -> list[Message]:
+    """One message for a turn of the model; for one of the user its results, then the rest."""
+    found: list[Message] = []
+    for turn in turns(contents):
+        parts = tuple([part_of(placed.part, model) for placed in turn.parts])
+        path = f"{where}[{turn.first}]"
+        if turn.role == "model":
+            found.append(Message("model", pairing.of_model(parts), path))
+        else:
+            found.extend(_of_user(pairing.of_user(parts), path))
+    return found
+
+
+def _of_user(parts: tuple[Part, ...], path: str) -> list[Message]:
+    results = tuple(part for part in parts if isinstance(part, ToolResult))
+    if not results:
+        return [Message("user", parts, path)]
+    rest = tuple(part for part in parts if not isinstance(part, ToolResult))
+    tool = Message("tool", results, path)
+    return [tool, Message("user", rest, f"{path}.rest")] if rest else [tool]

@@ -1,0 +1,189 @@
+"""Wire parts to neutral parts: the same reading for requests and for answers.
+
+Parts come in the spelling that servers write (camelCase; a request is brought into it by `spelling.py` first). Nothing
+is lost and nothing raises: what no neutral part names, and what has another JSON type than its field allows, becomes
+`Opaque`. A signature is kept as the standard base64 of its bytes, in `provider_data` under `signature`, so that the
+two alphabets in use compare equal; fields that stand beside a part's data are kept there under their own names.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode, urlsafe_b64decode
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...messages import (
+    JSON,
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Opaque,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+)
+from .rules import NAME
+
+WirePart = Mapping[str, Any]
+
+_SIGNATURE = "thoughtSignature"
+_BASE64 = re.compile(r"([A-Za-z0-9+/_-]*)={0,2}")
+_TO_URL_SAFE = str.maketrans("+/", "-_")
+
+
+def part_of(wire: WirePart, model: str) -> Part:
+    """One wire part as a neutral part. A call or result without an id has the id `""`: `ids.py` gives it one.
+
+    The whole `response` of a function response is the result, as it stood; it is an error if it has an `error` that
+    is not null. `model` is who issued the part, or is asked to go on from it.
+    """
+    for field, reader in _READERS.items():
+        if field in wire:
+            return reader(wire, _provider_data(wire, field, model)) or _opaque(wire, field, model)
+    if wire.get("thought") is True:
+        return Thought(provider_data=_provider_data(wire, "", model))
+    return _opaque(wire, next((key for key in wire if key != _SIGNATURE), ""), model)
+
+
+def signature_of(part: Part) -> str | None:
+    """The signature that a part carries, as standard base64; None without one."""
+    data = part.provider_data
+    found = data.data.get("signature") if data is not None and data.dialect == NAME else None
+    return found if isinstance(found, str) else None
+
+
+def decoded(text: str) -> bytes | None:
+    """The bytes of base64 in either alphabet, padded or not; None for what is neither."""
+    found = _BASE64.fullmatch(text)
+    if found is None or len(found[1]) % 4 == 1:
+        return None
+    return urlsafe_b64decode(found[1].translate(_TO_URL_SAFE) + "=" * (-len(found[1]) % 4))
+
+
+def standard_base64(text: str) -> str:
+    """Base64 in the alphabet that servers write; what is no base64 stays as it is."""
+    data = decoded(text)
+    return text if data is None else b64encode(data).decode()
+
+
+def _provider_data(wire: WirePart, field: str, model: str) -> ProviderData | None:
+    if field == "text" and len(wire) == 1:
+        return None
+    kept = {key: value for key, value in wire.items() if key not in (field, "thought", _SIGNATURE)}
+    value = wire.get(field)
+    if isinstance(value, dict):
+        kept |= {key: inner for key, inner in value.items() if key not in _NAMED.get(field, value)}
+    return _issued(wire, kept, model)
+
+
+def _issued(wire: WirePart, kept: dict[str, Any], model: str) -> ProviderData | None:
+    signature = wire.get(_SIGNATURE)
+    if isinstance(signature, str) and signature:
+        kept["signature"] = standard_base64(signature)
+    return ProviderData(NAME, model, kept) if kept else None
+
+
+def _opaque(wire: WirePart, field: str, model: str) -> Opaque:
+    data = {key: value for key, value in wire.items() if key != _SIGNATURE}
+    return Opaque(NAME, field, data, provider_data=_issued(wire, {}, model))
+
+
+def _text(wire: WirePart, data: ProviderData | None) -> Part | None:
+    text = wire["text"]
+    if not isinstance(text, str):
+        return None
+    return Thought(text, provider_data=data) if wire.get("thought") is True else Text(text, provider_data=data)
+
+
+def _call(wire: WirePart, data: ProviderData | None) -> Part | None:
+    call = _object(wire, "functionCall")
+    name, args = call.get("name"), _given(call, "args", {})
+    if not isinstance(name, str) or not isinstance(args, dict):
+        return None
+    return FunctionCall(_identity(call), name, args, provider_data=data)
+
+
+def _result(wire: WirePart, data: ProviderData | None) -> Part | None:
+    result = _object(wire, "functionResponse")
+    name, response, inside = result.get("name"), _given(result, "response", {}), _given(result, "parts", [])
+    if not isinstance(name, str) or not isinstance(response, dict) or not isinstance(inside, list):
+        return None
+    attachments = tuple(part for part in map(_attachment, inside) if part is not None)
+    failed = response.get("error") is not None
+    return ToolResult(_identity(result), name, response, failed, attachments, provider_data=data)
+
+
+def _attachment(wire: object) -> InlineData | FileRef | None:
+    if not isinstance(wire, dict):
+        return None
+    found = _inline(wire, None) if "inlineData" in wire else _file(wire, None)
+    return found if isinstance(found, InlineData | FileRef) else None
+
+
+def _inline(wire: WirePart, data: ProviderData | None) -> Part | None:
+    blob = _object(wire, "inlineData")
+    encoded = blob.get("data")
+    content = decoded(encoded) if isinstance(encoded, str) else None
+    return None if content is None else InlineData(str(blob.get("mimeType", "")), content, provider_data=data)
+
+
+def _file(wire: WirePart, data: ProviderData | None) -> Part | None:
+    file = _object(wire, "fileData")
+    uri = file.get("fileUri")
+    return FileRef(str(file.get("mimeType", "")), uri, provider_data=data) if isinstance(uri, str) else None
+
+
+def _code(wire: WirePart, data: ProviderData | None) -> Part | None:
+    ran = _object(wire, "executableCode")
+    code = ran.get("code")
+    return ExecutableCode(str(ran.get("language", "")), code, provider_data=data) if isinstance(code, str) else None
+
+
+def _code_result(wire: WirePart, data: ProviderData | None) -> Part | None:
+    gave = _object(wire, "codeExecutionResult")
+    outcome, output = gave.get("outcome"), gave.get("output", "")
+    if not isinstance(outcome, str) or not isinstance(output, str):
+        return None
+    return CodeExecutionResult(outcome, output, provider_data=data)
+
+
+def _object(wire: WirePart, field: str) -> Mapping[str, Any]:
+    value = wire.get(field)
+    return value if isinstance(value, dict) else {}
+
+
+def _given(fields: Mapping[str, Any], name: str, default: JSON) -> JSON:
+    """A field's value; a null is as good as none."""
+    value = fields.get(name)
+    return default if value is None else value
+
+
+def _identity(fields: Mapping[str, Any]) -> str:
+    found = fields.get("id")
+    return found if isinstance(found, str) else ""
+
+
+_NAMED: Mapping[str, frozenset[str]] = {
+    "functionCall": frozenset({"id", "name", "args"}),
+    "functionResponse": frozenset({"id", "name", "response", "parts"}),
+    "inlineData": frozenset({"mimeType", "data"}),
+    "fileData": frozenset({"mimeType", "fileUri"}),
+    "executableCode": frozenset({"language", "code"}),
+    "codeExecutionResult": frozenset({"outcome", "output"}),
+}
+"""What the neutral part says itself; other fields of the data go to `provider_data`."""
+
+_READERS: dict[str, Callable[[WirePart, ProviderData | None], Part | None]] = {
+    "text": _text,
+    "functionCall": _call,
+    "functionResponse": _result,
+    "inlineData": _inline,
+    "fileData": _file,
+    "executableCode": _code,
+    "codeExecutionResult": _code_result,
+}

@@ -1,0 +1,162 @@
+"""An answer read from its bytes alone: batch, SSE or JSON array, whole, cut, or an error under any status.
+
+Reading never raises on what a server might send. What was cut is reported by `complete`; a call cannot be cut, it is
+there or not. Neighbouring unsigned texts of a stream are one part; a signed part is never joined with another, as
+the API demands of its clients. A text without letters and signature says nothing and is no part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...messages import JSON, FinishReason, FunctionCall, Part, Text, Thought, TokenUsage
+from ..base import EventKind, WireAnswer, WireEvent
+from ..lenient import json_of, number, seconds, word
+from . import finishes
+from .framing import Piece, pieces
+from .parts import part_of
+from .usage import counted, usage_of
+
+
+def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+    """The answer in neutral form; never raises."""
+    try:
+        answer = _read(status, headers, body)
+    except RecursionError:
+        return WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
+    hint = seconds(headers.get("retry-after"))
+    return answer if hint is None else replace(answer, retry_after=hint)
+
+
+def _read(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+    state = _Answer()
+    found = pieces(headers, body)
+    if found is not None:
+        for piece in found:
+            state.take(piece.data, joining=True)
+        # The end of a stream is its finish: nothing else says that it is whole.
+        whole = all(piece.whole for piece in found) and state.raw_finish is not None
+        return state.read(status, complete=whole)
+    message = json_of(body)
+    if not isinstance(message, dict):
+        return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
+    if "totalTokens" in message:
+        return WireAnswer(status, usage=counted(number(message, "totalTokens")))
+    if "expireTime" in message:
+        usage = message.get("usageMetadata")
+        return WireAnswer(status, usage=counted(number(usage, "totalTokenCount")) if isinstance(usage, dict) else None)
+    state.take(message, joining=False)
+    return state.read(status, complete=True)
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What the chunks have said so far."""
+
+    parts: list[Part] = field(default_factory=list)
+    usage: TokenUsage | None = None
+    raw_finish: str | None = None
+    blocked: bool = False
+    error: dict[str, Any] | None = None
+
+    def take(self, chunk: JSON, *, joining: bool) -> None:
+        """One chunk, or a whole answer. What it does not hold changes nothing."""
+        if not isinstance(chunk, dict):
+            return
+        if isinstance(error := chunk.get("error"), dict):
+            self.error = error
+        # Cumulative: the last figures are the figures.
+        self.usage = usage_of(chunk.get("usageMetadata")) or self.usage
+        feedback = chunk.get("promptFeedback")
+        if isinstance(feedback, dict) and (reason := word(feedback.get("blockReason"))) is not None:
+            self.raw_finish, self.blocked = reason, True
+        candidate = _candidate(chunk)
+        self.raw_finish = finishes.word_of(candidate.get("finishReason")) or self.raw_finish
+        for wire in _parts(candidate):
+            self._add(part_of(wire, word(chunk.get("modelVersion")) or ""), joining)
+
+    def _add(self, part: Part, joining: bool) -> None:
+        if isinstance(part, Text | Thought) and part.provider_data is None:
+            if not part.text:
+                return
+            last = self.parts[-1] if self.parts else None
+            if joining and type(last) is type(part) and last.provider_data is None:
+                self.parts[-1] = type(part)(last.text + part.text)
+                return
+        self.parts.append(part)
+
+    def read(self, status: int, *, complete: bool) -> WireAnswer:
+        calls = any(isinstance(part, FunctionCall) for part in self.parts)
+        finish = FinishReason.SAFETY if self.blocked else finishes.neutral(self.raw_finish, calls=calls)
+        answer = WireAnswer(
+            status,
+            parts=tuple(self.parts),
+            usage=self.usage,
+            finish=finish,
+            raw_finish=self.raw_finish,
+            complete=complete and self.error is None,
+            broken_calls=int(self.raw_finish == finishes.MALFORMED_CALL),
+        )
+        if self.error is None:
+            return answer
+        return replace(
+            answer,
+            complete=answer.complete or status >= 400,
+            error_kind=word(self.error.get("status")) or str(self.error.get("code", "")),
+            error_message=word(self.error.get("message")),
+            retry_after=_retry_delay(self.error.get("details")),
+        )
+
+
+def _candidate(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first candidate; empty where there is none."""
+    candidates = chunk.get("candidates")
+    first = candidates[0] if isinstance(candidates, list) and candidates else None
+    return first if isinstance(first, dict) else {}
+
+
+def _parts(candidate: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    content = candidate.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+
+
+def _retry_delay(details: JSON) -> float | None:
+    """The seconds of a `RetryInfo`: "48s", "0.5s"."""
+    for detail in details if isinstance(details, list) else ():
+        delay = word(detail.get("retryDelay")) if isinstance(detail, dict) else None
+        if delay is not None:
+            return seconds(delay.removesuffix("s"))
+    return None
+
+
+# -- streams
+
+
+def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
+    """The body as events; joined, their bytes are the body. A batch answer is one `body` event."""
+    found = pieces(headers, body)
+    if found is None:
+        return (WireEvent(body, "body"),)
+    return tuple(WireEvent(piece.raw, *_kind(piece)) for piece in found if piece.raw)
+
+
+def _kind(piece: Piece) -> tuple[EventKind, str]:
+    chunk = piece.data
+    if not isinstance(chunk, dict):
+        return "ping", ""
+    if "error" in chunk:
+        return "error", ""
+    candidate = _candidate(chunk)
+    parts = _parts(candidate)
+    visible = [part for part in parts if part.get("thought") is not True]
+    text = "".join(part["text"] for part in visible if isinstance(part.get("text"), str))
+    if candidate.get("finishReason") or "promptFeedback" in chunk:
+        return "end", text
+    if any("functionCall" in part for part in parts):
+        return "args", text
+    if not parts:
+        return "usage", ""
+    return ("text" if visible else "thinking"), text

@@ -1,0 +1,58 @@
+"""A tool's result against the object that this API wants it in.
+
+`functionResponse.response` is an object. An object may be sent as it is; any value stands under one member of it, the
+documented ones being `output` and `error`, and others (`result`, `content` beside the tool's name) are accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from ...messages import JSON, ToolResult
+from ..atoms import same_json
+from ..wording import leaves, parses_to
+
+Kept: TypeAlias = Literal["whole", "in other words", "lost"]
+
+_encode = msgspec.json.Encoder().encode
+_TELLS_A_FAILURE = ("error", "fail", "success", "exception", "status")
+
+
+def kept(held: ToolResult, sent: ToolResult) -> Kept:
+    """Whether the response (`sent.result`) says what the session holds."""
+    response: dict[str, Any] = sent.result
+    if same_json(held.result, response):
+        return "whole"
+    labels = {name for name in (held.name, sent.name) if name != held.result}
+    said = [value for value in response.values() if not (isinstance(value, str) and value in labels)]
+    if (_is_nothing(held.result) and all(map(_is_nothing, said))) or (len(said) == 1 and _is(said[0], held.result)):
+        return "whole"
+    if isinstance(held.result, str) and any(parses_to(held.result, value) for value in (response, *said)):
+        return "in other words"
+    text = _encode(response)
+    wanted = [_encode(leaf)[1:-1] for leaf in leaves(held.result)]
+    return "in other words" if wanted and all(leaf in text for leaf in wanted) else "lost"
+
+
+def fails_by_itself(held: ToolResult) -> bool:
+    """Whether a good result is an object that has an `error` of its own, which then stands in the response."""
+    return not held.is_error and isinstance(held.result, Mapping) and held.result.get("error") is not None
+
+
+def tells_a_failure(response: JSON) -> bool:
+    """Whether a response without an `error` says in some other member that the tool failed."""
+    names = response if isinstance(response, dict) else ()
+    return any(word in name.lower() for name in names for word in _TELLS_A_FAILURE)
+
+
+def _is_nothing(value: JSON) -> bool:
+    return value is None or value == ""
+
+
+def _is(said: JSON, held: JSON) -> bool:
+    if same_json(said, held) or (_is_nothing(said) and _is_nothing(held)):
+        return True
+    return isinstance(said, str) and not isinstance(held, str) and parses_to(said, held)

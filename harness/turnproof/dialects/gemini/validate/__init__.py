@@ -1,0 +1,47 @@
+"""What the Gemini API refuses, in the order in which it would say so.
+
+The order: who is asking (what cannot be read is refused by `parse`); the model; contents, roles and tools; settings; a
+cache that is named; the files; the order of turns; signatures; size. Rules that are only inferred come last and are not
+enforced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...base import Call, HttpRequest, Refusal, World
+from .. import auth
+from ..surfaces import GeminiCall
+from . import asked, caching, settings, signatures, size, turns
+from .context import Context
+
+_Check = Callable[[Context], Iterator[Refusal]]
+
+
+def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
+    """Every refusal, the one the API would name first in front; inferred ones last."""
+    found = list(auth.refusals(request, world))
+    context = Context.of(request, GeminiCall.of(call), world)
+    for check in _CHECKS.get((call.operation, call.action), ()):
+        found += check(context)
+    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+
+
+_CHECKS: dict[tuple[str, str], tuple[_Check, ...]] = {
+    ("generate", ""): (
+        asked.model,
+        asked.check,
+        settings.check,
+        caching.named,
+        size.files,
+        turns.check,
+        signatures.check,
+        size.check,
+    ),
+    ("count_tokens", ""): (asked.model, asked.check, caching.named),
+    ("get_model", ""): (asked.model,),
+    ("cache", "create"): (asked.model, asked.check, size.files, caching.size, size.check),
+    ("cache", "get"): (caching.managing,),
+    ("cache", "update"): (caching.managing,),
+    ("cache", "delete"): (caching.managing,),
+}

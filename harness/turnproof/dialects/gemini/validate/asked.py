@@ -1,0 +1,93 @@
+"""What is asked, and of whom: the model, contents and their parts, who speaks, and the tools that are offered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...base import Refusal
+from .. import rules
+from ..fields import PART_DATA
+from ..names import LEGAL_NAME
+from ..surfaces import GeminiCall, Surface
+from ..tools import declarations
+from .context import Context, refuse
+
+_ROLES = frozenset({"user", "model", "function"})
+_METHODS = {"generate": "generateContent", "count_tokens": "countTokens", "cache": "createCachedContent"}
+_NAME = (
+    "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), "
+    "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64."
+)
+
+
+def unknown_model(call: GeminiCall) -> Refusal:
+    """404, also for a model that is only asked about."""
+    if call.surface is Surface.VERTEX:
+        where = f"{call.parent}/" if call.parent else ""
+        message = f"Publisher Model `{where}publishers/google/models/{call.model or ''}` not found."
+    else:
+        method = _METHODS.get(call.operation, "getModel")
+        listing = "ModelService.ListModels" if call.operation == "generate" else "ListModels"
+        message = (
+            f"models/{call.model or ''} is not found for API version {call.version}, or is not supported for {method}. "
+            f"Call {listing} to see the list of available models and their supported methods."
+        )
+    return Refusal(rules.UNKNOWN_MODEL, 404, "NOT_FOUND", message, "$.model")
+
+
+def model(context: Context) -> Iterator[Refusal]:
+    """The model must be one the service has."""
+    if context.facts is None:
+        yield unknown_model(context.call)
+
+
+def check(context: Context) -> Iterator[Refusal]:
+    """Rules about contents as such, their order aside."""
+    yield from _missing(context)
+    yield from _roles(context)
+    yield from _tools(context)
+
+
+def _missing(context: Context) -> Iterator[Refusal]:
+    if not context.contents:
+        if context.call.operation == "generate":
+            message = f"* {context.message}.contents: contents is not specified\n"
+            yield refuse(rules.NO_CONTENTS, message, "contents")
+        elif context.call.operation == "count_tokens":
+            message = "CountTokens requires generate_content_request or contents to be set."
+            yield refuse(rules.NOTHING_TO_COUNT, message, "contents")
+        return
+    # The service names all of these faults at once, a line for each.
+    faults = list(_empty(context))
+    if faults:
+        lines = "".join(f"* {context.message}.{refusal.message}\n" for refusal in faults)
+        yield refuse(faults[0].rule, lines, faults[0].path)
+
+
+def _empty(context: Context) -> Iterator[Refusal]:
+    for n, content in enumerate(context.contents):
+        path = f"contents[{n}].parts"
+        if not content.get("parts"):
+            yield refuse(rules.EMPTY_CONTENT, f"{path}: contents.parts must not be empty.", path)
+        for m, part in enumerate(content.get("parts", ())):
+            if part.keys().isdisjoint(PART_DATA) and not part.get("thought"):
+                told = "required oneof field 'data' must have one initialized field"
+                yield refuse(rules.EMPTY_PART, f"{path}[{m}].data: {told}", f"{path}[{m}]")
+
+
+def _roles(context: Context) -> Iterator[Refusal]:
+    for n, content in enumerate(context.contents):
+        if content.get("role", "user") not in _ROLES:
+            yield refuse(rules.INVALID_ROLE, "Please use a valid role: user, model.", f"contents[{n}].role")
+            return
+
+
+def _tools(context: Context) -> Iterator[Refusal]:
+    seen: set[str] = set()
+    for path, declared in declarations(context.asked.get("tools", ())):
+        name = declared.get("name", "")
+        if not LEGAL_NAME.fullmatch(name):
+            yield refuse(rules.TOOL_NAME, f"* {context.message}.{path}.name: {_NAME}\n", f"{path}.name")
+        elif name in seen:
+            yield refuse(rules.DUPLICATE_TOOL, f"Duplicate function declaration found: {name}", path)
+        seen.add(name)

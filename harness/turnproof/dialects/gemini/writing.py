@@ -1,0 +1,69 @@
+"""The small change of answers: ids derived from a seed, bodies, and the two framings of a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ...messages import JSON
+from ..base import EventKind, WireEvent
+from ..seeded import drawn
+
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+_URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+_encode = msgspec.json.Encoder().encode
+
+JSON_HEADERS: Mapping[str, str] = {"content-type": "application/json; charset=UTF-8"}
+SSE_HEADERS: Mapping[str, str] = {"content-type": "text/event-stream"}
+
+
+class Chunk(NamedTuple):
+    """A whole `GenerateContentResponse` of a stream, with what it is as an event."""
+
+    body: Mapping[str, Any]
+    kind: EventKind
+    text: str = ""
+
+
+def call_id(seed: str, *labels: object) -> str:
+    """The id of a call, as newer models give it: eight letters and digits."""
+    return drawn(_BASE36, 8, seed, "call", *labels)
+
+
+def response_id(seed: str) -> str:
+    """A `responseId`: 23 characters of url-safe base64."""
+    return drawn(_URL_SAFE, 23, seed, "response")
+
+
+def body_event(body: JSON) -> WireEvent:
+    """A whole body as the one event of a batch answer."""
+    return WireEvent(_encode(body), "body")
+
+
+def sse_event(chunk: Chunk) -> WireEvent:
+    """One event: a data line without a name, its end CRLF CRLF, its spacing as recorded (blanks after colons only)."""
+    line = json.dumps(chunk.body, ensure_ascii=False, separators=(",", ": "))
+    return WireEvent(b"data: %b\r\n\r\n" % line.encode(), chunk.kind, chunk.text)
+
+
+def array_events(chunks: Iterable[Chunk]) -> Iterator[WireEvent]:
+    """The elements of one JSON array, as a stream without `alt=sse` sends them; the last one closes it."""
+    opening = b"["
+    waiting: WireEvent | None = None
+    for chunk in chunks:
+        if waiting is not None:
+            yield waiting
+        element = json.dumps(chunk.body, ensure_ascii=False, indent=2).encode()
+        waiting = WireEvent(opening + element, chunk.kind, chunk.text)
+        opening = b"\n,\r\n"
+    if waiting is not None:
+        yield WireEvent(waiting.data + b"\n]", waiting.kind, waiting.text)
+
+
+NOISE = (b"\r\n", b"\r\n\r\n")
+"""Blank lines are all that google-genai 3.4 reads over: it takes a comment or a `retry:` line for broken JSON."""
+
+GARBAGE = b'data: {"candidates": [{"content": {"parts": [{"te\x07 <html>\r\n\r\n'

@@ -1,0 +1,39 @@
+"""Reading what a server might send: a value of another kind than expected counts as absent, and nothing raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ..messages import JSON
+
+_decode = msgspec.json.Decoder().decode
+
+
+def json_of(data: bytes | str) -> JSON:
+    """The JSON value, or None for what is none (or is nested too deeply to be read)."""
+    try:
+        return _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def word(value: JSON) -> str | None:
+    """A string; None for anything else."""
+    return value if isinstance(value, str) else None
+
+
+def number(thing: Mapping[str, Any], name: str) -> int:
+    """An integer member; 0 where it is missing, null or no integer."""
+    value = thing.get(name)
+    return value if isinstance(value, int) else 0
+
+
+def seconds(value: str | None) -> float | None:
+    """A number of seconds, as `retry-after` has it; None for a date or anything else."""
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return None

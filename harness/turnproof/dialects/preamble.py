@@ -1,0 +1,97 @@
+"""What stands before the conversation, compared: the instructions of the system field, and the tools."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from ..messages import JSON, Part, Text, ToolSchema, thaw
+from .atoms import same_json
+from .base import Call, WireDifference
+from .naming import NameMap
+
+SameSchema: TypeAlias = Callable[[JSON, JSON], bool]
+
+
+def text_of(system: Part | str | None) -> str:
+    """The instructions that a session holds, as text; empty for none."""
+    return system if isinstance(system, str) else system.text if isinstance(system, Text) else ""
+
+
+def system_differences(
+    instructions: str, later: Sequence[str], call: Call, spoken: frozenset[str] = frozenset()
+) -> tuple[set[str], list[WireDifference]]:
+    """Which later instructions stand in the system field, and what differs there.
+
+    `later` are the session's instructions in mid-conversation, `spoken` those that stand in the conversation.
+    """
+    texts = [part.text for part in call.system if isinstance(part, Text)]
+    candidates = [text for text in later if text not in spoken and text.strip()]
+    for absorbed in (candidates, []):
+        if any(_is_made_of((instructions, *absorbed), glue.join(texts)) for glue in ("", "\n", "\n\n")):
+            return set(absorbed), []
+    # Some later instructions are in the field, others elsewhere: find those that are.
+    sent = "\n".join(texts)
+    absorbed = [text for text in candidates if text.strip() in sent]
+    rest = sent
+    for text in (instructions, *absorbed):
+        rest = rest.replace(text.strip(), "", 1)
+    if instructions.strip() in sent and not rest.strip():
+        return set(absorbed), []
+    reflowed = _squashed(instructions + "".join(absorbed)) == _squashed(sent)
+    what = "unlisted" if reflowed else "system"
+    return set(absorbed), [WireDifference(what, "$.system", instructions or None, sent or None, violation=not reflowed)]
+
+
+def _is_made_of(texts: Sequence[str], sent: str) -> bool:
+    """Whether `sent` is these texts in order, with nothing but white space around them."""
+    pattern = r"\s*".join(re.escape(text.strip()) for text in texts if text.strip())
+    return re.fullmatch(rf"\s*{pattern}\s*", sent) is not None
+
+
+def _squashed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+def tool_differences(
+    held: Sequence[ToolSchema], sent: Sequence[ToolSchema], names: NameMap, same: SameSchema, *, forced: bool
+) -> list[WireDifference]:
+    """What differs in the declared tools; their order does not count. `forced` says that a call is demanded."""
+    found = []
+    by_name = {tool.name: tool for tool in sent}
+    for tool in held:
+        path = f"$.tools[{tool.name}]"
+        wire = by_name.pop(names.wire_name(tool.name) or "", None)
+        if wire is None:
+            found.append(WireDifference("tools", path, tool.name, None, violation=True))
+            continue
+        if tool.description.strip() != wire.description.strip():
+            lost = tool.description.strip() not in wire.description
+            found.append(WireDifference("tools", f"{path}.description", tool.description, wire.description, lost))
+        if not same(tool.parameters, wire.parameters):
+            lost = _loses_parameters(tool.parameters, wire.parameters)
+            what = "tools" if lost else "unlisted"
+            shown = thaw(tool.parameters), thaw(wire.parameters)
+            found.append(WireDifference(what, f"{path}.parameters", *shown, violation=lost))
+    for extra in by_name:
+        # A forced choice may force a tool of the adapter's own: that is how structured output was done.
+        what = "unlisted" if forced else "tools"
+        found.append(WireDifference(what, f"$.tools[{extra}]", None, extra, violation=not forced))
+    return found
+
+
+def same_schema(held: JSON, sent: JSON) -> bool:
+    """Whether two schemas of parameters are equal; one that says nothing is that of an object without properties."""
+    return same_json(held, sent) or same_json(_filled(held), _filled(sent))
+
+
+def _filled(schema: JSON) -> JSON:
+    if schema.get("type", "object") != "object":
+        return schema
+    return {"type": "object", "properties": {}} | dict(schema)
+
+
+def _loses_parameters(held: JSON, sent: JSON) -> bool:
+    ours, theirs = held.get("properties") or {}, sent.get("properties") or {}
+    return not (ours.keys() <= theirs.keys() and set(held.get("required") or ()) <= set(sent.get("required") or ()))

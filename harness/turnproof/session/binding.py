@@ -1,0 +1,95 @@
+"""The reference session as a subject: the way in which turnproof drives every adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..gc import TruncateGC
+from ..messages import Message, Part
+from ..subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
+from .flag import path_by_flag
+from .retry import RetryPolicy
+from .session import Session
+
+
+def open_session(setup: SessionSetup) -> Session:
+    """An empty session on the setup's path, or on that of the migration flag."""
+    path = setup.path or path_by_flag(setup.flag, setup.paths)
+    provider = setup.open_provider(path)
+    cached = setup.cache_plugin is not None and path == "stateless"
+    return Session(
+        provider,
+        path=path,
+        system=setup.system,
+        tools=setup.tools,
+        gc=TruncateGC(keep_turns=setup.keep_turns),
+        cache_plugin=setup.cache_plugin(provider) if setup.cache_plugin and cached else None,
+        retry=RetryPolicy(attempts=setup.attempts, random=setup.random),
+        sleep=setup.sleep,
+        ids=setup.ids,
+        parallel_tools=setup.parallel_tools,
+        on_retry=setup.on_retry,
+        on_tool=setup.on_tool,
+    )
+
+
+def load_session(setup: SessionSetup, saved: str) -> Session:
+    """A session that goes on where the saved one stopped. Raises SavedSessionError for text that is damaged."""
+    session = open_session(setup)
+    session.restore(saved)
+    return session
+
+
+def send(session: Session, content: str | Sequence[Part], turn: SessionTurn) -> SessionReply:
+    """One turn. A streamed one asks the provider for every callback there is."""
+    streamed = turn.on_chunk is not None
+    result = session.send(
+        content,
+        cancel_token=turn.cancel_token,
+        on_chunk=turn.on_chunk,
+        on_usage_update=_ignore if streamed else None,
+        on_function_call=_ignore if streamed else None,
+        on_thinking=_ignore if streamed else None,
+        response_schema=turn.response_schema,
+    )
+    return SessionReply(result.text, result.outcome)
+
+
+def configure(session: Session, system: str | None, tools: Sequence[Tool]) -> None:
+    """Another system text and other tools; what stays the same is left alone."""
+    if system != session.system:
+        session.set_system(system)
+    if tuple(tools) != session.tools:
+        session.set_tools(tools)
+
+
+def provider_history(session: Session) -> Sequence[Message]:
+    """What the provider of the legacy path holds."""
+    held: list[Message] = session.provider.get_history()  # type: ignore[union-attr]
+    return held
+
+
+def _ignore(_: Any) -> None:
+    pass
+
+
+REFERENCE = SessionBinding(
+    name="reference",
+    open=open_session,
+    send=send,
+    send_parts=send,
+    stop=Session.stop,
+    configure=configure,
+    history=lambda session: session.history.messages,
+    reset=Session.reset,
+    revert=Session.revert_to_turn,
+    collect=Session.collect,
+    save=Session.save,
+    load=load_session,
+    swap=Session.swap,
+    usage=lambda session: session.usage,
+    provider_history=provider_history,
+    path=lambda session: session.path,
+    paths=("stateless", "legacy"),
+)

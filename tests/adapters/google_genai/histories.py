@@ -1,0 +1,130 @@
+"""Conversations of many shapes, made from a seed: what a converter must survive, legal or not."""
+
+from __future__ import annotations
+
+import random
+
+from turnproof.messages import (
+    CacheMark,
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+)
+
+from .kit import MODEL, SIGNATURE
+
+TOOLS = [
+    ToolSchema("mcp/files read", "Read a file", {"type": "object", "properties": {"path": {"type": "string"}}}),
+    ToolSchema("plain", "", {}),
+]
+
+_WORDS = ["yes", "’北🌍", 'quote " and \\', "line\nbreak", "\u2028", "tab\t\x7f", " ", ""]
+
+
+def issued(model: str = MODEL, signature: str = SIGNATURE) -> ProviderData:
+    return ProviderData("gemini", model, {"signature": signature})
+
+
+def grown(length: int) -> list[Message]:
+    """An ordinary conversation with tool rounds."""
+    messages: list[Message] = []
+    for n in range(length):
+        match n % 4:
+            case 0:
+                messages.append(Message.user(f"question {n}"))
+            case 1:
+                call = FunctionCall(f"c{n}", "plain", {"n": n}, provider_data=issued())
+                messages.append(Message.model(f"let me look {n}", call))
+            case 2:
+                messages.append(Message.tool(ToolResult(f"c{n - 1}", "plain", {"rows": [n, None, "’北"]})))
+            case _:
+                messages.append(Message.model(f"answer {n}"))
+    return messages
+
+
+def rich() -> list[Message]:
+    """One of everything that the API has a form for."""
+    ran = ProviderData("gemini", MODEL, {"id": "x1"})
+    return [
+        Message.user("look", InlineData("image/png", b"\xfb\xff\xfe"), FileRef("application/pdf", "gs://a/b.pdf")),
+        Message.model(
+            Thought("hm", provider_data=issued()),
+            "two things",
+            FunctionCall("a", "plain", {"deep": [1, 2.5, None, {"x": "’北"}]}, provider_data=issued()),
+            FunctionCall("b", "mcp/files read", {}),
+        ),
+        Message.tool(
+            ToolResult("b", "mcp/files read", "no such file", is_error=True),
+            ToolResult("a", "plain", None, attachments=(InlineData("image/png", b"\x00\xff"), FileRef("audio/x", "u"))),
+        ),
+        Message.model(
+            ExecutableCode("PYTHON", "print(1)", provider_data=ran),
+            CodeExecutionResult("OUTCOME_OK", "1\n", provider_data=ran),
+            Opaque("gemini", "toolCall", {"toolCall": {"id": "s", "toolType": "GOOGLE_SEARCH_WEB", "args": {}}}),
+            Text("", provider_data=issued()),
+        ),
+        Message.user("thanks"),
+    ]
+
+
+def arbitrary(seed: int) -> list[Message]:
+    """A conversation in which anything may follow anything, ids clash, and parts are marked."""
+    rng = random.Random(seed)
+    return [_message(rng) for _ in range(rng.randrange(1, 14))]
+
+
+def _message(rng: random.Random) -> Message:
+    role = rng.choice(["user", "model", "tool", "system"])
+    count = rng.randrange(0, 4)
+    match role:
+        case "tool":
+            return Message.tool(*(_result(rng) for _ in range(count)))
+        case "system":
+            return Message.system(rng.choice(_WORDS))
+        case "model":
+            return Message("model", tuple(_model_part(rng) for _ in range(count)))
+        case _:
+            return Message("user", tuple(_user_part(rng) for _ in range(count)))
+
+
+def _id(rng: random.Random) -> str:
+    return rng.choice(["c1", "c2", "call 1", "functions.x:0", "’", "unnamed-0123456789abcdef-0"])
+
+
+def _result(rng: random.Random) -> ToolResult:
+    value = rng.choice(["", "ok", {"a": 1.5}, None, [True]])
+    attachments = (InlineData(rng.choice(["image/png", "audio/wav"]), b"\x89"),) if rng.random() < 0.3 else ()
+    return ToolResult(_id(rng), _name(rng), value, rng.random() < 0.2, attachments)
+
+
+def _name(rng: random.Random) -> str:
+    return rng.choice([tool.name for tool in TOOLS])
+
+
+def _user_part(rng: random.Random) -> Part:
+    if rng.random() < 0.2:
+        return InlineData("image/png", b"\x89", cache=CacheMark() if rng.random() < 0.3 else None)
+    return Text(rng.choice(_WORDS))
+
+
+def _model_part(rng: random.Random) -> Part:
+    origin = rng.choice(
+        [None, issued(), issued("gemini-2.5-pro"), ProviderData("anthropic-messages", "claude", {"signature": "s=="})]
+    )
+    match rng.randrange(3):
+        case 0:
+            return FunctionCall(_id(rng), _name(rng), {"x": rng.choice(_WORDS)}, provider_data=origin)
+        case 1:
+            return Thought(rng.choice(_WORDS), provider_data=origin)
+        case _:
+            return Text(rng.choice(_WORDS), provider_data=origin)

@@ -1,0 +1,115 @@
+"""What the tests of this adapter share: answers as the API writes them, and providers pointed at a test."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx2
+
+from turnproof.messages import ProviderResponse
+from turnproof.provider import Endpoint
+from turnproof_adapters.google_genai.binding import BINDING
+from turnproof_adapters.google_genai.legacy import GoogleLegacy
+from turnproof_adapters.google_genai.stateless import GoogleStateless
+
+KEY = "AIzaSy-canary-0123456789"
+MODEL = "gemini-3-flash-preview"
+URL = "http://example.invalid"
+
+SIGNATURE = "+/8AQmVydGggOQ=="
+"""Holds both characters that the two base64 alphabets write differently."""
+
+USAGE = {
+    "promptTokenCount": 61,
+    "candidatesTokenCount": 6,
+    "thoughtsTokenCount": 23,
+    "totalTokenCount": 90,
+    "cachedContentTokenCount": 40,
+}
+
+
+def endpoint(url: str, model: str = MODEL, **options: Any) -> Endpoint:
+    return Endpoint(url, KEY, model, options)
+
+
+def stateless(url: str = URL, model: str = MODEL, **options: Any) -> GoogleStateless:
+    assert BINDING.open_stateless is not None
+    provider = BINDING.open_stateless(endpoint(url, model, **options))
+    assert isinstance(provider, GoogleStateless)
+    return provider
+
+
+def legacy(url: str = URL, model: str = MODEL, **options: Any) -> GoogleLegacy:
+    assert BINDING.open_legacy is not None
+    provider = BINDING.open_legacy(endpoint(url, model, **options))
+    assert isinstance(provider, GoogleLegacy)
+    return provider
+
+
+def answer(*parts: dict[str, Any], finish: str | None = "STOP", usage: Any = USAGE, **fields: Any) -> dict[str, Any]:
+    """A batch answer, or a chunk of a stream. `finish=None` leaves the reason out, as all chunks but the last do."""
+    candidate: dict[str, Any] = {"content": {"role": "model", "parts": list(parts)}, "index": 0}
+    if finish is not None:
+        candidate["finishReason"] = finish
+    body = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": MODEL, "responseId": "kQ3baM"}
+    return {**body, **fields}
+
+
+def text(words: str, signature: str | None = None) -> dict[str, Any]:
+    return {"text": words, **_signed(signature)}
+
+
+def thought(words: str, signature: str | None = None) -> dict[str, Any]:
+    return {"text": words, "thought": True, **_signed(signature)}
+
+
+def call(name: str, args: dict[str, Any], call_id: str | None = None, signature: str | None = None) -> dict[str, Any]:
+    function = {"name": name, "args": args, **({"id": call_id} if call_id else {})}
+    return {"functionCall": function, **_signed(signature)}
+
+
+def _signed(signature: str | None) -> dict[str, Any]:
+    return {"thoughtSignature": signature} if signature else {}
+
+
+def event(body: Any) -> bytes:
+    """One event as the API writes it, ended by CRLF CRLF."""
+    return f"data: {json.dumps(body, ensure_ascii=False)}\r\n\r\n".encode()
+
+
+def chunk(*parts: dict[str, Any], finish: str | None = None, usage: Any = USAGE, **fields: Any) -> bytes:
+    return event(answer(*parts, finish=finish, usage=usage, **fields))
+
+
+def stream(*pieces: dict[str, Any], finish: str = "STOP", usage: Any = USAGE) -> list[bytes]:
+    """A whole stream as events, one part in each; the last has the finish reason."""
+    events = [chunk(piece, usage={"promptTokenCount": 61}) for piece in pieces[:-1]]
+    return [*events, chunk(*pieces[-1:], finish=finish, usage=usage)]
+
+
+class Capture:
+    """A transport in memory that keeps every request and answers `hi`."""
+
+    def __init__(self, reply: dict[str, Any] | None = None, events: list[bytes] | None = None) -> None:
+        self.requests: list[httpx2.Request] = []
+        self._reply = answer(text("hi")) if reply is None else reply
+        self._events = stream(text("hi")) if events is None else events
+        self.transport = httpx2.MockTransport(self._handle)
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.requests[-1].content)
+
+    def _handle(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        if ":streamGenerateContent" in str(request.url):
+            return httpx2.Response(200, content=b"".join(self._events), headers={"content-type": "text/event-stream"})
+        if ":countTokens" in str(request.url):
+            return httpx2.Response(200, json={"totalTokens": 42})
+        return httpx2.Response(200, json=self._reply)
+
+
+def outcome(response: ProviderResponse) -> tuple[Any, ...]:
+    """What two ways of asking must agree on."""
+    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output

@@ -1,0 +1,319 @@
+"""Answers in one piece: parts in model order, usage, finish reasons, and what is no answer."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any
+
+import pytest
+
+from turnproof.errors import ContentFilterError, TransportError
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FinishReason,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    ProviderData,
+    ProviderResponse,
+    Text,
+    Thought,
+    TokenUsage,
+    ToolSchema,
+)
+
+from ..heard import Heard
+from .kit import MODEL, SIGNATURE, Capture, answer, call, stateless, text, thought
+
+HI = [Message.user("hi")]
+
+
+def got(reply: dict[str, Any], heard: Heard | None = None, **kwargs: Any) -> ProviderResponse:
+    """The response for an answer in one piece; what `heard` is told beside it."""
+    callbacks = {} if heard is None else {key: each for key, each in heard.callbacks.items() if key != "on_chunk"}
+    provider = stateless(transport=Capture(reply).transport)
+    return provider.complete(HI, **callbacks, **kwargs)
+
+
+def issued(signature: str = SIGNATURE) -> ProviderData:
+    return ProviderData("gemini", MODEL, {"signature": signature})
+
+
+def test_parts_come_in_model_order_each_with_its_signature() -> None:
+    response = got(
+        answer(
+            thought("hm"),
+            text("Let me "),
+            text("see. "),
+            call("berth_free", {"berth": "9"}, "a1", SIGNATURE),
+            call("berth_free", {"berth": "10"}, "a2"),
+            text("Soon."),
+        )
+    )
+    assert response.parts == (
+        Thought("hm"),
+        Text("Let me see. "),
+        FunctionCall("a1", "berth_free", {"berth": "9"}, provider_data=issued()),
+        FunctionCall("a2", "berth_free", {"berth": "10"}),
+        Text("Soon."),
+    )
+    assert response.finish_reason is FinishReason.TOOL_USE
+    assert response.raw_finish == "STOP"
+
+
+def test_a_signed_text_is_joined_with_nothing() -> None:
+    response = got(answer(text("a"), text("b", "AAAA"), text("c"), text("d"), text("e", "BBBB"), text("", "CCCC")))
+    assert response.text == "abcde"
+    assert response.parts == (
+        Text("a"),
+        Text("b", provider_data=issued("AAAA")),
+        Text("cd"),
+        Text("e", provider_data=issued("BBBB")),
+        Text("", provider_data=issued("CCCC")),
+    )
+
+
+def test_thoughts_and_texts_are_never_joined_and_empty_ones_are_nothing() -> None:
+    response = got(answer(text(""), thought("a"), thought("b"), text("c"), thought(""), thought("d", "AAAA")))
+    assert response.parts == (Thought("ab"), Text("c"), Thought("d", provider_data=issued("AAAA")))
+
+
+def test_a_signature_alone_is_an_empty_text() -> None:
+    assert got(answer(text("a"), {"thoughtSignature": SIGNATURE})).parts == (
+        Text("a"),
+        Text("", provider_data=issued()),
+    )
+
+
+def test_a_signature_in_either_alphabet_is_kept_in_the_standard_one() -> None:
+    (part,) = got(answer(text("a", SIGNATURE.replace("+", "-").replace("/", "_")))).parts
+    assert part.provider_data == issued()
+    assert b64decode(SIGNATURE)[0] == 0xFB
+
+
+def test_code_files_and_unnamed_parts_are_kept() -> None:
+    unnamed = {"toolCall": {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB", "args": {"q": "x"}}}
+    response = got(
+        answer(
+            {"executableCode": {"language": "PYTHON", "code": "1+1", "id": "x"}},
+            {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2", "id": "x"}},
+            {"inlineData": {"mimeType": "image/png", "data": "+/8="}, "thoughtSignature": SIGNATURE},
+            {"fileData": {"mimeType": "text/csv", "fileUri": "https://x/y"}},
+            {**unnamed, "thoughtSignature": SIGNATURE},
+        )
+    )
+    ran = ProviderData("gemini", MODEL, {"id": "x"})
+    assert response.parts == (
+        ExecutableCode("PYTHON", "1+1", provider_data=ran),
+        CodeExecutionResult("OUTCOME_OK", "2", provider_data=ran),
+        InlineData("image/png", b"\xfb\xff", provider_data=issued()),
+        FileRef("text/csv", "https://x/y"),
+        Opaque("gemini", "toolCall", unnamed, provider_data=issued()),
+    )
+
+
+def test_what_came_goes_back_as_it_came() -> None:
+    """The round trip of a whole answer: parse, keep, send."""
+    parts = [
+        thought("hm", "AAAA"),
+        text("a"),
+        text("b", SIGNATURE),
+        {"executableCode": {"language": "PYTHON", "code": "1+1"}},
+        {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2"}},
+        {"inlineData": {"mimeType": "image/png", "data": "+/8="}},
+        {"toolCall": {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB"}, "thoughtSignature": "DDDD"},
+        call("f", {"x": [None, 1.5]}, "a1", "BBBB"),
+        call("g", {}, "a2"),
+        text("", "CCCC"),
+    ]
+    capture = Capture(answer(*parts))
+    provider = stateless(transport=capture.transport)
+    said = Message.model(*provider.complete(HI).parts)
+    provider.complete([*HI, said])
+    assert capture.body["contents"][1]["parts"] == parts
+
+
+# -- calls
+
+
+def test_calls_without_ids_get_unique_ones_that_depend_on_the_answer_alone() -> None:
+    reply = answer(call("f", {}), call("f", {}), call("f", {}, "own"))
+    first, second, third = (each.id for each in got(reply).calls)
+    assert len({first, second, third}) == 3
+    assert third == "own"
+    assert [each.id for each in got(reply).calls] == [first, second, third]
+    assert {each.id for each in got({**reply, "responseId": "another"}).calls}.isdisjoint({first, second})
+
+
+def test_calls_of_answers_without_a_name_get_ids_that_no_other_answer_has() -> None:
+    reply = answer(call("f", {}), responseId=None)
+    assert got(reply).calls[0].id != got(reply).calls[0].id
+
+
+def test_a_call_comes_back_under_the_tools_own_name() -> None:
+    capture = Capture()
+    tools = [ToolSchema("mcp/files read")]
+    stateless(transport=capture.transport).complete(HI, None, tools)
+    wire = capture.body["tools"][0]["functionDeclarations"][0]["name"]
+    heard = Heard()
+    response = got(answer(call(wire, {})), heard, tools=tools)
+    assert response.calls[0].name == heard.calls[0].name == "mcp/files read"
+
+
+def test_a_call_without_arguments_has_none() -> None:
+    assert got(answer({"functionCall": {"name": "f", "id": "a"}})).calls == (FunctionCall("a", "f", {}),)
+
+
+@pytest.mark.parametrize("name", ["SAFETY", "MAX_TOKENS", "RECITATION"])
+def test_what_ended_early_is_not_taken_for_a_tool_use(name: str) -> None:
+    assert got(answer(text("a"), finish=name)).finish_reason is not FinishReason.TOOL_USE
+    assert got(answer(call("f", {}, "a"), finish=name)).finish_reason is not FinishReason.TOOL_USE
+
+
+def test_a_call_of_an_undeclared_tool_is_a_call() -> None:
+    response = got(answer(call("nope", {}, "a"), finish="UNEXPECTED_TOOL_CALL"))
+    assert response.calls[0].name == "nope"
+    assert response.finish_reason is FinishReason.TOOL_USE
+    assert response.raw_finish == "UNEXPECTED_TOOL_CALL"
+
+
+# -- ends
+
+
+@pytest.mark.filterwarnings("ignore:.*is not a valid FinishReason:UserWarning")
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        ("STOP", FinishReason.STOP),
+        ("MAX_TOKENS", FinishReason.MAX_TOKENS),
+        ("SAFETY", FinishReason.SAFETY),
+        ("PROHIBITED_CONTENT", FinishReason.SAFETY),
+        ("MODEL_ARMOR", FinishReason.SAFETY),
+        ("LANGUAGE", FinishReason.REFUSAL),
+        ("CONTINUATION", FinishReason.PAUSED),
+        ("OTHER", FinishReason.ERROR),
+        ("UNEXPECTED_TOOL_CALL", FinishReason.ERROR),
+        ("A_WORD_OF_TOMORROW", FinishReason.UNKNOWN),
+        (None, FinishReason.UNKNOWN),
+    ],
+)
+def test_the_reason_for_the_end_is_told_in_neutral_and_in_the_apis_words(
+    raw: str | None, expected: FinishReason
+) -> None:
+    response = got(answer(text("a"), finish=raw))
+    assert response.finish_reason is expected
+    assert response.raw_finish == raw
+
+
+def test_one_request_is_made_where_the_sdk_would_go_on_by_itself() -> None:
+    """`CONTINUATION` with a token makes the SDK ask again, with our body a second time: that is switched off."""
+    reply = answer(text("a"), finish="CONTINUATION")
+    reply["candidates"][0]["continuationToken"] = "AAAA"
+    capture = Capture(reply)
+    response = stateless(transport=capture.transport).complete(HI)
+    assert response.finish_reason is FinishReason.PAUSED
+    assert len(capture.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{"role": "model"}, {}, {"role": "model", "parts": []}, {"parts": [{"text": ""}]}, None],
+    ids=["no-parts", "nothing", "empty-parts", "empty-text", "no-content"],
+)
+@pytest.mark.parametrize("finish", ["STOP", "MAX_TOKENS", "SAFETY"])
+def test_a_candidate_without_parts_is_an_empty_answer(content: Any, finish: str) -> None:
+    """Recorded: thinking ate the budget, or the answer was blocked."""
+    reply = answer(finish=finish)
+    reply["candidates"][0]["content"] = content
+    response = got(reply)
+    assert response.parts == ()
+    assert response.raw_finish == finish
+    assert response.usage.prompt_tokens == 61
+
+
+@pytest.mark.parametrize("reason", ["SAFETY", "PROHIBITED_CONTENT", "MODEL_ARMOR"])
+def test_a_blocked_prompt_is_a_content_filter_error(reason: str) -> None:
+    reply = {
+        "promptFeedback": {"blockReason": reason, "blockReasonMessage": "not this"},
+        "usageMetadata": {"trafficType": "ON_DEMAND"},
+    }
+    with pytest.raises(ContentFilterError, match=f"{reason}.*not this") as failure:
+        got(reply)
+    assert failure.value.kind == reason
+    assert not failure.value.retryable
+
+
+def test_a_call_that_the_model_wrote_badly_is_worth_another_try() -> None:
+    reply = answer(finish="MALFORMED_FUNCTION_CALL")
+    reply["candidates"][0] |= {"content": {}, "finishMessage": "Malformed function call: f(x=)"}
+    # The SDK reads what the service says about it on Vertex AI only.
+    for platform, detail in (({}, ""), ({"vertexai": {}}, ": Malformed function call: f(x=)")):
+        with pytest.raises(TransportError) as failure:
+            stateless(transport=Capture(reply).transport, **platform).complete(HI)
+        assert failure.value.message == f"the model wrote a call that cannot be read{detail}"
+        assert failure.value.retryable
+        assert failure.value.kind == "MALFORMED_FUNCTION_CALL"
+
+
+@pytest.mark.parametrize("reply", [{}, {"candidates": []}, {"usageMetadata": {"promptTokenCount": 1}}])
+def test_no_candidate_at_all_is_no_answer(reply: dict[str, Any]) -> None:
+    with pytest.raises(TransportError, match="without a candidate"):
+        got(reply)
+
+
+# -- usage
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (
+            {
+                "promptTokenCount": 61,
+                "toolUsePromptTokenCount": 9,
+                "candidatesTokenCount": 6,
+                "thoughtsTokenCount": 23,
+                "cachedContentTokenCount": 40,
+                "totalTokenCount": 99,
+            },
+            TokenUsage(70, 29, 99, cache_read_tokens=40, thinking_tokens=23),
+        ),
+        ({"promptTokenCount": 61, "totalTokenCount": 61}, TokenUsage(61, 0, 61)),
+        ({"promptTokenCount": None, "candidatesTokenCount": None, "thoughtsTokenCount": None}, TokenUsage()),
+        ({"trafficType": "ON_DEMAND"}, TokenUsage()),
+        ({}, TokenUsage()),
+    ],
+)
+def test_usage_adds_up(usage: dict[str, Any], expected: TokenUsage) -> None:
+    heard = Heard()
+    response = got(answer(text("a"), usage=usage), heard)
+    assert response.usage == expected
+    assert heard.usage == [expected]
+    assert response.usage.total_tokens == response.usage.prompt_tokens + response.usage.output_tokens
+
+
+def test_no_usage_at_all_counts_as_nothing() -> None:
+    assert got(answer(text("a"), usage=None)).usage == TokenUsage()
+
+
+# -- structured output and callbacks
+
+
+@pytest.mark.parametrize(
+    ("words", "finish", "expected"),
+    [('{"x": 1}', "STOP", {"x": 1}), ('{"x": 1', "MAX_TOKENS", None), ("sorry", "STOP", None)],
+)
+def test_structured_output_is_parsed_where_it_is_whole(words: str, finish: str, expected: Any) -> None:
+    reply = answer(thought("hm"), text(words), finish=finish)
+    assert got(reply, response_schema={"type": "object"}).structured_output == expected
+    assert got(reply).structured_output is None
+
+
+def test_callbacks_hear_of_a_whole_answer_in_model_order() -> None:
+    heard = Heard()
+    got(answer(thought("a"), call("f", {}, "1"), thought("b"), call("g", {}, "2")), heard)
+    assert heard.kinds == ["thinking", "call", "thinking", "call"]
+    assert len(heard.usage) == 1

@@ -1,0 +1,337 @@
+"""Histories in the SDK's own types, and read back: nothing of what was said is lost, and nothing is added."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+from google.genai import types
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import (
+    CacheMark,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    same_history,
+)
+from turnproof_adapters.google_genai.arrange import contents as arranged
+from turnproof_adapters.google_genai.contents import history_from_sdk, history_to_sdk, keep_ids
+from turnproof_adapters.google_genai.names import made_up_id, restorer
+
+from .histories import TOOLS, arbitrary, grown, issued, rich
+from .kit import MODEL, SIGNATURE
+
+OLD = "gemini-2.5-flash"
+IMAGE = InlineData("image/png", b"\xfb\xff\xfe")
+SOUND = InlineData("audio/wav", b"\x00")
+
+restore = restorer(lambda: [tool.name for tool in TOOLS])
+
+
+def back(messages: Sequence[Message], model: str = MODEL) -> list[Message]:
+    """There and back again."""
+    return history_from_sdk(history_to_sdk(messages, model), model, restore)
+
+
+def content(role: str, *parts: dict[str, Any]) -> types.Content:
+    return types.Content(role=role, parts=[types.Part.model_validate(part) for part in parts])
+
+
+def read(*contents: types.Content) -> list[tuple[str, tuple[Part, ...]]]:
+    return [(message.role, message.parts) for message in history_from_sdk(contents, MODEL)]
+
+
+def texts() -> st.SearchStrategy[str]:
+    return st.sampled_from(["yes", " ", "’北🌍", "line\nbreak", "\u2028", "\x00"])
+
+
+def issuers(model: str) -> st.SearchStrategy[ProviderData | None]:
+    return st.sampled_from([None, issued(model), issued(model, "AAAA")])
+
+
+def media() -> st.SearchStrategy[InlineData | FileRef]:
+    return st.sampled_from([IMAGE, SOUND, InlineData("application/pdf", b"%PDF"), FileRef("image/png", "gs://a/b")])
+
+
+def attachments() -> st.SearchStrategy[tuple[InlineData | FileRef, ...]]:
+    """What a response can hold itself comes first: so it comes back."""
+    return st.lists(media(), max_size=2).map(lambda some: tuple(sorted(some, key=lambda each: each is SOUND)))
+
+
+JSON: list[Any] = [
+    None,
+    True,
+    3,
+    2.5,
+    "ok",
+    "",
+    [1, [None, "’北"]],
+    {"a": {"b": []}},
+    {"output": 1},
+    {"error": "x"},
+    {},
+]
+
+
+@st.composite
+def answers(draw: st.DrawFn, model: str, turn: int) -> list[Message]:
+    """What the model said, and the results of what it called."""
+    words = st.one_of(
+        st.builds(Text, text=texts(), provider_data=issuers(model)),
+        st.builds(Thought, text=texts(), provider_data=issuers(model)),
+        st.builds(Text, text=st.just(""), provider_data=st.just(issued(model))),
+    )
+    parts: list[Part] = [*draw(st.lists(words, max_size=3)), Text("so")]
+    calls: list[FunctionCall] = []
+    for n in range(draw(st.integers(0, 3))):
+        own_id = draw(st.sampled_from([f"call {turn}.{n}", made_up_id(str(turn), n)]))
+        args = {draw(texts()): draw(st.sampled_from(JSON))}
+        name = draw(st.sampled_from([tool.name for tool in TOOLS]))
+        calls.append(FunctionCall(own_id, name, args, provider_data=draw(issuers(model))))
+    results = [
+        ToolResult(call.id, call.name, draw(st.sampled_from(JSON)), draw(st.booleans()), draw(attachments()))
+        for call in calls
+    ]
+    return [Message("model", (*parts, *calls)), *([Message.tool(*results)] if results else [])]
+
+
+@st.composite
+def conversations(draw: st.DrawFn, model: str) -> list[Message]:
+    messages: list[Message] = []
+    for turn in range(draw(st.integers(1, 3))):
+        said = st.one_of(st.builds(Text, text=texts()), media())
+        messages.append(Message("user", tuple(draw(st.lists(said, min_size=1, max_size=3)))))
+        for step in range(draw(st.integers(0, 2))):
+            messages += draw(answers(model, turn * 10 + step))
+            if messages[-1].role == "model":
+                break
+    return messages
+
+
+@settings(max_examples=60)
+@given(st.data())
+@pytest.mark.parametrize("model", [MODEL, OLD])
+def test_a_conversation_comes_back_as_it_went(model: str, data: st.DataObject) -> None:
+    messages = data.draw(conversations(model))
+    assert same_history(back(messages, model), messages, ids=False)
+
+
+def test_one_of_everything_comes_back_but_for_the_order_of_results() -> None:
+    *before, asked, results, after, last = rich()
+    answered = Message.tool(*sorted(results.results, key=lambda result: result.call_id))
+    assert same_history(back(rich()), [*before, asked, answered, after, last], ids=False)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_was_once_put_in_order_stays_as_it_is(seed: int) -> None:
+    once = back(arbitrary(seed))
+    assert same_history(back(once), once, ids=False)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_content_of_the_other_path_is_held(seed: int) -> None:
+    *messages, last = [*arbitrary(seed), Message.user("so?")]
+    held = history_to_sdk([*messages, last], MODEL)
+    # The last message is the user's, so that no call at the end is left open.
+    wire = [_plain(each) for each in held]
+    assert wire == [_plain(types.Content.model_validate(each)) for each in arranged([*messages, last], MODEL)]
+
+
+def _plain(each: types.Content) -> dict[str, Any]:
+    return each.model_dump(exclude_none=True)
+
+
+def test_calls_at_the_end_are_left_open() -> None:
+    messages = grown(2)
+    assert [each.role for each in history_to_sdk(messages, MODEL)] == ["user", "model"]
+    assert same_history(back(messages), messages, ids=False)
+
+
+def test_calls_that_something_else_followed_are_closed() -> None:
+    messages = [*grown(2), Message.user("never mind")]
+    roles = [each.role for each in history_to_sdk(messages, MODEL)]
+    assert roles == ["user", "model", "user", "user"]
+    assert [message.role for message in back(messages)] == ["user", "model", "tool", "user"]
+    assert back(messages)[2].results[0].is_error
+
+
+def test_the_pieces_of_a_streamed_answer_are_one_message() -> None:
+    signature = b64decode(SIGNATURE)
+    assert read(
+        content("user", {"text": "hi"}),
+        content("model", {"text": "let me ", "thought": True}),
+        content("model", {"text": "think", "thought": True}),
+        content("model", {"text": "Hel"}),
+        content("model", {"text": "lo"}),
+        content("model", {"function_call": {"id": "a", "name": "f"}, "thought_signature": signature}),
+        content("model", {"function_call": {"id": "b", "name": "f"}}, {"text": "bye"}),
+        content("model", {"text": "", "thought_signature": signature}),
+    ) == [
+        ("user", (Text("hi"),)),
+        (
+            "model",
+            (
+                Thought("let me think"),
+                Text("Hello"),
+                FunctionCall("a", "f", provider_data=issued()),
+                FunctionCall("b", "f"),
+                Text("bye"),
+                Text("", provider_data=issued()),
+            ),
+        ),
+    ]
+
+
+def test_a_part_with_a_signature_is_joined_to_nothing() -> None:
+    signature = b64decode(SIGNATURE)
+    pieces: list[dict[str, Any]] = [{"text": "a"}, {"text": "b", "thought_signature": signature}, {"text": "c"}]
+    ((_, parts),) = read(*(content("model", piece) for piece in pieces))
+    assert parts == (Text("a"), Text("b", provider_data=issued()), Text("c"))
+
+
+def test_texts_that_came_apart_in_one_content_stay_apart() -> None:
+    messages = [Message.user("a", "b"), Message.model("c", "d")]
+    assert same_history(back(messages), messages, ids=False)
+
+
+def test_a_signature_without_words_is_kept() -> None:
+    ((_, parts),) = read(content("model", {"thought": True, "thought_signature": b64decode(SIGNATURE)}))
+    assert parts == (Thought("", provider_data=issued()),)
+
+
+def test_contents_without_parts_are_no_messages() -> None:
+    assert read(content("user"), content("model"), types.Content(role="model"), content("model", {"text": ""})) == []
+
+
+def test_what_stands_in_for_a_signature_is_none() -> None:
+    messages = [Message.user("hi"), Message.model(FunctionCall("a", "plain"))]
+    (held,) = (part for each in history_to_sdk(messages, MODEL) for part in each.parts or () if part.function_call)
+    assert held.thought_signature == b"skip_thought_signature_validator"
+    assert same_history(back(messages), messages, ids=False)
+
+
+def test_ids_that_were_made_up_are_kept_and_never_sent() -> None:
+    one, two = made_up_id("answer", 0), made_up_id("answer", 1)
+    messages = [
+        Message.user("hi"),
+        Message.model(FunctionCall(one, "plain"), FunctionCall("own", "plain"), FunctionCall(two, "plain")),
+        Message.tool(*(ToolResult(each, "plain", each) for each in (one, "own", two))),
+    ]
+    held = history_to_sdk(messages, MODEL)
+    assert same_history(history_from_sdk(held, MODEL), messages, ids=False)
+    sent = str([_plain(each) for each in held])
+    assert f"'id': '{one}'" not in sent
+    assert f"'id': '{two}'" not in sent
+    assert sent.count("'id': 'own'") == 2
+
+
+def test_an_answer_is_given_the_ids_that_were_made_up_for_it() -> None:
+    answer = [
+        content("model", {"text": "so"}, {"function_call": {"name": "f", "args": {"n": 1}}}),
+        content("model", {"function_call": {"name": "g", "id": "b"}}),
+    ]
+    calls = [FunctionCall(made_up_id("r", 0), "f", {"n": 1}), FunctionCall("b", "g")]
+    before = [_plain(each) for each in answer]
+    keep_ids(answer, calls)
+    assert read(*answer) == [("model", (Text("so"), *calls))]
+    assert [_plain(each) for each in answer] == before
+
+
+def test_contents_of_somebody_else_get_ids_by_their_place() -> None:
+    called = {"function_call": {"name": "f"}}
+    answered = {"function_response": {"name": "f", "response": {"temperature": 3}}}
+    (_, (first, second)), (_, results) = read(content("model", called, called), content("user", answered, answered))
+    assert isinstance(first, FunctionCall)
+    assert isinstance(second, FunctionCall)
+    assert first.id != second.id
+    assert results == tuple(ToolResult(each.id, "f", {"temperature": 3}) for each in (first, second))
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ({"output": "ok"}, ("ok", False)),
+        ({"error": "no"}, ("no", True)),
+        ({"error": None}, (None, True)),
+        ({"error": "no", "code": 3}, ({"error": "no", "code": 3}, True)),
+        ({"error": None, "rows": []}, ({"error": None, "rows": []}, False)),
+        ({"output": 1, "unit": "m"}, ({"output": 1, "unit": "m"}, False)),
+        ({}, ({}, False)),
+    ],
+)
+def test_a_response_of_any_form_is_read(response: dict[str, Any], expected: tuple[Any, bool]) -> None:
+    ((_, (result,)),) = read(content("user", {"function_response": {"id": "a", "name": "f", "response": response}}))
+    assert isinstance(result, ToolResult)
+    assert (result.result, result.is_error) == expected
+
+
+def test_a_result_that_looks_like_an_error_is_none() -> None:
+    results = Message.tool(ToolResult("a", "f", {"error": "is what it is about"}))
+    messages = [Message.user("hi"), Message.model(FunctionCall("a", "f")), results]
+    assert same_history(back(messages), messages, ids=False)
+
+
+def test_results_and_words_in_one_content_are_two_messages() -> None:
+    answered = {"function_response": {"id": "a", "name": "f", "response": {"output": 1}}}
+    image = {"inline_data": {"mime_type": IMAGE.mime_type, "data": IMAGE.data}}
+    assert read(content("user", answered, image, {"text": "and now?"}, image)) == [
+        ("tool", (ToolResult("a", "f", 1, attachments=(IMAGE,)),)),
+        ("user", (Text("and now?"), IMAGE)),
+    ]
+
+
+def test_a_signature_goes_to_the_model_that_issued_it_only() -> None:
+    messages = [Message.user("hi"), Message.model(Text("so", provider_data=issued("gemini-2.5-pro")))]
+    assert [message.parts for message in back(messages)] == [(Text("hi"),), (Text("so"),)]
+
+
+def test_marks_ids_and_parts_of_other_dialects_have_no_place() -> None:
+    foreign = ProviderData("anthropic-messages", "claude", {"signature": "s=="})
+    messages = [
+        Message.user(Text("hi", cache=CacheMark())),
+        Message.model(Thought("hm", provider_data=foreign), Text("so", provider_data=foreign)),
+        Message.system("be brief"),
+    ]
+    returned = back(messages)
+    assert [(message.role, message.parts) for message in returned] == [
+        ("user", (Text("hi"),)),
+        ("model", (Text("so"),)),
+        ("user", (Text("be brief"),)),
+    ]
+    assert not {message.message_id for message in returned} & {message.message_id for message in messages}
+
+
+def test_a_part_of_a_kind_unknown_to_the_sdk_is_left_out() -> None:
+    known = Opaque("gemini", "toolCall", {"toolCall": {"id": "s", "toolType": "GOOGLE_SEARCH_WEB", "args": {}}})
+    unknown = Opaque("gemini", "newKind", {"newKind": {"a": 1}})
+    messages = [Message.user("hi"), Message.model(known, unknown, Text("so"))]
+    assert [message.parts for message in back(messages)][1] == (known, Text("so"))
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        (Text("so", provider_data=issued(signature="%%%")), r"content\.parts\[0\]\.thoughtSignature: .*base64"),
+        (Text("half a pair: \ud83d"), "Unicode"),
+    ],
+)
+def test_what_the_sdks_types_refuse_is_told_with_its_place(part: Part, reason: str) -> None:
+    with pytest.raises(InvalidRequestError, match=reason):
+        history_to_sdk([Message.user("hi"), Message("model", (part,))], MODEL)
+
+
+def test_an_iterator_of_contents_will_do() -> None:
+    contents: Iterable[types.Content] = iter(history_to_sdk(grown(6), MODEL))
+    assert same_history(history_from_sdk(contents, MODEL), grown(6), ids=False)

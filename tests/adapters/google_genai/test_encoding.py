@@ -1,0 +1,257 @@
+"""The stateless path writes its own bytes. They say what the SDK's plain call says, they depend on nothing that went
+before, and a turn costs what is new in it.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import json
+import random
+import re
+import threading
+import weakref
+from base64 import b64decode, urlsafe_b64decode
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from turnproof.messages import Message, Text, ToolSchema, dump_messages
+from turnproof_adapters.google_genai import splice
+from turnproof_adapters.google_genai import stateless as stateless_module
+from turnproof_adapters.google_genai.encode import Encoder
+
+from ..heard import Heard
+from .histories import TOOLS, arbitrary, grown, issued, rich
+from .kit import MODEL, Capture, stateless
+
+SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
+
+
+def body(provider: Any, capture: Capture, messages: Sequence[Message], **kwargs: Any) -> bytes:
+    provider.complete(messages, "rules", TOOLS, **kwargs)
+    return bytes(capture.requests[-1].content)
+
+
+def fresh(messages: Sequence[Message], **kwargs: Any) -> bytes:
+    capture = Capture()
+    return body(stateless(transport=capture.transport), capture, messages, **kwargs)
+
+
+@pytest.fixture
+def plain_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An SDK that does not have its client build the request."""
+    monkeypatch.setattr(stateless_module, "supported", lambda: False)
+
+
+def alike(value: Any, key: str = "") -> Any:
+    """A body less what the SDK writes in another, equally valid way: base64 url-safe, some fields in snake case."""
+    if isinstance(value, dict):
+        return {re.sub("_([a-z])", lambda m: m[1].upper(), name): alike(each, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [alike(each) for each in value]
+    if key in ("thoughtSignature", "data") and isinstance(value, str):
+        return urlsafe_b64decode(value) if "-" in value or "_" in value else b64decode(value)
+    return value
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+@pytest.mark.parametrize("history", [rich(), *map(grown, (1, 2, 3, 4, 9, 40)), *map(arbitrary, range(30))])
+def test_the_request_is_the_one_that_the_plain_sdk_call_sends(
+    history: list[Message], streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not any(message.text for message in history):
+        history = [Message.user("hi"), *history]  # the SDK itself refuses a request without contents
+    requests = []
+    for spliced in (True, False):
+        monkeypatch.setattr(stateless_module, "supported", lambda spliced=spliced: spliced)
+        capture = Capture()
+        provider = stateless(transport=capture.transport, thinking={"budget_tokens": 2000}, max_tokens=99)
+        callbacks = Heard().callbacks if streamed else {}
+        provider.complete(history, "rules", TOOLS, response_schema=SCHEMA, **callbacks)
+        requests += capture.requests
+    ours, theirs = requests
+    assert alike(json.loads(ours.content)) == alike(json.loads(theirs.content))
+    assert ours.url == theirs.url
+    assert set(ours.headers) == set(theirs.headers)
+    assert {name: ours.headers[name] for name in ours.headers if name != "content-length"} == {
+        name: theirs.headers[name] for name in theirs.headers if name != "content-length"
+    }
+
+
+def test_the_rich_conversation_loses_nothing_on_its_way_through_the_sdks_types() -> None:
+    """Otherwise the comparison above could compare two requests that both lack a part."""
+    sent = json.loads(fresh(rich()))["contents"]
+    kinds = [next(iter(part)) for content in sent for part in content["parts"]]
+    assert kinds == [
+        *("text", "inlineData", "fileData"),
+        *("text", "text", "functionCall", "functionCall"),
+        *("functionResponse", "fileData", "functionResponse"),
+        *("executableCode", "codeExecutionResult", "toolCall", "text"),
+        "text",
+    ]
+
+
+def test_the_installed_sdk_lets_its_body_be_replaced() -> None:
+    assert splice.supported()
+
+
+@pytest.mark.usefixtures("plain_sdk")
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_an_sdk_that_does_not_is_called_in_its_own_types(streamed: bool) -> None:
+    capture = Capture()
+    response = stateless(transport=capture.transport).complete(
+        rich(), Text("rules"), TOOLS, **(Heard().callbacks if streamed else {})
+    )
+    assert response.text == "hi"
+    assert len(capture.body["contents"]) == 5
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_requests_in_any_order_are_those_of_fresh_objects(seed: int) -> None:
+    rng = random.Random(seed)
+    conversations = [arbitrary(seed), grown(30), arbitrary(seed + 1000)]
+    requests = [history[:end] for history in conversations for end in range(1, len(history) + 1)]
+    rng.shuffle(requests)
+    capture = Capture()
+    provider = stateless(transport=capture.transport)
+    for request in requests[:12]:
+        assert body(provider, capture, request) == fresh(request)
+
+
+def test_dropping_what_is_kept_beside_messages_changes_no_byte() -> None:
+    capture = Capture()
+    provider = stateless(transport=capture.transport)
+    history = grown(20)
+    before = body(provider, capture, history)
+    provider.forget_encodings()
+    assert body(provider, capture, history) == before
+    assert provider.messages_encoded == 40
+
+
+def test_arguments_are_left_as_they_were() -> None:
+    history = [*grown(12), *rich()]
+    before, identities, tools = dump_messages(history), list(map(id, history)), list(TOOLS)
+    stateless(transport=Capture().transport).complete(history, "rules", tools)
+    assert dump_messages(history) == before
+    assert list(map(id, history)) == identities
+    assert tools == TOOLS
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_threads_do_not_mix_their_conversations(streamed: bool) -> None:
+    """Many threads on one object, each with its own history: every request holds its own words and no other's."""
+    capture = Capture()
+    provider = stateless(transport=capture.transport)
+    callbacks = {"on_chunk": str} if streamed else {}
+    histories = [
+        [Message.user(f"nonce-{n}-{m}") if m % 2 == 0 else Message.model("ok") for m in range(9)] for n in range(8)
+    ]
+    expected = sorted(fresh(history[:end]) for history in histories for end in (1, 3, 5, 7, 9))
+    ready = threading.Barrier(len(histories))
+
+    def talk(history: list[Message]) -> None:
+        ready.wait()
+        for end in (1, 3, 5, 7, 9):
+            provider.complete(history[:end], "rules", TOOLS, **callbacks)
+
+    threads = [threading.Thread(target=talk, args=(history,)) for history in histories]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(bytes(request.content) for request in capture.requests) == expected
+
+
+def test_a_call_within_a_call_sends_its_own_body() -> None:
+    """A callback may ask another question: what is carried for the outer call does not leak into it, nor back."""
+    capture = Capture()
+    provider = stateless(transport=capture.transport)
+
+    def ask(_: str) -> None:
+        provider.complete([Message.user("inner")])
+        provider.list_models()
+
+    provider.complete([Message.user("outer")], on_chunk=ask)
+    provider.complete([Message.user("after")])
+    said = [request.content for request in capture.requests]
+    assert [b"outer" in said[0], b"inner" in said[1], said[2], b"after" in said[3]] == [True, True, b"", True]
+    assert capture.requests[2].method == "GET"
+
+
+def test_a_turn_encodes_its_new_messages_and_no_others() -> None:
+    """The counter is exact where a clock is not: this is what keeps the cost of a turn from growing."""
+    provider = stateless(transport=Capture().transport)
+    history = grown(1000)
+    provider.complete(history)
+    for _ in range(5):
+        before = provider.messages_encoded
+        history += [Message.model("ok"), Message.user("and?")]
+        provider.complete(history)
+        assert provider.messages_encoded - before == 2
+
+
+def test_the_sdk_sees_as_much_of_a_long_conversation_as_of_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it is given to convert is a stub: its own work cannot grow with the history."""
+    provider = stateless(transport=Capture().transport)
+    given: list[Any] = []
+    models = provider._opened().models
+    original = models.generate_content
+
+    def watched(**kwargs: Any) -> Any:
+        given.append((kwargs["contents"], kwargs["config"]))
+        return original(**kwargs)
+
+    monkeypatch.setattr(models, "generate_content", watched)
+    for length in (1, 400):
+        provider.complete(grown(length), "rules", TOOLS, response_schema=SCHEMA)
+    assert given[0] == given[1]
+    assert given[0][1].tools is None
+
+
+def test_nothing_keeps_a_conversation_alive_that_its_session_dropped() -> None:
+    provider = stateless(transport=Capture().transport)
+    history = grown(40)
+    provider.complete(history)
+    remembered = [weakref.ref(message) for message in history]
+    del history
+    gc.collect()
+    assert [each() for each in remembered if each() is not None] == []
+
+
+def test_only_so_many_conversations_are_remembered_beyond_their_messages() -> None:
+    capture = Capture()
+    provider = stateless(transport=capture.transport)
+    conversations = [[Message.user(f"conversation {n}")] for n in range(Encoder.BEGINNINGS + 5)]
+    bodies = [body(provider, capture, each) for each in conversations]
+    assert [body(provider, capture, each) for each in conversations] == bodies
+    assert provider.messages_encoded == len(conversations)
+
+
+def test_another_model_gets_an_encoding_of_its_own() -> None:
+    capture = Capture()
+    provider = stateless(transport=capture.transport)
+    history = [Message.user("hi"), Message.model(Text("ho", provider_data=issued())), Message.user("and?")]
+    signed = []
+    for model in (MODEL, "gemini-2.5-flash", MODEL):
+        provider.connect(model)
+        provider.complete(history)
+        assert f"models/{model}:" in str(capture.requests[-1].url)
+        signed.append("thoughtSignature" in capture.body["contents"][1]["parts"][0])
+    assert signed == [True, False, True]
+
+
+def test_the_head_of_a_growing_conversation_keeps_its_bytes() -> None:
+    """What the service's implicit cache needs: a later request begins like the one before."""
+    tools = [*TOOLS, ToolSchema("a b"), ToolSchema("a/b")]
+    capture = Capture()
+    provider = stateless(transport=capture.transport)
+    history = grown(10)
+    sent = []
+    for extra in ("one", "two", "three"):
+        history += [Message.user(extra), Message.model(extra)]
+        provider.complete(history[:-1], "rules", tools)
+        sent.append(bytes(capture.requests[-1].content))
+    for earlier, later in itertools.pairwise(sent):
+        assert later.startswith(earlier[: earlier.index(b'],"systemInstruction')])

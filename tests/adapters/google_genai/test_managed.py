@@ -1,0 +1,276 @@
+"""Managed caches through the SDK: made, named in requests of both paths, lost, and deleted at the end."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from turnproof.cache.managed import ManagedCachePlugin
+from turnproof.errors import (
+    AuthenticationError,
+    CacheExpiredError,
+    InvalidRequestError,
+    OverloadedError,
+    TransportError,
+    UsageError,
+)
+from turnproof.messages import Message, ToolSchema
+from turnproof.session import Session, Tool
+from turnproof_adapters.google_genai.binding import BINDING
+from turnproof_adapters.google_genai.legacy import GoogleLegacy
+from turnproof_adapters.google_genai.stateless import GoogleStateless
+
+from .kit import KEY, MODEL, answer, legacy, stateless, stream, text
+
+RULES = "You run a harbour desk. " * 200
+TOOLS = [ToolSchema("berth_free", "Is a berth free"), ToolSchema("assign", "Assign a berth")]
+TOO_SMALL = "Cached content is too small. total_token_count=16, min_total_token_count=1024"
+GONE = "CachedContent not found (or permission denied)"
+
+
+class Service:
+    """Keeps caches in memory and answers `hi`, unless a request names a cache that it does not have."""
+
+    def __init__(self) -> None:
+        self.requests: list[httpx2.Request] = []
+        self.caches: dict[str, Any] = {}
+        self.refusal: httpx2.Response | None = None
+        self.transport = httpx2.MockTransport(self._handle)
+
+    def stateless(self) -> GoogleStateless:
+        return stateless(transport=self.transport)
+
+    def legacy(self) -> GoogleLegacy:
+        return legacy(transport=self.transport)
+
+    @property
+    def made(self) -> list[Any]:
+        """The bodies that asked for a cache."""
+        return [json.loads(each.content) for each in self.requests if each.method == "POST" and _is_cache(each)]
+
+    @property
+    def deleted(self) -> list[str]:
+        return [_name_in(each) for each in self.requests if each.method == "DELETE"]
+
+    @property
+    def asked(self) -> list[Any]:
+        """The bodies that asked for an answer."""
+        return [json.loads(each.content) for each in self.requests if not _is_cache(each)]
+
+    def _handle(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        if _is_cache(request):
+            return self.refusal or (self._make(request) if request.method == "POST" else self._delete(request))
+        body = json.loads(request.content)
+        if body.get("cachedContent", "") not in ("", *self.caches):
+            return refused(403, GONE)
+        if "streamGenerateContent" in str(request.url):
+            return httpx2.Response(200, content=b"".join(stream(text("hi"))))
+        return httpx2.Response(200, json=answer(text("hi")))
+
+    def _make(self, request: httpx2.Request) -> httpx2.Response:
+        name = f"cachedContents/{len(self.made)}"
+        self.caches[name] = json.loads(request.content)
+        return httpx2.Response(200, json={"name": name, "model": f"models/{MODEL}"})
+
+    def _delete(self, request: httpx2.Request) -> httpx2.Response:
+        if self.caches.pop(_name_in(request), None) is None:
+            return refused(403, GONE)
+        return httpx2.Response(200, json={})
+
+
+def refused(status: int, message: str) -> httpx2.Response:
+    return httpx2.Response(status, json={"error": {"code": status, "message": message, "status": "WORD"}})
+
+
+def _is_cache(request: httpx2.Request) -> bool:
+    return "/cachedContents" in request.url.path
+
+
+def _name_in(request: httpx2.Request) -> str:
+    found = re.search("cachedContents/.+", request.url.path)
+    assert found is not None
+    return found[0]
+
+
+# Made and deleted
+
+
+@pytest.mark.parametrize("open_", [Service.stateless, Service.legacy])
+def test_a_cache_is_made_of_system_text_and_tools(open_: Callable[[Service], Any]) -> None:
+    service = Service()
+    assert open_(service).create_cache(RULES, TOOLS, ttl_seconds=600) == "cachedContents/1"
+    (body,) = service.made
+    assert body["model"] == f"models/{MODEL}"
+    assert body["ttl"] == "600s"
+    assert body["systemInstruction"]["parts"] == [{"text": RULES}]
+    assert [each["name"] for each in body["tools"][0]["functionDeclarations"]] == ["assign", "berth_free"]
+    assert body.keys() == {"model", "ttl", "systemInstruction", "tools"}
+    assert service.requests[0].headers["x-goog-api-key"] == KEY
+
+
+@pytest.mark.parametrize(
+    ("system", "tools", "kept"), [(RULES, [], "systemInstruction"), (None, TOOLS, "tools"), ("  ", TOOLS, "tools")]
+)
+def test_what_is_not_there_is_not_kept(system: str | None, tools: list[ToolSchema], kept: str) -> None:
+    service = Service()
+    service.stateless().create_cache(system, tools, ttl_seconds=60)
+    assert service.made[0].keys() == {"model", "ttl", kept}
+
+
+@pytest.mark.parametrize(
+    ("refusal", "kind"),
+    [
+        (
+            refused(400, TOO_SMALL),
+            InvalidRequestError,
+        ),
+        (refused(503, "later"), OverloadedError),
+        (httpx2.Response(200, json={}), TransportError),
+        (httpx2.Response(200, content=b"<html>"), TransportError),
+    ],
+)
+def test_a_refusal_to_keep_something_is_typed(refusal: httpx2.Response, kind: type[Exception]) -> None:
+    service = Service()
+    service.refusal = refusal
+    provider = service.stateless()
+    with pytest.raises(kind):
+        provider.create_cache(RULES, TOOLS, ttl_seconds=60)
+    provider.shutdown()
+    assert service.deleted == []
+
+
+def test_a_cache_is_deleted_by_its_name() -> None:
+    service = Service()
+    provider = service.stateless()
+    provider.delete_cache(provider.create_cache(RULES, [], ttl_seconds=60))
+    assert service.caches == {}
+    with pytest.raises(AuthenticationError, match="not found"):
+        provider.delete_cache("cachedContents/1")
+
+
+@pytest.mark.parametrize("open_", [Service.stateless, Service.legacy])
+def test_what_was_made_is_deleted_at_shutdown(open_: Callable[[Service], Any]) -> None:
+    service = Service()
+    provider = open_(service)
+    names = [provider.create_cache(f"{n} {RULES}", [], ttl_seconds=60) for n in range(3)]
+    provider.delete_cache(names[1])
+    provider.shutdown()
+    assert service.caches == {}
+    assert service.deleted == [names[1], names[0], names[2]]
+    provider.shutdown()
+    assert len(service.deleted) == 3
+
+
+def test_a_cache_that_cannot_be_deleted_is_in_nobodys_way() -> None:
+    service = Service()
+    provider = service.legacy()
+    provider.create_cache(RULES, [], ttl_seconds=60)
+    service.refusal = refused(500, "no")
+    provider.shutdown()
+    assert len(service.deleted) == 1
+    with pytest.raises(UsageError):
+        provider.create_cache(RULES, [], ttl_seconds=60)
+
+
+def test_a_provider_that_was_never_opened_can_be_shut_down() -> None:
+    GoogleLegacy().shutdown()
+    GoogleStateless().shutdown()
+
+
+# Named
+
+
+def test_the_binding_makes_the_plugin() -> None:
+    assert BINDING.cache_plugin is not None
+    assert isinstance(BINDING.cache_plugin(Service().legacy()), ManagedCachePlugin)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_requests_of_the_legacy_path_name_the_cache_instead_of_what_it_holds(streamed: bool) -> None:
+    service = Service()
+    provider = service.legacy()
+    provider.set_cache_plugin(ManagedCachePlugin(provider))
+    provider.create_session(RULES, TOOLS)
+    schema = {"type": "object"}
+    for words in ("hello", "again"):
+        if streamed:
+            provider.send_message_streaming(words, lambda piece: None, response_schema=schema)
+        else:
+            provider.send_message(words, response_schema=schema)
+    assert len(service.made) == 1
+    assert [body["cachedContent"] for body in service.asked] == ["cachedContents/1"] * 2
+    assert all(body.keys() == {"contents", "cachedContent", "generationConfig"} for body in service.asked)
+    assert service.asked[1]["generationConfig"]["responseJsonSchema"] == schema
+    assert [message.text for message in provider.get_history()] == ["hello", "hi", "again", "hi"]
+    provider.set_cache_plugin(None)
+    provider.send_message("in full")
+    assert service.asked[-1].keys() >= {"systemInstruction", "tools"}
+
+
+def test_a_prefix_that_is_too_small_goes_out_in_full() -> None:
+    service = Service()
+    service.refusal = refused(400, TOO_SMALL)
+    provider = service.legacy()
+    provider.set_cache_plugin(ManagedCachePlugin(provider))
+    provider.create_session(RULES, TOOLS)
+    for words in ("hello", "again"):
+        provider.send_message(words)
+    assert len(service.made) == 1
+    assert all(body.keys() >= {"systemInstruction", "tools"} for body in service.asked)
+
+
+def test_a_lost_cache_fails_the_call_once_and_leaves_the_history_as_it_was() -> None:
+    service = Service()
+    provider = service.legacy()
+    provider.set_cache_plugin(ManagedCachePlugin(provider))
+    provider.create_session(RULES, TOOLS)
+    provider.send_message("hello")
+    service.caches.clear()
+    with pytest.raises(CacheExpiredError) as caught:
+        provider.send_message("again")
+    assert caught.value.name == "cachedContents/1"
+    assert [message.text for message in provider.get_history()] == ["hello", "hi"]
+    provider.send_message("again")
+    assert service.asked[-1]["cachedContent"] == "cachedContents/2"
+    assert [message.text for message in provider.get_history()] == ["hello", "hi", "again", "hi"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("path", ["stateless", "legacy"])
+def test_a_session_goes_on_where_the_service_has_lost_the_cache(path: Any, streamed: bool) -> None:
+    service = Service()
+    provider: Any = service.stateless() if path == "stateless" else service.legacy()
+    plugin = ManagedCachePlugin(provider)
+    if path == "legacy":
+        provider.set_cache_plugin(plugin)
+    tools = [Tool(schema, lambda args, token: None) for schema in TOOLS]
+    session = Session(provider, path=path, system=RULES, tools=tools, cache_plugin=plugin)
+    shown: list[str] = []
+    on_chunk = shown.append if streamed else None
+    session.send("hello", on_chunk=on_chunk)
+    service.caches.clear()
+    assert session.send("again", on_chunk=on_chunk).text == "hi"
+    assert "".join(shown) == ("hihi" if streamed else "")
+    names = [body["cachedContent"] for body in service.asked]
+    assert names == ["cachedContents/1", "cachedContents/1", "cachedContents/2"]
+    assert [message.text for message in session.history.messages] == ["hello", "hi", "again", "hi"]
+
+
+def test_both_paths_name_a_cache_alike() -> None:
+    service = Service()
+    old, new = service.legacy(), service.stateless()
+    old.set_cache_plugin(ManagedCachePlugin(new))
+    old.create_session(None, TOOLS * 60)
+    old.send_message("hello")
+    prepared = ManagedCachePlugin(new).prepare([Message.user("hello")], None, TOOLS * 60)
+    new.complete(prepared.messages, prepared.system, prepared.tools)
+    first, second = service.asked
+    assert first["cachedContent"] == "cachedContents/1"
+    assert second == {"contents": [{"role": "user", "parts": [{"text": "hello"}]}], "cachedContent": "cachedContents/2"}
+    assert first == {**second, "cachedContent": "cachedContents/1", "generationConfig": {}}

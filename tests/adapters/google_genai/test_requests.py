@@ -1,0 +1,453 @@
+"""What goes over the wire for each kind of message, part and setting."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from typing import Any
+
+import pytest
+
+from turnproof.errors import InvalidRequestError, UsageError
+from turnproof.messages import (
+    CacheMark,
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+)
+from turnproof_adapters.google_genai.arrange import contents
+from turnproof_adapters.google_genai.convert import NO_SIGNATURE_NEEDED
+
+from ..heard import Heard
+from .histories import arbitrary, issued
+from .kit import MODEL, SIGNATURE, Capture, stateless
+
+OLD = "gemini-2.5-flash"
+FOREIGN = ProviderData("anthropic-messages", "claude-sonnet-4-5", {"signature": "s=="})
+
+
+def sent(*messages: Message, model: str = MODEL) -> list[dict[str, Any]]:
+    """The contents of a request."""
+    capture = Capture()
+    stateless(model=model, transport=capture.transport).complete(messages)
+    found: list[dict[str, Any]] = capture.body["contents"]
+    return found
+
+
+def parts_of(*parts: Part, role: str = "model", model: str = MODEL) -> list[dict[str, Any]]:
+    """What becomes of the parts of one message, said between two others."""
+    message = Message("model" if role == "model" else "user", parts)
+    found = sent(Message.user("first"), message, model=model)
+    return list(found[1]["parts"]) if len(found) > 1 else []
+
+
+def asked(**kwargs: Any) -> dict[str, Any]:
+    """A whole request body around one word."""
+    options = {name: kwargs.pop(name) for name in ("thinking", "max_tokens") if name in kwargs}
+    capture = Capture()
+    stateless(transport=capture.transport, **options).complete([Message.user("hi")], **kwargs)
+    body: dict[str, Any] = capture.body
+    return body
+
+
+def test_the_smallest_request_is_its_contents() -> None:
+    assert asked() == {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}
+
+
+@pytest.mark.parametrize(("streamed", "method"), [(False, "generateContent"), (True, "streamGenerateContent?alt=sse")])
+def test_address_and_headers_are_the_sdks(streamed: bool, method: str) -> None:
+    capture = Capture()
+    provider = stateless("http://example.invalid/prefix/", transport=capture.transport)
+    provider.complete([Message.user("hi")], **(Heard().callbacks if streamed else {}))
+    (request,) = capture.requests
+    assert str(request.url).startswith("http://example.invalid/prefix/v1")
+    assert str(request.url).endswith(f"/models/{MODEL}:{method}")
+    assert request.headers["x-goog-api-key"]
+    assert "google-genai-sdk/" in request.headers["x-goog-api-client"]
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["content-length"] == str(len(request.content))
+
+
+def test_every_user_part_has_its_form() -> None:
+    parts = (Text("look"), InlineData("image/png", b"\xfb\xff"), FileRef("application/pdf", "https://x/y.pdf"))
+    assert parts_of(*parts, role="user") == [
+        {"text": "look"},
+        {"inlineData": {"mimeType": "image/png", "data": "+/8="}},
+        {"fileData": {"mimeType": "application/pdf", "fileUri": "https://x/y.pdf"}},
+    ]
+
+
+def test_instructions_in_mid_conversation_are_told_as_the_users() -> None:
+    assert sent(Message.user("hi"), Message.model("yes"), Message.system("be brief"))[2] == {
+        "role": "user",
+        "parts": [{"text": "be brief"}],
+    }
+
+
+def test_empty_messages_leave_no_empty_parts_behind() -> None:
+    """An empty `parts` is refused: `contents.parts must not be empty`."""
+    history = [Message.user(""), Message.model(), Message.model(""), Message.tool(), Message.user("hi")]
+    assert sent(*history) == [{"role": "user", "parts": [{"text": "hi"}]}]
+
+
+def test_blank_text_is_text() -> None:
+    assert parts_of(Text(" \n")) == [{"text": " \n"}]
+
+
+def test_an_empty_text_that_carries_a_signature_is_kept() -> None:
+    """Recorded: the end of a stream, whose signature belongs in a part of its own."""
+    assert parts_of(Text("done"), Text("", provider_data=issued())) == [
+        {"text": "done"},
+        {"text": "", "thoughtSignature": SIGNATURE},
+    ]
+
+
+def test_a_signature_goes_back_in_the_part_it_came_with_and_in_no_other() -> None:
+    parts = parts_of(
+        Thought("hm", provider_data=issued(signature="AAAA")),
+        Text("a"),
+        Text("b", provider_data=issued(signature="BBBB")),
+        FunctionCall("1", "f", {}, provider_data=issued(signature="CCCC")),
+        FunctionCall("2", "g", {}),
+        InlineData("image/png", b"", provider_data=issued(signature="DDDD")),
+    )
+    assert [part.get("thoughtSignature") for part in parts] == ["AAAA", None, "BBBB", "CCCC", None, "DDDD"]
+    assert parts[0] == {"text": "hm", "thought": True, "thoughtSignature": "AAAA"}
+
+
+@pytest.mark.parametrize("origin", [None, FOREIGN, issued("gemini-3.1-pro-preview")], ids=["none", "other", "sibling"])
+def test_a_call_without_a_signature_of_this_model_gets_the_documented_stand_in(origin: ProviderData | None) -> None:
+    calls = (
+        FunctionCall("a", "f", {}, provider_data=origin),
+        FunctionCall("b", "f", {}, provider_data=origin),
+    )
+    parts = parts_of(*calls)
+    assert [part.get("thoughtSignature") for part in parts] == [NO_SIGNATURE_NEEDED, None]
+    assert b64decode(NO_SIGNATURE_NEEDED) == b"skip_thought_signature_validator"
+    assert [part.get("thoughtSignature") for part in parts_of(*calls, model=OLD)] == [None, None]
+
+
+def test_the_first_call_of_each_step_is_looked_after() -> None:
+    history = [Message.user("go")]
+    for name in "ab":
+        history += [Message.model(FunctionCall(name, "f", {})), Message.tool(ToolResult(name, "f", 1))]
+    found = sent(*history)
+    assert [content["parts"][0].get("thoughtSignature") for content in found if content["role"] == "model"] == [
+        NO_SIGNATURE_NEEDED,
+        NO_SIGNATURE_NEEDED,
+    ]
+
+
+@pytest.mark.parametrize("name", ["models/gemini-3-flash-preview", "publishers/google/models/gemini-3-flash-preview"])
+def test_a_model_is_the_same_by_its_full_name(name: str) -> None:
+    (part,) = parts_of(FunctionCall("a", "f", {}, provider_data=issued(name)))
+    assert part["thoughtSignature"] == SIGNATURE
+
+
+def test_thoughts_of_others_are_left_out_and_our_own_are_marked() -> None:
+    assert parts_of(Thought("foreign", provider_data=FOREIGN), Thought("ours"), Text("so")) == [
+        {"text": "ours", "thought": True},
+        {"text": "so"},
+    ]
+
+
+def test_an_answer_that_never_got_beyond_thinking_is_left_out() -> None:
+    assert sent(Message.user("a"), Message.model(Thought("hm")), Message.user("b")) == [
+        {"role": "user", "parts": [{"text": "a"}]},
+        {"role": "user", "parts": [{"text": "b"}]},
+    ]
+
+
+def test_code_that_the_api_ran_goes_back_with_its_ids_and_that_of_others_as_text() -> None:
+    ours = ProviderData("gemini", MODEL, {"id": "x"})
+    assert parts_of(
+        ExecutableCode("PYTHON", "1+1", provider_data=ours),
+        CodeExecutionResult("OUTCOME_OK", "2", provider_data=ours),
+        ExecutableCode("Python", "1+1"),
+        CodeExecutionResult("ok", "2", provider_data=FOREIGN),
+    ) == [
+        {"executableCode": {"language": "PYTHON", "code": "1+1", "id": "x"}},
+        {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2", "id": "x"}},
+        {"text": "```python\n1+1\n```"},
+        {"text": "```\n2\n```"},
+    ]
+
+
+def test_a_part_that_nothing_names_goes_back_verbatim_to_its_own_api_only() -> None:
+    data = {"toolCall": {"id": "s", "toolType": "GOOGLE_SEARCH_WEB"}}
+    ours = Opaque("gemini", "toolCall", data, provider_data=issued())
+    assert parts_of(ours, Opaque("anthropic-messages", "x", {"type": "x"})) == [{**data, "thoughtSignature": SIGNATURE}]
+
+
+# -- results
+
+
+def answered(result: ToolResult, model: str = MODEL) -> list[dict[str, Any]]:
+    """The content that answers one call `a`."""
+    history = [Message.user("go"), Message.model(FunctionCall("a", "f", {})), Message.tool(result)]
+    found = sent(*history, model=model)[2]
+    assert found["role"] == "user"
+    return list(found["parts"])
+
+
+@pytest.mark.parametrize("value", ["plain ’北", "", 7, None, [1, {"a": None}], {"error": "its own word"}])
+def test_a_result_stands_under_output_and_a_failure_under_error(value: Any) -> None:
+    for is_error, key in ((False, "output"), (True, "error")):
+        (part,) = answered(ToolResult("a", "f", value, is_error))
+        assert part == {"functionResponse": {"id": "a", "name": "f", "response": {key: value}}}
+
+
+IMAGE, SOUND = InlineData("image/png", b"\x01"), InlineData("audio/wav", b"\x02")
+IMAGE_PART, SOUND_PART = (
+    {"inlineData": {"mimeType": "image/png", "data": "AQ=="}},
+    {"inlineData": {"mimeType": "audio/wav", "data": "Ag=="}},
+)
+
+
+def test_media_stands_in_the_response_where_it_fits_and_beside_it_where_not() -> None:
+    response, beside = answered(ToolResult("a", "f", "seen", attachments=(IMAGE, SOUND)))
+    assert response["functionResponse"]["parts"] == [IMAGE_PART]
+    assert beside == SOUND_PART
+
+
+def test_before_gemini_3_all_media_stands_beside_the_response() -> None:
+    response, *beside = answered(ToolResult("a", "f", "seen", attachments=(IMAGE, SOUND)), model=OLD)
+    assert "parts" not in response["functionResponse"]
+    assert beside == [IMAGE_PART, SOUND_PART]
+
+
+def test_text_never_stands_among_the_parts_of_a_response() -> None:
+    """Refused by the API; a text file is an attachment like any other, beside it."""
+    note = InlineData("text/plain", b"note")
+    response, beside = answered(ToolResult("a", "f", "seen", attachments=(note,)))
+    assert "parts" not in response["functionResponse"]
+    assert beside["inlineData"]["mimeType"] == "text/plain"
+
+
+def test_all_responses_come_first_in_call_order_however_they_were_given() -> None:
+    calls = [FunctionCall(name, f"tool_{name}", {}) for name in "abc"]
+    found = sent(
+        Message.user("go"),
+        Message.model("on it", *calls),
+        Message.user("hurry up"),
+        Message.tool(ToolResult("c", "tool_c", 3), ToolResult("a", "tool_a", 1, attachments=(SOUND,))),
+        Message.tool(ToolResult("b", "tool_b", 2)),
+    )
+    assert [content["role"] for content in found] == ["user", "model", "user", "user"]
+    first, beside, *others = found[2]["parts"]
+    responses = [part["functionResponse"] for part in (first, *others)]
+    assert [(each["id"], each["response"]["output"]) for each in responses] == [("a", 1), ("b", 2), ("c", 3)]
+    assert beside == SOUND_PART
+    assert found[3]["parts"] == [{"text": "hurry up"}]
+
+
+def test_a_dangling_call_is_answered_and_an_orphan_result_left_out() -> None:
+    found = sent(
+        Message.user("go"),
+        Message.model(FunctionCall("a", "f", {}), FunctionCall("b", "g", {})),
+        Message.tool(ToolResult("b", "g", 2), ToolResult("z", "h", 9)),
+        Message.user("and?"),
+        Message.tool(ToolResult("y", "h", 8)),
+    )
+    first, second = (part["functionResponse"] for part in found[2]["parts"])
+    assert (first["id"], first["name"]) == ("a", "f")
+    assert "not carried out" in first["response"]["error"]
+    assert second["response"] == {"output": 2}
+    assert found[3:] == [{"role": "user", "parts": [{"text": "and?"}]}]
+
+
+def test_a_call_that_ends_the_history_is_answered_too() -> None:
+    found = sent(Message.user("go"), Message.model(FunctionCall("a", "f", {})))
+    assert found[-1]["role"] == "user"
+    assert "functionResponse" in found[-1]["parts"][0]
+
+
+def test_two_model_messages_in_a_row_are_answered_together() -> None:
+    """Recorded as accepted: two contents with a call each, then one with both responses."""
+    found = sent(
+        Message.user("go"),
+        Message.model(FunctionCall("a", "f", {})),
+        Message.model(FunctionCall("b", "f", {})),
+        Message.tool(ToolResult("b", "f", 2), ToolResult("a", "f", 1)),
+    )
+    assert [content["role"] for content in found] == ["user", "model", "model", "user"]
+    assert [part["functionResponse"]["id"] for part in found[3]["parts"]] == ["a", "b"]
+
+
+def test_calls_of_one_id_are_answered_one_by_one() -> None:
+    found = sent(
+        Message.user("go"),
+        Message.model(FunctionCall("a", "f", {"n": 1}), FunctionCall("a", "f", {"n": 2})),
+        Message.tool(ToolResult("a", "f", "one"), ToolResult("a", "f", "two")),
+    )
+    assert [part["functionResponse"]["response"]["output"] for part in found[2]["parts"]] == ["one", "two"]
+
+
+def test_a_response_has_the_name_of_the_call_that_it_answers() -> None:
+    history = [
+        Message.user("go"),
+        Message.model(FunctionCall("a", "f", {})),
+        Message.tool(ToolResult("a", "", "yes", attachments=(IMAGE,))),
+    ]
+    (part,) = sent(*history)[2]["parts"]
+    assert part["functionResponse"]["name"] == "f"
+    assert part["functionResponse"]["parts"] == [IMAGE_PART]
+
+
+def test_an_id_that_was_made_up_here_is_not_sent() -> None:
+    made_up = "unnamed-0123456789abcdef-0"
+    found = sent(
+        Message.user("go"),
+        Message.model(FunctionCall(made_up, "f", {})),
+        Message.tool(ToolResult(made_up, "f", 1)),
+        Message.model(FunctionCall("toolu_01", "f", {})),
+    )
+    assert "id" not in found[1]["parts"][0]["functionCall"]
+    assert "id" not in found[2]["parts"][0]["functionResponse"]
+    assert found[3]["parts"][0]["functionCall"]["id"] == "toolu_01"
+    assert found[4]["parts"][0]["functionResponse"]["id"] == "toolu_01"
+
+
+@pytest.mark.parametrize("model", [MODEL, OLD])
+@pytest.mark.parametrize("seed", range(150))
+def test_any_conversation_becomes_one_that_the_api_takes(seed: int, model: str) -> None:
+    """Every call of a model run is answered right after it, once; nothing else answers; no content is empty."""
+    found = contents(arbitrary(seed), model)
+    open_calls: list[str] = []
+    for content in found:
+        assert content["parts"]
+        calls = [part["functionCall"]["name"] for part in content["parts"] if "functionCall" in part]
+        responses = [part["functionResponse"]["name"] for part in content["parts"] if "functionResponse" in part]
+        if content["role"] == "model":
+            assert not responses
+            open_calls += calls
+        else:
+            assert responses == open_calls
+            open_calls = []
+    assert not open_calls
+
+
+# -- what stands around the contents
+
+
+@pytest.mark.parametrize("instruction", ["be brief", Text("be brief"), Text("be brief", cache=CacheMark())])
+def test_system_text_is_sent_as_it_is(instruction: Any) -> None:
+    assert asked(system_instruction=instruction)["systemInstruction"] == {"parts": [{"text": "be brief"}]}
+
+
+@pytest.mark.parametrize("instruction", [None, "", "  \n", Text("")])
+def test_no_system_text_is_no_field(instruction: Any) -> None:
+    assert "systemInstruction" not in asked(system_instruction=instruction)
+
+
+def test_tools_are_declared_by_their_json_schema_in_order_of_name() -> None:
+    tools = [
+        ToolSchema("b", "Second", {"properties": {"x": {"type": "string"}}}),
+        ToolSchema("a", "", {}),
+    ]
+    assert asked(tools=tools)["tools"] == [
+        {
+            "functionDeclarations": [
+                {"name": "a"},
+                {
+                    "name": "b",
+                    "description": "Second",
+                    "parametersJsonSchema": {"type": "object", "properties": {"x": {"type": "string"}}},
+                },
+            ]
+        }
+    ]
+    assert "tools" not in asked(tools=[])
+
+
+def test_a_response_schema_leaves_system_and_tools_in_force() -> None:
+    schema = {"type": "object", "properties": {"x": {"type": ["string", "null"]}}}
+    body = asked(system_instruction="rules", tools=[ToolSchema("a")], response_schema=schema)
+    assert body["generationConfig"] == {"responseMimeType": "application/json", "responseJsonSchema": schema}
+    assert body["systemInstruction"]
+    assert body["tools"]
+
+
+def test_limits_and_thinking_come_from_the_settings() -> None:
+    assert "generationConfig" not in asked()
+    assert asked(max_tokens=100)["generationConfig"] == {"maxOutputTokens": 100}
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"budget_tokens": 2048}, {"includeThoughts": True, "thinkingBudget": 2048}),
+        ({"budget_tokens": 0}, {"thinkingBudget": 0}),
+        ({"level": "low"}, {"includeThoughts": True, "thinkingLevel": "LOW"}),
+        ({"type": "adaptive"}, {"includeThoughts": True}),
+        ({"type": "enabled", "budget_tokens": -1}, {"includeThoughts": True, "thinkingBudget": -1}),
+    ],
+)
+def test_thinking_is_asked_for_in_the_apis_words(config: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert asked(thinking=config)["generationConfig"] == {"thinkingConfig": expected}
+
+
+@pytest.mark.parametrize("config", [None, {"type": "disabled"}])
+def test_thinking_is_left_to_the_model_unless_asked_for(config: Any) -> None:
+    assert "generationConfig" not in asked(thinking=config)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{"budget_tokens": "1"}, {"budget_tokens": -2}, {"budget_tokens": True}, {"type": "sometimes"}, {"budget": 5}],
+)
+def test_a_thinking_configuration_that_means_nothing_is_refused(config: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="thinking"):
+        asked(thinking=config)
+
+
+@pytest.mark.parametrize("limit", [0, -1, 1.5, True, "9"])
+def test_an_impossible_limit_is_refused(limit: Any) -> None:
+    with pytest.raises(UsageError, match="max_tokens"):
+        asked(max_tokens=limit)
+
+
+NAMED = CacheMark(name="cachedContents/7abc")
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        {"system_instruction": Text("rules", cache=NAMED), "tools": [ToolSchema("a")]},
+        {"system_instruction": "rules", "tools": [ToolSchema("a"), ToolSchema("b", cache=NAMED)]},
+        {"system_instruction": None, "tools": [ToolSchema("a", cache=NAMED)]},
+    ],
+    ids=["system", "tool", "tool-alone"],
+)
+def test_what_a_managed_cache_holds_is_named_and_not_repeated(marked: dict[str, Any]) -> None:
+    """Reported: `CachedContent can not be used with GenerateContent request setting system_instruction, ...`."""
+    body = asked(**marked, max_tokens=9)
+    assert body == {
+        "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
+        "cachedContent": "cachedContents/7abc",
+        "generationConfig": {"maxOutputTokens": 9},
+    }
+
+
+def test_a_mark_without_a_name_names_no_cache() -> None:
+    body = asked(system_instruction=Text("rules", cache=CacheMark()), tools=[ToolSchema("a", cache=CacheMark("1h"))])
+    assert set(body) == {"contents", "systemInstruction", "tools"}
+
+
+def test_text_that_is_no_unicode_is_refused_before_anything_is_sent() -> None:
+    for kwargs in ({}, {"system_instruction": "\ud800"}):
+        capture = Capture()
+        provider = stateless(transport=capture.transport)
+        words = "hi" if kwargs else "\ud800"
+        with pytest.raises(InvalidRequestError, match="Unicode"):
+            provider.complete([Message.user(words)], **kwargs)
+        assert capture.requests == []

@@ -1,0 +1,188 @@
+"""Words to build requests with: the smallest bodies that say something, and the world they are judged in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from turnproof.dialects.base import HttpRequest, World
+from turnproof.dialects.gemini import DIALECT
+from turnproof.dialects.gemini.caches import CachedContent
+from turnproof.dialects.gemini.signing import digest
+from turnproof.messages import FunctionCall
+
+Json = dict[str, Any]
+
+KEY = "key-of-the-pairs"
+MODEL = "gemini-3-flash-preview"
+OLD = "gemini-2.5-flash"
+PROJECT = "projects/garden/locations/global"
+
+# Their bytes are written with + and / in one alphabet, with - and _ in the other.
+SIGNATURE, SIGNATURE_URL_SAFE = "+/+/c2lnbmVk", "-_-_c2lnbmVk"
+OTHER_CALLS_SIGNATURE = "c2lnbmVkLWZvci1iZWQtNA=="
+OTHER_MODELS_SIGNATURE = "c2lnbmVkLWJ5LWFub3RoZXI="
+UNKNOWN_SIGNATURE = "bmV2ZXItaXNzdWVk"
+UNREACHABLE = "https://garden.example/files/gone"
+
+CACHE, EXPIRED, DELETED, OF_OLD = (f"cachedContents/{name}" for name in ("alive", "expired", "deleted", "old"))
+VERTEX_CACHE = f"{PROJECT}/cachedContents/4711"
+NOW = 1_700_000_000.0
+HANDBOOK = "The handbook of the greenhouse. " * 200
+
+
+def world() -> World:
+    """The world of the pairs: one key, all models, three signatures issued, five caches, one dead URL."""
+    call, another = FunctionCall("", "read_sensor", {"bed": "3"}), FunctionCall("", "read_sensor", {"bed": "4"})
+    return World(
+        keys=frozenset({KEY}),
+        models=DIALECT.models,
+        clock=lambda: NOW,
+        issued={
+            SIGNATURE: (digest(call), MODEL),
+            OTHER_CALLS_SIGNATURE: (digest(another), MODEL),
+            OTHER_MODELS_SIGNATURE: (digest(call), "gemini-3.5-flash"),
+        },
+        unreachable_urls=frozenset({UNREACHABLE}),
+        resources={
+            cache.name: cache
+            for cache in (
+                _cache(CACHE, MODEL),
+                _cache(EXPIRED, MODEL, expires=NOW),
+                replace(_cache(DELETED, MODEL), deleted=True),
+                _cache(OF_OLD, OLD),
+                _cache(VERTEX_CACHE, MODEL),
+            )
+        },
+    )
+
+
+def _cache(name: str, model: str, expires: float = NOW + 60) -> CachedContent:
+    body = {"model": f"models/{model}", "contents": [user(HANDBOOK)], "tools": TOOLS}
+    return CachedContent(name, model, body, 1600, NOW - 60, NOW - 60, expires)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request. `headers` override the usual ones; None takes one away. `raw` replaces the encoded body."""
+
+    body: Json = field(default_factory=dict)
+    path: str = f"/v1beta/models/{MODEL}:generateContent"
+    method: str = "POST"
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+
+    @property
+    def vertex(self) -> bool:
+        return self.path.startswith("/v1beta1/")
+
+    def request(self, encode: Callable[[Json], bytes]) -> HttpRequest:
+        """The request as it arrives."""
+        key = {"authorization": f"Bearer {KEY}"} if self.vertex else {"x-goog-api-key": KEY}
+        usual = {"content-type": "application/json", **key}
+        headers = {name: value for name, value in (usual | dict(self.headers)).items() if value is not None}
+        bodiless = self.method in ("GET", "DELETE")
+        body = self.raw if self.raw is not None else b"" if bodiless else encode(self.body)
+        return HttpRequest(self.method, self.path, self.query, headers, body)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """`illegal` is refused by `rule` with exactly these words; `legal` differs as little as can be and is accepted."""
+
+    rule: str
+    illegal: Ask
+    message: str
+    legal: Ask
+    status: int = 400
+    kind: str = "INVALID_ARGUMENT"
+    enforced: bool = True
+    variant: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.rule}-{self.variant}" if self.variant else self.rule
+
+
+# -- words to build bodies with
+
+
+def user(*parts: str | Json) -> Json:
+    return {"role": "user", "parts": [_part(each) for each in parts]}
+
+
+def model(*parts: str | Json) -> Json:
+    return {"role": "model", "parts": [_part(each) for each in parts]}
+
+
+def _part(each: str | Json) -> Json:
+    return {"text": each} if isinstance(each, str) else each
+
+
+def call(signature: str | None = SIGNATURE, name: str = "read_sensor", **more: Any) -> Json:
+    part: Json = {"functionCall": {"name": name, "args": {"bed": "3"}, **more}}
+    return part if signature is None else part | {"thoughtSignature": signature}
+
+
+def response(value: Any = None, name: str = "read_sensor", **more: Any) -> Json:
+    return {"functionResponse": {"name": name, "response": {"output": "41 %"} if value is None else value, **more}}
+
+
+ASKED = user("How moist is bed 3?")
+PARAMETERS: Json = {"type": "OBJECT", "properties": {"bed": {"type": "STRING"}}, "required": ["bed"]}
+TOOL: Json = {"name": "read_sensor", "description": "Read one sensor", "parameters": PARAMETERS}
+TOOLS: list[Json] = [{"functionDeclarations": [TOOL]}]
+
+
+def body(*contents: Json, **more: Any) -> Json:
+    """A request of these contents (one question where there are none)."""
+    return {"contents": list(contents or (ASKED,))} | more
+
+
+def ask(*contents: Json, **more: Any) -> Ask:
+    return Ask(body(*contents, **more))
+
+
+def at(model: str, asked: Ask) -> Ask:
+    """The same at another model."""
+    return replace(asked, path=asked.path.replace(MODEL, model))
+
+
+def vertex(asked: Ask) -> Ask:
+    """The same at the other door."""
+    return replace(asked, path=asked.path.replace("/v1beta/", f"/v1beta1/{PROJECT}/publishers/google/"))
+
+
+def loop(*contents: Json) -> Ask:
+    """A running tool loop: asked, and then these contents."""
+    return ask(ASKED, *contents, tools=TOOLS)
+
+
+def declared(*tools: Json) -> Ask:
+    return ask(tools=[{"functionDeclarations": list(tools)}])
+
+
+def parameters(**schema: Any) -> Ask:
+    return declared(TOOL | {"parameters": {"type": "OBJECT", "properties": {"bed": schema}}})
+
+
+def configured(**config: Any) -> Ask:
+    return ask(generationConfig=config)
+
+
+def counted(**more: Any) -> Ask:
+    return Ask(more, f"/v1beta/models/{MODEL}:countTokens")
+
+
+def cached(name: str = CACHE, **more: Any) -> Ask:
+    return ask(cachedContent=name, **more)
+
+
+def created(text: str = HANDBOOK, **more: Any) -> Ask:
+    return Ask({"model": f"models/{MODEL}", "contents": [user(text)]} | more, "/v1beta/cachedContents")
+
+
+def on_cache(name: str, method: str, **more: Any) -> Ask:
+    return Ask(more, f"/v1beta/{name}", method)
