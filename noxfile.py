@@ -29,7 +29,7 @@ def certify(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the project's own tests and say what they cover (`nox -s tests -- tests/test_cli.py -x`)."""
-    session.install("-e", ".[all,pydantic-ai,bench]", *group("test"))
+    session.install("-e", ".[all,pydantic-ai]", *group("test"))
     session.run("coverage", "erase")
     session.run("coverage", "run", "-m", "pytest", *session.posargs)
     session.run("coverage", "combine", "--quiet")
@@ -48,7 +48,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typecheck(session: nox.Session) -> None:
     """Check the types, strictly."""
-    session.install("-e", ".[all,pydantic-ai,bench,vcr]", *group("typecheck"))
+    session.install("-e", ".[all,pydantic-ai,vcr]", *group("typecheck"))
     session.run("mypy", *session.posargs)
 
 
@@ -69,6 +69,13 @@ def mutants(session: nox.Session) -> None:
 
 
 @nox.session
+def gate(session: nox.Session) -> None:
+    """Open or close the gate of a migration phase for the reference session (`nox -s gate -- --phase 1`)."""
+    session.install(".[all]")
+    session.run("turnproof", "gate", *(session.posargs or ["--phase", "2"]))
+
+
+@nox.session
 def record(session: nox.Session) -> None:
     """Record the cassettes of adapters from the emulator into the checkout (`nox -s record -- anthropic`)."""
     session.install("-e", ".[all]")
@@ -78,21 +85,12 @@ def record(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure what a turn costs on each path against the plain SDK call; then server and cassettes."""
-    session.install("-e", ".[anthropic,bench,vcr]")
-    session.run(
-        "pytest",
-        "benchmarks",
-        "-o",
-        "addopts=",
-        "-q",
-        "-W",
-        "ignore::DeprecationWarning",
-        "--benchmark-quiet",
-        *session.posargs,
-    )
-    session.run("python", "benchmarks/bench_server.py")
-    session.run("python", "benchmarks/bench_cassettes.py")
+    """Measure what a turn costs, then server and cassettes (`nox -s bench -- anthropic --quick` for a turn alone)."""
+    session.install("-e", ".[all,vcr]")
+    session.run("turnproof", "bench", *(session.posargs or (*ADAPTERS, "--out", "reports/bench.json")))
+    if not session.posargs:
+        session.run("python", "benchmarks/bench_server.py")
+        session.run("python", "benchmarks/bench_cassettes.py")
 
 
 @nox.session

@@ -8,13 +8,25 @@ from pathlib import Path
 
 import pytest
 
-from turnproof.bindings import binding_names, resolve_binding
+from turnproof.bindings import (
+    binding_names,
+    resolve_binding,
+    resolve_session,
+    resolve_subject,
+    session_names,
+    subject_of,
+)
 from turnproof.errors import BindingError, UsageError
 from turnproof.provider import Binding, Capabilities
+from turnproof.session.binding import REFERENCE
+from turnproof.subject import SessionBinding
 
 MODULE = """
 from turnproof.provider import Binding, Capabilities
+from turnproof.subject import SessionBinding
 BINDING = Binding(name="mine", dialect="anthropic-messages", model="m", capabilities=Capabilities())
+SESSION = SessionBinding("theirs", open=None, send=None, history=None, adapter="their_binding:BINDING")
+ADRIFT = SessionBinding("adrift", open=None, send=None, history=None, adapter="antropic")
 OTHER = 3
 class Holder:
     inside = BINDING
@@ -59,7 +71,7 @@ def test_anybodys_binding_is_found_from_the_current_folder(name: str) -> None:
         ),
         ("zzz", r"unknown adapter 'zzz' \(known: "),
         ("their_binding:BINDNG", r"has no attribute 'BINDNG'; did you mean 'BINDING'\?"),
-        ("their_binding:zzz", r"has no attribute 'zzz' \(bindings there: BINDING\)"),
+        ("their_binding:zzz", r"has no attribute 'zzz' \(bindings there: BINDING, SESSION, ADRIFT\)"),
         ("their_binding:Holder.zzz", r"has no attribute 'Holder.zzz'"),
         ("their_binding:OTHER", r"is a int, not a turnproof.provider.Binding"),
         ("their_bindin:BINDING", r"there is no module 'their_bindin'"),
@@ -69,6 +81,7 @@ def test_anybodys_binding_is_found_from_the_current_folder(name: str) -> None:
         ("their_exit:BINDING", r"importing their_exit failed: SystemExit: 3"),
         ("their_syntax:BINDING", r"importing their_syntax failed: SyntaxError"),
         ("their_needy:BINDING", r"needs the module 'a_package_nobody_has', which is not installed"),
+        ("their_binding:SESSION", r"is a SessionBinding, not a turnproof.provider.Binding"),
         (":BINDING", r"':BINDING' is not module:attribute"),
         ("their_binding:", r"'their_binding:' is not module:attribute"),
         ("", r"unknown adapter ''"),
@@ -79,3 +92,50 @@ def test_every_mistake_is_one_clear_line(name: str, says: str) -> None:
         resolve_binding(name)
     assert "\n" not in str(caught.value)
     assert isinstance(caught.value, UsageError)
+
+
+# -- sessions and subjects -------------------------------------------------------------------------------------------
+
+
+def test_the_reference_session_is_installed() -> None:
+    assert "reference" in session_names()
+    assert resolve_session("reference") is REFERENCE
+    assert resolve_subject("reference").adapter.name == "anthropic"
+
+
+def test_an_adapter_is_a_subject_under_the_reference_session() -> None:
+    subject = resolve_subject("their_binding:BINDING")
+    assert (subject.kind, subject.name, subject.session) == ("adapter", "mine", REFERENCE)
+
+
+def test_anybodys_session_is_a_subject_with_the_adapter_that_it_names() -> None:
+    subject = resolve_subject("their_binding:SESSION")
+    assert (subject.kind, subject.name, subject.adapter.name) == ("session", "theirs", "mine")
+
+
+def test_a_session_may_be_run_with_another_adapter() -> None:
+    subject = resolve_subject("their_binding:SESSION@anthropic")
+    assert (subject.kind, subject.name, subject.adapter.name) == ("session", "theirs", "anthropic")
+
+
+def test_a_session_may_bring_its_adapter_along() -> None:
+    binding = Binding("brought", "anthropic-messages", "m", Capabilities())
+    session = SessionBinding("s", open=lambda setup: None, send=lambda *_: None, history=lambda _: (), adapter=binding)  # type: ignore[arg-type]
+    assert subject_of(session).adapter is binding
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("referenc", r"unknown adapter or session 'referenc'"),
+        ("their_binding:BINDING@anthropic", r"is a Binding, not a turnproof.subject.SessionBinding"),
+        ("their_binding:SESSION@antropic", r"unknown adapter 'antropic'; did you mean 'anthropic'"),
+        ("their_binding:ADRIFT", r"unknown adapter 'antropic'"),
+        ("@anthropic", r"unknown session ''"),
+        ("their_binding:OTHER", r"not a turnproof.provider.Binding or a turnproof.subject.SessionBinding"),
+    ],
+)
+def test_what_is_no_subject_is_one_clear_line(name: str, says: str) -> None:
+    with pytest.raises(BindingError, match=says) as caught:
+        resolve_subject(name)
+    assert "\n" not in str(caught.value)

@@ -119,7 +119,7 @@ def test_wrong_settings_are_exit_code_2(elsewhere: Path) -> None:
 def test_an_unknown_adapter_is_exit_code_2(elsewhere: Path) -> None:
     done = turnproof("certify", "antropic", folder=elsewhere)
     assert done.returncode == 2
-    assert "unknown adapter 'antropic'; did you mean 'anthropic'?" in done.stderr
+    assert "unknown adapter or session 'antropic'; did you mean 'anthropic'?" in done.stderr
     assert not (elsewhere / "reports").exists()
 
 
@@ -369,9 +369,12 @@ def test_list_tells_what_there_is(elsewhere: Path) -> None:
     done = turnproof("list", "--json", folder=elsewhere)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert list(found) == ["adapters", "dialects", "profiles", "requirements", "scenarios", "mutants"]
+    assert list(found) == ["adapters", "sessions", "dialects", "profiles", "requirements", "scenarios", "mutants"]
     assert all(found.values())
     assert "anthropic" in [row["name"] for row in found["adapters"]]
+    assert {"name": "reference", "run with": "anthropic", "paths": ["stateless", "legacy"], "lacks": ["nothing"]} in (
+        found["sessions"]
+    )
     shown = turnproof("list", "requirements", folder=elsewhere)
     for row in found["requirements"]:
         assert row["id"] in shown.stdout

@@ -58,7 +58,7 @@ def test_every_link_of_the_pages_leads_to_a_file() -> None:
 def test_the_readme_has_every_exit_code_and_command() -> None:
     for code in Exit:
         assert f"| {int(code)} |" in README
-    for command in ("list", "explain", "certify", "record", "serve", "mutants", "report", "verify"):
+    for command in ("list", "explain", "certify", "record", "serve", "mutants", "bench", "report", "verify"):
         assert f"`turnproof {command}" in README
 
 
@@ -76,7 +76,7 @@ def test_the_version_stands_in_one_place() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", turnproof.__version__)
 
 
-@pytest.mark.parametrize("extra", ["anthropic", "pydantic-ai", "bench", "vcr"])
+@pytest.mark.parametrize("extra", ["all", "anthropic", "google", "pydantic-ai", "vcr"])
 def test_the_extras_that_sessions_install_exist(extra: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert extra in project["optional-dependencies"]

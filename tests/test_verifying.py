@@ -148,5 +148,5 @@ def test_a_cut_run_is_verified_as_far_as_it_goes(tmp_path: Path, suite: Suite) -
 def test_a_scenario_that_is_gone_is_said(tmp_path: Path, suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
     run = a_run(tmp_path, suite, "good day")
     monkeypatch.setattr(verifying, "suite_scenarios", lambda _: [])
-    with pytest.raises(UsageError, match="scenario 'core/hello' of this run is no longer part of a_suite"):
+    with pytest.raises(UsageError, match="scenario 'core/hello' of this run is no longer part of its suite"):
         verified(run, tmp_path)

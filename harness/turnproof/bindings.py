@@ -1,4 +1,4 @@
-"""Bindings by name: installed ones by entry point (group `turnproof.adapters`), anybody's as `module:attribute`."""
+"""Adapters and sessions by name: installed ones by entry point, anybody's as `module:attribute`."""
 
 from __future__ import annotations
 
@@ -6,42 +6,86 @@ import sys
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ._suggest import did_you_mean
 from .errors import BindingError
 from .provider import Binding
+from .session.binding import REFERENCE
+from .subject import SessionBinding, Subject
 
 GROUP = "turnproof.adapters"
+SESSIONS = "turnproof.sessions"
+
+_BoundT = TypeVar("_BoundT", Binding, SessionBinding)
 
 
 def binding_names() -> list[str]:
-    """Names of the installed bindings, sorted."""
-    return sorted({entry.name for entry in entry_points(group=GROUP)})
+    """Names of the installed adapters, sorted."""
+    return sorted(_installed(GROUP))
+
+
+def session_names() -> list[str]:
+    """Names of the installed sessions, sorted."""
+    return sorted(_installed(SESSIONS))
 
 
 def resolve_binding(name: str) -> Binding:
-    """The binding of that name: an installed one, or `module:attribute` (dots in the attribute are followed).
+    """The adapter's binding of that name: an installed one, or `module:attribute` (dots in the attribute are followed).
 
     Modules are found from the current folder, as with `python -m`. Raises BindingError with one line that says what
     is wrong: an unknown name, a module that is missing or fails while it is imported, a missing attribute, or a
     value that is no `Binding`.
     """
+    return _of_kind(Binding, name, _find(name, "adapter", (GROUP,)))
+
+
+def resolve_session(name: str) -> SessionBinding:
+    """The session's binding of that name, found like an adapter's. Raises BindingError."""
+    return _of_kind(SessionBinding, name, _find(name, "session", (SESSIONS,)))
+
+
+def resolve_subject(name: str) -> Subject:
+    """What that name can be certified as: an adapter, or a session; `SESSION@ADAPTER` is a session on another adapter.
+
+    Raises BindingError.
+    """
+    session, at, adapter = name.partition("@")
+    if at:
+        return Subject("session", resolve_session(session), resolve_binding(adapter))
+    return subject_of(_find(name, "adapter or session", (GROUP, SESSIONS)))
+
+
+def subject_of(found: Binding | SessionBinding) -> Subject:
+    """An adapter under the reference session, or a session with its adapter. Raises BindingError for the latter."""
+    if isinstance(found, Binding):
+        return Subject("adapter", REFERENCE, found)
+    adapter = found.adapter
+    return Subject("session", found, resolve_binding(adapter) if isinstance(adapter, str) else adapter)
+
+
+def _installed(*groups: str) -> dict[str, EntryPoint]:
+    return {entry.name: entry for group in groups for entry in entry_points(group=group)}
+
+
+def _find(name: str, what: str, groups: tuple[str, ...]) -> Binding | SessionBinding:
     if ":" in name:
         return _load(name, name)
-    entries = {entry.name: entry for entry in entry_points(group=GROUP)}
+    entries = _installed(*groups)
     if name not in entries:
         known = ", ".join(sorted(entries)) or "none is installed"
         hint = did_you_mean(name, entries)
-        raise BindingError(f"unknown adapter {name!r}{hint} (known: {known}; or name yours as module:attribute)")
-    return _load(name, _target(entries[name]))
+        raise BindingError(f"unknown {what} {name!r}{hint} (known: {known}; or name yours as module:attribute)")
+    return _load(name, f"{entries[name].module}:{entries[name].attr}")
 
 
-def _target(entry: EntryPoint) -> str:
-    return f"{entry.module}:{entry.attr}"
+def _of_kind(kind: type[_BoundT], name: str, found: Binding | SessionBinding) -> _BoundT:
+    if isinstance(found, kind):
+        return found
+    raise BindingError(f"{name!r} is a {type(found).__name__}, not a {kind.__module__}.{kind.__name__}")
 
 
-def _load(name: str, target: str) -> Binding:
+def _load(name: str, target: str) -> Binding | SessionBinding:
     module_name, _, attribute = target.partition(":")
     if not module_name or not attribute:
         raise BindingError(f"{name!r} is not module:attribute")
@@ -50,8 +94,11 @@ def _load(name: str, target: str) -> Binding:
         if not hasattr(value, step):
             raise BindingError(f"{name!r}: {module_name} has no attribute {attribute!r}{_suggestion(value, step)}")
         value = getattr(value, step)
-    if not isinstance(value, Binding):
-        raise BindingError(f"{name!r} is a {type(value).__name__}, not a turnproof.provider.Binding")
+    if not isinstance(value, Binding | SessionBinding):
+        raise BindingError(
+            f"{name!r} is a {type(value).__name__}, "
+            "not a turnproof.provider.Binding or a turnproof.subject.SessionBinding"
+        )
     return value
 
 
@@ -72,7 +119,6 @@ def _import(name: str, module: str) -> Any:
 
 
 def _suggestion(value: object, step: str) -> str:
-    bindings = (
-        [key for key, item in vars(value).items() if isinstance(item, Binding)] if hasattr(value, "__dict__") else []
-    )
+    there = vars(value) if hasattr(value, "__dict__") else {}
+    bindings = [key for key, item in there.items() if isinstance(item, Binding | SessionBinding)]
     return did_you_mean(step, bindings) or (f" (bindings there: {', '.join(bindings)})" if bindings else "")

@@ -12,6 +12,16 @@
     link = "https://example.org/issues/7"
     expires = 2027-01-31
 
+    [[tool.turnproof.declared-difference]]      # meant, and known to `turnproof compare`
+    adapter = "mine"
+    name = "stream-usage-late"
+    reason = "the old path reads usage after the stream"
+
+    [tool.turnproof.gates]                      # for `turnproof gate`
+    phase = 2
+    session = "my_pkg.turnproof_binding:SESSION"
+    existing_tests = "pytest -q tests/unit"
+
 A key that is not known is refused: a typo must not switch anything off. In `turnproof.toml` the same keys stand at the
 top, without `tool.turnproof`.
 """
@@ -19,9 +29,10 @@ top, without `tool.turnproof`.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 
@@ -51,6 +62,52 @@ class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return f"known issue {self.adapter} {self.requirement} [{self.path}]"
 
 
+class DeclaredDifference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A difference that is meant: between an adapter's two paths, or from the adapter it is compared `against`.
+
+    `name` is that of a kind of difference. Adapters are named as they name themselves, or as the command line does.
+    """
+
+    adapter: str
+    name: str
+    reason: str
+    against: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What it is about."""
+        return self.adapter, self.against, self.name
+
+    def __str__(self) -> str:
+        between = f" against {self.against}" if self.against else ""
+        return f"declared difference {self.adapter}{between} {self.name}"
+
+
+class GateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What `turnproof gate` is to look at.
+
+    phase:          the phase whose gate it is, where the command line names none.
+    session:        the session: `reference`, an installed name, or `module:attribute`.
+    pilot:          the adapter it is run with; empty: the session's own.
+    flag:           the environment variable of the migration flag; empty: as the session's binding says.
+    flag_off, flag_on: what the variable is set to.
+    flip_phase:     the first phase in which the flag is on for whoever has not set it.
+    existing_tests: the command of the project's own tests, words as in a shell, though none is used. It is run in the
+                    folder of the settings file. Empty: none.
+    existing_tests_seconds: how long each run of it may take.
+    """
+
+    phase: int | None = None
+    session: str = "reference"
+    pilot: str = ""
+    flag: Annotated[str, msgspec.Meta(pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")] = ""
+    flag_off: str = "0"
+    flag_on: str = "1"
+    flip_phase: Annotated[int, msgspec.Meta(ge=2, le=4)] = 3
+    existing_tests: str = ""
+    existing_tests_seconds: Annotated[float, msgspec.Meta(gt=0)] = 900.0
+
+
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """What a project may set; a command-line option wins over each. None: not set here.
 
@@ -64,6 +121,11 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     jobs: int | None = None
     seed: int | None = None
     known_issue: tuple[KnownIssue, ...] = ()
+    declared_difference: tuple[DeclaredDifference, ...] = ()
+    gates: GateSettings = GateSettings()
+
+
+_LISTS: Mapping[str, type[msgspec.Struct]] = {"known-issue": KnownIssue, "declared-difference": DeclaredDifference}
 
 
 class Config(msgspec.Struct, frozen=True):
@@ -83,7 +145,7 @@ def load_config(folder: Path) -> Config:
     """The settings of the nearest file, from `folder` upwards to the root of the repository.
 
     Raises UsageError, with file and path to the spot, for a file that cannot be read, an unknown key, a value of the
-    wrong type, two entries for the same known issue, or two files side by side.
+    wrong type, two entries for the same known issue or declared difference, or two files side by side.
     """
     folder = folder.resolve()
     for place in (folder, *folder.parents):
@@ -109,15 +171,19 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _settings(file: Path, table: Any, path: str) -> Settings:
     _refuse_unknown(file, table, Settings, path)
-    issues = table.get("known-issue", ()) if isinstance(table, dict) else ()
-    for number, issue in enumerate(issues if isinstance(issues, list) else ()):
-        _refuse_unknown(file, issue, KnownIssue, f"{path}.known-issue[{number}]")
+    if isinstance(table, dict):
+        _refuse_unknown(file, table.get("gates"), GateSettings, f"{path}.gates")
+    for key, struct in _LISTS.items():
+        entries = table.get(key, ()) if isinstance(table, dict) else ()
+        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            _refuse_unknown(file, entry, struct, f"{path}.{key}[{number}]")
     try:
         settings = msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
         reason, _, spot = str(error).partition(" - at `")
         raise UsageError(f"{file}: {path}{spot.removeprefix('$').rstrip('`')}: {reason}") from error
-    _refuse_twins(file, settings.known_issue, path)
+    _refuse_twins(file, settings.known_issue, f"{path}.known-issue")
+    _refuse_twins(file, settings.declared_difference, f"{path}.declared-difference")
     return settings
 
 
@@ -129,9 +195,9 @@ def _refuse_unknown(file: Path, table: Any, struct: type[msgspec.Struct], path: 
             raise UsageError(f"{file}: {path}: unknown key {key!r}{hint}")
 
 
-def _refuse_twins(file: Path, issues: tuple[KnownIssue, ...], path: str) -> None:
+def _refuse_twins(file: Path, entries: Sequence[KnownIssue | DeclaredDifference], path: str) -> None:
     seen: dict[tuple[str, str, str], int] = {}
-    for number, issue in enumerate(issues):
-        first = seen.setdefault(issue.key, number)
+    for number, entry in enumerate(entries):
+        first = seen.setdefault(entry.key, number)
         if first != number:
-            raise UsageError(f"{file}: {path}.known-issue[{number}]: the same {issue} stands in entry {first} already")
+            raise UsageError(f"{file}: {path}[{number}]: the same {entry} stands in entry {first} already")

@@ -252,7 +252,8 @@ class ProviderBase:
 class Capabilities:
     """What an adapter claims for a model. Claimed but absent is a violation; unclaimed is reported as such.
 
-    `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed.
+    `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed. `wire` is no
+    claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
     """
 
     streaming: bool = False
@@ -271,12 +272,15 @@ class Capabilities:
     typed_errors: bool = False
     lifecycle: bool = False
     cache: Literal["none", "explicit", "managed", "implicit"] = "none"
+    wire: frozenset[str] = frozenset()
 
     def claims(self, name: str) -> bool:
-        """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache."""
+        """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache, `wire:pings` whether
+        the wire API has that trait."""
         if ":" in name:
             key, _, wanted = name.partition(":")
-            return bool(getattr(self, key) == wanted)
+            found = getattr(self, key)
+            return wanted in found if isinstance(found, frozenset) else bool(found == wanted)
         return getattr(self, name) not in (False, "none")
 
 

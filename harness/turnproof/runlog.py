@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from platform import platform, python_version
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
@@ -19,6 +22,7 @@ import msgspec
 from ._canonical import canonical
 from .errors import HarnessError, UsageError
 from .requirements import Requirement
+from .subject import SubjectKind
 from .transcript import RunKey
 from .verdict import Status, Verdict
 
@@ -32,6 +36,18 @@ class Environment(msgspec.Struct, frozen=True):
     platform: str
     packages: dict[str, str] = {}
 
+    @classmethod
+    def here(cls, packages: Iterable[str]) -> Environment:
+        """This interpreter and machine, and the installed versions of these packages."""
+        return cls(python_version(), platform(), {package: _version(package) for package in packages})
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
 
 class _Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", omit_defaults=True):
     pass
@@ -41,7 +57,8 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     """What was started. `started` is ISO 8601 in UTC; `profiles` the date of the frozen profiles (`2026.11`).
 
     `backend` is what was asked for, or `mixed` where adapters chose differently. `command` is the command line, word
-    for word; `reproduce` the options that a single requirement needs to be run again in the same way.
+    for word; `reproduce` the options that a single requirement needs to be run again in the same way. `compares` is set
+    where the run was made to compare: the two `paths` of one adapter, or two `adapters`, the first with the second.
     """
 
     turnproof: str
@@ -53,6 +70,7 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     environment: Environment
     command: tuple[str, ...] = ()
     reproduce: tuple[str, ...] = ()
+    compares: Literal["", "paths", "adapters"] = ""
     schema: str = SCHEMA
 
 
@@ -63,6 +81,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
     title: str
     level: Literal["MUST", "SHOULD"]
     profile: str
+    subject: SubjectKind = "adapter"
     capability: str | None = None
     reason: str = ""
     remedy: str = ""
@@ -76,6 +95,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
             title=requirement.title,
             level=requirement.level.value,
             profile=requirement.profile,
+            subject=requirement.subject,
             capability=", ".join(requirement.capability) or None,
             reason=requirement.reason,
             remedy=requirement.remedy,
@@ -84,11 +104,14 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
 
 
 class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
-    """An adapter that takes part. `spec` is how the user named it: an installed name or `module:attribute`.
+    """An adapter that takes part, or a session. `spec` is how the user named it: an installed name or
+    `module:attribute`.
 
-    `paths` are all that it has, also those this run left out; a requirement without a result for one of them
-    counts as unmeasured. `backend` is what answered it; `recorded` says of a replay what the cassettes were recorded
-    from (`emulated`, or `live, 2026-11-02`). `declared` names the differences between its paths that are intended.
+    Of a session, `run_with` is the adapter whose provider it was given, and `operations` what can be done with it.
+    `paths` are all that it has, also those this run left out; a requirement without a result for one of them counts as
+    unmeasured. `backend` is what answered it; `recorded` says of a replay what the cassettes were recorded
+    from (`emulated`, or `live, 2026-11-02`). `declared` names the differences between its paths that are intended,
+    `reasons` say why, by name.
     """
 
     name: str
@@ -96,10 +119,14 @@ class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
     dialect: str
     model: str
     backend: str
+    kind: SubjectKind = "adapter"
+    run_with: str = ""
     paths: tuple[str, ...] = ()
     recorded: str | None = None
     capabilities: dict[str, Any] = {}
     declared: tuple[str, ...] = ()
+    reasons: dict[str, str] = {}
+    operations: tuple[str, ...] = ()
 
 
 class TranscriptLine(_Line, frozen=True, kw_only=True, tag="transcript"):

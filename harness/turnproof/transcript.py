@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 
 import msgspec
 
+from ._canonical import canonical
 from .messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolSchema
 from .provider import Path
 
@@ -24,6 +25,12 @@ class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_
     """Not empty for what a purity probe did after the conversation: `fresh`, `reversed`, `threads`."""
 
 
+class SessionOpened(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="session_opened"):
+    """The session stands ready; `path` is the one that it says it is on."""
+
+    path: Path
+
+
 class TurnBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="turn_began"):
     """A scenario turn starts; `text` is what the user says."""
 
@@ -31,7 +38,10 @@ class TurnBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="turn
 
 
 class CallBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="call_began"):
-    """The session hands these messages, system text and tools to the adapter. `round` counts tool-result rounds."""
+    """The session hands these messages, system text and tools to the adapter. `round` counts tool-result rounds.
+
+    `path` is that of the provider which is called.
+    """
 
     messages: tuple[Message, ...]
     system: str | None
@@ -40,14 +50,16 @@ class CallBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="call
     streamed: bool
     attempt: int = 0
     response_schema: Any = None
+    path: Path | None = None
 
 
 class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wire_request"):
     """A request as the server saw it.
 
     `headers` are kept by allow-list; `body` is the parsed JSON (or the text that was not JSON), `digest` of the
-    raw bytes. `extra` marks unscripted operations; `findings` are the rules it offends, enforced or only logged,
-    each `{"rule", "evidence", "status", "kind", "message", "path", "enforced"}`.
+    raw bytes, and `raw` their text where writing `body` out again would not give the same. `extra` marks unscripted
+    operations; `findings` are the rules it offends, enforced or only logged, each
+    `{"rule", "evidence", "status", "kind", "message", "path", "enforced"}`.
     """
 
     exchange: int
@@ -57,8 +69,16 @@ class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wi
     body: Any
     digest: str
     operation: str
+    raw: str = ""
     extra: bool = False
     findings: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def data(self) -> bytes:
+        """The body's bytes as they arrived."""
+        if self.raw or self.body is None:
+            return self.raw.encode()
+        return self.body.encode() if isinstance(self.body, str) else canonical(self.body)
 
 
 class WireResponse(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wire_response"):
@@ -146,9 +166,10 @@ class Failed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="failed"
 
 
 class Cancelled(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="cancelled"):
-    """The token was set, at this point of the scenario."""
+    """The turn was cancelled at this point of the scenario: its token was set, or the session `stopped`."""
 
     at: str
+    stopped: bool = False
 
 
 class ToolRun(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="tool_run"):
@@ -182,9 +203,10 @@ class Saved(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="saved"):
 
 
 class Loaded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="loaded"):
-    """A session was loaded into a fresh one."""
+    """A session was loaded into a fresh one. `damaged` says that the text had been: the run does not go on with it."""
 
     messages: tuple[Message, ...]
+    damaged: bool = False
 
 
 class Swapped(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="swapped"):
@@ -193,8 +215,36 @@ class Swapped(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="swappe
     name: str
 
 
+class Reset(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="reset"):
+    """The session was told to forget the conversation."""
+
+
+class Reverted(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="reverted"):
+    """The session went back to the end of turn `to` of its history, counted from 0."""
+
+    to: int
+
+
+class Refused(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="refused"):
+    """An operation of the session raised; it has to have changed nothing."""
+
+    operation: str
+    error: str
+    message: str
+
+
+class UsageReport(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="usage_report"):
+    """What the session gives as its provider's last figures, after a turn."""
+
+    usage: TokenUsage
+
+
 class HistorySnapshot(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="history"):
-    """The history after an operation: the session's (`owner=session`) or the provider's own (`owner=provider`)."""
+    """The history after an operation: the session's (`owner=session`) or the provider's own (`owner=provider`).
+
+    `after` is `turn`, or the operation by the word that scenarios have for it. After `tamper` the list that the session
+    had handed out before had been emptied.
+    """
 
     owner: Literal["session", "provider"]
     messages: tuple[Message, ...]
@@ -224,7 +274,8 @@ class RunEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="run_e
 
 
 Event: TypeAlias = (
-    TurnBegan
+    SessionOpened
+    | TurnBegan
     | CallBegan
     | WireRequest
     | WireResponse
@@ -242,6 +293,10 @@ Event: TypeAlias = (
     | Saved
     | Loaded
     | Swapped
+    | Reset
+    | Reverted
+    | Refused
+    | UsageReport
     | HistorySnapshot
     | TurnEnded
     | RunEnded

@@ -29,7 +29,7 @@ from .reading import (
 )
 
 
-@check("core/turns-come-to-an-end", unfinished=True)
+@check("core/turns-come-to-an-end", unfinished=True, without_calls=True)
 def turns_come_to_an_end(view: View) -> Findings:
     """The only check that also judges runs that were cut short."""
     end = view.transcript.end
@@ -126,7 +126,7 @@ def no_request_is_refused(view: View) -> Findings:
             continue
         for call in turn.calls:
             for exchange in call.exchanges:
-                refusals = [one for one in exchange.refusals if not _is_size(view, one)]
+                refusals = [one for one in exchange.refusals if not _may_happen(view, one)]
                 if not refusals:
                     yield "requests against the rules of the API"
                     continue
@@ -140,9 +140,10 @@ def no_request_is_refused(view: View) -> Findings:
                 )
 
 
-def _is_size(view: View, refusal: Mapping[str, JSON]) -> bool:
+def _may_happen(view: View, refusal: Mapping[str, JSON]) -> bool:
+    """Nobody knows beforehand that a prompt is too long, or that a managed cache has ended."""
     meaning = view.dialect.error_meaning(refusal["status"], refusal["kind"], refusal["message"])
-    return meaning == "context-limit"
+    return meaning in ("context-limit", "cache-expired")
 
 
 @check(
@@ -346,7 +347,7 @@ def side_requests_stay_few(view: View) -> Findings:
             yield "side requests"
 
 
-@check("core/adapter-prints-nothing")
+@check("core/adapter-prints-nothing", without_calls=True)
 def adapter_prints_nothing(view: View) -> Findings:
     """Standard output belongs to the application."""
     printed = view.transcript.end.stdout

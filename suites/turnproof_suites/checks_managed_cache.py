@@ -32,7 +32,8 @@ def _prefix(call: Call) -> bytes:
 
 
 def _is_lost(exchange: Exchange) -> bool:
-    return exchange.error_meaning == "cache-expired"
+    """Whether an answer was refused because the cache that the request named was gone."""
+    return exchange.generates and exchange.error_meaning == "cache-expired"
 
 
 @check("cache/managed-cache-serves-the-prefix")

@@ -49,19 +49,15 @@ def names_stay_apart(view: View) -> Findings:
 
 @check("tools/names-are-legal")
 def names_are_legal(view: View) -> Findings:
-    """In the characters that every provider takes: letters, digits, underscore and hyphen, at most 64."""
+    """In the characters and the length that the API takes."""
     for request in requested(view):
         for name in [tool.name for tool in request.sent.tools] + [
             call.name for call in calls_made(request.sent.messages)
         ]:
-            if _legal(name):
+            if view.dialect.legal_name.fullmatch(name):
                 yield "tool names"
             else:
                 yield violated(f"{request.where}: {name!r} went out as the name of a tool")
-
-
-def _legal(name: str) -> bool:
-    return 0 < len(name) <= 64 and name.isascii() and all(char.isalnum() or char in "_-" for char in name)
 
 
 @check("tools/replayed-calls-use-declared-names")

@@ -43,8 +43,8 @@ def same_number_of_requests(view: View) -> Findings:
     for turn in view.turns:
         if not turn.normal or turn.ended is None or turn.ended.outcome != "answer" or _is_special(turn):
             continue
-        rounds = [call.began.round for call in turn.calls]
-        sent = sum(len(call.generated) for call in turn.calls)
+        rounds = [call.began.round for call in turn.calls if not call.lost_cache]
+        sent = sum(len(call.generated) for call in turn.calls if not call.lost_cache)
         if rounds == list(range(len(rounds))) and sent == len(rounds):
             yield "requests of turns"
         else:
@@ -53,7 +53,7 @@ def same_number_of_requests(view: View) -> Findings:
 
 def _is_special(turn: TurnView) -> bool:
     """A paused answer is continued where the path can, and a prompt that was too long is sent again, shorter."""
-    return any(call.paused or call.failed is not None for call in turn.calls)
+    return any(call.paused or (call.failed is not None and not call.lost_cache) for call in turn.calls)
 
 
 def _comparable(view: View) -> Iterator[TurnView]:
@@ -63,7 +63,7 @@ def _comparable(view: View) -> Iterator[TurnView]:
 
 def _rounds(view: View) -> JSON:
     turns = [turn for turn in _comparable(view) if not _is_special(turn)]
-    return {str(turn.index): [call.began.round for call in turn.calls] for turn in turns} or None
+    return {str(turn.index): [call.began.round for call in turn.calls if not call.lost_cache] for turn in turns} or None
 
 
 @check("parity/same-history-after-each-turn", aspect=lambda view: _histories(view))

@@ -14,7 +14,7 @@ from turnproof.view.diff import differences
 from .reading import Requested, plain
 
 
-@check("persistence/loaded-history-is-the-saved-one")
+@check("persistence/loaded-history-is-the-saved-one", without_calls=True)
 def loaded_history_is_the_saved_one(view: View) -> Findings:
     """Every part, every id, by value."""
     for before, turn in _turns(view):

@@ -12,7 +12,7 @@ _AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _KEY_NAMES = frozenset({"key", "api_key", "apikey", "api-key", "x-api-key", "access_token", "token"})
 
 
-@check("security/key-is-nowhere-else")
+@check("security/key-is-nowhere-else", without_calls=True)
 def key_is_nowhere_else(view: View) -> Findings:
     """Not in a body, an address, an error's text, a callback, a saved session or on standard output."""
     leaks = view.transcript.end.leaks
@@ -22,7 +22,7 @@ def key_is_nowhere_else(view: View) -> Findings:
         yield "everything recorded of the run"
 
 
-@check("security/key-stays-out-of-addresses")
+@check("security/key-stays-out-of-addresses", without_calls=True)
 def key_stays_out_of_addresses(view: View) -> Findings:
     """Addresses end up in logs, traces and exceptions."""
     for exchange in view.exchanges:
@@ -33,7 +33,7 @@ def key_stays_out_of_addresses(view: View) -> Findings:
             yield "addresses"
 
 
-@check("security/the-key-it-was-given-is-used")
+@check("security/the-key-it-was-given-is-used", without_calls=True)
 def the_key_it_was_given_is_used(view: View) -> Findings:
     """Not one from the environment, nor that of an earlier session."""
     for exchange in view.exchanges:

@@ -13,6 +13,7 @@ from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
 from turnproof.view import View
 from turnproof.view.diff import differences, show
+from turnproof.view.plain import joined
 
 from .reading import Requested, answered, by_place, requested, spoken_text, thoughts_in
 
@@ -89,7 +90,7 @@ def nothing_is_forged(view: View) -> Findings:
     for call in view.calls:
         for exchange in call.generated:
             sent = exchange.call.messages if exchange.call is not None else ()
-            for thought in (thought for message in sent for thought in thoughts_in(message.parts)):
+            for thought in (thought for message in sent for thought in thoughts_in(joined(message.parts))):
                 if _seal(thought) in known:
                     yield "thinking sent back"
                 else:
@@ -100,7 +101,7 @@ def nothing_is_forged(view: View) -> Findings:
 
 def _finished(answer: WireAnswer) -> tuple[Thought, ...]:
     """The thoughts that came whole: those with a signature, or all of a whole answer where thoughts have none."""
-    thoughts = thoughts_in(answer.parts)
+    thoughts = thoughts_in(joined(answer.parts))
     signed = tuple(thought for thought in thoughts if thought.provider_data is not None)
     return signed if signed or not answer.complete else thoughts
 

@@ -180,14 +180,18 @@ def unknown_and_failing_tools_are_answered(view: View) -> Findings:
 
 @check("tools/string-results-go-out-unquoted")
 def string_results_go_out_unquoted(view: View) -> Findings:
-    """A tool that returns text has returned that text, without quotes or escapes around it."""
+    """A tool that returns text has returned that text, without quotes or escapes around it.
+
+    Where the API wants results as objects, the text is a member of one.
+    """
     for request in requested(view):
         for own, sent in matched_results(request.held, request.sent.messages):
             if not isinstance(own.result, str) or not own.result.strip():
                 continue
-            if own.result == sent.result:
+            said = sent.result.values() if isinstance(sent.result, dict) else [sent.result]
+            if own.result in said:
                 yield "text results"
-            elif own.is_error and isinstance(sent.result, str) and own.result in sent.result:
+            elif own.is_error and any(isinstance(one, str) and own.result in one for one in said):
                 yield "text results"  # an error may be introduced as one
             else:
                 yield violated(

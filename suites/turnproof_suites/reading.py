@@ -6,7 +6,6 @@ left out) the readings are made equal first.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -17,10 +16,8 @@ from turnproof.dialects.base import Call, WireAnswer
 from turnproof.errors import ContextLimitError
 from turnproof.messages import (
     JSON,
-    FileRef,
     FinishReason,
     FunctionCall,
-    InlineData,
     Message,
     Part,
     ProviderResponse,
@@ -29,6 +26,7 @@ from turnproof.messages import (
     ToolResult,
 )
 from turnproof.view import Exchange, ProviderCall, TurnView, View
+from turnproof.view.plain import plain as plain
 
 _T = TypeVar("_T")
 
@@ -66,7 +64,7 @@ class Requested:
         return self.call.began.messages
 
 
-def _once_per_view(read: Callable[[View], _T]) -> Callable[[View], _T]:
+def once_per_view(read: Callable[[View], _T]) -> Callable[[View], _T]:
     """Most checks read the same things from the same run: they are read once, and forgotten with the view."""
     known: WeakKeyDictionary[View, _T] = WeakKeyDictionary()
 
@@ -79,7 +77,7 @@ def _once_per_view(read: Callable[[View], _T]) -> Callable[[View], _T]:
     return remembered
 
 
-@_once_per_view
+@once_per_view
 def answered(view: View) -> tuple[Answered, ...]:
     """The calls that got a whole answer and returned; cut and faulty ones are not among them."""
     ended = ((call, call.answer, call.response) for call in view.calls)
@@ -90,7 +88,7 @@ def answered(view: View) -> tuple[Answered, ...]:
     )
 
 
-@_once_per_view
+@once_per_view
 def requested(view: View) -> tuple[Requested, ...]:
     """All requests for an answer that could be read, repeated attempts included."""
     return tuple(
@@ -220,35 +218,3 @@ def _matched(held: Iterable[_T], sent: Iterable[_T], name: Callable[[_T], str]) 
     for one in held:
         if left.get(name(one)):
             yield one, left[name(one)].pop(0)
-
-
-def plain(messages: Iterable[Message], *, thoughts: bool = False) -> JSON:
-    """A conversation by its content: roles, texts, calls, results and media, without marks, ids and signatures."""
-    found = []
-    for message in messages:
-        parts = [form for part in message.parts if (form := _plain_part(part, thoughts)) is not None]
-        if parts:
-            found.append({"role": message.role, "parts": parts})
-    return found
-
-
-def _plain_part(part: Part, thoughts: bool) -> JSON:
-    match part:
-        case Text(text=text):
-            return {"text": text} if text.strip() else None
-        case FunctionCall(id=name, name=tool, args=args):
-            return {"call": name, "name": tool, "args": args}
-        case ToolResult(call_id=name, result=result, is_error=error, attachments=attachments):
-            return {"result": name, "value": result, "error": error, "attached": [_digest(one) for one in attachments]}
-        case InlineData() | FileRef():
-            return {"media": _digest(part)}
-        case Thought(text=text):
-            return {"thought": text} if thoughts else None
-        case _:
-            return {"other": type(part).__name__}
-
-
-def _digest(part: InlineData | FileRef) -> str:
-    if isinstance(part, FileRef):
-        return part.uri
-    return f"{part.mime_type} {hashlib.blake2b(part.data, digest_size=8).hexdigest()}"

@@ -139,6 +139,13 @@ def test_a_call_comes_whole_in_one_chunk_whatever_its_pieces() -> None:
     assert b'"args": {"bed": "3"}' in chunk.data
 
 
+@pytest.mark.parametrize("pieces", [(), ("",), ("{", "}")])
+def test_a_call_without_arguments_has_an_empty_object(pieces: tuple[str, ...]) -> None:
+    rendered = render(reply(ReplyPart(FunctionCall("", "read_sensor"), pieces)), asked())
+    (call,) = parts_of(rendered)
+    assert call["functionCall"]["args"] == {}
+
+
 def test_behind_a_call_a_stream_ends_without_the_remark_that_a_batch_answer_has() -> None:
     said = reply(*LOOK, finish=FinishReason.TOOL_USE)
     assert ending(render(said, asked()))["finishMessage"] == "Model generated function call(s)."

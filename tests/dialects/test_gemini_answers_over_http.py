@@ -39,7 +39,8 @@ SAID = {
     "filtered": reply(finish=FinishReason.SAFETY),
     "armoured": reply(finish=FinishReason.SAFETY, raw_finish=finishes.MODEL_ARMOR),
     "refused-in-words": reply(Text("No."), finish=FinishReason.REFUSAL),
-    "blocked-prompt": reply(finish=FinishReason.REFUSAL),
+    "refused-without-a-word": reply(finish=FinishReason.REFUSAL),
+    "blocked-prompt": reply(finish=FinishReason.SAFETY, raw_finish="PROMPT_BLOCKED:PROHIBITED_CONTENT"),
     "unknown-finish": reply(Text("Sunny."), finish=FinishReason.UNKNOWN, raw_finish="SUNDOWN"),
     "no-figures": reply(Text("a"), usage={"fresh": 0, "cache_read": 0, "output": 0}),
 }

@@ -65,6 +65,7 @@ def test_a_reason_that_the_api_lacks_is_our_mistake() -> None:
         (FinishReason.SAFETY, None, {}),
         (FinishReason.SAFETY, "MODEL_ARMOR", None),
         (FinishReason.SAFETY, "RECITATION", {}),
+        (FinishReason.REFUSAL, None, {}),
     ],
 )
 @pytest.mark.parametrize("form", FORMS)
@@ -95,7 +96,7 @@ def test_nothing_at_all_comes_in_both_recorded_forms() -> None:
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        (reply(finish=FinishReason.REFUSAL), "PROHIBITED_CONTENT"),
+        (reply(finish=FinishReason.REFUSAL, raw_finish="PROMPT_BLOCKED:PROHIBITED_CONTENT"), "PROHIBITED_CONTENT"),
         (reply(finish=FinishReason.SAFETY, raw_finish="PROMPT_BLOCKED:BLOCKLIST"), "BLOCKLIST"),
         (reply(Text("never said"), finish=FinishReason.SAFETY, raw_finish="PROMPT_BLOCKED"), "SAFETY"),
     ],

@@ -154,6 +154,14 @@ def test_odd_bodies_are_read_as_far_as_they_go(body: bytes, frame: bytes) -> Non
     assert b"".join(event.data for event in DIALECT.split_stream({}, frame % body)) == frame % body
 
 
+def test_feedback_on_a_prompt_that_was_answered_blocks_nothing() -> None:
+    chunk = b'{"candidates": [{"content": {"parts": [{"text": "a"}]}}], "promptFeedback": {"safetyRatings": []}}'
+    answer = DIALECT.read_response(200, {}, chunk)
+    assert (answer.parts, answer.finish) == ((Text("a"),), None)
+    framed = b"data: %b\r\n\r\n" % chunk
+    assert DIALECT.split_stream({}, framed) == (WireEvent(framed, "text", "a"),)
+
+
 def test_only_the_first_candidate_is_read() -> None:
     body = b'{"candidates": [{"content": {"parts": [{"text": "a"}]}}, {"content": {"parts": [{"text": "b"}]}}]}'
     assert DIALECT.read_response(200, {}, body).parts == (Text("a"),)

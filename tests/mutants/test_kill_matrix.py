@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from turnproof.certify import kill_matrix
+from turnproof.certify.deciding import decide
 from turnproof.certify.mutants import exit_code, mutants, select
 from turnproof.certify.options import MutantsOptions
 from turnproof.certify.scenarios import suite_scenarios
@@ -16,7 +17,7 @@ from turnproof.driver import Lab, RunSpec
 from turnproof.errors import CatalogueError, HarnessError
 from turnproof.evidence import digest
 from turnproof.exits import Exit
-from turnproof.requirements import judge, load_suite
+from turnproof.requirements import load_suite
 from turnproof.transcript import RunKey
 
 FIVE = (
@@ -134,13 +135,13 @@ def test_nothing_measured_is_no_success(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_check_that_falls_over_is_a_fault_and_no_survivor(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def failing(requirement: Any, path: Any, views: Any, **options: Any) -> Any:
+    def failing(requirement: Any, path: Any, views: Any, *rest: Any) -> Any:
         every = list(views)
         if any("DEBUG" in view.transcript.end.stdout for view in every):
             raise HarnessError("the check of core/finish-reason-says-why failed")
-        return judge(requirement, path, every, **options)
+        return decide(requirement, path, every, *rest)
 
-    monkeypatch.setattr(kill_matrix, "judge", failing)
+    monkeypatch.setattr(kill_matrix, "decide", failing)
     code, matrix = run(tmp_path, "answer-printed")
     assert (code, matrix["counts"]) == (Exit.FAULT, {"fault": 1})
     assert "the check of core/finish-reason-says-why failed" in capsys.readouterr().out

@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from turnproof.bindings import subject_of
 from turnproof.cancel import CancelToken
 from turnproof.dialects.base import Call, HttpRequest, Rendered, WireEvent
-from turnproof.driver.mutation import mutated_binding
+from turnproof.driver.mutation import mutated
 from turnproof.errors import InvalidRequestError, RateLimitError
 from turnproof.messages import (
     FinishReason,
@@ -270,7 +271,7 @@ FOREIGN = Binding(
 
 def test_a_mutant_wraps_an_adapter_whatever_its_calling_form() -> None:
     endpoint = Endpoint("http://127.0.0.1:1", "key", "m")
-    binding = mutated_binding(FOREIGN, "finish-always-stop")
+    binding = mutated(subject_of(FOREIGN), "finish-always-stop").adapter
     assert (binding.signature, binding.errors, binding.open_legacy) == ("full", "raised", None)
     assert binding.open_stateless is not None
     provider = binding.open_stateless(endpoint)
@@ -283,6 +284,14 @@ def test_a_mutant_wraps_an_adapter_whatever_its_calling_form() -> None:
         provider.shutdown()
 
 
-def test_a_binding_is_left_alone_without_a_mutant_and_by_a_proxy() -> None:
-    assert mutated_binding(FOREIGN, None) is FOREIGN
-    assert mutated_binding(FOREIGN, "call-ids-replaced") is FOREIGN
+def test_a_subject_is_left_alone_without_a_mutant_and_by_a_proxy() -> None:
+    subject = subject_of(FOREIGN)
+    assert mutated(subject, None) is subject
+    assert mutated(subject, "call-ids-replaced") is subject
+
+
+def test_a_broken_session_stands_on_the_adapter_as_it_is() -> None:
+    subject = mutated(subject_of(FOREIGN), "stop-not-heard")
+    assert subject.adapter is FOREIGN
+    assert subject.session is not subject_of(FOREIGN).session
+    assert subject.name == "foreign"

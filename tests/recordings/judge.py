@@ -15,15 +15,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from turnproof.dialects.anthropic_messages import DIALECT, rules
 from turnproof.dialects.base import Call, Refusal, WireAnswer, World
 
+from .apis import Api
 from .material import Exchange, Recording
 
 Class: TypeAlias = Literal["derivable", "environmental", "not honoured"]
-
-_TOO_LONG = re.compile(r"prompt is too long: (\d+) tokens")
-_ENVIRONMENTAL = {"authentication_error", "rate_limit_error", "overloaded_error", "api_error", "timeout_error"}
 
 
 @dataclass(frozen=True)
@@ -39,51 +36,38 @@ class Judged:
     wrong: str = ""
 
 
-def judge(recordings: Iterable[Recording]) -> list[Judged]:
+def judge(recordings: Iterable[Recording], api: Api) -> list[Judged]:
     """Every exchange, with a world of its own for each recording, seeded as the recording goes on."""
+    dialect = api.dialect
     found = []
     for recording in recordings:
-        world = World(keys=frozenset(), models=DIALECT.models, clock=lambda: 0.0, any_key=True)
+        world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
         for exchange in recording.exchanges:
-            found.append(_judge(exchange, world))
-            call = DIALECT.parse(exchange.request, world)
+            found.append(_judge(exchange, api, world))
+            call = dialect.parse(exchange.request, world)
             if isinstance(call, Call):
-                DIALECT.observe(call, exchange.status, exchange.headers, exchange.body, world)
+                dialect.observe(call, exchange.status, exchange.headers, exchange.body, world)
     return found
 
 
-def refusals(exchange: Exchange, world: World) -> list[Refusal]:
+def refusals(exchange: Exchange, api: Api, world: World) -> list[Refusal]:
     """What we would refuse, enforced or not."""
-    call = DIALECT.parse(exchange.request, world)
-    return [call] if not isinstance(call, Call) else DIALECT.validate(exchange.request, call, world)
+    call = api.dialect.parse(exchange.request, world)
+    return [call] if not isinstance(call, Call) else api.dialect.validate(exchange.request, call, world)
 
 
-def _judge(exchange: Exchange, world: World) -> Judged:
-    ours = next((each for each in refusals(exchange, world) if each.enforced), None)
-    answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
-    if reason := _missing_ground(exchange, ours, answer):
+def _judge(exchange: Exchange, api: Api, world: World) -> Judged:
+    ours = next((each for each in refusals(exchange, api, world) if each.enforced), None)
+    answer = api.dialect.read_response(exchange.status, exchange.headers, exchange.body)
+    if reason := api.missing_ground(exchange, ours, answer):
         return Judged(exchange.where, "not honoured", answer.error_kind is None, reason=reason)
-    if answer.error_kind in _ENVIRONMENTAL:
-        return _environmental(exchange, ours, answer)
+    if answer.error_kind is not None and api.from_outside(answer):
+        return _environmental(exchange, api, ours, answer)
     return _derivable(exchange, ours, answer)
 
 
-def _missing_ground(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> str:
-    """Why the recording cannot tell; empty where it can."""
-    too_long = _TOO_LONG.match(answer.error_message or "")
-    if too_long and int(too_long[1]) > len(exchange.request.body):
-        return (
-            f"refused for {too_long[1]} tokens, but the recorded body has {len(exchange.request.body)} bytes: "
-            "the recorder replaced its texts"
-        )
-    unknown = (rules.INVALID_SIGNATURE, rules.INVALID_REDACTED)
-    if answer.error_kind is None and ours is not None and ours.rule in unknown:
-        return "accepted with a signature that was issued before the recording began"
-    return ""
-
-
-def _environmental(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> Judged:
-    expected = DIALECT.error_kind(exchange.status)[0] if exchange.status != 200 else answer.error_kind
+def _environmental(exchange: Exchange, api: Api, ours: Refusal | None, answer: WireAnswer) -> Judged:
+    expected = api.dialect.error_kind(exchange.status)[0] if exchange.status != 200 else answer.error_kind
     wrong = f"we refuse it: {ours.message}" if ours else ""
     if answer.error_kind != expected:
         wrong = f"{exchange.status} came with {answer.error_kind}, we know it as {expected}"

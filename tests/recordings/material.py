@@ -7,15 +7,20 @@ the API version) is put back; nothing that a request could have said by leaving 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from turnproof.dialects.base import HttpRequest
+
+_PLACE = (b"<GOOGLE_CLOUD_LOCATION>", b"LOCATION")
+"""One place under two names: the publisher masked it one way in bodies and another way in URLs."""
+
+KeptOut: TypeAlias = Callable[[str], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,14 @@ class Exchange:
 
     @property
     def streamed(self) -> bool:
-        return "sse" in self.source["response"]
+        """Whether the answer came in chunks: as events, or as the elements of one JSON array."""
+        return "sse" in self.source["response"] or isinstance(self.source["response"].get("json"), list)
+
+    @property
+    def chunks(self) -> list[Any]:
+        """The data of a streamed answer's chunks, as recorded."""
+        response = self.source["response"]
+        return [each["data"] for each in response["sse"]] if "sse" in response else list(response["json"])
 
 
 @dataclass(frozen=True)
@@ -42,12 +54,15 @@ class Recording:
     exchanges: tuple[Exchange, ...]
 
 
-def recordings(folder: Path, api: str = "anthropic") -> Iterator[Recording]:
-    """Every recording of an API, the mixed ones included, in a fixed order."""
+def recordings(folder: Path, api: str, kept_out: KeptOut) -> Iterator[Recording]:
+    """Every recording of an API, the mixed ones included, in a fixed order.
+
+    `kept_out` gives, by host, the headers that recorders filter out of every request.
+    """
     for path in sorted([*(folder / api).glob("*.json"), *(folder / "mixed").glob("*.json")]):
-        recorded = msgspec.json.decode(path.read_bytes())
+        recorded = msgspec.json.decode(path.read_bytes().replace(*_PLACE))
         exchanges = tuple(
-            _exchange(f"{path.name}#{n}", each)
+            _exchange(f"{path.name}#{n}", each, kept_out)
             for n, each in enumerate(recorded["interactions"])
             if each.get("api", recorded["api"]) == api
         )
@@ -55,15 +70,14 @@ def recordings(folder: Path, api: str = "anthropic") -> Iterator[Recording]:
             yield Recording(path.name, exchanges)
 
 
-def _exchange(where: str, recorded: Mapping[str, Any]) -> Exchange:
+def _exchange(where: str, recorded: Mapping[str, Any], kept_out: KeptOut) -> Exchange:
     request, response = recorded["request"], recorded["response"]
     url = urlsplit(request["url"])
-    headers = {"x-api-key": "recorded", "anthropic-version": "2023-06-01", **request["headers"]}
+    headers = {**kept_out(url.netloc), **request["headers"]}
+    body = msgspec.json.encode(request["json"]) if "json" in request else b""
     return Exchange(
         where=where,
-        request=HttpRequest(
-            request["method"], url.path, dict(parse_qsl(url.query)), headers, msgspec.json.encode(request["json"])
-        ),
+        request=HttpRequest(request["method"], url.path, dict(parse_qsl(url.query)), headers, body),
         status=response["status"],
         headers=response["headers"],
         body=_body(response),

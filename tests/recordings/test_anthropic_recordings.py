@@ -18,8 +18,9 @@ from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import WireAnswer
 from turnproof.messages import FunctionCall, Opaque, Text, Thought, thaw
 
+from .apis import ANTHROPIC
 from .judge import Judged, judge, table
-from .material import Exchange, Recording, recordings
+from .material import Exchange, Recording
 from .serving import Replayer, replaying
 
 Json = dict[str, Any]
@@ -27,7 +28,7 @@ Json = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def recorded() -> list[Recording]:
-    return list(recordings(recordings_dir()))
+    return list(ANTHROPIC.recordings(recordings_dir()))
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def exchanges(recorded: list[Recording]) -> list[Exchange]:
 
 @pytest.fixture(scope="module")
 def judged(recorded: list[Recording]) -> list[Judged]:
-    return judge(recorded)
+    return judge(recorded, ANTHROPIC)
 
 
 # -- what is decided

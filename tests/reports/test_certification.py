@@ -15,7 +15,7 @@ import pytest
 from turnproof.dialects.base import Evidence
 from turnproof.reports import Certification, certification, certification_json
 from turnproof.reports.badge import badge_json
-from turnproof.reports.standing import profile_standing, standing
+from turnproof.reports.standing import profile_standing, standing, wire_of
 from turnproof.runlog import ResultLine
 from turnproof.verdict import Status, Verdict, held, violated
 
@@ -196,3 +196,24 @@ def test_profiles_come_in_the_order_of_the_catalogue_of_profiles(tmp_path: Path)
     results = [*GOOD, result("streaming/chunks", "stateless", held("x")), result("zeta/own-profile", "stateless", OK)]
     profiles = certified(tmp_path, results, catalogue=catalogue).adapters["anthropic"].profiles
     assert list(profiles) == ["core", "streaming", "tools", "thinking", "zeta"]
+
+
+SESSION = msgspec.structs.replace(ADAPTER, name="chat", kind="session", run_with="anthropic")
+ASKED_OF_SESSIONS = requirement("history/reset-empties-it", subject="session")
+
+
+def test_a_session_is_shown_as_one_with_the_adapter_it_was_run_with(tmp_path: Path) -> None:
+    report = certified(tmp_path, (), adapters=[ADAPTER, SESSION]).adapters
+    assert (report["anthropic"].kind, report["anthropic"].run_with) == ("adapter", "")
+    assert (report["chat"].kind, report["chat"].run_with) == ("session", "anthropic")
+    assert wire_of(report["anthropic"]) == "anthropic-messages"
+    assert wire_of(report["chat"]) == "session run with anthropic, anthropic-messages"
+
+
+def test_what_is_asked_of_sessions_is_not_missing_in_an_adapter(tmp_path: Path) -> None:
+    catalogue = [*CATALOGUE, ASKED_OF_SESSIONS]
+    report = certified(tmp_path, GOOD, adapters=[ADAPTER, SESSION], catalogue=catalogue).adapters
+    assert report["anthropic"].certified
+    assert "history" not in report["anthropic"].profiles
+    assert report["chat"].profiles["history"].unmeasured == 1
+    assert not report["chat"].certified

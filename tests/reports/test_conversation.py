@@ -23,14 +23,19 @@ from turnproof.transcript import (
     HistorySnapshot,
     LateCallback,
     Loaded,
+    Refused,
+    Reset,
     Response,
     Retried,
+    Reverted,
     RunEnded,
     RunKey,
     Saved,
+    SessionOpened,
     Swapped,
     Thinking,
     Transcript,
+    UsageReport,
     UsageUpdate,
     WireRequest,
     WireResponse,
@@ -111,6 +116,27 @@ def test_what_happens_to_a_session_is_told() -> None:
         "session saved, 2 characters",
         "session loaded, 1 messages",
         "provider replaced by a fresh anthropic",
+    ]
+
+
+def test_what_is_done_with_a_session_is_told() -> None:
+    lines = told(
+        SessionOpened(path="legacy"),
+        Cancelled(at="text:2", stopped=True),
+        Reset(),
+        Reverted(to=1),
+        Loaded(messages=(HI,), damaged=True),
+        Refused(operation="revert", error="IndexError", message="no such turn"),
+        UsageReport(usage=USAGE),
+    )
+    assert [(label, text) for _, label, text in lines[:-1]] == [
+        ("session opened on the legacy path", ""),
+        ("stopped at text:2", ""),
+        ("conversation reset", ""),
+        ("went back to the end of turn 2 of the history", ""),
+        ("damaged session loaded, 1 messages", ""),
+        ("revert was refused: IndexError", "no such turn"),
+        ("usage that the session gives", "tokens: prompt 7, output 2, total 9"),
     ]
 
 

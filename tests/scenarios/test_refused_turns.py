@@ -17,13 +17,29 @@ from turnproof.scenarios import load
 from .bad import Bad, check_refused, turn
 
 TURNS = [
-    turn("nothing", "{}", "", "needs 'user', 'before', or both"),
+    turn("nothing", "{}", "", "needs 'user', or something to do: 'before' or 'revert'"),
     turn("not-a-mapping", "hello", "", "expected a turn, found the text hello"),
     turn("unknown-key", "user: a\nmodle: b", ".modle", "did you mean 'model'?"),
     turn("unanswered", "user: a", "", "needs 'model'"),
     turn("answer-to-nobody", "before: gc\nmodel: b", ".model", "nothing is said in this turn"),
     turn("cancel-of-nothing", "before: gc\ncancel: before-start", ".cancel", "nothing is said in this turn"),
     turn("unknown-action", "before: [save-laod]\nuser: a\nmodel: b", ".before[0]", "did you mean 'save-load'?"),
+    turn("action-of-old", "before: clear\nuser: a\nmodel: b", ".before", "unknown word 'clear'; one of gc, save-load"),
+    turn("revert-to-a-word", "revert: first\nuser: a\nmodel: b", ".revert", "expected a whole number"),
+    turn("revert-below-the-first", "revert: -1\nuser: a\nmodel: b", ".revert", "must be 0 or more"),
+    turn("answer-after-a-revert", "revert: 0\nmodel: b", ".model", "nothing is said in this turn"),
+    turn(
+        "cancel-by-nobody",
+        "user: a\nmodel: b\ncancel: {at: batch, by: stopp}",
+        ".cancel.by",
+        "did you mean 'stop'?",
+    ),
+    turn(
+        "stop-of-nothing",
+        "user: a\nmodel: b\ncancel: {at: before-start, by: stop}",
+        ".cancel.by",
+        "there is no turn yet that could be stopped",
+    ),
     turn("user-says-nothing", "user: []\nmodel: b", ".user", "the user says nothing"),
     turn("user-number", "user: 3\nmodel: b", ".user", "found the number 3"),
     turn("user-unknown-part", "user: [{imag: png}]\nmodel: b", ".user[0]", "did you mean 'image'?"),

@@ -328,6 +328,59 @@ def test_a_turn_of_actions_alone_says_nothing(read: Read) -> None:
     assert [bool(turn.user) for turn in scenario.turns] == [True, False, False]
 
 
+def test_a_turn_may_do_nothing_but_go_back(read: Read) -> None:
+    scenario = read(
+        "title: T\nturns: [{user: U, model: b}, {revert: 0}, {before: tamper, revert: 7, user: U, model: b}]"
+    )
+    assert [turn.revert for turn in scenario.turns] == [None, 0, 7]
+
+
+def test_a_cancel_says_whether_the_session_is_stopped(read: Read) -> None:
+    scenario = read(
+        """
+        title: T
+        turns:
+          - {user: U, model: b, cancel: {after: "text:1", by: stop}}
+          - {user: U, model: b, cancel: {at: batch}}
+          - {user: U, model: b}
+        """
+    )
+    assert [turn.cancel.by for turn in scenario.turns if turn.cancel] == ["stop", "token"]
+
+
+def test_a_scenario_may_be_for_sessions_alone(read: Read) -> None:
+    turns = "turns: [{user: U, model: b}]"
+    assert read(f"title: T\n{turns}").subject == "adapter"
+    assert read(f"title: T\nsubject: session\n{turns}").subject == "session"
+
+
+@pytest.mark.parametrize(
+    ("turn", "operations"),
+    [
+        ("{user: U, model: b}", ()),
+        ("{before: gc, user: U, model: b}", ("collect",)),
+        ("{before: [save-load, damaged-load], user: U, model: b}", ("load", "save")),
+        ("{before: [new-provider, tamper, reset], user: U, model: b}", ("reset", "swap")),
+        ("{revert: 0, user: U, model: b}", ("revert",)),
+        ("{system: S, user: U, model: b}", ("configure",)),
+        ("{user: U, model: b, cancel: {at: batch, by: stop}}", ("stop",)),
+        ("{user: [U, V], model: b}", ("send_parts",)),
+        ("{user: [{image: png}], model: b}", ("send_parts",)),
+    ],
+)
+def test_a_scenario_knows_what_its_session_must_be_able_to_do(
+    turn: str, operations: tuple[str, ...], read: Read
+) -> None:
+    assert read(f"title: T\nturns: [{turn}]").operations == operations
+
+
+def test_the_system_text_of_a_turn_is_the_last_one_given(read: Read) -> None:
+    scenario = read(
+        "title: T\nsystem: A\nturns: [{user: U, model: b}, {system: B, user: U, model: b}, {user: U, model: b}]"
+    )
+    assert [scenario.system_in(turn) for turn in range(3)] == ["A", "B", "B"]
+
+
 def test_names_are_paths_and_come_in_order(tmp_path: Path) -> None:
     for name in ("b/two", "a/deep/one", "c"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -24,10 +24,19 @@ def turns() -> list[Turn]:
     return [turn for scenario in SCENARIOS.values() for turn in scenario.turns]
 
 
-def test_there_are_many_and_a_quick_run_has_few_enough() -> None:
-    quick = [scenario for scenario in SCENARIOS.values() if scenario.depth == "quick"]
+def test_there_are_many_and_a_quick_run_of_an_adapter_has_few_enough() -> None:
+    quick = [one for one in SCENARIOS.values() if one.depth == "quick" and one.subject == "adapter"]
     assert len(SCENARIOS) >= 32
     assert 28 <= len(quick) <= 44
+
+
+def test_what_only_sessions_run_is_little_more() -> None:
+    """And has something in it that no adapter is asked for."""
+    for_sessions = [scenario for scenario in SCENARIOS.values() if scenario.subject == "session"]
+    assert 1 <= len(for_sessions) <= 8
+    for scenario in for_sessions:
+        asked = {action for turn in scenario.turns for action in turn.before} | set(scenario.operations)
+        assert asked & {"tamper", "damaged-load", "reset", "revert", "stop"}, scenario.name
 
 
 @pytest.mark.parametrize("kind", get_args(FaultKind))
@@ -50,6 +59,11 @@ def test_something_happens_after_every_kind_of_event(kind: str) -> None:
 @pytest.mark.parametrize("action", BEFORE)
 def test_every_action_happens(action: str) -> None:
     assert any(action in turn.before for turn in turns())
+
+
+def test_a_session_goes_back_and_is_stopped() -> None:
+    assert {turn.revert is not None for turn in turns()} == {True, False}
+    assert {turn.cancel.by for turn in turns() if turn.cancel is not None} == {"token", "stop"}
 
 
 @pytest.mark.parametrize("error", sorted(set(ERRORS) - {"ContentFilterError", "CacheExpiredError"}))

@@ -86,7 +86,9 @@ class Made:
         options: dict[str, Any] | None = None,
         names: dict[str, str] | None = None,
     ) -> None:
-        self.scenario = Scenario(name=name, title=name, turns=turns, system=system, cache=cache, options=options or {})
+        self.scenario = Scenario(
+            name=name, title=name, turns=turns, system=system, tools=tuple(tools), cache=cache, options=options or {}
+        )
         self.key = RunKey(name, path, mode, repeat)  # type: ignore[arg-type]
         self.events: list[Event] = []
         self.history: list[Message] = []
@@ -132,6 +134,13 @@ class Made:
                 )
             )
         return self
+
+    def operated(self, done: str, *events: Event, held: Sequence[Message] | None = None) -> Made:
+        """An operation ahead of the next turn, by the word that scenarios have for it, and what is held after it."""
+        self.history = list(self.history if held is None else held)
+        where = self._turn + 1
+        snapshot = HistorySnapshot(owner="session", messages=tuple(self.history), after=done, turn=where)
+        return self.add(*(replace(event, turn=where) for event in events), snapshot)
 
     def add(self, *events: Event) -> Made:
         """Record events as they are."""

@@ -13,7 +13,7 @@ from tests.shared_material import shared_dir
 
 import turnproof_suites
 from turnproof.errors import CatalogueError
-from turnproof.provider import Capabilities, Difference
+from turnproof.provider import Capabilities
 from turnproof.requirements import (
     PROFILES,
     Catalogue,
@@ -150,6 +150,7 @@ def test_a_small_catalogue_loads(tmp_path: Path) -> None:
         ({"sources": ["somebody said so"]}, "somebody said so"),
         ({"capability": ["stream"]}, "did you mean 'streaming'"),
         ({"capability": ["cache:huge"]}, "cache:huge"),
+        ({"differences": ["stream-usage-lat"]}, "did you mean 'stream-usage-late'"),
         ({"reason": " "}, "reason is blank"),
         ({"scenarios": []}, "no scenario"),
         ({"paths": ["sideways"]}, "sideways"),
@@ -246,15 +247,6 @@ def test_lacking_capabilities_are_named() -> None:
     requirement = load_suite().catalogue["cache/at-most-four-marks"]
     assert requirement.lacks(Capabilities(cache="managed")) == ("cache:explicit",)
     assert requirement.lacks(Capabilities(cache="explicit")) == ()
-
-
-def test_declared_differences_must_be_known_and_have_a_reason() -> None:
-    catalogue = load_suite().catalogue
-    catalogue.check_declared([Difference("stream-usage-late", "the gateway sends it last")])
-    with pytest.raises(CatalogueError, match="did you mean 'stream-usage-late'"):
-        catalogue.check_declared([Difference("stream-usage-lat", "x")])
-    with pytest.raises(CatalogueError, match="no reason"):
-        catalogue.check_declared([Difference("stream-usage-late", " ")])
 
 
 def test_two_checks_for_one_requirement_are_refused() -> None:

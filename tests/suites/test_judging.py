@@ -8,6 +8,7 @@ import pytest
 
 from turnproof.dialects.base import Evidence
 from turnproof.errors import CatalogueError, HarnessError
+from turnproof.messages import TokenUsage
 from turnproof.provider import Capabilities, Difference
 from turnproof.requirements import (
     Findings,
@@ -16,12 +17,12 @@ from turnproof.requirements import (
     Requirement,
     judge,
     judge_parity,
-    stale_differences,
 )
+from turnproof.transcript import Response
 from turnproof.verdict import Status, Verdict, held, violated
 from turnproof.view import View
 
-from .build import Made, scripted
+from .build import Made, response_with, scripted, spoilt
 
 NAME = "core/something"
 
@@ -219,22 +220,54 @@ def test_an_aspect_that_one_path_lacks_is_a_difference() -> None:
     assert parity({("stateless", 0): [1], ("legacy", 1): None}).status is Status.VIOLATED
 
 
-def test_a_declared_difference_excuses_only_what_it_is_for() -> None:
-    differ = {("stateless", 0): [1], ("legacy", 0): [2], ("legacy", 1): [2]}
-    declared = (Difference("usage-late", "the SDK reports it at the end"),)
-    excused = parity(differ, declared, knows=("usage-late",))
+def test_noise_beside_a_difference_hides_it_not() -> None:
+    noisy = {("stateless", 0): {"id": 1, "text": "a"}, ("legacy", 0): {"id": 2, "text": "b"}}
+    verdict = parity({**noisy, ("legacy", 1): {"id": 3, "text": "b"}})
+    assert verdict.status is Status.VIOLATED
+    assert verdict.detail == "$.text: stateless 'a', legacy 'b'"
+
+
+LATE = Difference("stream-usage-late", "the SDK reports it at the end")
+
+
+def usage_parity(declared: tuple[Difference, ...], knows: tuple[str, ...], key: str = "0/0#0") -> Verdict:
+    """Parity of a usage that the legacy path does not report in streams, read under this key."""
+
+    def check(view: View) -> Findings:
+        yield "x"
+
+    def told(view: View) -> Any:
+        response = view.calls[0].response
+        return {key: response.usage.prompt_tokens if response is not None else None}
+
+    late = response_with(usage=TokenUsage())
+    first, second = (spoilt(run(path="legacy", repeat=repeat), Response, late) for repeat in (0, 1))
+    found = registry(check, told)
+    verdict = judge_parity(
+        requirement(differences=knows), [run()], [first], [second], declared=declared, registry=found
+    )
+    assert verdict is not None
+    return verdict
+
+
+def test_a_declared_difference_is_held_and_named() -> None:
+    excused = usage_parity((LATE,), ("stream-usage-late",))
     assert excused.status is Status.HELD
-    assert excused.compared == ("declared difference usage-late",)
-    assert parity(differ, declared).status is Status.VIOLATED
+    assert excused.compared == ("declared difference stream-usage-late",)
 
 
-def test_a_declared_difference_that_never_occurs_is_stale() -> None:
-    declared = (Difference("usage-late", "r"), Difference("never", "r"))
-    differ = {("stateless", 0): [1], ("legacy", 0): [2], ("legacy", 1): [2]}
-    verdict = parity(differ, declared, knows=("usage-late", "never"))
-    assert stale_differences(declared, [verdict]) == ()
-    same = parity({("stateless", 0): [1], ("legacy", 0): [1], ("legacy", 1): [1]}, declared, knows=("usage-late",))
-    assert [found.name for found in stale_differences(declared, [same])] == ["usage-late", "never"]
+def test_a_difference_that_the_requirement_does_not_know_excuses_nothing() -> None:
+    assert usage_parity((LATE,), ()).status is Status.VIOLATED
+
+
+def test_a_declared_difference_of_another_kind_excuses_nothing() -> None:
+    other = Difference("callbacks-at-the-end", "the SDK gives calls last")
+    assert usage_parity((other,), ("callbacks-at-the-end",)).status is Status.VIOLATED
+
+
+def test_a_declared_difference_excuses_nothing_at_another_place() -> None:
+    assert usage_parity((LATE,), ("stream-usage-late",), key="1/0#0").status is Status.VIOLATED
+    assert usage_parity((LATE,), ("stream-usage-late",), key="0").status is Status.HELD
 
 
 def test_a_requirement_without_an_aspect_has_no_parity() -> None:

@@ -354,7 +354,14 @@ def test_parsed_output_is_compared_by_value_not_by_spelling() -> None:
 
 
 def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
-    from . import test_cancellation_checks, test_core_checks, test_error_checks, test_tool_checks
+    from . import (
+        test_cancellation_checks,
+        test_core_checks,
+        test_error_checks,
+        test_history_checks,
+        test_operation_checks,
+        test_tool_checks,
+    )
 
     cases = [
         *ALL,
@@ -364,6 +371,8 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
         *test_cancellation_checks.CASES,
         *test_error_checks.ERRORS,
         *test_error_checks.RECOVERY,
+        *test_history_checks.CASES,
+        *test_operation_checks.CASES,
     ]
     # The comparison of modes takes two runs and has tests of its own.
     assert {case.id for case in cases} | {"streaming/stream-and-batch-agree"} == set(suite().profiles.ids)

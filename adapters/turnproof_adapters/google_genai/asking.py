@@ -52,5 +52,10 @@ def opened(stream: Callable[[], Iterator[Answer]], body: bytes | None = None) ->
     """A stream of the SDK's, with its first piece on hand: until that is asked for, the SDK has sent nothing."""
     with carrying(body) as carried:
         pieces = stream()
-        first = next(pieces, None)
+        try:
+            first = next(pieces, None)
+        except BaseException:
+            # The SDK leaves a stream open that it cannot read.
+            carried.close()
+            raise
     return Source(chain(() if first is None else (first,), pieces), carried.close)

@@ -96,7 +96,10 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
         self._usage = TokenUsage()
 
     def set_cache_plugin(self, plugin: CachePlugin | None) -> None:
-        """Let a plugin have the service keep system text and tools for later requests; it can mark nothing else."""
+        """Let a plugin have the service keep system text and tools for later requests; it can mark nothing else.
+
+        A call whose cache the service has lost raises CacheExpiredError. Made again, it names another one.
+        """
         self._cache_plugin = plugin
 
     def get_history(self) -> list[Message]:

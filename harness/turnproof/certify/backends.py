@@ -23,6 +23,7 @@ from ..emulator import CassetteResponder, Responder, ScriptResponder, ServerRun
 from ..emulator.responders import ProxyResponder
 from ..errors import CassetteError, UsageError
 from ..provider import Binding
+from ..subject import Subject
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +41,14 @@ def cassette_roots() -> tuple[Path, ...]:
     return tuple(Path(next(iter(module.__path__))) for module in modules)
 
 
-def choose_backend(spec: str, binding: Binding, wanted: str | None) -> Choice:
-    """The backend for an adapter. Raises CassetteError when a replay is asked for and there are no cassettes."""
-    found = next((root for root in cassette_roots() if (root / binding.name).is_dir()), None)
-    if wanted == "replay" or (wanted is None and found is not None and ":" not in spec):
+def choose_backend(spec: str, subject: Subject, wanted: str | None) -> Choice:
+    """The backend for a subject. Raises CassetteError when a replay is asked for and there are no cassettes."""
+    if wanted == "replay" and subject.kind == "session":
+        raise CassetteError(f"{subject.name!r} is a session, and no cassettes are kept of sessions: emulate it")
+    found = next((root for root in cassette_roots() if (root / subject.name).is_dir()), None)
+    if wanted == "replay" or (wanted is None and found and ":" not in spec and subject.kind == "adapter"):
         if found is None:
-            raise CassetteError(f"no cassettes for {binding.name!r}: record some with `turnproof record {spec}`")
+            raise CassetteError(f"no cassettes for {subject.name!r}: record some with `turnproof record {spec}`")
         return Choice("replay", found)
     return Choice("live" if wanted == "live" else "emulate")
 
@@ -78,13 +81,13 @@ class Backends:
         words = self._recorded.get(spec) or set()
         return ", ".join(sorted(words)) or None
 
-    def prepare(self, spec: str, binding: Binding, scenarios: set[str]) -> None:
+    def prepare(self, spec: str, subject: Subject, scenarios: set[str]) -> None:
         """Load an adapter's cassettes. Raises CassetteError for a missing, damaged or newer one."""
         choice = self._choices[spec]
         if choice.folder is None:
             return
         for scenario in sorted(scenarios):
-            cassette = self._cassette(choice.folder, binding.name, scenario, None)
+            cassette = self._cassette(choice.folder, subject.name, scenario, None)
             words = "emulated" if cassette.recorded == "emulated" else f"live, {cassette.date}"
             self._recorded.setdefault(spec, set()).add(words)
 

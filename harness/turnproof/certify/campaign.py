@@ -6,14 +6,14 @@ A campaign is driven by pytest (one item a verdict), but knows nothing of it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ..dialects import dialect
 from ..driver import Lab, RunSpec
 from ..evidence import EvidenceStore
-from ..provider import Binding
 from ..runlog import ResultLine, RunWriter, TranscriptLine
 from ..scenarios import Scenario
+from ..subject import Subject
 from ..transcript import RunKey, Transcript
 from ..verdict import Status, Verdict
 from ..view import View
@@ -27,7 +27,7 @@ class Campaign:
     def __init__(
         self,
         plan: Plan,
-        adapters: dict[str, Binding],
+        adapters: Mapping[str, Subject],
         lab: Lab,
         store: EvidenceStore,
         scenarios: Sequence[Scenario],
@@ -67,6 +67,10 @@ class Campaign:
             wire = dialect(self.adapters[spec.adapter].dialect)
             self._views[spec.adapter].append(View(transcript, wire, spec.scenario, digest))
 
+    def views(self, spec: str) -> tuple[View, ...]:
+        """The runs of an adapter, in the plan's order; none before they were measured."""
+        return tuple(self._views[spec])
+
     def _keep(self, spec: RunSpec, transcript: Transcript) -> str:
         """Store a run as it ends, while others go on: an interrupted campaign keeps what it has."""
         digest = self._store.put(transcript)
@@ -77,10 +81,10 @@ class Campaign:
 
     def verdict(self, item: Item) -> Verdict:
         """The item's verdict; recorded as a result."""
-        binding = self.adapters[item.adapter]
-        adapter = Claimed(binding.claims(), binding.declared, self._scenarios)
-        verdict = decide(item.requirement, item.path, self._views[item.adapter], adapter)
-        line = ResultLine(adapter=binding.name, requirement=item.requirement.id, path=item.path, verdict=verdict)
+        subject = self.adapters[item.adapter]
+        claimed = Claimed.by(subject, self._scenarios)
+        verdict = decide(item.requirement, item.path, self._views[item.adapter], claimed)
+        line = ResultLine(adapter=subject.name, requirement=item.requirement.id, path=item.path, verdict=verdict)
         self.results.append(line)
         return verdict
 

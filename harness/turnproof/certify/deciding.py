@@ -2,66 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..provider import Capabilities, Difference
 from ..requirements import REGISTRY, Registry, Requirement, judge, judge_parity
 from ..scenarios import Scenario
+from ..subject import OPERATIONS, Subject, SubjectKind
 from ..verdict import Verdict, inconclusive, not_claimed
 from ..view import View
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What an adapter has said of itself, and all scenarios of the suite."""
+    """What a subject has said of itself, and all scenarios of the suite."""
 
     claims: Capabilities
     declared: Sequence[Difference]
     scenarios: Sequence[Scenario]
+    kind: SubjectKind = "adapter"
+    operations: Collection[str] = OPERATIONS
+
+    @classmethod
+    def by(cls, subject: Subject, scenarios: Sequence[Scenario]) -> Claimed:
+        """What a subject says when it is asked."""
+        return cls(subject.claims(), subject.declared, scenarios, subject.kind, subject.operations)
 
     def missing(self, requirement: Requirement) -> tuple[str, ...]:
-        """The features, not claimed, of the scenarios that the requirement looks at."""
+        """What the scenarios that the requirement looks at need, and is not claimed: features and operations."""
         found = {
-            feature
+            lacking
             for scenario in self.scenarios
             if requirement.looks_at(scenario.name)
-            for feature in scenario.features
-            if not self.claims.claims(feature)
+            for lacking in lacking_for(scenario, self.claims, self.operations)
         }
         return tuple(sorted(found))
+
+
+def lacking_for(scenario: Scenario, claims: Capabilities, operations: Collection[str]) -> list[str]:
+    """What a scenario needs and a subject lacks: capabilities, and operations of its session (`revert()`)."""
+    lacking = [feature for feature in scenario.features if not claims.claims(feature)]
+    return lacking + [spelled(operation) for operation in scenario.operations if operation not in operations]
+
+
+def spelled(operation: str) -> str:
+    """An operation of a session as reports spell it, a function as one."""
+    return operation if operation == "message_ids" else f"{operation}()"
 
 
 def decide(
     requirement: Requirement,
     path: str,
     views: Iterable[View],
-    adapter: Claimed,
+    subject: Claimed,
     registry: Registry = REGISTRY,
 ) -> Verdict:
     """The verdict on one requirement for `stateless`, `legacy` or `parity`.
 
-    Where no run had anything that the requirement looks at, and there are scenarios that the adapter does not claim the
-    features for, the requirement is not claimed either; the verdict names the features.
+    Where no run had anything that the requirement looks at, and there are scenarios that the subject does not claim
+    what they need for, the requirement is not claimed either; the verdict names it. Nor is what a session cannot do, or
+    does not show.
     """
     every = list(views)
+    if unfit := _out_of_sight(requirement, every, subject, registry):
+        return not_claimed(unfit)
     if path == "parity":
-        verdict = _parity(requirement, every, adapter, registry)
+        verdict = _parity(requirement, every, subject, registry)
     else:
-        verdict = judge(requirement, path, every, claims=adapter.claims, registry=registry)  # type: ignore[arg-type]
-    if verdict.compared_nothing and (missing := adapter.missing(requirement)):
-        return not_claimed(f"no run shows it without what the adapter does not claim: {', '.join(missing)}")
+        verdict = judge(requirement, path, every, claims=subject.claims, registry=registry)  # type: ignore[arg-type]
+    if verdict.compared_nothing and (missing := subject.missing(requirement)):
+        return not_claimed(f"no run shows it without what the {subject.kind} does not claim: {', '.join(missing)}")
     return verdict
 
 
-def _parity(requirement: Requirement, views: Sequence[View], adapter: Claimed, registry: Registry) -> Verdict:
+def _out_of_sight(requirement: Requirement, views: Sequence[View], subject: Claimed, registry: Registry) -> str:
+    """Why a session cannot be judged by this requirement; empty where it can."""
+    if lacking := [operation for operation in requirement.operations if operation not in subject.operations]:
+        return f"the session lacks {', '.join(map(spelled, lacking))}"
+    on_calls = requirement.subject == "adapter" and not registry[requirement.id].without_calls
+    if subject.kind == "session" and on_calls and _hides_calls(views):
+        return "the session does not show its provider calls"
+    return ""
+
+
+def _hides_calls(views: Sequence[View]) -> bool:
+    turns = [turn for view in views for turn in view.turns if turn.spoken]
+    return bool(turns) and not any(turn.calls for turn in turns)
+
+
+def _parity(requirement: Requirement, views: Sequence[View], subject: Claimed, registry: Registry) -> Verdict:
     found = judge_parity(
         requirement,
         [view for view in views if view.key.path == "stateless"],
         [view for view in views if view.key.path == "legacy" and view.key.repeat == 0],
         [view for view in views if view.key.path == "legacy" and view.key.repeat == 1],
-        declared=adapter.declared,
-        claims=adapter.claims,
+        declared=subject.declared,
+        claims=subject.claims,
         registry=registry,
     )
     return found if found is not None else inconclusive("the requirement has no aspect to compare")

@@ -15,11 +15,12 @@ import msgspec
 
 from ..driver.mutation import Mutant
 from ..errors import HarnessError
-from ..provider import Binding
-from ..requirements import Level, Requirement, judge, judge_parity
+from ..requirements import REGISTRY, Level, Requirement
+from ..subject import Subject
 from ..transcript import Failed, RunKey
 from ..verdict import Status, Verdict
 from ..view import View
+from .deciding import Claimed, decide
 
 MOST_OTHERS = 5
 """Requirements that a mutant may trip besides its own before that is worth a remark."""
@@ -63,9 +64,9 @@ Verdicts = Mapping[tuple[str, str], Verdict]
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What every mutant of one adapter is judged with: the requirements it claims, and its control's runs."""
+    """What every mutant of one subject is judged with: the requirements it claims, and its control's runs."""
 
-    binding: Binding
+    subject: Subject
     requirements: tuple[Requirement, ...]
     control: Mapping[RunKey, View]
 
@@ -75,22 +76,14 @@ class Bench:
         Raises HarnessError when a check falls over.
         """
         every = list(views)
-        paths = sorted({view.key.path for view in every})
-        found: dict[tuple[str, str], Verdict] = {}
-        for requirement in self.requirements:
-            for path in paths:
-                found[requirement.id, path] = judge(requirement, path, every, claims=self.binding.claims())
-            if len(paths) == 2:
-                parity = judge_parity(
-                    requirement,
-                    [view for view in every if view.key.path == "stateless"],
-                    [view for view in every if view.key.path == "legacy" and view.key.repeat == 0],
-                    [view for view in every if view.key.path == "legacy" and view.key.repeat == 1],
-                    declared=self.binding.declared,
-                )
-                if parity is not None:
-                    found[requirement.id, "parity"] = parity
-        return found
+        paths: list[str] = sorted({view.key.path for view in every})
+        both = ["parity"] if len(paths) == 2 else []
+        claimed = Claimed.by(self.subject, ())
+        return {
+            (requirement.id, path): decide(requirement, path, every, claimed)
+            for requirement in self.requirements
+            for path in (paths + both if REGISTRY[requirement.id].aspect is not None else paths)
+        }
 
 
 class Judge:
@@ -182,6 +175,8 @@ class Judge:
             )
         if "caught" not in paths.values():
             why = before[mutant.caught_by, next(iter(paths))]
+            if why.status is Status.NOT_CLAIMED:
+                return Outcome.NOT_CLAIMED, why.message
             return Outcome.NO_CONTROL, f"for the control the requirement is {why.status}: {why.message}"
         caught = next(path for path, how in paths.items() if how == "caught")
         return Outcome.CAUGHT, verdicts[caught].message or after[mutant.caught_by, "parity"].message

@@ -1,6 +1,6 @@
-"""`turnproof mutants`: break an adapter on purpose, in every way that the suites know, and see what notices.
+"""`turnproof mutants`: break an adapter or a session on purpose, in every way that suites know; see what notices.
 
-The control, the adapter unbroken, runs the same scenarios. Mutants that hang have a lab of their own, where nobody
+The control, the subject unbroken, runs the same scenarios. Mutants that hang have a lab of their own, where nobody
 waits long for them.
 """
 
@@ -16,18 +16,20 @@ import msgspec
 
 from .. import __version__
 from .._suggest import did_you_mean
-from ..bindings import resolve_binding
+from ..bindings import resolve_subject
 from ..dialects import dialect
 from ..driver import Lab, RunSpec
 from ..driver.mutation import Mutant, all_mutants, mutant_named
 from ..errors import CatalogueError
 from ..evidence import digest
 from ..exits import Exit
-from ..provider import Binding, Path
-from ..requirements import Suite, load_suite
+from ..provider import Path
+from ..requirements import Requirement, Suite, in_words, load_suite
 from ..scenarios.model import Scenario
+from ..subject import Subject, SubjectKind
 from ..transcript import RunKey, Transcript
 from ..view import View
+from .deciding import lacking_for, spelled
 from .kill_matrix import Bench, Judge, Matrix, Outcome, Row, not_claimed_row, standings
 from .kill_matrix_text import print_matrix
 from .options import MutantsOptions
@@ -54,16 +56,21 @@ def mutants(options: MutantsOptions) -> int:
 
     0 when every mutant was caught; 1 for a survivor, a crash, a mutant that never broke anything, or a control that
     does not hold; 2 when a check or the harness failed on one; 3 when nothing was measured. Raises UsageError for
-    adapters and mutants that do not exist, and for mutants that do not fit the suite.
+    subjects and mutants that do not exist, and for mutants that do not fit the suite.
     """
     started = time.monotonic()
     suite = load_suite()
-    binding = resolve_binding(options.adapter)
-    trials = plan(options.adapter, binding, suite, suite_scenarios(suite), select(options.only))
+    subject = resolve_subject(options.adapter)
+    chosen = select(options.only)
+    if not options.only:
+        chosen = {name: mutant for name, mutant in chosen.items() if not _misplaced(mutant, suite, subject.kind)}
+    trials = plan(options.adapter, subject, suite, suite_scenarios(suite), chosen)
     runs = _Runs(_progress(sum(len(trial.runs) for trial in trials)))
-    runs.make(options, binding, trials)
-    requirements = tuple(one for one in suite.requirements if not one.lacks(binding.claims()))
-    judge = Judge(Bench(binding, requirements, runs.control))
+    runs.make(options, subject, trials)
+    requirements = tuple(
+        one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())
+    )
+    judge = Judge(Bench(subject, requirements, runs.control))
     rows = tuple(
         judge.row(trial.mutant, runs.broken[trial.name])
         if trial.runs
@@ -73,9 +80,9 @@ def mutants(options: MutantsOptions) -> int:
     control = judge.violations(runs.control)
     matrix = Matrix(
         turnproof=__version__,
-        adapter=binding.name,
-        dialect=binding.dialect,
-        model=binding.model,
+        adapter=subject.name,
+        dialect=subject.dialect,
+        model=subject.model,
         seed=options.seed,
         only=options.only,
         duration_s=round(time.monotonic() - started, 3),
@@ -83,7 +90,7 @@ def mutants(options: MutantsOptions) -> int:
         counts={str(one): count for one in Outcome if (count := sum(row.outcome is one for row in rows))},
         control=control,
         mutants=rows,
-        requirements=standings(requirements, rows),
+        requirements=standings(_within_reach(requirements, rows, subject.kind), rows),
     )
     text = msgspec.json.format(msgspec.json.encode(matrix), indent=2).decode()
     options.out.mkdir(parents=True, exist_ok=True)
@@ -116,32 +123,58 @@ def select(only: Sequence[str]) -> dict[str, Mutant]:
 
 
 def plan(
-    adapter: str, binding: Binding, suite: Suite, scenarios: Sequence[Scenario], chosen: Mapping[str, Mutant]
+    spec: str, subject: Subject, suite: Suite, scenarios: Sequence[Scenario], chosen: Mapping[str, Mutant]
 ) -> list[Trial]:
-    """The runs of each mutant: its scenarios, on its paths, in every mode, as far as the adapter claims them.
+    """The runs of each mutant: its scenarios, on its paths, in every mode, as far as the subject claims them.
 
     Raises CatalogueError for a mutant that names no requirement of the suite, or no scenario.
     """
-    claims = binding.claims()
     trials = []
     for name, mutant in chosen.items():
-        requirement = suite.catalogue[mutant.caught_by]
         mine = [one for one in scenarios if any(fnmatchcase(one.name, glob) for glob in mutant.scenarios)]
         if not mine:
             raise CatalogueError(f"mutant {name!r}: no scenario matches {' or '.join(mutant.scenarios)!r}")
-        needed = (*requirement.capability, *mutant.capability, *(feature for one in mine for feature in one.features))
-        if mutant.dialects and binding.dialect not in mutant.dialects:
-            trials.append(Trial(name, mutant, left_out=f"{binding.dialect} has no such thing to break"))
+        requirement = suite.catalogue[mutant.caught_by]
+        on = [path for path in subject.paths if path in mutant.paths and path in requirement.paths]
+        if why := _misplaced(mutant, suite, subject.kind) or _unfit(mutant, requirement, subject, mine, on):
+            trials.append(Trial(name, mutant, left_out=why))
             continue
-        lacking = [feature for feature in dict.fromkeys(needed) if not claims.claims(feature)]
-        on = [path for path in _paths(binding) if path in mutant.paths and path in requirement.paths]
-        if lacking or not on:
-            what = ", ".join(lacking) or f"the {' or '.join(mutant.paths)} path"
-            trials.append(Trial(name, mutant, left_out=f"the adapter does not claim {what}"))
-            continue
-        specs = [RunSpec(adapter, scenario, key, name) for scenario in mine for key in _keys(binding, scenario, on)]
+        specs = [RunSpec(spec, scenario, key, name) for scenario in mine for key in _keys(subject, scenario, on)]
         trials.append(Trial(name, mutant, tuple(_first_mode(specs) if mutant.fails == "hangs" else specs)))
     return trials
+
+
+def _within_reach(requirements: Iterable[Requirement], rows: Iterable[Row], kind: SubjectKind) -> list[Requirement]:
+    """The requirements that mutants of this kind of subject are there to prove: of a session, its own."""
+    named = {row.expected for row in rows}
+    return [one for one in requirements if kind == "adapter" or one.subject == kind or one.id in named]
+
+
+def _misplaced(mutant: Mutant, suite: Suite, kind: SubjectKind) -> str:
+    """Why a mutant is not for a subject of this kind; empty where it is.
+
+    Sessions are broken as sessions. Of an adapter the session is broken too, where an adapter is judged by what its
+    session does.
+    """
+    if kind == "session" and mutant.seam != "session":
+        return "it breaks adapters: name one instead of a session"
+    if kind == "adapter" and suite.catalogue[mutant.caught_by].subject == "session":
+        return "it is caught by what is required of sessions: name one instead of an adapter"
+    return ""
+
+
+def _unfit(
+    mutant: Mutant, requirement: Requirement, subject: Subject, scenarios: Iterable[Scenario], on: Sequence[Path]
+) -> str:
+    """What the subject has not got, and the mutant needs to break anything or to be caught; empty where it has it."""
+    claims = subject.claims()
+    lacking = [feature for feature in (*requirement.capability, *mutant.capability) if not claims.claims(feature)]
+    lacking += [spelled(name) for name in requirement.operations if name not in subject.operations]
+    for scenario in scenarios:
+        lacking += lacking_for(scenario, claims, subject.operations)
+    if lacking or not on:
+        return in_words(dict.fromkeys(lacking) or [f"the {' or '.join(mutant.paths)} path"], subject.kind)
+    return ""
 
 
 def exit_code(rows: Iterable[Row], control: Mapping[str, str]) -> Exit:
@@ -154,18 +187,13 @@ def exit_code(rows: Iterable[Row], control: Mapping[str, str]) -> Exit:
     return Exit.OK if Outcome.CAUGHT in outcomes else Exit.UNDECIDED
 
 
-def _paths(binding: Binding) -> list[Path]:
-    both: tuple[Path, ...] = ("stateless", "legacy")
-    return [path for path in both if binding.opener(path) is not None]
-
-
-def _keys(binding: Binding, scenario: Scenario, paths: Sequence[Path]) -> Iterator[RunKey]:
+def _keys(subject: Subject, scenario: Scenario, paths: Sequence[Path]) -> Iterator[RunKey]:
     for mode in scenario.modes:
-        if mode == "stream" and not binding.claims().streaming:
+        if mode == "stream" and not subject.claims().streaming:
             continue
         for path in paths:
             yield RunKey(scenario.name, path, mode)
-            if path == "legacy" and len(_paths(binding)) == 2:
+            if path == "legacy" and len(subject.paths) == 2:
                 yield RunKey(scenario.name, path, mode, repeat=1)
 
 
@@ -182,7 +210,7 @@ class _Runs:
     control: dict[RunKey, View] = field(default_factory=dict)
     broken: dict[str, dict[RunKey, View]] = field(default_factory=dict)
 
-    def make(self, options: MutantsOptions, binding: Binding, trials: Iterable[Trial]) -> None:
+    def make(self, options: MutantsOptions, subject: Subject, trials: Iterable[Trial]) -> None:
         """Make every run of the trials, and of the control on all its paths where they take place."""
         broken = [spec for trial in trials if trial.mutant.fails != "hangs" for spec in trial.runs]
         hanging = [spec for trial in trials if trial.mutant.fails == "hangs" for spec in trial.runs]
@@ -190,7 +218,7 @@ class _Runs:
         control = [
             RunSpec(options.adapter, scenario, key)
             for scenario in scenes.values()
-            for key in _keys(binding, scenario, _paths(binding))
+            for key in _keys(subject, scenario, subject.paths)
         ]
         if broken:
             with Lab(jobs=options.jobs or 2, seed=options.seed) as lab:

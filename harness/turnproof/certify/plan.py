@@ -1,7 +1,8 @@
 """What a certification needs: which requirements on which paths, and which runs they read.
 
-Nothing is left out in silence: a scenario that an adapter does not claim the features for is listed as left out, and
-requirements it does not claim get a `not-claimed` verdict.
+Nothing is left out in silence: a scenario that a subject does not claim the features for, or has not the operations
+for, is listed as left out, and requirements it does not claim get a `not-claimed` verdict. Requirements and scenarios
+that are about sessions alone are no part of an adapter's certification.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from typing import Literal, TypeAlias
 from .._suggest import did_you_mean
 from ..driver import RunSpec
 from ..errors import CatalogueError
-from ..provider import Binding, Path
+from ..provider import Path
 from ..requirements import REGISTRY, Requirement, Suite
 from ..scenarios.model import Scenario
+from ..subject import Subject
 from ..transcript import RunKey
+from .deciding import lacking_for
 
 JudgedPath: TypeAlias = Literal["stateless", "legacy", "parity"]
 PATHS: tuple[Path, Path] = ("stateless", "legacy")
@@ -27,7 +30,7 @@ PATHS: tuple[Path, Path] = ("stateless", "legacy")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One requirement on one path of one adapter: what gets one verdict."""
+    """One requirement on one path of one subject: what gets one verdict."""
 
     adapter: str
     requirement: Requirement
@@ -42,13 +45,13 @@ class Item:
 class Plan:
     """The items to decide and the runs to make.
 
-    `considered` counts the scenarios of this depth; `left_out` counts, by adapter and features, those that could not
-    be run because the features are not claimed.
+    `left_out` counts, by subject and what is lacking, the scenarios that could not be run; `considered`, by subject,
+    those of this depth that are meant for its kind.
     """
 
     items: tuple[Item, ...]
     runs: tuple[RunSpec, ...]
-    considered: int = 0
+    considered: Mapping[str, int] = field(default_factory=dict)
     left_out: Mapping[str, Counter[str]] = field(default_factory=dict)
 
 
@@ -76,7 +79,7 @@ def select(
 
 
 def plan(
-    adapters: Mapping[str, Binding],
+    subjects: Mapping[str, Subject],
     suite: Suite,
     scenarios: Iterable[Scenario],
     requirements: Sequence[Requirement],
@@ -84,26 +87,29 @@ def plan(
     path: str | None = None,
     depth: str = "quick",
 ) -> Plan:
-    """All items and runs for these adapters."""
+    """All items and runs for these subjects."""
     items: list[Item] = []
     runs: list[RunSpec] = []
     left_out: dict[str, Counter[str]] = {}
+    considered: dict[str, int] = {}
     every = [scenario for scenario in scenarios if depth == "full" or scenario.depth == "quick"]
-    for spec, binding in adapters.items():
-        paths = [p for p in PATHS if path in (None, p) and binding.opener(p) is not None]
-        claims = binding.claims()
-        judged: list[Requirement] = [r for r in requirements if not r.lacks(claims)]
-        for requirement in requirements:
+    for spec, subject in subjects.items():
+        paths = [p for p in PATHS if path in (None, p) and p in subject.paths]
+        claims = subject.claims()
+        mine = [requirement for requirement in requirements if requirement.concerns(subject.kind)]
+        judged = [requirement for requirement in mine if not requirement.lacks(claims)]
+        for requirement in mine:
             items += [Item(spec, requirement, p) for p in paths]
             if len(paths) == 2 and REGISTRY[requirement.id].aspect is not None:
                 items.append(Item(spec, requirement, "parity"))
-        for scenario in every:
-            lacking = [feature for feature in scenario.features if not claims.claims(feature)]
-            if lacking:
+        meant = [scenario for scenario in every if scenario.subject in ("adapter", subject.kind)]
+        considered[spec] = len(meant)
+        for scenario in meant:
+            if lacking := lacking_for(scenario, claims, subject.operations):
                 left_out.setdefault(spec, Counter())[", ".join(lacking)] += 1
             elif any(requirement.looks_at(scenario.name) for requirement in judged):
                 runs += _runs(spec, scenario, paths, claims.streaming, depth)
-    return Plan(tuple(items), tuple(runs), len(every), left_out)
+    return Plan(tuple(items), tuple(runs), considered, left_out)
 
 
 def _runs(spec: str, scenario: Scenario, paths: Sequence[Path], streaming: bool, depth: str) -> Iterable[RunSpec]:

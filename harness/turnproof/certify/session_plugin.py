@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from ..bindings import resolve_binding
+from ..bindings import resolve_subject
 from ..driver import Lab
 from ..evidence import EvidenceStore
 from ..pytest_plugin import RequirementItems
@@ -22,14 +22,14 @@ from .scenarios import suite_scenarios
 def open_campaign(adapters: Sequence[str], only: Sequence[str], config: pytest.Config) -> RequirementItems:
     """The plugin object that adds the items. The lab and its evidence end with the pytest session."""
     suite = load_suite()
-    bindings = {spec: resolve_binding(spec) for spec in adapters}
+    subjects = {spec: resolve_subject(spec) for spec in adapters}
     requirements = select(suite.requirements, only, (), ())
     scenarios = suite_scenarios(suite)
-    the_plan = plan(bindings, suite, scenarios, requirements)
-    backends = Backends({spec: choose_backend(spec, binding, None) for spec, binding in bindings.items()})
+    the_plan = plan(subjects, suite, scenarios, requirements)
+    backends = Backends({spec: choose_backend(spec, subject, None) for spec, subject in subjects.items()})
     lab = Lab(responders=backends)
     folder = TemporaryDirectory(prefix="turnproof-evidence-")
     lab.__enter__()
     config.add_cleanup(lambda: lab.__exit__(None, None, None))
     config.add_cleanup(folder.cleanup)
-    return RequirementItems(Campaign(the_plan, bindings, lab, EvidenceStore(Path(folder.name)), scenarios))
+    return RequirementItems(Campaign(the_plan, subjects, lab, EvidenceStore(Path(folder.name)), scenarios))

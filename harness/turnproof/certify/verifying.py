@@ -6,16 +6,17 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..dialects import dialect
-from ..errors import TurnproofError, UsageError
+from ..errors import TurnproofError
 from ..evidence import EvidenceStore
 from ..provider import Capabilities, Difference
 from ..requirements import Suite, load_suite
 from ..runlog import AdapterLine, ResultLine, Run, run_digest
 from ..scenarios import Scenario
+from ..subject import OPERATIONS
 from ..verdict import Status, Verdict
 from ..view import View
 from .deciding import Claimed, decide
+from .recorded import recorded_view
 from .scenarios import suite_scenarios
 
 
@@ -69,10 +70,7 @@ def _views(run: Run, store: EvidenceStore, suite: Suite, known: Sequence[Scenari
     scenarios = {scenario.name: scenario for scenario in known}
     views: dict[str, list[View]] = defaultdict(list)
     for line in run.transcripts:
-        if line.key.scenario not in scenarios:
-            raise UsageError(f"scenario {line.key.scenario!r} of this run is no longer part of {suite.package}")
-        wire = dialect(run.adapters[line.adapter].dialect)
-        views[line.adapter].append(View(store.get(line.digest), wire, scenarios[line.key.scenario], line.digest))
+        views[line.adapter].append(recorded_view(run, line, store, scenarios))
     return views
 
 
@@ -80,7 +78,8 @@ def _verdict(
     suite: Suite, scenarios: Sequence[Scenario], adapter: AdapterLine, line: ResultLine, views: Sequence[View]
 ) -> Verdict:
     declared = [Difference(name, "declared when the run was made") for name in adapter.declared]
-    claimed = Claimed(Capabilities(**adapter.capabilities), declared, scenarios)
+    operations = adapter.operations if adapter.kind == "session" else OPERATIONS
+    claimed = Claimed(Capabilities(**adapter.capabilities), declared, scenarios, adapter.kind, operations)
     return decide(suite.catalogue[line.requirement], line.path, views, claimed, suite.registry)
 
 

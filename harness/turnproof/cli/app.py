@@ -6,8 +6,11 @@ from typing import Annotated
 
 import typer
 
+from .bench import bench
 from .certify import certify
+from .compare import compare
 from .explain import explain
+from .gate import gate
 from .listing import listing
 from .mutants import mutants
 from .record import record
@@ -49,8 +52,11 @@ def _options(
 app.command("list")(listing)
 app.command()(explain)
 app.command()(certify)
+app.command()(compare)
+app.command()(gate)
 app.command()(record)
 app.command()(serve)
+app.command()(bench)
 app.command()(mutants)
 app.command()(report)
 app.command()(verify)

@@ -1,4 +1,4 @@
-"""`turnproof certify`: measure adapters and say which requirements they meet."""
+"""`turnproof certify`: measure adapters and sessions and say which requirements they meet."""
 
 from __future__ import annotations
 
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 def certify(
     adapters: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ADAPTER", help="Installed names, or module:attribute. Default: those configured."),
+        typer.Argument(
+            metavar="ADAPTER",
+            help="Adapters or sessions: installed names, or module:attribute; SESSION@ADAPTER runs a session with "
+            "another adapter. Default: those configured.",
+        ),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="ID", help="Only these requirements; patterns like 'tools/*' work.")
@@ -47,7 +51,7 @@ def certify(
     json: Annotated[bool, typer.Option("--json", help="Print certification.json instead of the summary.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")] = False,
 ) -> Exit:
-    """Certify adapters.
+    """Certify adapters and sessions.
 
     Drives them through scripted conversations over real HTTP and says which requirements they meet, with evidence.
     """
@@ -65,7 +69,7 @@ def certify(
         path=path,
         backend=backend or settings.backend,
         depth=depth or settings.depth or "quick",
-        out=out or _configured_out(config.file, settings.out),
+        out=out or configured_out(config.file, settings.out),
         jobs=jobs or settings.jobs,
         seed=seed if seed is not None else settings.seed or 0,
         accept=accept,
@@ -104,7 +108,7 @@ def _tell(run_file: Path, *, json: bool, verbose: bool) -> None:
         print_summary(run, found, verbose=verbose)
 
 
-def _configured_out(file: Path | None, out: str | None) -> Path:
+def configured_out(file: Path | None, out: str | None) -> Path:
     """A configured folder is meant from where the settings stand; the default from where the user stands."""
     return file.parent / out if file is not None and out is not None else Path("reports")
 

@@ -10,14 +10,14 @@ import typer
 
 from ..exits import Exit
 
-Kind: TypeAlias = Literal["adapters", "dialects", "profiles", "requirements", "scenarios", "mutants"]
+Kind: TypeAlias = Literal["adapters", "sessions", "dialects", "profiles", "requirements", "scenarios", "mutants"]
 
 
 def listing(
     kind: Annotated[Kind | None, typer.Argument(help="What to list. Default: everything.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> Exit:
-    """List adapters, requirements, mutants, ..."""
+    """List adapters, sessions, requirements, ..."""
     kinds: Sequence[Kind] = [kind] if kind else get_args(Kind)
     found = {each: _LISTS[each]() for each in kinds}
     if json:
@@ -42,6 +42,30 @@ def _adapters() -> list[dict[str, Any]]:
             continue
         paths = [path for path in ("stateless", "legacy") if binding.opener(path) is not None]
         rows.append({"name": name, "dialect": binding.dialect, "model": binding.model, "paths": paths})
+    return rows
+
+
+def _sessions() -> list[dict[str, Any]]:
+    from ..bindings import resolve_subject, session_names
+    from ..errors import BindingError
+    from ..subject import OPERATIONS
+
+    rows: list[dict[str, Any]] = []
+    for name in session_names():
+        try:
+            subject = resolve_subject(name)
+        except BindingError as error:
+            rows.append({"name": name, "problem": str(error)})
+            continue
+        lacks = [operation for operation in OPERATIONS if operation not in subject.operations]
+        rows.append(
+            {
+                "name": name,
+                "run with": subject.adapter.name,
+                "paths": list(subject.paths),
+                "lacks": lacks or ["nothing"],
+            }
+        )
     return rows
 
 
@@ -95,6 +119,7 @@ def _mutants() -> list[dict[str, Any]]:
 
 _LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
     "adapters": _adapters,
+    "sessions": _sessions,
     "dialects": _dialects,
     "profiles": _profiles,
     "requirements": _requirements,

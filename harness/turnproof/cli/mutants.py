@@ -11,7 +11,7 @@ from ..exits import Exit
 
 
 def mutants(
-    adapter: Annotated[str, typer.Argument(help="The control: an installed name, or module:attribute.")] = "anthropic",
+    adapter: Annotated[str, typer.Argument(help="The control: an adapter or a session.")] = "anthropic",
     only: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only these mutants; patterns like 'drop-*' work.")
     ] = None,
@@ -20,7 +20,7 @@ def mutants(
     jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the matrix.")] = False,
 ) -> Exit:
-    """Break an adapter on purpose, see what is caught.
+    """Break an adapter or a session on purpose, see what is caught.
 
     Shows which requirement catches which mutant. A survivor gives exit code 1.
     """

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from ..messages import JSON, FinishReason, Message, Part, TokenUsage, ToolSchema
 
@@ -67,6 +67,13 @@ class Refusal:
 ErrorMeaning: TypeAlias = Literal[
     "authentication", "context-limit", "cache-expired", "content-filter", "invalid-request", "overloaded", "rate-limit"
 ]
+
+Trait: TypeAlias = Literal["calls-in-pieces", "pings", "results-first", "text-blocks"]
+"""What not every wire API has, and some requirements and mutants are about: calls that stream in fragments and can be
+cut in two; keep-alives that carry a document; that nothing may stand before the results in their message; that texts
+of one answer keep their borders."""
+
+TRAITS: tuple[Trait, ...] = get_args(Trait)
 
 Operation: TypeAlias = Literal["generate", "count_tokens", "list_models", "get_model", "cache", "other"]
 
@@ -284,6 +291,7 @@ class Dialect(Protocol):
     """What a stream may carry between events without a meaning (comments, pings): a client must read over it."""
     garbage: bytes
     """A frame of a stream that is none: a client must not take it for the end of an answer."""
+    traits: frozenset[Trait]
     legal_name: re.Pattern[str]
     """What the API takes as a tool's name, whole."""
     models: Mapping[str, ModelFacts]

@@ -7,6 +7,7 @@ follow from what was on the wire; no clock decides the order.
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import threading
 from collections.abc import Sequence
@@ -15,9 +16,11 @@ from typing import Any
 
 import msgspec
 
+from .._canonical import canonical
 from ..dialects.base import Refusal
 from ..emulator.run import CANARY_KEY, Arrived, Exchange, ServerRun
 from ..errors import HarnessError
+from ..messages import Text
 from ..scenarios.model import Scenario
 from ..transcript import Event, RunEnded, WireRequest, WireResponse
 
@@ -38,6 +41,7 @@ class Gathering:
         self._events: list[Event] = []
         self._since = 0
         self._insert_at = 0
+        self._operation_at = 0
         self._call = -1
         self._taken = 0
         self._turn = -1
@@ -48,8 +52,9 @@ class Gathering:
         lock = self._lock
 
         def hold(arrived: Arrived) -> None:
+            told = dataclasses.replace(arrived, earlier=self._text_before())
             with lock:
-                conn.send(("cancel", arrived))
+                conn.send(("cancel", told))
 
         self._conn = conn
         self._run.on_hold = hold
@@ -64,6 +69,12 @@ class Gathering:
             case "arm":
                 self._turn = payload
                 self._run.arm(payload, self._scenario.turns[payload], self._scenario.tools_in(payload))
+            case "operation-begins":
+                self._run.begin_call()
+                self._call = -1
+                self._operation_at = len(self._events)
+            case "operation-ended":
+                self._take_unclaimed()
             case "call-begins":
                 self._since = self._run.begin_call()
                 # What was asked since the last call belongs to none: a managed cache made in between, say.
@@ -97,6 +108,21 @@ class Gathering:
         events = [self._without_key(event, leaks) for event in self._events]
         return (*events, msgspec.structs.replace(ended, leaks=tuple(sorted(leaks))))
 
+    def _take_unclaimed(self) -> None:
+        """What was asked in the operation that is over and belongs to no call, or to none that was shown."""
+        shown, self._call = self._call >= 0, -1
+        exchanges = self._run.end_call(self._taken)
+        self._taken += len(exchanges)
+        at = len(self._events) if shown else self._operation_at
+        self._events[at:at] = self._wire(exchanges)
+
+    def _text_before(self) -> int:
+        """Characters of text in the answers of this turn that had been written whole, ahead of the one on its way."""
+        read = self._run.dialect.read_response
+        ended = [one for one in self._run.exchanges if one.turn == self._turn and one.ended == "completed"]
+        answers = [read(one.status, one.headers, bytes(one.body)) for one in ended]
+        return sum(len(part.text) for answer in answers for part in answer.parts if isinstance(part, Text))
+
     def _without_key(self, event: Event, leaks: set[str]) -> Event:
         """The event as it may be kept: a key in it is noted as a leak, and does not get into the evidence."""
         text = msgspec.json.encode(event)
@@ -119,13 +145,15 @@ class Gathering:
         for name in _AUTH_HEADERS:
             if name in request.headers:
                 headers[name] = "[key]" if CANARY_KEY in request.headers[name] else "[other]"
+        body = _json_or_text(request.body)
         return WireRequest(
             exchange=exchange.number,
             method=request.method,
             path=request.path + ("?" + "&".join(f"{k}={v}" for k, v in request.query.items()) if request.query else ""),
             headers=headers,
-            body=_json_or_text(request.body),
+            body=body,
             digest=hashlib.blake2b(request.body, digest_size=16).hexdigest(),
+            raw=_raw(request.body, body),
             operation=exchange.operation,
             extra=exchange.extra,
             findings=tuple(_finding(finding) for finding in exchange.findings),
@@ -166,6 +194,12 @@ def _json_or_text(body: bytes) -> Any:
         return msgspec.json.decode(body)
     except msgspec.DecodeError:
         return body.decode(errors="replace")
+
+
+def _raw(sent: bytes, body: Any) -> str:
+    """The body's text, if `body` alone would not give it back: evidence keeps JSON with its keys sorted."""
+    again = b"" if body is None else body.encode() if isinstance(body, str) else canonical(body)
+    return "" if again == sent else sent.decode("utf-8", "replace")
 
 
 def _finding(refusal: Refusal) -> dict[str, Any]:

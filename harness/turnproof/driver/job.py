@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ..scenarios.model import Scenario
+from ..subject import Flag
 from ..transcript import RunKey
 
 Backend: TypeAlias = Literal["replay", "emulate", "live"]
@@ -14,17 +15,24 @@ Backend: TypeAlias = Literal["replay", "emulate", "live"]
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
-    """One run that somebody needs: an adapter (by reference), a scenario and a key, perhaps broken by a mutant."""
+    """One run that somebody needs: a subject, a scenario and a key, perhaps broken by a mutant.
+
+    `adapter` is the subject by name, be it an adapter or a session. With `by_flag` the session is not put on the key's
+    path: its migration flag is set so that it has to choose that path itself. With `flag` it chooses by this one, as it
+    stands in the environment of the lab.
+    """
 
     adapter: str
     scenario: Scenario
     key: RunKey
     mutant: str | None = None
+    by_flag: bool = False
+    flag: Flag | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A run as a worker gets it; the worker finds the adapter's binding by its reference."""
+    """A run as a worker gets it; the worker finds the subject by its name."""
 
     adapter: str
     scenario: Scenario
@@ -34,4 +42,6 @@ class Job:
     model: str
     seed: int
     mutant: str | None = None
+    by_flag: bool = False
+    flag: Flag | None = None
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -11,16 +11,17 @@ import queue
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
-from ..bindings import resolve_binding
+from ..bindings import resolve_subject, subject_of
 from ..dialects import dialect as dialect_named
 from ..dialects.base import Dialect
 from ..emulator import EmulatorServer, Responder, ScriptResponder, ServerRun
 from ..emulator.run import CANARY_KEY
 from ..provider import Binding
+from ..subject import SessionBinding, Subject
 from ..transcript import RunEnded, Transcript
 from . import worker
 from .control import Control
@@ -63,7 +64,7 @@ class Lab:
     """Runs scenarios. `with Lab() as lab: transcript = lab.run(spec)`.
 
     `jobs` worker processes run side by side; `in_process=True` runs everything in threads of this process, for
-    debugging and for bindings that exist only here (`bindings`).
+    debugging and for bindings, of adapters or of sessions, that exist only here (`bindings`).
     """
 
     def __init__(
@@ -73,14 +74,14 @@ class Lab:
         seed: int = 0,
         in_process: bool = False,
         responders: Responders | None = None,
-        bindings: dict[str, Binding] | None = None,
+        bindings: Mapping[str, Binding | SessionBinding] | None = None,
         time_limit: float = TIME_LIMIT,
     ) -> None:
         self._jobs = 1 if in_process else max(1, jobs)
         self._seed = seed
         self._in_process = in_process
         self._responders = responders or Emulated()
-        self._bindings = dict(bindings or {})
+        self._subjects = {name: subject_of(binding) for name, binding in (bindings or {}).items()}
         self._time_limit = time_limit
         self._server = EmulatorServer()
         self._lines: list[_Line] = []
@@ -107,11 +108,11 @@ class Lab:
         """Requests the server has answered so far."""
         return self._server.requests
 
-    def binding(self, adapter: str) -> Binding:
-        """The adapter's binding, found once. Raises BindingError."""
-        if adapter not in self._bindings:
-            self._bindings[adapter] = resolve_binding(adapter)
-        return self._bindings[adapter]
+    def subject(self, name: str) -> Subject:
+        """The adapter or session of that name, found once. Raises BindingError."""
+        if name not in self._subjects:
+            self._subjects[name] = resolve_subject(name)
+        return self._subjects[name]
 
     def run(self, spec: RunSpec) -> Transcript:
         """One run."""
@@ -166,7 +167,8 @@ class Lab:
                 return
 
     def _one(self, line: _Line, spec: RunSpec) -> Transcript:
-        binding = self.binding(spec.adapter)
+        subject = self.subject(spec.adapter)
+        binding = subject.adapter
         dialect = dialect_named(binding.dialect)
         options = dict(spec.scenario.options)
         server_run = self._server.open_run(
@@ -190,6 +192,8 @@ class Lab:
             model=binding.model,
             seed=self._seed,
             mutant=spec.mutant if mutant is not None else None,
+            by_flag=spec.by_flag,
+            flag=spec.flag,
             options=options,
         )
         gathering = Gathering(server_run, spec.scenario)
@@ -199,7 +203,7 @@ class Lab:
             self._server.close_run(server_run)
         self._responders.finished(binding, spec, server_run)
         return Transcript(
-            adapter=binding.name,
+            adapter=subject.name,
             dialect=binding.dialect,
             model=binding.model,
             backend=self._responders.backend_for(spec),
@@ -210,7 +214,7 @@ class Lab:
 
     def _line(self, preload: tuple[str, ...] = ()) -> _Line:
         if self._in_process:
-            return _ThreadLine(self._time_limit, self.binding)
+            return _ThreadLine(self._time_limit, self.subject)
         return _ProcessLine(self._time_limit, preload)
 
 
@@ -301,7 +305,7 @@ class _ProcessLine(_Line):
 class _ThreadLine(_Line):
     """Runs in a thread of this process. A hung run cannot be killed; its thread is left behind."""
 
-    def __init__(self, time_limit: float, find: Callable[[str], Binding]) -> None:
+    def __init__(self, time_limit: float, find: Callable[[str], Subject]) -> None:
         super().__init__(time_limit)
         self._find = find
 

@@ -1,4 +1,4 @@
-"""Finding a mutant by name: a binding whose adapter is broken on purpose, or a rewriting proxy for the server.
+"""Finding a mutant by name: an adapter or a session broken on purpose, or a rewriting proxy for the server.
 
 Mutants come with suites (entry point group `turnproof.suites`); this module knows only their shape.
 """
@@ -20,21 +20,22 @@ from ..emulator.run import WireFilter
 from ..errors import CatalogueError
 from ..foreign import normalise, normalise_legacy
 from ..provider import Binding, Endpoint, Path
+from ..subject import SessionBinding, Subject
 
-Seam: TypeAlias = Literal["inputs", "outputs", "callbacks", "wire"]
+Seam: TypeAlias = Literal["inputs", "outputs", "callbacks", "wire", "session"]
 
 Failing: TypeAlias = Literal["hangs", "raises"]
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """An adapter broken on purpose at one seam.
+    """An adapter, or the session above it, broken on purpose at one seam.
 
     `caught_by` is the requirement expected to catch it, `scenarios` where it shows (globs), on `paths`. `wrap` breaks
     the adapter object of a path, which it gets in the one calling form; `filter` makes the rewriting proxy in front of
-    the server. `capability` names what an adapter must claim for the mutant to break anything. `fails` says that it
-    hangs or raises oddly on purpose: of any other mutant that is a crash, and no detection. `dialects` limits it to the
-    wire APIs in which what it breaks exists, or is wrong; without any it breaks adapters of them all.
+    the server; `session` breaks a session's binding. `capability` names what an adapter must claim, or the wire API
+    have (`wire:pings`), for the mutant to break anything. `fails` says that it hangs or raises oddly on purpose: of any
+    other mutant that is a crash, and no detection.
 
     Outside its scenarios and paths a mutant equals its control: the lab does not apply it there.
     """
@@ -47,10 +48,10 @@ class Mutant:
     scenarios: tuple[str, ...] = ("*",)
     wrap: Callable[[Any, Path], Any] | None = None
     filter: Callable[[], WireFilter] | None = None
+    session: Callable[[SessionBinding], SessionBinding] | None = None
     capability: tuple[str, ...] = field(default=())
     paths: tuple[Path, ...] = ("stateless", "legacy")
     fails: Failing | None = None
-    dialects: tuple[str, ...] = ()
 
     def applies_to(self, scenario: str, path: Path) -> bool:
         """Whether runs of this scenario on this path are broken."""
@@ -94,13 +95,20 @@ def _foreign(name: str) -> Mutant:
     return found
 
 
-def mutated_binding(binding: Binding, name: str | None) -> Binding:
-    """The binding with the mutant's wrapper around what it opens (the binding itself without one)."""
+def mutated(subject: Subject, name: str | None) -> Subject:
+    """The subject as the mutant leaves it: its adapter wrapped, or its session (itself without a mutant)."""
     if name is None:
-        return binding
-    wrap = mutant_named(name).wrap
-    if wrap is None:
-        return binding
+        return subject
+    mutant = mutant_named(name)
+    if mutant.session is not None:
+        return replace(subject, session=mutant.session(subject.session))
+    if mutant.wrap is not None:
+        return replace(subject, adapter=_wrapped(subject.adapter, mutant.wrap))
+    return subject
+
+
+def _wrapped(binding: Binding, wrap: Callable[[Any, Path], Any]) -> Binding:
+    """The binding with the wrapper around what it opens."""
 
     def stateless(endpoint: Endpoint) -> Any:
         assert binding.open_stateless is not None

@@ -12,16 +12,13 @@ from typing import Any
 
 import msgspec
 
-from ..provider import Binding
 from ..transcript import CallBegan, Response
 from .job import Job
 from .recorder import Recorder
 from .tap import failed
 
 
-def run_probes(
-    job: Job, binding: Binding, recorder: Recorder, calls: Sequence[CallBegan], open_provider: Callable[[], Any]
-) -> None:
+def run_probes(job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_provider: Callable[[], Any]) -> None:
     """Re-send the calls that were answered, as the scenario's `probes` ask."""
     for probe in job.scenario.probes:
         recorder.probe = probe

@@ -1,4 +1,4 @@
-"""What a run's taps write into: the events in order, and what has arrived in the call that is running."""
+"""What a run writes into: the events in order, and what has arrived of the answer that is on its way."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ..cancel import CancelToken
 from ..emulator.run import Arrived
 from ..messages import FunctionCall, TokenUsage
 from ..transcript import CallBegan, Cancelled, Chunk, Event, FunctionCallDetected, LateCallback, Thinking, UsageUpdate
@@ -17,18 +16,22 @@ SETTLE_LIMIT = 0.5
 
 
 class Recorder:
-    """Collects a run's events and knows what has arrived in the call that is running."""
+    """Collects a run's events and knows what has arrived in the call that is running.
+
+    Of a session that does not show its provider calls it only knows what the user was shown in this turn.
+    """
 
     def __init__(self, control: Control) -> None:
         self.control = control
         self.turn = -1
         self.call = -1
         self.probe = ""
-        self.token: CancelToken | None = None
         self.cut_name = ""
-        self.cancelled = False
+        self._cut: Callable[[], object] | None = None
+        self._stops = False
         self._seen = threading.Condition()
-        self._text = self._thinking = self._calls = self._usages = 0
+        self._text = self._thinking = self._calls = self._usages = self._shown = 0
+        self._in_call = False
         self.streamed = False
         self.last_calls: tuple[FunctionCall, ...] = ()
         self.on_begin: Callable[[CallBegan], None] = lambda began: None
@@ -43,10 +46,17 @@ class Recorder:
         """The place in the run that the next event belongs to."""
         return {"turn": self.turn, "call": self.call, "probe": self.probe}
 
+    def begin_turn(self, cut_name: str, cut: Callable[[], object], *, stops: bool) -> None:
+        """A turn starts. `cut` is what cancels it, where the scenario says so; whether it `stops` the session."""
+        with self._seen:
+            self._shown = 0
+        self.cut_name, self._cut, self._stops = cut_name, cut, stops
+
     def begin(self, began: CallBegan) -> None:
         """A provider call starts: the parent notes which exchanges follow."""
         with self._seen:
             self._text = self._thinking = self._calls = self._usages = 0
+            self._in_call = True
         self.on_begin(began)
         self.event(began)
         self.control.ask("call-begins", (began.call, began.probe))
@@ -54,6 +64,7 @@ class Recorder:
     def end(self) -> None:
         """The provider call is over: the parent puts its exchanges in front of the callbacks."""
         self.control.ask("call-ended")
+        self._in_call = False
 
     def saw(self, *, text: int = 0, thinking: int = 0, calls: int = 0, usages: int = 0) -> None:
         """A callback has delivered something."""
@@ -64,23 +75,35 @@ class Recorder:
             self._usages += usages
             self._seen.notify_all()
 
-    def cancel(self, at: str) -> None:
-        """Set the turn's token, and say where."""
-        if self.token is None or self.cancelled:
+    def show(self, text: str) -> None:
+        """The user is shown a piece of text."""
+        with self._seen:
+            self._shown += len(text)
+            self._seen.notify_all()
+
+    def cancel(self) -> None:
+        """Cancel the turn, once, and say where."""
+        cut, self._cut = self._cut, None
+        if cut is None:
             return
-        self.cancelled = True
-        self.event(Cancelled(at=at, **self.where))
-        self.token.cancel()
+        self.event(Cancelled(at=self.cut_name, stopped=self._stops, **self.where))
+        cut()
 
     def _cancel_from_server(self, arrived: Arrived) -> None:
         if self.streamed:
             with self._seen:
                 self._seen.wait_for(lambda: self._has(arrived), timeout=SETTLE_LIMIT)
-        self.cancel(self.cut_name)
+        self.cancel()
 
     def _has(self, arrived: Arrived) -> bool:
-        seen = Arrived(self._text, self._thinking, self._calls, self._usages)
-        return all(getattr(seen, name) >= getattr(arrived, name) for name in Arrived.__slots__)
+        if not self._in_call:
+            return self._shown >= arrived.earlier + arrived.text
+        return (
+            self._text >= arrived.text
+            and self._thinking >= arrived.thinking
+            and self._calls >= arrived.calls
+            and self._usages >= arrived.usages
+        )
 
 
 class Callbacks:

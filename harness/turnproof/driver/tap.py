@@ -25,6 +25,7 @@ from ..messages import (
     ToolSchema,
     dump_messages,
 )
+from ..provider import Path
 from ..session.ports import takes
 from ..transcript import (
     CallBegan,
@@ -91,7 +92,8 @@ class StatelessTap(Tap):
         self.recorder.call += 1
         self.recorder.streamed = on_chunk is not None
         callbacks = Callbacks(self.recorder, on_chunk, on_usage_update, on_function_call, on_thinking)
-        began = _began(self.recorder, messages, system_instruction, tools, on_chunk is not None, response_schema)
+        streamed = on_chunk is not None
+        began = _began(self.recorder, "stateless", messages, system_instruction, tools, streamed, response_schema)
         watched = {"messages": messages, "tools": tools, "response_schema": response_schema}
         return self._run(
             began,
@@ -219,12 +221,14 @@ class LegacyTap(Tap):
         held = list(self._held())
         if not (held and held[-1].role == new.role and held[-1].parts == new.parts):
             held.append(new)
-        began = _began(self.recorder, held, self._system, self._tools, callbacks is not None, response_schema)
+        streamed = callbacks is not None
+        began = _began(self.recorder, "legacy", held, self._system, self._tools, streamed, response_schema)
         return self._run(began, used, {"arguments": watched}, lambda: action(used))
 
 
 def _began(
     recorder: Recorder,
+    path: Path,
     messages: Sequence[Message],
     system: str | Text | None,
     tools: Sequence[ToolSchema] | None,
@@ -243,6 +247,7 @@ def _began(
         round=rounds,
         streamed=streamed,
         response_schema=response_schema,
+        path=path,
         **recorder.where,
     )
 

@@ -20,17 +20,17 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
-from ..bindings import resolve_binding
+from ..bindings import resolve_subject
 from ..emulator.run import CANARY_KEY
 from ..errors import TurnproofError
-from ..provider import Binding
+from ..subject import Subject
 from ..transcript import RunEnded
 from .control import Control, ControlLost
 from .drive import drive
 from .job import Job
-from .mutation import mutated_binding
+from .mutation import mutated
 
-_find_once = cache(resolve_binding)
+_find_once = cache(resolve_subject)
 
 
 def main(conn: Connection, import_path: list[str], preload: tuple[str, ...] = ()) -> None:
@@ -55,13 +55,13 @@ def execute(
     job: Job,
     control: Control,
     capture: DescriptorCapture | StreamCapture,
-    find: Callable[[str], Binding] = _find_once,
+    find: Callable[[str], Subject] = _find_once,
 ) -> RunEnded:
     """Run one job with output and logs captured; the canary's hiding places are named in the result."""
     # A second run measures noise; its logs were searched in the first one, and writing them is a tenth of a run.
     with _captured_logs(wanted=job.key.repeat == 0) as logs, capture.active():
         try:
-            ended = drive(job, mutated_binding(find(job.adapter), job.mutant), control)
+            ended = drive(job, mutated(find(job.adapter), job.mutant), control)
         except ControlLost:
             raise
         except TurnproofError as error:

@@ -16,6 +16,7 @@ import msgspec
 from .._canonical import canonical
 from ..requirements import PROFILES
 from ..runlog import AdapterLine, Environment, RequirementLine, ResultLine, Run
+from ..subject import SubjectKind
 from ..verdict import Status, worst
 
 SCHEMA = "turnproof.certification/1"
@@ -45,8 +46,13 @@ class ProfileReport(msgspec.Struct, frozen=True):
 
 
 class AdapterReport(msgspec.Struct, frozen=True):
-    """An adapter with the model it was run with. `claim` says how far the proof goes: emulated, replayed or live."""
+    """An adapter with the model it was run with, or a session with the adapter it was `run_with`.
 
+    `claim` says how far the proof goes: emulated, replayed or live.
+    """
+
+    kind: SubjectKind
+    run_with: str
     dialect: str
     model: str
     claim: str
@@ -121,13 +127,16 @@ def _adapter(run: Run, adapter: AdapterLine) -> AdapterReport:
         for line in run.requirements.values()
         if line.id in results
     }
-    unmeasured = [line for line in run.requirements.values() if _left_out(line, requirements, adapter)]
+    mine = [line for line in run.requirements.values() if line.subject in ("adapter", adapter.kind)]
+    unmeasured = [line for line in mine if _left_out(line, requirements, adapter)]
     profiles = {
         name: _profile(name, requirements, unmeasured, complete=run.complete)
-        for name in sorted({line.profile for line in run.requirements.values()}, key=_profile_order)
+        for name in sorted({line.profile for line in mine}, key=_profile_order)
     }
     claimed = [profile for profile in profiles.values() if profile.must[1] or profile.unmeasured]
     return AdapterReport(
+        kind=adapter.kind,
+        run_with=adapter.run_with,
         dialect=adapter.dialect,
         model=adapter.model,
         claim=claim(adapter),

@@ -21,16 +21,21 @@ from ..transcript import (
     HistorySnapshot,
     LateCallback,
     Loaded,
+    Refused,
+    Reset,
     Response,
     Retried,
+    Reverted,
     RunEnded,
     Saved,
+    SessionOpened,
     Swapped,
     Thinking,
     ToolRun,
     Transcript,
     TurnBegan,
     TurnEnded,
+    UsageReport,
     UsageUpdate,
     WireRequest,
     WireResponse,
@@ -104,7 +109,11 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("turn", f"turn {event.turn + 1} ended: {event.outcome}", event.shown)
         case RunEnded():
             yield from _ended(event)
-        case Cancelled() | Collected() | Saved() | Loaded() | Swapped():
+        case Refused():
+            yield Entry("session", f"{event.operation} was refused: {event.error}", event.message)
+        case UsageReport():
+            yield Entry("session", "usage that the session gives", _usage(event.usage))
+        case SessionOpened() | Cancelled() | Collected() | Saved() | Loaded() | Swapped() | Reset() | Reverted():
             yield Entry("session", _happened(event))
         case Chunk() | Thinking() | UsageUpdate():
             raise AssertionError("told together with its neighbours")
@@ -112,18 +121,28 @@ def _entries(event: Event) -> Iterator[Entry]:
             assert_never(event)
 
 
-def _happened(event: Cancelled | Collected | Saved | Loaded | Swapped) -> str:
+_Happening = SessionOpened | Cancelled | Collected | Saved | Loaded | Swapped | Reset | Reverted
+
+
+def _happened(event: _Happening) -> str:
     match event:
+        case SessionOpened():
+            return f"session opened on the {event.path} path"
         case Cancelled():
-            return f"cancelled at {event.at}"
+            return f"{'stopped' if event.stopped else 'cancelled'} at {event.at}"
         case Collected():
             return f"history collected: {len(event.before)} messages before, {len(event.after)} after"
         case Saved():
             return f"session saved, {len(event.data)} characters"
         case Loaded():
-            return f"session loaded, {len(event.messages)} messages"
+            what = "damaged session" if event.damaged else "session"
+            return f"{what} loaded, {len(event.messages)} messages"
         case Swapped():
             return f"provider replaced by a fresh {event.name}"
+        case Reset():
+            return "conversation reset"
+        case Reverted():
+            return f"went back to the end of turn {event.to + 1} of the history"
 
 
 def _pieces(what: str, pieces: list[str]) -> Entry:

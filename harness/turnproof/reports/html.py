@@ -21,7 +21,7 @@ from ..verdict import Status, Verdict
 from ._text import LOOKS, printable
 from .certification import AdapterReport, Certification, RequirementReport, reproduce
 from .conversation import Entry, conversation
-from .standing import profile_standing, standing
+from .standing import profile_standing, standing, wire_of
 
 _SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
 _PATHS = ("stateless", "legacy", "parity")
@@ -71,7 +71,7 @@ class _Section:
 
 def index_html(run: Run, report: Certification, store: EvidenceStore) -> str:
     """The page. Evidence that is missing or damaged is said on the page, where its conversation would stand."""
-    return _template().render(
+    return template("index.html.j2").render(
         run=run,
         report=report,
         sections=[_section(run, report, adapter, store) for adapter in run.adapters.values()],
@@ -80,12 +80,14 @@ def index_html(run: Run, report: Certification, store: EvidenceStore) -> str:
         looks=LOOKS,
         standing=standing,
         profile_standing=profile_standing,
-        anchor=_anchor,
+        wire_of=wire_of,
+        anchor=anchor,
     )
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """One of the pages of this package. What is put into it is escaped, and made printable."""
     environment = Environment(
         loader=PackageLoader("turnproof.reports", "."),
         autoescape=True,
@@ -94,7 +96,7 @@ def _template() -> Template:
         lstrip_blocks=True,
         finalize=_printable,
     )
-    return environment.get_template("index.html.j2")
+    return environment.get_template(name)
 
 
 def _printable(value: object) -> object:
@@ -168,6 +170,6 @@ def _path_order(path: str) -> tuple[int, str]:
     return (_PATHS.index(path) if path in _PATHS else len(_PATHS)), path
 
 
-def _anchor(*words: str) -> str:
+def anchor(*words: str) -> str:
     """An id for a place on the page: the same words give the same id, and any words a legal one."""
     return "a" + hashlib.sha256("\0".join(words).encode("utf-8", "backslashreplace")).hexdigest()[:12]

@@ -1,8 +1,13 @@
-"""Where an adapter or a profile stands, in the same words in every report."""
+"""What a subject is, and where it or a profile stands, in the same words in every report."""
 
 from __future__ import annotations
 
 from .certification import AdapterReport, ProfileReport
+
+
+def wire_of(found: AdapterReport) -> str:
+    """What it speaks; of a session, whose provider it was run with."""
+    return f"session run with {found.run_with}, {found.dialect}" if found.kind == "session" else found.dialect
 
 
 def standing(found: AdapterReport, *, complete: bool) -> str:

@@ -15,7 +15,7 @@ from ..runlog import AdapterLine, ResultLine, Run
 from ..verdict import Status
 from ._text import LOOKS, one_line, printable, shortened
 from .certification import Certification, reproduce
-from .standing import profile_standing, standing
+from .standing import profile_standing, standing, wire_of
 
 _SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
 _PLAIN_WIDTH = 120
@@ -51,7 +51,7 @@ def _adapter(console: Console, run: Run, report: Certification, adapter: Adapter
     console.print()
     console.print(
         Text.assemble((one_line(adapter.name), "bold"), ": ", (standing(found, complete=report.complete), style)),
-        Text(f"{one_line(adapter.dialect)}, {one_line(adapter.model)}, {found.claim}, profiles {report.profiles}"),
+        Text(f"{one_line(wire_of(found))}, {one_line(adapter.model)}, {found.claim}, profiles {report.profiles}"),
         sep="\n",
     )
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))

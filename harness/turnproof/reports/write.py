@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..evidence import EvidenceStore
@@ -9,6 +10,8 @@ from ..runlog import Run
 from ._text import file_name
 from .badge import badge_json
 from .certification import Certification, certification, certification_json
+from .compare_html import compare_html
+from .comparison import ComparisonReport, comparison_json
 from .html import index_html
 from .junit import junit_xml
 from .summary import summary_md
@@ -36,3 +39,14 @@ def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return report
+
+
+def write_comparison(report: ComparisonReport, folder: Path, stores: Sequence[EvidenceStore]) -> None:
+    """Write `comparison.json` and `compare.html` into `folder`, which is made if it is not there.
+
+    The page shows the runs from the first of the `stores` that has them.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "comparison.json").write_bytes(comparison_json(report))
+    (folder / "compare.html").write_text(compare_html(report, stores), "utf-8")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .catalogue import Catalogue, ProfileSet, Suite, load_suite
-from .judging import judge, judge_parity, stale_differences
-from .model import PROFILES, Level, Requirement
+from .judging import judge, judge_parity
+from .model import PROFILES, Level, Requirement, in_words
 from .registry import REGISTRY, Aspect, Check, Findings, Registry, check, compare_modes
 
 __all__ = [
@@ -21,8 +21,8 @@ __all__ = [
     "Suite",
     "check",
     "compare_modes",
+    "in_words",
     "judge",
     "judge_parity",
     "load_suite",
-    "stale_differences",
 ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +19,7 @@ import msgspec
 
 from .._suggest import did_you_mean
 from ..errors import CatalogueError
-from ..provider import Difference
+from ..parity import KIND_NAMES
 from .model import PROFILES, Requirement
 from .registry import REGISTRY, Registry
 
@@ -63,8 +63,8 @@ class Catalogue:
     def load(cls, path: Path, registry: Registry = REGISTRY) -> Catalogue:
         """Read `requirements.toml`.
 
-        Raises CatalogueError for unknown keys, malformed ids, missing sources, an id used twice, a requirement
-        without a registered check, and a check without a requirement.
+        Raises CatalogueError for unknown keys, malformed ids, missing sources, an id used twice, a difference of no
+        known kind, a requirement without a registered check, and a check without a requirement.
         """
         data = _toml(path)
         unknown = sorted(set(data) - {"requirement"})
@@ -73,6 +73,7 @@ class Catalogue:
         requirements = tuple(_requirement(path, entry) for entry in data.get("requirement", ()))
         catalogue = cls(requirements)
         catalogue._check_ids(path)
+        catalogue._check_differences(path)
         catalogue.check_against(registry)
         return catalogue
 
@@ -93,11 +94,6 @@ class Catalogue:
     def __contains__(self, name: object) -> bool:
         return any(requirement.id == name for requirement in self.requirements)
 
-    @property
-    def differences(self) -> tuple[str, ...]:
-        """The names of intended differences between paths that some requirement knows, sorted."""
-        return tuple(sorted({name for requirement in self.requirements for name in requirement.differences}))
-
     def check_against(self, registry: Registry) -> None:
         """Raise CatalogueError unless requirements and checks answer to each other, one to one."""
         ids = {requirement.id for requirement in self.requirements}
@@ -116,22 +112,19 @@ class Catalogue:
                 "renamed or removed; retire a requirement by leaving it in place"
             )
 
-    def check_declared(self, declared: Sequence[Difference]) -> None:
-        """Raise CatalogueError for a declared difference that no requirement knows, or that gives no reason."""
-        known = self.differences
-        for difference in declared:
-            if difference.name not in known:
-                hint = did_you_mean(difference.name, known)
-                raise CatalogueError(f"declared difference {difference.name!r} excuses nothing{hint}")
-            if not difference.reason.strip():
-                raise CatalogueError(f"declared difference {difference.name!r} gives no reason")
-
     def _check_ids(self, path: Path) -> None:
         seen: set[str] = set()
         for requirement in self.requirements:
             if requirement.id in seen:
                 raise CatalogueError(f"{path}: requirement {requirement.id!r} stands there twice")
             seen.add(requirement.id)
+
+    def _check_differences(self, path: Path) -> None:
+        for requirement in self.requirements:
+            for name in requirement.differences:
+                if name not in KIND_NAMES:
+                    hint = did_you_mean(name, KIND_NAMES)
+                    raise CatalogueError(f"{path}: {requirement.id!r}: no kind of difference is named {name!r}{hint}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,26 @@ per path too. And legacy is compared with a second legacy run first, so that noi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
 from ..dialects.base import Evidence
 from ..errors import HarnessError
+from ..parity import Comparison, compare_views
 from ..provider import Capabilities, Difference, Path
 from ..transcript import RunKey
 from ..verdict import Status, Verdict, combine, held, inconclusive, not_claimed, violated
 from ..view import View
-from ..view.diff import differences
-from .model import Requirement
+from ..view.diff import differences, steady, told
+from .model import Requirement, in_words
 from .registry import REGISTRY, Aspect, Check, Registry, Result, settle
 
 _DECLARED = "declared difference "
+
+_PLACE = re.compile(r"\$\.(\d+(?:/\d+#\d+)?)(?=$|[.\[])")
+"""The key that aspects have their readings under: that of a call, or of a turn."""
 
 
 def judge(
@@ -37,7 +42,7 @@ def judge(
     single run that had something to look at, the verdict is inconclusive: nothing measured is no success.
     """
     if claims is not None and (lacking := requirement.lacks(claims)):
-        return not_claimed(f"the adapter does not claim {', '.join(lacking)}")
+        return not_claimed(in_words(lacking))
     if path not in requirement.paths:
         return not_claimed(f"it says nothing of the {path} path")
     check = registry[requirement.id]
@@ -93,14 +98,15 @@ def judge_parity(
 ) -> Verdict | None:
     """Whether both paths did the same, as far as the requirement's aspect goes; None when it has no aspect.
 
-    `again` are second legacy runs: where they differ from the first, the aspect is noise there and nothing is
-    decided. A difference that the binding declared and the requirement knows is held, with a note.
+    `again` are second legacy runs: what differs between them is noise, and where there is nothing but noise, nothing is
+    decided. A difference is held, with a note, if it is of a kind that the binding declared and the requirement knows,
+    as a comparison of the whole runs names it at the same place.
     """
     aspect = registry[requirement.id].aspect
     if aspect is None:
         return None
     if claims is not None and (lacking := requirement.lacks(claims)):
-        return not_claimed(f"the adapter does not claim {', '.join(lacking)}")
+        return not_claimed(in_words(lacking))
     excuses = [difference for difference in declared if difference.name in requirement.differences]
     firsts, seconds = _by_run(requirement, legacy), _by_run(requirement, again)
     verdicts = []
@@ -120,12 +126,6 @@ def _rested(requirement: Requirement, verdict: Verdict) -> Verdict:
     return msgspec.structs.replace(verdict, rests_on=max(marks, key=list(Evidence).index))
 
 
-def stale_differences(declared: Sequence[Difference], verdicts: Iterable[Verdict]) -> tuple[Difference, ...]:
-    """The declared differences that no parity verdict of the whole run made use of."""
-    used = {item for verdict in verdicts for item in verdict.compared if item.startswith(_DECLARED)}
-    return tuple(difference for difference in declared if _DECLARED + difference.name not in used)
-
-
 def _compare(
     aspect: Aspect, stateless: View, legacy: View, again: View | None, excuses: Sequence[Difference]
 ) -> Verdict | None:
@@ -138,15 +138,35 @@ def _compare(
         return _seen(_unfinished(unfinished), *views)
     if again is None:
         return _seen(inconclusive("there is no second legacy run to tell noise from difference"), *views)
-    noise = differences(theirs, aspect(again), names=("legacy", "legacy again"))
+    repeated = aspect(again)
+    found, noise = steady(ours, theirs, repeated)
+    excused: list[str] = []
+    if found and excuses:
+        found, excused = _excused(found, compare_views(stateless, legacy, again), excuses)
+    if found:
+        lines = told(found, names=("stateless", "legacy"))
+        return _seen(violated(f"the paths differ: {lines[0]}", detail="\n".join(lines)), *views)
+    if excused:
+        return _seen(held(*(_DECLARED + name for name in excused)), *views)
     if noise:
-        return _seen(inconclusive("two legacy runs differ from each other", detail="\n".join(noise)), *views)
-    found = differences(ours, theirs, names=("stateless", "legacy"))
-    if not found:
-        return _seen(held("both paths"), *views)
-    if excuses:
-        return _seen(held(*(_DECLARED + excuse.name for excuse in excuses)), *views)
-    return _seen(violated(f"the paths differ: {found[0]}", detail="\n".join(found)), *views)
+        lines = differences(theirs, repeated, names=("legacy", "legacy again"))
+        return _seen(inconclusive("two legacy runs differ from each other", detail="\n".join(lines)), *views)
+    return _seen(held("both paths"), *views)
+
+
+def _excused(
+    found: Sequence[tuple[str, object, object]], comparison: Comparison, excuses: Sequence[Difference]
+) -> tuple[list[tuple[str, object, object]], list[str]]:
+    """What no declared difference explains, and the names of those that explain the rest."""
+    left: list[tuple[str, object, object]] = []
+    used: dict[str, None] = {}
+    for place in found:
+        at = _PLACE.match(place[0])
+        names = comparison.at(at[1]) if at is not None else comparison.names
+        telling = [excuse.name for excuse in excuses if excuse.name in names]
+        used.update(dict.fromkeys(telling))
+        left += [] if telling else [place]
+    return left, list(used)
 
 
 def _by_key(view: View) -> RunKey:

@@ -6,15 +6,17 @@ A requirement says nothing about how it is checked; `registry` holds the checks 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
 import msgspec
 
 from .._suggest import did_you_mean
-from ..dialects.base import Evidence
+from ..dialects.base import TRAITS, Evidence
 from ..errors import CatalogueError
 from ..provider import Capabilities, Path
+from ..subject import OPERATIONS, SubjectKind
 
 PROFILES = (
     "core",
@@ -30,6 +32,7 @@ PROFILES = (
     "gc",
     "recovery",
     "persistence",
+    "history",
     "handoff",
     "subagents",
     "telemetry",
@@ -52,9 +55,10 @@ class Level(StrEnum):
 
 
 class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing an adapter has to do.
+    """One thing an adapter has to do; or a session, where `subject` says so: adapters are certified without those.
 
-    `capability` names fields of `Capabilities` (`cache:explicit` for that kind of cache), all of which an adapter
+    `operations` names what has to be done with a session to see it, so that a session that cannot do it does not claim
+    the requirement. `capability` names fields of `Capabilities` (`cache:explicit` for that kind of cache), all of which an adapter
     must claim for the requirement to apply. `remedy` says what the provider does and what the adapter's code likely
     did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a fact sheet),
     `design:purity`. `scenarios` are globs that limit the runs it is judged on, `paths` limits them to one path where
@@ -70,7 +74,9 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: str
     remedy: str
     sources: tuple[str, ...]
+    subject: SubjectKind = "adapter"
     capability: tuple[str, ...] = ()
+    operations: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ("*",)
     paths: tuple[Path, ...] = ("stateless", "legacy")
     differences: tuple[str, ...] = ()
@@ -90,6 +96,8 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             )
         for name in self.capability:
             self._check(_is_capability(name), f"no capability {name!r}{did_you_mean(name, _CAPABILITIES)}")
+        for name in self.operations:
+            self._check(name in OPERATIONS, f"no operation {name!r} of a session{did_you_mean(name, OPERATIONS)}")
         cites_wire = any(source.startswith("wire:") for source in self.sources)
         self._check(
             cites_wire == (self.rests_on is not None), "`rests_on` goes with a `wire:` source, and only with one"
@@ -110,12 +118,26 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The capabilities it needs and `claims` does not have."""
         return tuple(name for name in self.capability if not claims.claims(name))
 
+    def concerns(self, kind: SubjectKind) -> bool:
+        """Whether a subject of this kind is judged by it: a session by everything, an adapter by what is its own."""
+        return self.subject in ("adapter", kind)
 
-_CAPABILITIES = tuple(Capabilities.__slots__)
+
+def in_words(lacking: Iterable[str], kind: SubjectKind = "adapter") -> str:
+    """Why something is not claimed, by the names of what it lacks: capabilities, or traits of the wire API."""
+    names = list(lacking)
+    traits = [name.removeprefix("wire:") for name in names if name.startswith("wire:")]
+    claims = [name for name in names if not name.startswith("wire:")]
+    said = [f"the wire API has no {' and no '.join(traits)}"] if traits else []
+    said += [f"the {kind} does not claim {', '.join(claims)}"] if claims else []
+    return "; ".join(said)
+
+
+_CAPABILITIES = tuple(name for name in Capabilities.__slots__ if name != "wire")
 
 
 def _is_capability(name: str) -> bool:
     field, colon, kind = name.partition(":")
     if colon:
-        return field == "cache" and kind in _CACHE_KINDS
+        return (field == "cache" and kind in _CACHE_KINDS) or (field == "wire" and kind in TRAITS)
     return field in _CAPABILITIES

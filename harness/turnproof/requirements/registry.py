@@ -47,7 +47,7 @@ class Check:
 
     `single` judges one run. `modes` judges the streamed against the one-piece run of a scenario. `aspect` extracts
     from a run what both paths must have in common (None: nothing here). `unfinished` says that the check also judges
-    runs that came to no end.
+    runs that came to no end, `without_calls` that it judges sessions, too, that do not show their provider calls.
     """
 
     id: str
@@ -55,6 +55,7 @@ class Check:
     modes: ModesFunction | None = None
     aspect: Aspect | None = None
     unfinished: bool = False
+    without_calls: bool = False
 
 
 class Registry:
@@ -76,7 +77,7 @@ class Registry:
             raise CatalogueError(f"no check is registered for {requirement!r}") from None
 
     def check(
-        self, requirement: str, *, aspect: Aspect | None = None, unfinished: bool = False
+        self, requirement: str, *, aspect: Aspect | None = None, unfinished: bool = False, without_calls: bool = False
     ) -> Callable[[_CheckT], _CheckT]:
         """Register a check of single runs. Raises CatalogueError when the id has one already."""
 
@@ -85,7 +86,9 @@ class Registry:
             if found.single is not None:
                 both = f"{_name(found.single)} and {_name(function)}"
                 raise CatalogueError(f"two checks are registered for {requirement!r}: {both}")
-            self._checks[requirement] = replace(found, single=function, aspect=aspect, unfinished=unfinished)
+            self._checks[requirement] = replace(
+                found, single=function, aspect=aspect, unfinished=unfinished, without_calls=without_calls
+            )
             return function
 
         return register

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from ..messages import JSON, FunctionCall, Part
 from .call import ProviderCall
 
+_TO_URL = str.maketrans("+/", "-_")
+_FROM_URL = str.maketrans("-_", "+/")
+
 
 class Aliases:
     """Stand-ins for strings that another run has otherwise: ids of calls, signatures, encrypted content."""
@@ -59,5 +62,15 @@ def _add(aliases: Aliases, kind: str, call: ProviderCall, parts: Iterable[Part])
         if part.provider_data is not None:
             for seal in part.provider_data.data.values():
                 if isinstance(seal, str) and seal:
-                    aliases.add(seal, b64encode(f"{kind}-seal-{where}.{sealed}".encode()).decode())
+                    alias = b64encode(f"{kind}-seal-{where}.{sealed}".encode()).decode()
+                    for spelling in _spellings(seal):
+                        aliases.add(spelling, alias)
                     sealed += 1
+
+
+def _spellings(seal: str) -> set[str]:
+    """The same bytes in both alphabets of base64, with padding and without: clients write what they have decoded."""
+    bare = seal.rstrip("=")
+    padded = bare + "=" * (-len(bare) % 4)
+    both = {seal, padded, bare}
+    return both | {one.translate(_TO_URL) for one in both} | {one.translate(_FROM_URL) for one in both}

@@ -63,6 +63,11 @@ class ProviderCall:
         return f"turn {self.began.turn} round {self.began.round} (call {self.index}{again}){probe}"
 
     @property
+    def lost_cache(self) -> bool:
+        """Whether the call came to nothing because the managed cache that it named was gone."""
+        return self.failed is not None and self.last is not None and self.last.error_meaning == "cache-expired"
+
+    @property
     def place(self) -> str:
         """The place in the conversation, the same on both paths: `2/1#0` is turn 2, round 1, first attempt."""
         return f"{self.began.turn}/{self.began.round}#{self.attempt}"

@@ -45,6 +45,10 @@ class Exchange:
         """The request in neutral form; None where the dialect cannot read it as one."""
         return read_call(self._dialect, self.request, self._world)
 
+    def read(self, body: JSON) -> Call | None:
+        """What the request would say if it had this body; None where the dialect cannot read it as one."""
+        return read_call(self._dialect, msgspec.structs.replace(self.request, body=body), self._world)
+
     @cached_property
     def answer(self) -> WireAnswer | None:
         """What the server wrote, in neutral form; None when it wrote no status."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from ..dialects.base import Dialect, World
@@ -80,9 +80,14 @@ class View:
 
     @property
     def comparable(self) -> Iterator[ProviderCall]:
-        """The calls up to the first paused answer: a path that cannot take it up again ends its turn there."""
+        """The calls that both paths have in common.
+
+        They end with the first paused answer, since a path that cannot take it up again ends its turn there; those that
+        only found a managed cache gone are not among them, since a path may find that out without a call of its own.
+        """
         for call in self.calls:
-            yield call
+            if not call.lost_cache:
+                yield call
             if call.paused:
                 return
 
@@ -101,7 +106,7 @@ class View:
     def probe_exchanges(self, probe: str) -> tuple[Exchange, ...]:
         """All exchanges of a probe that asked for an answer, in the order in which the server saw them."""
         events = [event for event in self.transcript.events if event.probe == probe]
-        return tuple(exchange for exchange in self._exchanges(events) if exchange.generates)
+        return tuple(exchange for exchange in self.exchanges_in(events) if exchange.generates)
 
     def probe_responses(self, probe: str) -> dict[int, Response | Failed]:
         """How each call of a probe ended, by the index of the original call."""
@@ -111,7 +116,15 @@ class View:
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Every exchange of the run, probes included."""
-        return tuple(self._exchanges(self.transcript.events))
+        answers = {event.exchange: event for event in self.transcript.of(WireResponse)}
+        return tuple(
+            Exchange(self.dialect, request, answers.get(request.exchange), self._world)
+            for request in self.transcript.of(WireRequest)
+        )
+
+    def exchanges_in(self, events: Iterable[Event]) -> tuple[Exchange, ...]:
+        """The exchanges whose requests are among these events, each the same object however often it is asked for."""
+        return tuple(self._by_request[id(event)] for event in events if isinstance(event, WireRequest))
 
     @property
     def strays(self) -> tuple[Failed, ...]:
@@ -130,7 +143,8 @@ class View:
             began = group[0]
             assert isinstance(began, CallBegan)
             calls.append(self._call(began, group, rounds[began.round], script))
-            rounds[began.round] += 1
+            # A managed cache that ended costs another request, and no attempt: nothing was wrong with this one.
+            rounds[began.round] += not calls[-1].lost_cache
         return calls
 
     def _call(self, began: CallBegan, events: Sequence[Event], attempt: int, script: Turn | None) -> ProviderCall:
@@ -145,13 +159,11 @@ class View:
                     late.append(event)
                 case Response() | Failed(scope="call") if ended is None:
                     ended = event
-        return ProviderCall(began, self._exchanges(events), callbacks, late, ended, attempt, script)
+        return ProviderCall(began, self.exchanges_in(events), callbacks, late, ended, attempt, script)
 
-    def _exchanges(self, events: Sequence[Event]) -> list[Exchange]:
-        answers = {event.exchange: event for event in events if isinstance(event, WireResponse)}
-        requests = (event for event in events if isinstance(event, WireRequest))
-        world = self._world
-        return [Exchange(self.dialect, request, answers.get(request.exchange), world) for request in requests]
+    @cached_property
+    def _by_request(self) -> dict[int, Exchange]:
+        return {id(exchange.request): exchange for exchange in self.exchanges}
 
     @cached_property
     def _world(self) -> World:

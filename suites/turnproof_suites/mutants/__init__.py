@@ -1,9 +1,9 @@
-"""Adapters broken on purpose: the proof that the suite's checks see what they are there for.
+"""Adapters and sessions broken on purpose: the proof that the suite's checks see what they are there for.
 
-Each mutant breaks one thing at one seam (what an adapter is given, what it returns, what it calls back, or what goes
-over the wire) and names the requirement that has to notice. They wrap any adapter, or stand as a rewriting proxy in
-front of the server, so that they break every provider's adapter alike. What they are made of is exported for mutants
-of other people's.
+Each mutant breaks one thing at one seam (what an adapter is given, what it returns, what it calls back, what goes over
+the wire, or what a session does) and names the requirement that has to notice. They wrap any adapter or any session, or
+stand as a rewriting proxy in front of the server, so that they break every provider's adapter alike. What they are made
+of is exported for mutants of other people's.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from . import (
     figures,
     media,
     memory,
+    operations,
     paths,
     secrets,
+    sessions,
     streaming,
     structured,
     thinking,
@@ -31,9 +33,10 @@ from . import (
 from ._broken import Broken, Given, Proceed
 from ._mutant import mutant
 from ._rewriting import Rewriting
+from ._session import BrokenSession
 from ._wire import Wire
 
-__all__ = ["MUTANTS", "Broken", "Given", "Proceed", "Rewriting", "Wire", "mutant"]
+__all__ = ["MUTANTS", "Broken", "BrokenSession", "Given", "Proceed", "Rewriting", "Wire", "mutant"]
 
 _AREAS = (
     core_inputs,
@@ -52,6 +55,8 @@ _AREAS = (
     memory,
     paths,
     secrets,
+    sessions,
+    operations,
 )
 
 MUTANTS: tuple[Mutant, ...] = tuple(

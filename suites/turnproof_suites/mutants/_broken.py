@@ -15,8 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
+from msgspec.structs import replace as changed
+
 from turnproof.cancel import CancelToken
-from turnproof.messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolSchema
+from turnproof.messages import FunctionCall, Message, ProviderResponse, Text, TokenUsage, ToolSchema
 from turnproof.provider import JSONSchema, OnChunk, OnFunctionCall, OnThinking, OnUsage, Path, SystemInstruction
 
 
@@ -237,3 +239,9 @@ def also(first: Callable[[Any], None], then: Callable[[Any], None] | None) -> Ca
         then(value)
 
     return both
+
+
+def trimmed(response: ProviderResponse) -> ProviderResponse:
+    """The response without white space at the borders of its texts."""
+    parts = (changed(part, text=part.text.strip()) if isinstance(part, Text) else part for part in response.parts)
+    return changed(response, parts=tuple(parts))

@@ -1,20 +1,24 @@
 """`@mutant(...)`: a small class that breaks one thing, made into a `Mutant`.
 
-The class is either a `Broken` adapter (seams inputs, outputs, callbacks) or a `Rewriting` proxy (seam wire); what
-its docstring says is what it breaks.
+The class is a `Broken` adapter (seams inputs, outputs, callbacks), a `Rewriting` proxy (seam wire) or a `BrokenSession`
+(seam session); what its docstring says is what it breaks.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 from turnproof.driver.mutation import Failing, Mutant, Seam
 from turnproof.provider import Path
 
 from ._broken import Broken
 from ._rewriting import Rewriting
+from ._session import BrokenSession, broken
+
+Breaking: TypeAlias = type[Broken] | type[Rewriting] | type[BrokenSession]
 
 BOTH: tuple[Path, ...] = ("stateless", "legacy")
 
@@ -29,14 +33,16 @@ def mutant(
     paths: tuple[Path, ...] = BOTH,
     capability: tuple[str, ...] = (),
     fails: Failing | None = None,
-    dialects: tuple[str, ...] = (),
-) -> Callable[[type[Broken] | type[Rewriting]], Mutant]:
+) -> Callable[[Breaking], Mutant]:
     """Turn the decorated class into a mutant. `fails` is for those that hang or raise oddly on purpose;
-    `capability` names what an adapter must have for the mutant to break anything, `dialects` the wire APIs that have
-    what it breaks (all of them if none are named)."""
+    `capability` names what an adapter, or the wire API (`wire:pings`), must have for the mutant to break anything."""
 
-    def made(cls: type[Broken] | type[Rewriting]) -> Mutant:
-        parts: dict[str, Any] = {"wrap": cls} if issubclass(cls, Broken) else {"filter": cls}
+    def made(cls: Breaking) -> Mutant:
+        parts: dict[str, Any] = {"filter": cls}
+        if issubclass(cls, Broken):
+            parts = {"wrap": cls}
+        elif issubclass(cls, BrokenSession):
+            parts = {"session": partial(broken, cls)}
         return Mutant(
             name=name,
             seam=seam,
@@ -47,7 +53,6 @@ def mutant(
             capability=capability,
             paths=paths,
             fails=fails,
-            dialects=dialects,
             **parts,
         )
 

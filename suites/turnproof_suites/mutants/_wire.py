@@ -42,6 +42,9 @@ class Wire(Protocol):
     def user_message(self, text: str) -> Json:
         """A whole message of the user."""
 
+    def model_message(self, text: str) -> Json:
+        """A whole message of the model."""
+
     def inner_blocks(self, result: Json) -> list[Json]:
         """The blocks inside a tool result: its own list; empty where the result is plain."""
 

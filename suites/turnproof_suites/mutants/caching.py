@@ -52,7 +52,7 @@ class FiveMarks(Rewriting):
     "tool-order-unstable",
     "wire",
     caught_by="cache/tool-order-is-stable",
-    scenarios="cache/growth",
+    scenarios="tools/sequential",
     sources="defects:PC3",
 )
 class ToolOrderUnstable(Rewriting):
@@ -143,7 +143,6 @@ class ManagedCacheMadeTwice(Broken):
     caught_by="cache/lost-cache-is-replaced",
     scenarios="cache/managed_expiry",
     sources=("behaviours:J4", "wire:gemini#7"),
-    paths=("stateless",),
 )
 class LostCacheIsAMissingPermission(Broken):
     """The refusal is taken for what its status says: the key may not do this."""

@@ -10,7 +10,7 @@ from turnproof.dialects.base import HttpRequest
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text
 
-from ._broken import Broken, Given
+from ._broken import Broken, Given, trimmed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -38,6 +38,7 @@ class NeverReturns(Broken):
     caught_by="core/text-is-what-the-wire-carried",
     scenarios="basics/text_in_blocks",
     sources="defects:ST16",
+    capability=("wire:text-blocks",),
 )
 class OnlyFirstTextKept(Broken):
     """Of several text parts only the first is returned."""
@@ -47,6 +48,20 @@ class OnlyFirstTextKept(Broken):
         return replace(
             response, parts=tuple(part for part in response.parts if part is first or not isinstance(part, Text))
         )
+
+
+@mutant(
+    "text-trimmed",
+    "outputs",
+    caught_by="core/text-is-what-the-wire-carried",
+    scenarios="finish/reasons",
+    sources="behaviours:F1",
+)
+class TextTrimmed(Broken):
+    """White space at the borders of an answer is taken for nothing."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        return trimmed(response)
 
 
 @mutant(

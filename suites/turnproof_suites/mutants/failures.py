@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from turnproof.errors import (
@@ -159,16 +159,17 @@ class RefusalTriedAgain(Failing):
 
 @mutant(
     "retry-after-dropped",
-    "wire",
+    "outputs",
     caught_by="errors/retry-after-is-kept",
     scenarios="faults/rate_limited",
     sources="defects:ER6",
 )
-class RetryAfterDropped(Rewriting):
-    """The header that says how long to wait is not read."""
+class RetryAfterDropped(Failing):
+    """What says how long to wait, in a header or in the error itself, is not read."""
 
-    def headers(self, headers: Mapping[str, str]) -> Mapping[str, str]:
-        return {name: value for name, value in headers.items() if name.lower() != "retry-after"}
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        error.retry_after = None
+        raise error
 
 
 class RetriesOfItsOwn(Broken):

@@ -19,10 +19,10 @@ from ._mutant import mutant
     sources=("behaviours:C7", "behaviours:H9"),
 )
 class RefusalsRaised(Broken):
-    """A refusal is raised as an error, and the turn is taken back."""
+    """A refusal, the model's or the service's, is raised as an error, and the turn is taken back."""
 
     def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
-        if response.finish_reason is FinishReason.REFUSAL:
+        if response.finish_reason in (FinishReason.REFUSAL, FinishReason.SAFETY):
             raise ContentFilterError("the model refused to answer")
         return response
 

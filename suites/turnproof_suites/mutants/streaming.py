@@ -11,7 +11,7 @@ from msgspec.structs import replace as changed
 from turnproof.messages import FunctionCall, Part, ProviderResponse, Text
 from turnproof.provider import OnChunk, Path
 
-from ._broken import Broken, Given, Proceed
+from ._broken import Broken, Given, Proceed, trimmed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -183,7 +183,7 @@ def _garbled(text: str) -> str:
     caught_by="streaming/keep-alives-change-nothing",
     scenarios="faults/comment*",
     sources="defects:ST10",
-    dialects=("anthropic-messages",),
+    capability=("wire:pings",),
 )
 class PingsReadAsText(Rewriting):
     """A keep-alive between two events ends up in the answer."""
@@ -193,16 +193,14 @@ class PingsReadAsText(Rewriting):
 
 
 @mutant(
-    "batch-answer-cut",
+    "batch-answer-trimmed",
     "outputs",
     caught_by="streaming/stream-and-batch-agree",
-    scenarios="basics/text_in_blocks",
+    scenarios="finish/reasons",
     sources="defects:ST16",
 )
-class BatchAnswerCut(Broken):
-    """Answers in one piece are read up to their first text block; streams are read to the end."""
+class BatchAnswerTrimmed(Broken):
+    """Answers in one piece lose the white space at their borders; streams keep it."""
 
     def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
-        if given.on_chunk is not None:
-            return response
-        return changed(response, parts=response.parts[:1])
+        return response if given.on_chunk is not None else trimmed(response)

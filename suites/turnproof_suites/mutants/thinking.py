@@ -140,6 +140,20 @@ class HiddenThinkingDropped(Broken):
 
 
 @mutant(
+    "empty-thought-invented",
+    "outputs",
+    caught_by="thinking/blocks-stay-apart",
+    scenarios="thinking/plain",
+    sources="defects:TH4",
+)
+class EmptyThoughtInvented(Broken):
+    """Every answer begins with a thought, whether or not the model had one."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, parts=(Thought(), *response.parts))
+
+
+@mutant(
     "thinking-after-its-call",
     "wire",
     caught_by="thinking/comes-before-its-call",

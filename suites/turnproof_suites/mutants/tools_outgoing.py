@@ -107,13 +107,14 @@ class ResultsInReverse(Rewriting):
     sources="defects:TP19",
 )
 class NoteBetweenCallAndResult(Rewriting):
-    """What the user said while the tool ran is put between the call and its result."""
+    """What was said while the tool ran is put between the call and its result."""
 
     def sent(self, wire: Wire, body: Json) -> None:
         messages = wire.messages(body)
         for position in range(len(messages) - 1, 0, -1):
             if any(wire.kind(block) == "result" for block in wire.blocks(messages[position])):
-                messages.insert(position, wire.user_message("Are you still there?"))
+                said = wire.user_message("Are you still there?"), wire.model_message("I am.")
+                messages[position:position] = said
 
 
 @mutant(
@@ -122,6 +123,7 @@ class NoteBetweenCallAndResult(Rewriting):
     caught_by="core/no-request-is-refused",
     scenarios="tools/one",
     sources="defects:TP5",
+    capability=("wire:results-first",),
 )
 class TextBeforeResults(Rewriting):
     """A reminder is put in front of the results, in their own message."""

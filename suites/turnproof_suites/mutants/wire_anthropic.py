@@ -66,6 +66,9 @@ class AnthropicWire:
     def user_message(self, text: str) -> Json:
         return {"role": "user", "content": [self.text_block(text)]}
 
+    def model_message(self, text: str) -> Json:
+        return {"role": "assistant", "content": [self.text_block(text)]}
+
     def inner_blocks(self, result: Json) -> list[Json]:
         content = result.get("content")
         return content if isinstance(content, list) else []

@@ -21,6 +21,9 @@ _FINISHES = {
     FinishReason.SAFETY: "SAFETY",
 }
 
+_MEDIA = ("inlineData", "fileData", "inline_data", "file_data")
+"""Inside a function's response the SDK spells fields as Python does, and the service takes that."""
+
 
 class GeminiWire:
     """See `Wire`. Marks and keep-alives do not exist here: what would set or read them does nothing."""
@@ -48,10 +51,11 @@ class GeminiWire:
             return "result"
         if "text" in block:
             return "thinking" if block.get("thought") else "text"
-        media = block.get("inlineData") or block.get("fileData")
+        media = next((block[name] for name in _MEDIA if name in block), None)
         if media is None:
             return "other"
-        return "image" if str(media.get("mimeType")).startswith("image/") else "document"
+        mime_type = media.get("mimeType", media.get("mime_type"))
+        return "image" if str(mime_type).startswith("image/") else "document"
 
     def text_block(self, text: str) -> Json:
         return {"text": text}
@@ -61,6 +65,9 @@ class GeminiWire:
 
     def user_message(self, text: str) -> Json:
         return {"role": "user", "parts": [self.text_block(text)]}
+
+    def model_message(self, text: str) -> Json:
+        return {"role": "model", "parts": [self.text_block(text)]}
 
     def inner_blocks(self, result: Json) -> list[Json]:
         found: list[Json] = result["functionResponse"].get("parts", [])

@@ -29,7 +29,7 @@ from turnproof_adapters.google_genai.stateless import GoogleStateless
 
 from ..faults import BROKEN, everything, exceptions_of, reset
 from ..heard import Heard
-from ..scripted_server import Exchange, scripted
+from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import KEY, MODEL, answer, stateless, text
 
 HI = [Message.user("hi")]
@@ -253,6 +253,21 @@ def test_many_refused_streams_leave_the_client_usable() -> None:
             fails(provider, streamed=True)
         assert provider.complete(HI).text == "hi"
         assert server.connections == 1
+
+
+def test_a_stream_that_cannot_be_read_is_hung_up() -> None:
+    def script(exchange: Exchange) -> None:
+        exchange.stream_head()
+        exchange.chunk(b"data: {\r\n\r\n")
+        exchange.wait_for_hangup()
+
+    with scripted(script) as server:
+        provider = stateless(server.url)
+        failure = fails(provider, streamed=True)
+        assert type(failure) is TransportError
+        assert server.hung_up.wait(LIMIT)
+        assert provider._http is not None
+        assert provider._http._transport._pool.connections == []  # type: ignore[attr-defined]
 
 
 def no_answer(exchange: Exchange) -> None:

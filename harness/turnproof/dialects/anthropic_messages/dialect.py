@@ -18,6 +18,7 @@ from ..base import (
     Reply,
     Rule,
     Service,
+    Trait,
     WireAnswer,
     WireDifference,
     WireEvent,
@@ -47,6 +48,7 @@ class AnthropicMessages:
     )
     noise: Sequence[bytes] = writing.NOISE
     garbage = writing.GARBAGE
+    traits: frozenset[Trait] = frozenset({"calls-in-pieces", "pings", "results-first", "text-blocks"})
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)

@@ -18,6 +18,7 @@ from ..base import (
     Reply,
     Rule,
     Service,
+    Trait,
     WireAnswer,
     WireDifference,
     WireEvent,
@@ -48,6 +49,7 @@ class Gemini:
     )
     noise: Sequence[bytes] = writing.NOISE
     garbage = writing.GARBAGE
+    traits: frozenset[Trait] = frozenset()
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)

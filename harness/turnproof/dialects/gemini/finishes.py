@@ -95,12 +95,7 @@ def written(finish: FinishReason, raw: str | None) -> str:
         raise HarnessError(f"{NAME} has no finishReason for {finish!r}; give raw_finish") from None
 
 
-def block_reason(finish: FinishReason, raw: str | None, *, silent: bool) -> str | None:
-    """The `blockReason` of a prompt that was not answered at all; None where there is an answer.
-
-    So ends what the script calls that, and a refusal without a word: then it was the prompt that was prohibited.
-    """
-    if raw is None:
-        return WRITE[finish] if silent and finish is FinishReason.REFUSAL else None
-    head, _, reason = raw.partition(":")
+def block_reason(raw: str | None) -> str | None:
+    """The `blockReason` where a scripted word says that the prompt was not answered at all; None for any other."""
+    head, _, reason = (raw or "").partition(":")
     return (reason or SAFETY) if head == PROMPT_BLOCKED else None

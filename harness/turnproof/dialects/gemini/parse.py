@@ -142,7 +142,10 @@ def _system(held: Mapping[str, Any], model: str) -> tuple[Part, ...]:
 
 
 def _messages(contents: Sequence[Content], model: str, pairing: Pairing, where: str) -> list[Message]:
-    """One message for a turn of the model; for one of the user its results, then the rest."""
+    """One message for a turn of the model; for one of the user its results, then the rest.
+
+    Results that follow no call have no place of their own: they stand before or behind the rest as they came.
+    """
     found: list[Message] = []
     for turn in turns(contents):
         parts = tuple([part_of(placed.part, model) for placed in turn.parts])
@@ -150,14 +153,18 @@ def _messages(contents: Sequence[Content], model: str, pairing: Pairing, where: 
         if turn.role == "model":
             found.append(Message("model", pairing.of_model(parts), path))
         else:
-            found.extend(_of_user(pairing.of_user(parts), path))
+            answers = bool(found and found[-1].calls)
+            found.extend(_of_user(pairing.of_user(parts), path, answers))
     return found
 
 
-def _of_user(parts: tuple[Part, ...], path: str) -> list[Message]:
+def _of_user(parts: tuple[Part, ...], path: str, answers: bool) -> list[Message]:
     results = tuple(part for part in parts if isinstance(part, ToolResult))
     if not results:
         return [Message("user", parts, path)]
     rest = tuple(part for part in parts if not isinstance(part, ToolResult))
     tool = Message("tool", results, path)
-    return [tool, Message("user", rest, f"{path}.rest")] if rest else [tool]
+    if not rest:
+        return [tool]
+    said = Message("user", rest, f"{path}.rest")
+    return [tool, said] if answers or isinstance(parts[0], ToolResult) else [said, tool]

@@ -69,8 +69,7 @@ class _Answer:
             self.error = error
         # Cumulative: the last figures are the figures.
         self.usage = usage_of(chunk.get("usageMetadata")) or self.usage
-        feedback = chunk.get("promptFeedback")
-        if isinstance(feedback, dict) and (reason := word(feedback.get("blockReason"))) is not None:
+        if (reason := _block_reason(chunk)) is not None:
             self.raw_finish, self.blocked = reason, True
         candidate = _candidate(chunk)
         self.raw_finish = finishes.word_of(candidate.get("finishReason")) or self.raw_finish
@@ -108,6 +107,12 @@ class _Answer:
             error_message=word(self.error.get("message")),
             retry_after=_retry_delay(self.error.get("details")),
         )
+
+
+def _block_reason(chunk: Mapping[str, Any]) -> str | None:
+    """Why the prompt was not answered; feedback on a prompt that was has no such reason."""
+    feedback = chunk.get("promptFeedback")
+    return word(feedback.get("blockReason")) if isinstance(feedback, dict) else None
 
 
 def _candidate(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -153,7 +158,7 @@ def _kind(piece: Piece) -> tuple[EventKind, str]:
     parts = _parts(candidate)
     visible = [part for part in parts if part.get("thought") is not True]
     text = "".join(part["text"] for part in visible if isinstance(part.get("text"), str))
-    if candidate.get("finishReason") or "promptFeedback" in chunk:
+    if candidate.get("finishReason") or _block_reason(chunk):
         return "end", text
     if any("functionCall" in part for part in parts):
         return "args", text

@@ -58,7 +58,7 @@ class _Answer:
         self._unspeakable = unspeakable_call(reply)
         malformed = finishes.MALFORMED_CALL if self._unspeakable is not None else None
         self._finish = malformed or finishes.written(reply.finish, reply.raw_finish)
-        self._blocked = finishes.block_reason(reply.finish, reply.raw_finish, silent=not self._speech.parts)
+        self._blocked = finishes.block_reason(reply.raw_finish)
 
     # -- the two forms
 
@@ -131,8 +131,7 @@ class _Answer:
             return {"parts": parts, "role": "model"}
         if self._finish == finishes.MODEL_ARMOR:
             return None
-        said_no = finishes.READ.get(self._finish) in (FinishReason.SAFETY, FinishReason.ERROR)
-        return {} if said_no else {"role": "model"}
+        return {"role": "model"} if self._finish == finishes.MAX_TOKENS or self._closes_with_a_text() else {}
 
     def _remarks(self, finish_message: bool) -> _Json:
         """What stands beside the finish."""

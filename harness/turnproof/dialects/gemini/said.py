@@ -18,6 +18,7 @@ from msgspec.structs import replace as with_fields
 from ...errors import HarnessError
 from ...messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought, thaw
 from ..base import Call, ModelFacts, Reply, ReplyPart, World
+from ..lenient import json_of
 from ..naming import spoken_name
 from . import finishes, signing
 from .models import GIVES_IDS, SIGNS
@@ -81,10 +82,9 @@ def _is_spoken(reply_part: ReplyPart, reply: Reply) -> bool:
     """Whether a scripted call has arguments that are a JSON object, and is not said to be malformed all the same."""
     if reply_part.broken or reply.raw_finish == finishes.MALFORMED_CALL:
         return False
-    try:
-        return not reply_part.pieces or isinstance(msgspec.json.decode("".join(reply_part.pieces)), dict)
-    except msgspec.DecodeError:
-        return False
+    # Pieces that add up to nothing are no arguments, which is as good as none.
+    text = "".join(reply_part.pieces)
+    return not text or isinstance(json_of(text), dict)
 
 
 class _Speaker:

@@ -1,0 +1,153 @@
+"""A provider that answers at once: fixed bytes for each address, from a process of its own.
+
+It reads no more of a request than where it ends, so that an answer costs the same whatever was asked, and none of that
+counts for whoever is measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any
+
+from ..errors import HarnessError
+
+_LIMIT = 30.0
+"""Seconds in which the process has to answer: it starts a Python, and does nothing else."""
+
+_GONE = "the benchmark's server process has died, or does not answer"
+
+_NOTHING = b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
+
+
+class CannedServer:
+    """`with CannedServer() as server: url = server.add({"POST /v1/messages": response})`."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._line, self._theirs = context.Pipe()
+        self._process = context.Process(target=_main, args=(self._theirs,), name="turnproof-canned", daemon=True)
+        self._port = 0
+
+    def __enter__(self) -> CannedServer:
+        self._process.start()
+        self._theirs.close()
+        self._port = self._heard()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._line.close()
+        self._process.join(_LIMIT)
+        self._process.kill()
+
+    def add(self, responses: Mapping[str, bytes]) -> str:
+        """A base URL at which each "METHOD /path" gets its response, byte for byte; any other gets 404."""
+        return f"http://127.0.0.1:{self._port}/{self._asked(dict(responses))}"
+
+    def requests(self, url: str) -> int:
+        """How many requests were made so far under a base URL."""
+        return self._asked(int(url.rpartition("/")[2]))
+
+    def _asked(self, question: Any) -> int:
+        try:
+            self._line.send(question)
+        except OSError as error:
+            raise HarnessError(_GONE) from error
+        return self._heard()
+
+    def _heard(self) -> int:
+        try:
+            if self._line.poll(_LIMIT):
+                return int(self._line.recv())
+        except (EOFError, OSError) as error:
+            raise HarnessError(_GONE) from error
+        raise HarnessError(_GONE)
+
+
+class _Shelf:
+    """All responses, by "METHOD /number/path", and how often each number was asked. One for a server."""
+
+    def __init__(self) -> None:
+        self._responses: dict[bytes, bytes] = {}
+        self._counts: list[int] = []
+
+    def add(self, responses: Mapping[str, bytes]) -> int:
+        number = len(self._counts)
+        self._counts.append(0)
+        for address, response in responses.items():
+            method, _, path = address.partition(" ")
+            self._responses[f"{method} /{number}{path}".encode()] = response
+        return number
+
+    def count(self, number: int) -> int:
+        return self._counts[number]
+
+    def response(self, head: bytes) -> bytes:
+        method, target, *_ = head.split(b" ", 2)
+        path = target.partition(b"?")[0]
+        number = path[1:].partition(b"/")[0]
+        if number.isdigit() and int(number) < len(self._counts):
+            self._counts[int(number)] += 1
+        return self._responses.get(method + b" " + path, _NOTHING)
+
+
+class _Connection(asyncio.Protocol):
+    """HTTP/1.1 with keep-alive, as far as it is needed to find the end of a request."""
+
+    def __init__(self, shelf: _Shelf) -> None:
+        self._shelf = shelf
+        self._buffer = bytearray()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while (end := _request_end(self._buffer)) is not None:
+            request = bytes(self._buffer[:end])
+            del self._buffer[:end]
+            self._transport.write(self._shelf.response(request.partition(b"\r\n")[0]))
+
+
+def _request_end(buffer: bytearray) -> int | None:
+    """Where the first request in the buffer ends; None while it is not whole."""
+    head_end = buffer.find(b"\r\n\r\n")
+    if head_end < 0:
+        return None
+    body = head_end + 4
+    head = bytes(buffer[:head_end]).lower()
+    if b"\r\ntransfer-encoding: chunked" in head:
+        # A chunk that holds these very bytes would end it too early; requests are JSON, which has no bare CR.
+        end = buffer.find(b"0\r\n\r\n", body)
+        return None if end < 0 else end + 5
+    length = int(head.partition(b"\r\ncontent-length:")[2].split(b"\r\n", 1)[0] or 0)
+    return body + length if len(buffer) >= body + length else None
+
+
+def _main(line: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
+    asyncio.run(_serve(line))
+
+
+async def _serve(line: Connection) -> None:
+    shelf = _Shelf()
+    server = await asyncio.get_running_loop().create_server(lambda: _Connection(shelf), "127.0.0.1", 0)
+    line.send(server.sockets[0].getsockname()[1])
+    threading.Thread(target=_obey, args=(line, shelf), daemon=True).start()
+    await server.serve_forever()
+
+
+def _obey(line: Connection, shelf: _Shelf) -> None:
+    try:
+        while True:
+            asked = line.recv()
+            line.send(shelf.count(asked) if isinstance(asked, int) else shelf.add(asked))
+    except (EOFError, OSError):
+        os._exit(0)  # the parent has what it wanted

@@ -1,0 +1,112 @@
+"""`turnproof bench`: meet the emulator, take the times, count, and judge against goals and an earlier run."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from .. import __version__
+from ..bindings import resolve_binding
+from ..dialects import dialect
+from ..errors import UsageError
+from ..exits import Exit, heaviest
+from ..provider import Binding
+from ..provider import Path as AdapterPath
+from ..reports.progress import progress
+from ..runlog import Environment
+from .adapter import Plan, measure_adapter
+from .canned import CannedServer
+from .comparing import compare
+from .conversations import history
+from .goals import load_goals, standings
+from .report import Bench, read
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """Everything a benchmark depends on.
+
+    adapters:  installed names or `module:attribute`, never empty.
+    messages:  lengths of the history: even numbers, as turns are whole.
+    rounds:    how often each case is visited; fewer than five are a hint and no more.
+    path:      `stateless` or `legacy` alone, or None for both.
+    goals:     a file of goals, or None for those of the reference adapters.
+    baseline:  an earlier outcome to compare with; a ratio may be `max_ratio` times what it was then.
+    """
+
+    adapters: tuple[str, ...]
+    messages: tuple[int, ...] = (2, 20, 200, 1000)
+    rounds: int = 5
+    path: AdapterPath | None = None
+    goals: Path | None = None
+    baseline: Path | None = None
+    max_ratio: float = 1.5
+
+
+def bench(options: BenchOptions) -> Bench:
+    """Measure the adapters.
+
+    Raises UsageError for adapters, goals, lengths or a baseline that cannot be used, before anything is measured. What
+    an adapter does wrong is a problem in its outcome.
+    """
+    bindings = _bindings(options.adapters)
+    sizes = tuple(sorted(set(options.messages)))
+    for size in sizes:
+        history(size, tools=False)
+    goals = load_goals(options.goals)
+    before = read(options.baseline) if options.baseline is not None else None
+    plan = Plan(("stateless", "legacy") if options.path is None else (options.path,), sizes, options.rounds)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    # What an adapter prints is talk: stdout is for the outcome.
+    with CannedServer() as server, contextlib.redirect_stdout(sys.stderr):
+        adapters = {binding.name: measure_adapter(binding, plan, server, progress()) for binding in bindings}
+    done = Bench(
+        schema="turnproof.bench/1",
+        turnproof=__version__,
+        started=started,
+        rounds=options.rounds,
+        messages=sizes,
+        environment=Environment.here(binding.package for binding in bindings if binding.package),
+        adapters=adapters,
+    )
+    done = msgspec.structs.replace(done, goals=tuple(standings(goals, done)))
+    if before is None:
+        return done
+    comparison = compare(done, before, str(options.baseline), options.max_ratio)
+    return msgspec.structs.replace(done, comparison=comparison)
+
+
+def exit_code(found: Bench, *, enforce: bool) -> Exit:
+    """1 for anything worse than the baseline, and for a missed goal where goals are enforced.
+
+    3 where an adapter could not be measured in full, where nothing was there to compare with the baseline, and where
+    an enforced goal was not measured.
+    """
+    codes = [Exit.OK]
+    if not found.adapters or any(each.problems or not each.measured for each in found.adapters.values()):
+        codes.append(Exit.UNDECIDED)
+    if enforce:
+        standing = {goal.standing for goal in found.goals}
+        codes += [Exit.VIOLATIONS] if "missed" in standing else []
+        codes += [Exit.UNDECIDED] if "not measured" in standing or not standing else []
+    if (compared := found.comparison) is not None:
+        codes += [Exit.VIOLATIONS] if compared.worse else []
+        codes += [] if compared.counts and compared.ratios else [Exit.UNDECIDED]
+    return heaviest(codes)
+
+
+def _bindings(specs: Sequence[str]) -> list[Binding]:
+    bindings = [resolve_binding(spec) for spec in specs]
+    for binding in bindings:
+        dialect(binding.dialect)
+    names = [binding.name for binding in bindings]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"two adapters are named {twice[0]!r}: measure them in runs of their own")
+    return bindings

@@ -1,0 +1,23 @@
+"""A run that is on disk, read back: its evidence as views."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .._suggest import did_you_mean
+from ..dialects import dialect
+from ..errors import UsageError
+from ..evidence import EvidenceStore
+from ..runlog import Run, TranscriptLine
+from ..scenarios import Scenario
+from ..view import View
+
+
+def recorded_view(run: Run, line: TranscriptLine, store: EvidenceStore, scenarios: Mapping[str, Scenario]) -> View:
+    """One transcript of a run. Raises UsageError when its evidence is missing or damaged, or its scenario is gone."""
+    name = line.key.scenario
+    if name not in scenarios:
+        hint = did_you_mean(name, scenarios)
+        raise UsageError(f"scenario {name!r} of this run is no longer part of its suite{hint}")
+    wire = dialect(run.adapters[line.adapter].dialect)
+    return View(store.get(line.digest), wire, scenarios[name], line.digest)

@@ -1,0 +1,84 @@
+"""`turnproof bench`: what does a turn cost?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..errors import UsageError
+from ..exits import Exit
+
+
+def bench(
+    adapters: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="ADAPTER", help="Installed names, or module:attribute. Default: those configured."),
+    ] = None,
+    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
+    messages: Annotated[
+        list[int] | None,
+        typer.Option("-n", "--messages", metavar="N", help="Length of the history. Default: 2, 20, 200 and 1000."),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Visits of each case; the best counts. Default: 5.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A hint in seconds: 2 and 200 messages, 2 rounds.")] = False,
+    goals: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Goals as TOML. Default: those of the reference adapters.")
+    ] = None,
+    enforce: Annotated[bool, typer.Option("--enforce", help="A goal that is missed is a violation.")] = False,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="An earlier outcome: counts must be equal to it.")
+    ] = None,
+    max_ratio: Annotated[
+        float | None,
+        typer.Option(metavar="R", help="With --baseline: ratios may be R times the earlier ones. Default: 1.5."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the outcome to this file, as JSON.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the tables.")] = False,
+) -> Exit:
+    """Measure what a turn costs.
+
+    On each path, against the length of the history, in ratios to the official SDK's own call, taken inside one run;
+    and in exact counts. Exit code 1 says that something is worse than the baseline, or an enforced goal missed.
+    """
+    from ..bench.engine import BenchOptions, exit_code
+    from ..bench.engine import bench as engine
+    from ..bench.report import to_json
+    from ..bench.text import print_bench
+    from ..certify.options import DEFAULT_ADAPTERS
+    from ..config import load_config
+
+    if max_ratio is not None and (baseline is None or not max_ratio >= 1):
+        raise typer.BadParameter("it goes with --baseline, and is at least 1", param_hint="--max-ratio")
+    configured = load_config(Path.cwd()).settings.adapters
+    found = engine(
+        BenchOptions(
+            adapters=tuple(dict.fromkeys(adapters or configured or DEFAULT_ADAPTERS)),
+            messages=tuple(messages or ((2, 200) if quick else (2, 20, 200, 1000))),
+            rounds=rounds or (2 if quick else 5),
+            path=path,
+            goals=goals,
+            baseline=baseline,
+            max_ratio=max_ratio or 1.5,
+        )
+    )
+    text = to_json(found)
+    if json:
+        sys.stdout.write(text.decode())
+    else:
+        print_bench(found, sys.stdout)
+    if out is not None:
+        _write(out, text)
+    return exit_code(found, enforce=enforce)
+
+
+def _write(file: Path, text: bytes) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text)
+    except OSError as error:
+        raise UsageError(f"{file}: cannot write the outcome: {error.strerror}") from error

@@ -1,0 +1,123 @@
+"""What is done with a session between turns. An operation that raises is recorded as refused, and the run goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, MutableSequence, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..scenarios.model import Action
+from ..subject import Tool
+from ..transcript import Collected, Loaded, Reset, Reverted, Saved, Swapped
+from .control import ControlLost
+
+if TYPE_CHECKING:
+    from .run import Run
+
+
+class Operations:
+    """Does and records them, each with a snapshot of the history after it."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._recorder = run.recorder
+        self._session = run.session
+        self._actions: dict[Action, Callable[[], None]] = {
+            "gc": self._collect,
+            "save-load": self._save_and_load,
+            "damaged-load": self._load_damaged,
+            "new-provider": self._swap,
+            "reset": self._reset,
+            "tamper": self._tamper,
+        }
+
+    def do(self, action: Action) -> None:
+        """The operation that a scenario has this word for."""
+        self._observed(action, self._actions[action])
+        if action != "tamper":
+            self._run.snapshot(action)
+
+    def revert(self, turn: int) -> None:
+        """Go back to the end of a turn of the history."""
+
+        def back() -> None:
+            self._needed("revert")(self._run.handle, turn)
+            self._recorder.event(Reverted(to=turn, **self._where))
+
+        self._observed("revert", back)
+        self._run.snapshot("revert")
+
+    def configure(self, system: str | None, tools: Sequence[Tool]) -> None:
+        """Another system text and other tools; no snapshot, as the history is no concern of it."""
+        self._observed("configure", lambda: self._needed("configure")(self._run.handle, system, tools))
+
+    # -- one by one --------------------------------------------------------------------------------------------
+
+    def _collect(self) -> None:
+        before = self._ids()
+        self._needed("collect")(self._run.handle)
+        self._recorder.event(Collected(before=before, after=self._ids(), **self._where))
+
+    def _save_and_load(self) -> None:
+        saved = self._saved()
+        self._recorder.event(Saved(data=saved, **self._where))
+        self._run.handle = self._needed("load")(self._run.setup(), saved)
+        self._recorder.event(Loaded(messages=tuple(self._run.history()), **self._where))
+
+    def _load_damaged(self) -> None:
+        """Half of a saved session. Whatever comes of it is not gone on with."""
+        saved = self._saved()
+        self._recorder.event(Saved(data=saved, **self._where))
+        handle = self._needed("load")(self._run.setup(), saved[: len(saved) // 2])
+        messages = tuple(self._session.history(handle))
+        self._recorder.event(Loaded(messages=messages, damaged=True, **self._where))
+
+    def _saved(self) -> str:
+        saved = self._needed("save")(self._run.handle)
+        if not isinstance(saved, str):
+            raise TypeError(f"save() returned {type(saved).__name__} instead of text")
+        return saved
+
+    def _swap(self) -> None:
+        provider = self._run.providers.tapped(self._run.path)
+        self._needed("swap")(self._run.handle, provider)
+        self._recorder.event(Swapped(name=self._run.subject.adapter.name, **self._where))
+
+    def _reset(self) -> None:
+        self._needed("reset")(self._run.handle)
+        self._recorder.event(Reset(**self._where))
+
+    def _tamper(self) -> None:
+        """Empty the list that the session has handed out, look, and fill it again: later turns are not to suffer."""
+        handed_out = self._run.history()
+        if not isinstance(handed_out, MutableSequence):
+            self._run.snapshot("tamper")
+            return
+        before = list(handed_out)
+        del handed_out[:]
+        self._run.snapshot("tamper")
+        handed_out[:] = before
+
+    # -- how ---------------------------------------------------------------------------------------------------
+
+    def _observed(self, name: str, action: Callable[[], object]) -> None:
+        self._recorder.control.ask("operation-begins")
+        try:
+            action()
+        except ControlLost:
+            raise
+        except Exception as error:
+            self._run.refused(name, error)
+        self._recorder.control.ask("operation-ended")
+
+    def _needed(self, name: str) -> Callable[..., Any]:
+        found: Callable[..., Any] | None = getattr(self._session, name)
+        if found is None:
+            raise NotImplementedError(f"session {self._session.name!r} has no {name}")
+        return found
+
+    def _ids(self) -> tuple[str, ...]:
+        return tuple(message.message_id for message in self._run.history())
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        return {"turn": self._recorder.turn}

@@ -1,0 +1,236 @@
+"""A conversation with one session: its turns, and a snapshot of the history after each step."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from ..cancel import CancelToken
+from ..errors import Cancelled as CancelledError
+from ..messages import Message, Part, Text
+from ..provider import Path
+from ..scenarios.model import Cut, Turn
+from ..subject import SessionReply, SessionSetup, SessionTurn, Subject
+from ..transcript import (
+    CallBegan,
+    HistorySnapshot,
+    Refused,
+    Retried,
+    SessionOpened,
+    TurnBegan,
+    TurnEnded,
+    UsageReport,
+)
+from .control import ControlLost
+from .job import Job
+from .operations import Operations
+from .providers import Providers
+from .recorder import Recorder
+from .tap import failed
+from .tools import ScriptedTools
+
+
+class Run:
+    """One session with what it needs around it. `calls` are the provider calls that it showed."""
+
+    def __init__(self, job: Job, subject: Subject, recorder: Recorder) -> None:
+        self.job = job
+        self.subject = subject
+        self.session = subject.session
+        self.recorder = recorder
+        self.calls: list[CallBegan] = []
+        self.handle: Any = None
+        self.providers = Providers(job, subject.adapter, recorder, self.history)
+        self.tools = ScriptedTools(job.scenario.tools, recorder)
+        self._system = job.scenario.system
+        self._ids = itertools.count(1)
+        self._cut: Cut | None = None
+        self._attempt = 0
+        self._retry_error = ""
+        self._operations = Operations(self)
+        recorder.on_begin = self._call_begins
+
+    def open(self) -> None:
+        """Open the session."""
+        self.handle = self.session.open(self.setup())
+        if self.session.path is not None:
+            self.recorder.event(SessionOpened(path=self.session.path(self.handle)))
+
+    def setup(self) -> SessionSetup:
+        """What a session of this run is opened, or loaded, with."""
+        return SessionSetup(
+            endpoint=self.providers.endpoint,
+            open_provider=self.providers.tapped,
+            paths=tuple(path for path in self.subject.paths if self.subject.adapter.opener(path) is not None),
+            path=None if self.job.by_flag or self.job.flag else self.job.key.path,
+            sleep=self._sleep,
+            random=random.Random(self.job.seed),
+            ids=lambda: f"m{next(self._ids)}",
+            on_tool=self.tools.ended,
+            on_retry=self._retried,
+            system=self._system,
+            tools=self.tools.tools,
+            keep_turns=self.job.scenario.keep_turns,
+            cache_plugin=self.providers.cache_plugin,
+            parallel_tools=not any(turn.cancel and "tool" in turn.cancel.at for turn in self.job.scenario.turns),
+            flag=self.job.flag or self.session.flag,
+        )
+
+    @property
+    def path(self) -> Path:
+        """The path that the session is on, as far as it tells."""
+        return self.session.path(self.handle) if self.session.path is not None else self.job.key.path
+
+    def history(self) -> Sequence[Message]:
+        """The messages that the session holds. Raises TypeError for anything that is no message."""
+        held = self.session.history(self.handle)
+        for index, message in enumerate(held):
+            if not isinstance(message, Message):
+                raise TypeError(f"history() has a {type(message).__name__} at index {index} instead of a Message")
+        return held
+
+    # -- one turn ------------------------------------------------------------------------------------------
+
+    def turn(self, index: int, turn: Turn) -> None:
+        """Do what the scenario has for this turn: operations first, then what the user says."""
+        recorder = self.recorder
+        recorder.turn = index
+        recorder.control.ask("arm", index)
+        token = CancelToken()
+        self.tools.begin(turn)
+        self._cut = turn.cancel
+        stops = turn.cancel is not None and turn.cancel.by == "stop"
+        recorder.begin_turn(_cut_name(turn.cancel), self._stop if stops else token.cancel, stops=stops)
+        self._prepare(turn)
+        if not turn.user:
+            self.snapshot("actions")
+            return
+        recorder.event(TurnBegan(text="".join(part.text for part in turn.user if isinstance(part, Text)), turn=index))
+        if turn.cancel is not None and turn.cancel.at == "before-start":
+            recorder.cancel()
+        ended = self._send(turn, token)
+        recorder.event(ended)
+        self.tools.flush()
+        if ended.outcome == "answer":
+            self._report_usage()
+        self.snapshot("turn")
+
+    def _prepare(self, turn: Turn) -> None:
+        if turn.system is not None or turn.tools is not None:
+            self._system = turn.system if turn.system is not None else self._system
+            if turn.tools is not None:
+                self.tools.declare(turn.tools)
+            self._operations.configure(self._system, self.tools.tools)
+        for action in turn.before:
+            self._operations.do(action)
+        if turn.revert is not None:
+            self._operations.revert(turn.revert)
+
+    def _send(self, turn: Turn, token: CancelToken) -> TurnEnded:
+        recorder = self.recorder
+        shown: list[str] = []
+
+        def show(text: str) -> None:
+            shown.append(text)
+            recorder.show(text)
+
+        recorder.streamed = self.job.key.mode == "stream"
+        wanted = SessionTurn(token, show if recorder.streamed else None, turn.response_schema)
+        recorder.control.ask("operation-begins")
+        try:
+            reply = self._say(turn.user, wanted)
+        except ControlLost:
+            raise
+        except BaseException as error:
+            # A session may raise anything at all, SystemExit included; the run goes on and the event tells.
+            recorder.control.ask("operation-ended")
+            recorder.event(failed("turn", error, turn=recorder.turn))
+            how: Literal["cancelled", "error"] = "cancelled" if isinstance(error, CancelledError) else "error"
+            return TurnEnded(outcome=how, shown="".join(shown), turn=recorder.turn)
+        recorder.control.ask("operation-ended")
+        return TurnEnded(outcome=reply.outcome, shown="".join(shown), text=reply.text, turn=recorder.turn)
+
+    def _say(self, content: Sequence[Part], turn: SessionTurn) -> SessionReply:
+        match content:
+            case (Text(text=text),):
+                reply = self.session.send(self.handle, text, turn)
+            case _ if self.session.send_parts is not None:
+                reply = self.session.send_parts(self.handle, content, turn)
+            case _:
+                raise TypeError(f"session {self.session.name!r} has no send_parts")
+        if not isinstance(reply, SessionReply):
+            raise TypeError(f"the session returned {type(reply).__name__}, not a SessionReply")
+        return reply
+
+    def snapshot(self, after: str) -> None:
+        """Record what the session holds, and on the legacy path what its provider does."""
+        where: dict[str, Any] = {"turn": self.recorder.turn}
+        try:
+            messages = tuple(self.history())
+        except Exception as error:
+            self.refused("history", error)
+            return
+        self.recorder.event(HistorySnapshot(owner="session", messages=messages, after=after, **where))
+        if self.session.provider_history is None or self.path != "legacy":
+            return
+        try:
+            messages = tuple(self.session.provider_history(self.handle))
+        except Exception as error:
+            self.recorder.event(failed("call", error, **where))
+            return
+        self.recorder.event(HistorySnapshot(owner="provider", messages=messages, after=after, **where))
+
+    def _report_usage(self) -> None:
+        if self.session.usage is None:
+            return
+        try:
+            self.recorder.event(UsageReport(usage=self.session.usage(self.handle), turn=self.recorder.turn))
+        except Exception as error:
+            self.refused("usage", error)
+
+    def refused(self, operation: str, error: BaseException) -> None:
+        """Record that an operation raised."""
+        event = Refused(operation=operation, error=type(error).__name__, message=str(error), turn=self.recorder.turn)
+        self.recorder.event(event)
+
+    # -- what the session tells --------------------------------------------------------------------------------
+
+    def _call_begins(self, began: CallBegan) -> None:
+        self.tools.flush()
+        if not began.probe:
+            self.calls.append(began)
+
+    def _stop(self) -> None:
+        assert self.session.stop is not None
+        try:
+            self.session.stop(self.handle)
+        except Exception as error:
+            self.refused("stop", error)
+
+    def _sleep(self, seconds: float, token: CancelToken | None) -> bool:
+        turn = self.recorder.turn
+        self.recorder.event(Retried(attempt=self._attempt, delay=float(seconds), error=self._retry_error, turn=turn))
+        if self._cut is not None and self._cut.at == "backoff" and self._attempt - 1 == self._cut.index:
+            self.recorder.cancel()
+        return token is not None and token.is_cancelled
+
+    def _retried(self, attempt: int, delay: float, error: BaseException) -> None:
+        self._attempt, self._retry_error = attempt, type(error).__name__
+
+    def close(self) -> None:
+        """Let go of the session and of every provider that was opened."""
+        if self.session.close is not None:
+            try:
+                self.session.close(self.handle)
+            except Exception as error:
+                self.refused("close", error)
+        self.providers.close()
+
+
+def _cut_name(cut: Cut | None) -> str:
+    if cut is None:
+        return ""
+    place = cut.after if cut.after is not None else str(cut.index)
+    return f"{cut.at} {place} of round {cut.round}"

@@ -1,0 +1,85 @@
+"""The tools of a run: they return what the scenario says, and record that they ran."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from ..cancel import CancelToken
+from ..messages import FunctionCall, ToolResult, ToolSchema, thaw
+from ..scenarios.model import Cut, ToolScript, Turn
+from ..session.tools import CANCELLED
+from ..subject import Tool, ToolOutput
+from ..transcript import ToolRun
+from .recorder import Recorder
+
+
+class ToolFailedError(Exception):
+    """A scripted tool failure."""
+
+
+class ScriptedTools:
+    """Answers calls by the script of the turn, and cancels the turn where the scenario does that in a tool."""
+
+    def __init__(self, schemas: Sequence[ToolSchema], recorder: Recorder) -> None:
+        self.declare(schemas)
+        self._recorder = recorder
+        self._script: dict[str, ToolScript] = {}
+        self._cut: Cut | None = None
+        self._count = itertools.count()
+        self._ran: list[ToolRun] = []
+        self._lock = threading.Lock()
+
+    def declare(self, schemas: Sequence[ToolSchema]) -> None:
+        """These are the tools from now on."""
+        self.tools = tuple(Tool(schema, self._running(schema)) for schema in schemas)
+
+    def begin(self, turn: Turn) -> None:
+        """Follow the script of this turn."""
+        self._script, self._cut = dict(turn.results), turn.cancel
+        self._count = itertools.count()
+
+    def ended(self, call: FunctionCall, result: ToolResult) -> None:
+        """The session tells of a result."""
+        known = any(tool.schema.name == call.name for tool in self.tools)
+        outcome: Literal["ok", "error", "unknown", "cancelled"] = "error" if result.is_error else "ok"
+        if not known:
+            outcome = "unknown"
+        elif result.is_error and result.result == CANCELLED:
+            outcome = "cancelled"
+        turn = self._recorder.turn
+        event = ToolRun(call_id=call.id, name=call.name, args=call.args, outcome=outcome, turn=turn)
+        with self._lock:
+            self._ran.append(event)
+
+    def flush(self) -> None:
+        """Record the tools that ended since the last time, in call order whatever order they ended in."""
+        with self._lock:
+            ran, self._ran = self._ran, []
+        order = {call.id: position for position, call in enumerate(self._recorder.last_calls)}
+        for event in sorted(ran, key=lambda event: order.get(event.call_id, len(order))):
+            self._recorder.event(event)
+
+    def _running(self, schema: ToolSchema) -> Any:
+        def run(args: Any, token: CancelToken) -> Any:
+            with self._lock:
+                position = next(self._count)
+            script = self._script.get(schema.name, ToolScript(result=f"{schema.name} is fine")).for_args(args)
+            if self._is_cut("tool", position):
+                self._recorder.cancel()
+                token.raise_if_cancelled()
+            try:
+                if script.error is not None:
+                    raise ToolFailedError(script.error)
+                result = thaw(script.result)
+                return ToolOutput(result, attachments=script.attachments) if script.attachments else result
+            finally:
+                if self._is_cut("between-tools", position):
+                    self._recorder.cancel()
+
+        return run
+
+    def _is_cut(self, at: str, position: int) -> bool:
+        return self._cut is not None and self._cut.at == at and self._cut.index == position

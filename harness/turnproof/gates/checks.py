@@ -1,0 +1,187 @@
+"""The checks that decide criteria: pure functions of what was measured, each under the name that the data use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from ..parity import Comparison, Found, kind, stale, violations
+from ..requirements import Findings, judge
+from ..verdict import Verdict, combine, held, inconclusive, not_claimed, violated
+from ..view import View
+from ..view.diff import show
+from .histories import histories_agree
+from .measured import Measured
+from .phases import CheckName, Criterion
+from .taken import path_taken
+
+Check: TypeAlias = Callable[[Measured, Criterion], Verdict]
+
+_SHOWN = 12
+
+
+def decide(measured: Measured, criterion: Criterion) -> Verdict:
+    """What the runs say of a criterion. Nothing measured is inconclusive, never held."""
+    return CHECKS[criterion.check](measured, criterion)
+
+
+def _requirements(measured: Measured, criterion: Criterion) -> Verdict:
+    claims = measured.subject.claims()
+    verdicts = []
+    for setting in criterion.flag:
+        path = measured.flag.path(setting, measured.phase)
+        for name in criterion.requirements:
+            verdict = judge(measured.suite.catalogue[name], path, measured.runs[setting], claims=claims)
+            if verdict.message:
+                said = f"{verdict.where}: {verdict.message}" if verdict.where else verdict.message
+                verdicts.append(replace(verdict, message=f"{name}: {said}"))
+            else:
+                verdicts.append(held(f"{name} ×{len(verdict.evidence)}"))
+    return combine(verdicts)
+
+
+def _histories(measured: Measured, criterion: Criterion) -> Verdict:
+    session = measured.subject.session
+    if session.provider_history is None:
+        return inconclusive(
+            f"session {session.name!r} does not show what its provider holds, so there is nothing to hold its own "
+            "history against: give its binding a provider_history"
+        )
+    return over_runs((view for setting in criterion.flag for view in measured.runs[setting]), histories_agree)
+
+
+def _path_taken(measured: Measured, criterion: Criterion) -> Verdict:
+    (setting,) = criterion.flag
+    expected = measured.flag.path(setting, measured.phase)
+    verdict = over_runs(measured.runs[setting], lambda view: path_taken(view, expected))
+    if verdict.compared_nothing:
+        return inconclusive(
+            f"which path session {measured.subject.session.name!r} takes cannot be seen: give its binding a path, or "
+            "let it open its provider with the setup's open_provider"
+        )
+    return (
+        verdict
+        if not verdict.message
+        else replace(verdict, message=f"{_setting(measured, criterion)}: {verdict.message}")
+    )
+
+
+def _setting(measured: Measured, criterion: Criterion) -> str:
+    words = measured.flag.words(criterion.flag[0])
+    if criterion.flag[0] != "default":
+        return f"with {words}"
+    side = "from" if measured.phase >= measured.flag.flip_phase else "before"
+    return f"with {words}, in phase {measured.phase}, {side} the flip in phase {measured.flag.flip_phase}"
+
+
+def _paths_agree(measured: Measured, criterion: Criterion) -> Verdict:
+    verdicts: list[Verdict] = []
+    equal: Counter[str] = Counter()
+    for comparison in measured.comparisons:
+        found = violations(comparison, measured.excused)
+        if comparison.problem:
+            verdicts.append(_about(comparison, inconclusive(comparison.problem)))
+        elif found:
+            lines = [difference_line(one, comparison) for one in found]
+            more = [f"... and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+            verdicts.append(_about(comparison, violated(lines[0], detail="\n".join([*lines[:_SHOWN], *more]))))
+        else:
+            equal["conversations"] += 1
+            equal.update({aspect: count for aspect, count in comparison.compared.items() if count})
+    if any(verdict.status == "violated" for verdict in verdicts):
+        return combine(verdicts)
+    if astray := measured.astray:
+        verdicts.append(
+            inconclusive(f"{len(astray)} runs, {astray[0].key} the first, are not on the path that they should be on")
+        )
+    elif equal and not _tool_rounds(measured):
+        verdicts.append(inconclusive("no turn in which a tool was called and answered is among what was compared"))
+    return combine([*verdicts, held(*_counted(equal))] if equal else verdicts)
+
+
+def _declared(measured: Measured, criterion: Criterion) -> Verdict:
+    if not measured.declared:
+        return not_claimed("no difference is declared")
+    gone = stale(measured.declared, measured.comparisons)
+    if not gone:
+        return held(*(difference.name for difference in measured.declared))
+    names = ", ".join(f"{difference.name} ({difference.reason})" for difference in gone)
+    if not measured.whole or any(comparison.problem for comparison in measured.comparisons) or measured.astray:
+        return inconclusive(f"not seen here, which only sound runs of everything can tell (--depth full): {names}")
+    return violated(f"declared, and no longer there: {names}")
+
+
+def _existing_tests(measured: Measured, criterion: Criterion) -> Verdict:
+    if not measured.tests:
+        return not_claimed("existing_tests is not configured in [tool.turnproof.gates]")
+    verdicts = []
+    for setting in criterion.flag:
+        run = measured.tests[setting]
+        if run.passed:
+            verdicts.append(held(f"existing tests with {measured.flag.words(setting)}"))
+        else:
+            verdicts.append(replace(violated(f"`{run.command}` {run.ending}", detail=run.output), where=run.command))
+    return combine(verdicts)
+
+
+CHECKS: Mapping[CheckName, Check] = {
+    "requirements": _requirements,
+    "histories-agree": _histories,
+    "path-taken": _path_taken,
+    "paths-agree": _paths_agree,
+    "declared-differences-occur": _declared,
+    "existing-tests": _existing_tests,
+}
+
+
+def over_runs(views: Iterable[View], check: Callable[[View], Findings]) -> Verdict:
+    """One verdict of what a check found in several runs, with how often it compared what."""
+    verdicts: list[Verdict] = []
+    equal: Counter[str] = Counter()
+    for view in sorted(views, key=lambda view: view.key):
+        found = check(view) if view.finished else [_unfinished(view)]
+        for finding in found:
+            if isinstance(finding, Verdict):
+                said = f"{view.key}: {finding.message}"
+                verdicts.append(replace(finding, message=said, where=str(view.key), evidence=(view.digest,)))
+            else:
+                equal[finding] += 1
+    return combine([*verdicts, held(*_counted(equal))] if equal else verdicts)
+
+
+def difference_line(found: Found, comparison: Comparison) -> str:
+    """One difference: what it is, where, and both sides."""
+    return (
+        f"{found.place}: {kind(found.name).title} ({found.name}): {found.aspect} {found.path}: "
+        f"{comparison.left.label} {_value(found.left)}, {comparison.right.label} {_value(found.right)}"
+    )
+
+
+def _value(value: object) -> str:
+    return "(absent)" if value is UNSET else show(value)
+
+
+def _about(comparison: Comparison, verdict: Verdict) -> Verdict:
+    where = f"{comparison.scenario}, {comparison.mode}"
+    digests = tuple(digest for digest in (comparison.left.digest, comparison.right.digest) if digest)
+    return replace(verdict, message=f"{where}: {verdict.message}", where=str(comparison.left.key), evidence=digests)
+
+
+def _unfinished(view: View) -> Verdict:
+    end = view.transcript.end
+    return inconclusive(f"the run did not come to its end ({end.how}): {end.detail}")
+
+
+def _tool_rounds(measured: Measured) -> int:
+    runs = [view for view in measured.runs["on"] if view.finished]
+    return sum(call.began.round > 0 for view in runs for call in view.calls) or sum(
+        len(turn.tool_runs) for view in runs for turn in view.turns
+    )
+
+
+def _counted(equal: Counter[str]) -> list[str]:
+    return [f"{what} ×{times}" if times > 1 else what for what, times in equal.most_common()]

@@ -1,0 +1,60 @@
+"""What a gate is decided from: the runs of one subject by how the flag stood, and how its own tests ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ..parity import Comparison, compare_paths
+from ..provider import Difference
+from ..requirements import Suite
+from ..subject import Subject
+from ..view import View
+from .existing_tests import CommandRun
+from .flag import FlagPlan
+from .phases import Setting
+from .taken import on_path
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Everything that the criteria of a phase read.
+
+    runs:     the first run of each scenario and mode, by setting of the flag.
+    again:    a second run of each with the flag off, which tells noise from difference.
+    excused:  the differences between the paths that are meant.
+    declared: those of them that are declared for this very subject, and so have to occur.
+    whole:    whether every scenario was run that could show a difference.
+    tests:    how the project's own tests ended, by setting; none if they are not configured.
+    """
+
+    subject: Subject
+    phase: int
+    flag: FlagPlan
+    suite: Suite
+    runs: Mapping[Setting, Sequence[View]]
+    again: Sequence[View] = ()
+    excused: Sequence[Difference] = ()
+    declared: Sequence[Difference] = ()
+    whole: bool = False
+    tests: Mapping[Setting, CommandRun] = field(default_factory=dict)
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        """The run with the flag on against the one with the flag off, wherever both are on the path they should be."""
+        off = [
+            view for view in (*self.runs.get("off", ()), *self.again) if not view.finished or on_path(view, "legacy")
+        ]
+        on = [view for view in self.runs.get("on", ()) if not view.finished or on_path(view, "stateless")]
+        return compare_paths([*on, *off])
+
+    @property
+    def astray(self) -> tuple[View, ...]:
+        """The finished runs with the flag off and on that are not known to be on the path they should be."""
+        return tuple(
+            view
+            for setting in ("off", "on")
+            for view in self.runs.get(setting, ())
+            if view.finished and not on_path(view, self.flag.path(setting, self.phase))
+        )

@@ -1,0 +1,148 @@
+"""Makes the runs of a gate: every scenario, once for each way in which the migration flag may stand."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..certify.backends import Backends
+from ..certify.campaign import Campaign
+from ..certify.deciding import lacking_for
+from ..certify.heading import adapter_line, header
+from ..certify.plan import Plan
+from ..driver import Lab, RunSpec
+from ..evidence import EvidenceStore
+from ..reports.progress import progress
+from ..requirements import Suite
+from ..runlog import RunWriter
+from ..scenarios import Scenario
+from ..subject import Subject
+from ..transcript import RunKey
+from ..view import View
+from .flag import FlagPlan, standing
+from .options import GateOptions
+from .phases import Criterion, Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A subject with its flag, the scenarios that it can be run on, and how many it cannot, by what it lacks."""
+
+    spec: str
+    subject: Subject
+    flag: FlagPlan
+    scenarios: tuple[Scenario, ...]
+    left_out: Counter[str]
+
+    @classmethod
+    def of(cls, spec: str, subject: Subject, flag: FlagPlan, scenarios: Sequence[Scenario]) -> Candidate:
+        """Sort the scenarios. Those about sessions alone are among them: what migrates is always a session."""
+        lacking = {one.name: lacking_for(one, subject.claims(), subject.operations) for one in scenarios}
+        fit = tuple(one for one in scenarios if not lacking[one.name])
+        return cls(spec, subject, flag, fit, Counter(", ".join(what) for what in lacking.values() if what))
+
+    def runs(self, setting: Setting, phase: int, times: int) -> Iterator[RunSpec]:
+        """Its runs with the flag standing like this, each so many times."""
+        path = self.flag.path(setting, phase)
+        for scenario in self.scenarios:
+            modes = [mode for mode in scenario.modes if mode == "batch" or self.subject.claims().streaming]
+            # With the flag not set only the path that is taken is of interest, and that does not hang on the mode.
+            for mode in modes[:1] if setting == "default" else modes:
+                for repeat in range(times):
+                    yield RunSpec(self.spec, scenario, RunKey(scenario.name, path, mode, repeat), flag=self.flag.flag)
+
+
+@dataclass(frozen=True, slots=True)
+class Laboratory:
+    """Where the runs of a gate are made."""
+
+    options: GateOptions
+    suite: Suite
+    scenarios: Sequence[Scenario]
+    backends: Backends
+
+    def head(self, candidates: Mapping[str, Candidate], writer: RunWriter) -> str:
+        """Begin a file of runs; when that was."""
+        subjects = {spec: candidate.subject for spec, candidate in candidates.items()}
+        first = header(
+            self.suite,
+            subjects.values(),
+            backend=self.backends.label,
+            depth=self.options.depth,
+            seed=self.options.seed,
+            command=self.options.command,
+            compares="paths",
+        )
+        writer.write(first)
+        for spec, subject in subjects.items():
+            writer.write(adapter_line(spec, subject, self.backends))
+        return first.started
+
+    def measure(
+        self, candidate: Candidate, setting: Setting, times: int, writer: RunWriter, store: EvidenceStore
+    ) -> list[View]:
+        """Make the runs of a candidate with the flag standing like this, in workers that know it no other way."""
+        options, flag, subject = self.options, candidate.flag, candidate.subject
+        plan = Plan((), tuple(candidate.runs(setting, options.phase, times)))
+        lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=self.backends)
+        with standing(flag.flag.variable, flag.value(setting)), lab:
+            lab.warm(package.replace("-", "_") for package in subject.packages)
+            campaign = Campaign(
+                plan, {candidate.spec: subject}, lab, store, self.scenarios, writer, progress=progress()
+            )
+            try:
+                campaign.measure()
+            except KeyboardInterrupt:
+                campaign.stop.set()
+                raise
+        return list(campaign.views(candidate.spec))
+
+
+@dataclass
+class Runs:
+    """The runs of a gate: `first` by subject and setting of the flag, `again` the second ones with the flag off.
+
+    `writers` are the files that they were written to, by folder, still without their last line. Runs with the flag not
+    set have a folder of their own: they are on the path that the off or the on ones are on, and would pass for theirs.
+    """
+
+    started: str = ""
+    first: dict[str, dict[Setting, list[View]]] = field(default_factory=lambda: defaultdict(dict))
+    again: dict[str, list[View]] = field(default_factory=lambda: defaultdict(list))
+    writers: dict[Path, RunWriter] = field(default_factory=dict)
+
+    @classmethod
+    def make(
+        cls,
+        laboratory: Laboratory,
+        candidates: Mapping[str, Candidate],
+        criteria: Sequence[Criterion],
+        folder: Path,
+        files: ExitStack,
+    ) -> Runs:
+        """Make the runs that these criteria read. `files` closes what is opened here."""
+        runs = cls()
+        reading = [criterion for criterion in criteria if criterion.check != "existing-tests"]
+        asked = {setting for criterion in reading for setting in criterion.flag}
+        compared = any(criterion.check == "paths-agree" for criterion in reading)
+        for group, place in _PLACES.items():
+            settings = [setting for setting in group if setting in asked]
+            if not settings:
+                continue
+            writer = files.enter_context(RunWriter(folder / place / "run.ndjson"))
+            runs.writers[folder / place] = writer
+            runs.started = laboratory.head(candidates, writer)
+            store = EvidenceStore(folder / place / "evidence")
+            for spec, candidate in candidates.items():
+                for setting in settings:
+                    times = 2 if compared and setting == "off" else 1
+                    views = laboratory.measure(candidate, setting, times, writer, store)
+                    runs.first[spec][setting] = [view for view in views if view.key.repeat == 0]
+                    runs.again[spec] += [view for view in views if view.key.repeat]
+        return runs
+
+
+_PLACES: Mapping[tuple[Setting, ...], str] = {("default",): "default", ("off", "on"): ""}

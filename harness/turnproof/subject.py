@@ -1,0 +1,271 @@
+"""What may be certified: an adapter, or a session with an adapter's provider underneath.
+
+A `SessionBinding` is to a session what a `Binding` is to an adapter: the few lines that tell turnproof how to open
+one and how to do with it whatever a session can do. The reference session is bound in the same way, so there is one
+way to run a conversation, whoever's session holds it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias, get_args
+
+from .cancel import CancelToken
+from .dialects import dialect
+from .messages import JSON, FileRef, FunctionCall, InlineData, Message, Part, TokenUsage, ToolResult, ToolSchema
+from .provider import Binding, Capabilities, Difference, Endpoint, JSONSchema, OnChunk, Path
+
+__all__ = [
+    "OPERATIONS",
+    "Flag",
+    "Operation",
+    "SessionBinding",
+    "SessionReply",
+    "SessionSetup",
+    "SessionTurn",
+    "Subject",
+    "SubjectKind",
+    "Tool",
+    "ToolOutput",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """A tool's return value where plain JSON does not say enough: an error flag, or images and files beside it."""
+
+    result: JSON = None
+    is_error: bool = False
+    attachments: tuple[InlineData | FileRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What the model may call: its schema, and a function of the arguments and the turn's cancel token.
+
+    `run` gets a plain dict of its own to change as it likes, and may be called from several threads at once. It returns
+    JSON, or a `ToolOutput` where there is more to say than JSON can, and raises what makes the tool fail. It raises
+    `Cancelled` when the token is set while it runs.
+    """
+
+    schema: ToolSchema
+    run: Callable[[dict[str, Any], CancelToken], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """The switch of a migration: an environment variable, and what holds while nobody has set it.
+
+    On means that the session owns the history (the stateless path), off that the provider does (the legacy path).
+    """
+
+    variable: str = "TURNPROOF_SESSION_OWNED_HISTORY"
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSetup:
+    """What a session is opened with. Two runs with equal setups are to do the same, byte for byte.
+
+    endpoint:       where the provider is, for a framework that opens one itself. What it sends is then seen on the
+                    wire alone; there are no provider calls to look into.
+    open_provider:  opens a fresh provider of the adapter on a path, ready to be called. What goes through it is
+                    recorded, call by call. Raises HarnessError for a path that the adapter lacks.
+    paths:          the paths that `open_provider` can open.
+    path:           the path that the session has to be on; None leaves the choice to its own `flag`.
+    attempts:       how often a provider call is made at the most, when it fails in a way that may pass.
+    keep_turns:     how many turns `collect` leaves.
+    cache_plugin:   makes the plugin that goes with a provider opened on the stateless path; None without caching.
+    parallel_tools: whether tools of one response may run at the same time.
+    sleep:          waits so many seconds, or until the token is set; True if it was set. Time is not real in a run.
+    random, ids:    the only sources of randomness and of message ids.
+    on_tool:        to be told of each tool result, in call order.
+    on_retry:       to be told of each wait before it: the number of the attempt that follows, seconds, the reason.
+    """
+
+    endpoint: Endpoint
+    open_provider: Callable[[Path], Any]
+    paths: tuple[Path, ...]
+    path: Path | None
+    sleep: Callable[[float, CancelToken | None], bool]
+    random: random.Random
+    ids: Callable[[], str]
+    on_tool: Callable[[FunctionCall, ToolResult], None]
+    on_retry: Callable[[int, float, BaseException], None]
+    system: str | None = None
+    tools: tuple[Tool, ...] = ()
+    attempts: int = 3
+    keep_turns: int = 2
+    cache_plugin: Callable[[Any], Any] | None = None
+    parallel_tools: bool = True
+    flag: Flag = Flag()
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTurn:
+    """How one turn is to be done: streamed if `on_chunk` is given, stopped when the token is set."""
+
+    cancel_token: CancelToken
+    on_chunk: OnChunk | None = None
+    response_schema: JSONSchema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionReply:
+    """How a turn ended that did not fail. `text` ends with the visible text of the model's last answer."""
+
+    text: str
+    outcome: Literal["answer", "cancelled"] = "answer"
+
+
+Operation: TypeAlias = Literal[
+    "send_parts",
+    "stop",
+    "configure",
+    "reset",
+    "revert",
+    "collect",
+    "save",
+    "load",
+    "swap",
+    "usage",
+    "provider_history",
+    "path",
+    "message_ids",
+]
+
+OPERATIONS: tuple[Operation, ...] = get_args(Operation)
+"""What a session binding may lack. Requirements that need it are then not claimed, by this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionBinding:
+    """How turnproof opens one session, and does with it what a session can do.
+
+    Every function but `open` and `load` takes the handle that these returned, which can be any object. What a session
+    lacks is left None. An operation refuses by raising; it must then have changed nothing.
+
+    name:       what reports call it.
+    open:       a session ready for its first turn, as its setup says.
+    send:       says a text and returns when the turn is over. Raises a ProviderError when it failed, and may raise
+                `Cancelled` when it was cancelled before anything was sent.
+    history:    the messages it holds, in neutral form; may be asked for at any time, also while a turn runs.
+    adapter:    whose provider it is run with: an installed name, `module:attribute`, or a binding. One that opens
+                nothing (no path of its own) still says which dialect and model the session speaks.
+    send_parts: as `send`, for a message that is not just text.
+    stop:       cancels the running turn, from any thread.
+    configure:  another system text (None: none) and other tools from the next turn on.
+    reset:      forgets the conversation; system text and tools stay.
+    revert:     keeps the turns up to `turn_index`, counted from 0, and forgets the later ones. A turn starts at a
+                user's message that has text. Raises for an index that no turn has.
+    collect:    makes the history shorter now, down to the setup's `keep_turns` turns.
+    save, load: the session as text, and a new session that goes on from it. `load` raises for text that is damaged.
+    swap:       goes on with another provider, opened by the setup's `open_provider` for the session's path.
+    usage:      what the provider last reported.
+    provider_history: what the provider itself holds, on the legacy path.
+    path:       the path that the session is on.
+    close:      lets go of what it holds open.
+    paths:      the paths that a setup may put it on.
+    message_ids: whether the ids in `history` are the session's own, and so stay with their messages.
+    capabilities: what is claimed with this session; None: all that the adapter claims.
+    declared:   intended differences between its paths.
+    flag:       its migration switch.
+    package:    the distribution whose version goes into reports.
+    """
+
+    name: str
+    open: Callable[[SessionSetup], Any]
+    send: Callable[[Any, str, SessionTurn], SessionReply]
+    history: Callable[[Any], Sequence[Message]]
+    adapter: str | Binding = "anthropic"
+    send_parts: Callable[[Any, Sequence[Part], SessionTurn], SessionReply] | None = None
+    stop: Callable[[Any], object] | None = None
+    configure: Callable[[Any, str | None, Sequence[Tool]], object] | None = None
+    reset: Callable[[Any], object] | None = None
+    revert: Callable[[Any, int], object] | None = None
+    collect: Callable[[Any], object] | None = None
+    save: Callable[[Any], str] | None = None
+    load: Callable[[SessionSetup, str], Any] | None = None
+    swap: Callable[[Any, Any], object] | None = None
+    usage: Callable[[Any], TokenUsage] | None = None
+    provider_history: Callable[[Any], Sequence[Message]] | None = None
+    path: Callable[[Any], Path] | None = None
+    close: Callable[[Any], object] | None = None
+    paths: tuple[Path, ...] = ("stateless",)
+    message_ids: bool = True
+    capabilities: Capabilities | None = None
+    declared: Sequence[Difference] = ()
+    flag: Flag = Flag()
+    package: str | None = None
+
+    @property
+    def operations(self) -> frozenset[Operation]:
+        """What it offers of `OPERATIONS`."""
+        return frozenset(name for name in OPERATIONS if getattr(self, name))
+
+
+SubjectKind: TypeAlias = Literal["adapter", "session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What one certification is about: a session and the adapter under it.
+
+    Of an adapter, the session is the reference session, which is not what is judged; of a session, the adapter only
+    brings the provider.
+    """
+
+    kind: SubjectKind
+    session: SessionBinding
+    adapter: Binding
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        return self._judged.name
+
+    @property
+    def dialect(self) -> str:
+        """The wire API that it speaks."""
+        return self.adapter.dialect
+
+    @property
+    def model(self) -> str:
+        """The model that it is run with."""
+        return self.adapter.model
+
+    @property
+    def declared(self) -> Sequence[Difference]:
+        """The intended differences between its paths."""
+        return self._judged.declared
+
+    @property
+    def packages(self) -> tuple[str, ...]:
+        """The distributions that take part."""
+        both = (self.session.package if self.kind == "session" else None, self.adapter.package)
+        return tuple(dict.fromkeys(package for package in both if package))
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths it can be run on: those of the session that the adapter has, or all where it opens no provider."""
+        own = tuple(path for path in _BOTH if self.adapter.opener(path) is not None)
+        return tuple(path for path in _BOTH if path in self.session.paths and (path in own or not own))
+
+    @property
+    def operations(self) -> frozenset[Operation]:
+        """What can be done with its session."""
+        return self.session.operations
+
+    def claims(self) -> Capabilities:
+        """What is claimed for the model, and the traits of the wire API. Raises BindingError for an unknown one."""
+        given = self.session.capabilities if self.kind == "session" else None
+        return replace(given if given is not None else self.adapter.claims(), wire=dialect(self.dialect).traits)
+
+    @property
+    def _judged(self) -> Binding | SessionBinding:
+        return self.adapter if self.kind == "adapter" else self.session
+
+
+_BOTH: tuple[Path, ...] = ("stateless", "legacy")

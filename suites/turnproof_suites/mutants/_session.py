@@ -1,0 +1,81 @@
+"""A wrapper around any session that can be broken in one place.
+
+A subclass overrides one operation by its name; what it leaves alone is the session's own. There is one object for each
+session that is opened, so that a subclass can remember what happened to it. What the wrapped session lacks, the broken
+one lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from turnproof.messages import Message, Part
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
+
+_PASSED_ON = ("stop", "reset", "revert", "collect", "save", "swap", "usage", "provider_history", "configure", "path")
+
+
+class BrokenSession:
+    """Passes everything on to the session of `inner` that its setup, or a saved text, gives."""
+
+    def __init__(self, inner: SessionBinding, setup: SessionSetup, saved: str | None = None) -> None:
+        self.inner = inner
+        self.handle = self.opened(setup) if saved is None else self.loaded(setup, saved)
+
+    def opened(self, setup: SessionSetup) -> Any:
+        """The handle of a new session."""
+        return self.inner.open(setup)
+
+    def loaded(self, setup: SessionSetup, saved: str) -> Any:
+        """The handle of a session that goes on from a saved one."""
+        return self.the("load")(setup, saved)
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        """One turn, whatever is said in it."""
+        return say(turn)
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        """The inner session's `send`."""
+        return self.said(lambda turn: self.inner.send(self.handle, text, turn), turn)
+
+    def send_parts(self, parts: Sequence[Part], turn: SessionTurn) -> SessionReply:
+        """The inner session's `send_parts`."""
+        return self.said(lambda turn: self.do("send_parts", parts, turn), turn)
+
+    def history(self) -> Sequence[Message]:
+        """What the inner session holds."""
+        return self.inner.history(self.handle)
+
+    def do(self, name: str, *given: Any) -> Any:
+        """Another operation of the inner session."""
+        return self.the(name)(self.handle, *given)
+
+    def the(self, name: str) -> Callable[..., Any]:
+        """An operation of the inner binding, which has it: the broken session is asked for nothing else."""
+        found: Callable[..., Any] | None = getattr(self.inner, name)
+        assert found is not None, name
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _PASSED_ON:
+            raise AttributeError(name)
+        return partial(self.do, name)
+
+
+def broken(cls: type[BrokenSession], inner: SessionBinding) -> SessionBinding:
+    """The binding of sessions that are broken in the way of `cls`."""
+
+    def passed_on(name: str) -> Callable[..., Any]:
+        return lambda session, *given: getattr(session, name)(*given)
+
+    operations = {name: passed_on(name) for name in (*_PASSED_ON, "send_parts") if getattr(inner, name) is not None}
+    changed: dict[str, Any] = {"send": passed_on("send"), "history": passed_on("history"), **operations}
+    if inner.load is not None:
+        changed["load"] = lambda setup, saved: cls(inner, setup, saved)
+    if inner.close is not None:
+        close = inner.close
+        changed["close"] = lambda session: close(session.handle)
+    return replace(inner, open=lambda setup: cls(inner, setup), **changed)

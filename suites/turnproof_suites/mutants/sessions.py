@@ -1,0 +1,286 @@
+"""Sessions that hold something else than what was said, or tell their user something else than what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import InvalidRequestError, ProviderError
+from turnproof.messages import Message, Text, TokenUsage, same_history
+from turnproof.subject import SessionReply, SessionSetup, SessionTurn
+
+from ._mutant import mutant
+from ._session import BrokenSession
+
+
+@mutant(
+    "last-answer-not-held",
+    "session",
+    caught_by="history/what-was-said-is-held",
+    scenarios="basics/plain",
+    sources=("behaviours:A1", "defects:LS12"),
+)
+class LastAnswerNotHeld(BrokenSession):
+    """The history ends with the user's message: the answer to it is recorded with the next turn."""
+
+    def history(self) -> Sequence[Message]:
+        held = list(super().history())
+        return held[:-1] if held and held[-1].role == "model" else held
+
+
+@mutant(
+    "failed-message-stays",
+    "session",
+    caught_by="history/failed-turn-leaves-nothing",
+    scenarios="faults/refusals",
+    sources=("behaviours:A7", "defects:LS10"),
+)
+class FailedMessageStays(BrokenSession):
+    """The user's message of a failed turn is taken out of the history only when the next turn begins."""
+
+    left: tuple[Message, ...] = ()
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        self.left = ()
+        try:
+            return super().send(text, turn)
+        except ProviderError:
+            self.left = (Message.user(text),)
+            raise
+
+    def history(self) -> Sequence[Message]:
+        return [*super().history(), *self.left]
+
+
+class _AfterACancel(BrokenSession):
+    """Knows whether the last turn was cancelled."""
+
+    cancelled = False
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        reply = say(turn)
+        self.cancelled = reply.outcome == "cancelled"
+        return reply
+
+
+@mutant(
+    "partial-text-not-held",
+    "session",
+    caught_by="history/shown-text-is-kept",
+    scenarios="cancel/in_text",
+    sources=("behaviours:G8", "defects:CA1"),
+)
+class PartialTextNotHeld(_AfterACancel):
+    """Of a cancelled turn only the user's message is held."""
+
+    def history(self) -> Sequence[Message]:
+        held = list(super().history())
+        return held[:-1] if self.cancelled and held and held[-1].role == "model" else held
+
+
+@mutant(
+    "stuck-after-a-cancel",
+    "session",
+    caught_by="history/cancelled-turn-serves-the-next",
+    scenarios="cancel/in_text",
+    sources=("behaviours:G6", "defects:TP1"),
+)
+class StuckAfterACancel(_AfterACancel):
+    """A session whose turn was cancelled refuses the next one."""
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        if self.cancelled:
+            raise InvalidRequestError("the last turn was not finished")
+        return super().said(say, turn)
+
+
+@mutant(
+    "results-not-held",
+    "session",
+    caught_by="history/calls-and-results-stay-paired",
+    scenarios="tools/one",
+    sources=("behaviours:E4", "defects:TP3"),
+)
+class ResultsNotHeld(BrokenSession):
+    """The results of tools are sent, and not recorded."""
+
+    def history(self) -> Sequence[Message]:
+        return [message for message in super().history() if message.role != "tool"]
+
+
+@mutant(
+    "own-list-handed-out",
+    "session",
+    caught_by="history/returned-list-is-a-copy",
+    scenarios="history/handed_out",
+    sources="behaviours:A3",
+)
+class OwnListHandedOut(BrokenSession):
+    """What the history returns is the session's own list."""
+
+    def __init__(self, *given: Any) -> None:
+        self._own: list[Message] = []
+        self._known: list[Message] = []
+        super().__init__(*given)
+
+    def history(self) -> Sequence[Message]:
+        held = list(super().history())
+        if not same_history(held, self._known):
+            self._own, self._known = held, list(held)
+        return self._own
+
+
+@mutant(
+    "ids-made-when-asked",
+    "session",
+    caught_by="history/message-ids-are-kept",
+    scenarios="tools/one",
+    sources=("behaviours:A5", "defects:PE1"),
+)
+class IdsMadeWhenAsked(BrokenSession):
+    """Every time the history is asked for, its messages get new ids."""
+
+    asked = 0
+
+    def history(self) -> Sequence[Message]:
+        self.asked += 1
+        held = enumerate(super().history())
+        return [Message(message.role, message.parts, f"{self.asked}.{number}") for number, message in held]
+
+
+@mutant(
+    "words-added-on-the-way",
+    "session",
+    caught_by="history/wire-is-what-the-session-holds",
+    scenarios="basics/plain",
+    sources=("behaviours:P2", "defects:RS2"),
+)
+class WordsAddedOnTheWay(BrokenSession):
+    """The model is sent more than the user said, and the history does not show it."""
+
+    added = " Be brief."
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        return super().send(text + self.added, turn)
+
+    def history(self) -> Sequence[Message]:
+        return [self._without(message) for message in super().history()]
+
+    def _without(self, message: Message) -> Message:
+        if message.role != "user" or not message.text.endswith(self.added):
+            return message
+        return Message("user", (Text(message.text.removesuffix(self.added)),), message.message_id)
+
+
+@mutant(
+    "figures-added-up",
+    "session",
+    caught_by="accounting/session-gives-the-last-figures",
+    scenarios="basics/four_turns",
+    sources=("behaviours:K2", "defects:US1"),
+)
+class FiguresAddedUp(BrokenSession):
+    """The session adds up what its turns used."""
+
+    total = TokenUsage()
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        reply = say(turn)
+        last: TokenUsage = self.do("usage")
+        both = zip(msgspec.structs.astuple(self.total), msgspec.structs.astuple(last), strict=True)
+        self.total = TokenUsage(*(one + other for one, other in both))
+        return reply
+
+    def usage(self) -> TokenUsage:
+        return self.total
+
+
+@mutant(
+    "stop-not-heard",
+    "session",
+    caught_by="cancellation/stop-ends-the-turn",
+    scenarios="history/stopped",
+    sources="behaviours:G7",
+)
+class StopNotHeard(BrokenSession):
+    """Stopping does nothing."""
+
+    def stop(self) -> None:
+        """Nobody is told."""
+
+
+@mutant(
+    "text-shown-again",
+    "session",
+    caught_by="streaming/user-sees-the-answer-once",
+    scenarios="tools/one",
+    sources="behaviours:F1",
+)
+class TextShownAgain(BrokenSession):
+    """When the turn is over, the whole reply is shown once more."""
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        reply = say(turn)
+        if turn.on_chunk is not None:
+            turn.on_chunk(reply.text)
+        return reply
+
+
+@mutant(
+    "reply-cut-short",
+    "session",
+    caught_by="core/reply-is-the-answer",
+    scenarios="basics/plain",
+    sources="behaviours:E1",
+)
+class ReplyCutShort(BrokenSession):
+    """The reply is the first half of the answer."""
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        reply = say(turn)
+        return replace(reply, text=reply.text[: len(reply.text) // 2])
+
+
+@mutant(
+    "cancelled-turn-begun",
+    "session",
+    caught_by="cancellation/before-the-start-sends-nothing",
+    scenarios="cancel/before_start",
+    sources="behaviours:G4",
+)
+class CancelledTurnBegun(BrokenSession):
+    """A turn whose token was set before its start is begun nevertheless."""
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        return say(replace(turn, cancel_token=CancelToken()) if turn.cancel_token.is_cancelled else turn)
+
+
+@mutant(
+    "back-off-deaf",
+    "session",
+    caught_by="cancellation/back-off-can-be-cancelled",
+    scenarios="cancel/in_backoff",
+    sources="behaviours:G5",
+)
+class BackOffDeaf(BrokenSession):
+    """A cancel while the session waits to try again is not heard."""
+
+    waiting = False
+
+    def opened(self, setup: SessionSetup) -> Any:
+        def sleep(seconds: float, token: CancelToken | None) -> bool:
+            self.waiting = True
+            setup.sleep(seconds, token)
+            self.waiting = False
+            return False
+
+        return super().opened(replace(setup, sleep=sleep))
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        heard = CancelToken()
+        turn.cancel_token.on_cancel(lambda: None if self.waiting else heard.cancel())
+        return say(replace(turn, cancel_token=heard))

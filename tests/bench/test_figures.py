@@ -1,0 +1,123 @@
+"""From times to ratios, on times that nobody took."""
+
+from __future__ import annotations
+
+import pytest
+
+from turnproof.bench.callers import Kind
+from turnproof.bench.conversations import DELTAS
+from turnproof.bench.figures import Key, figures, ratios, times
+from turnproof.bench.report import Ratio, Time
+from turnproof.bench.timing import Case, Series
+
+from .made_up import Scripted
+
+
+def case(kind: Kind, name: str, messages: int, *whole: float, first: tuple[float, ...] = ()) -> Case:
+    return Case(kind, name, messages, Scripted(), list(whole), list(first))
+
+
+def taken(**best: float) -> dict[Key, Series]:
+    """`turn_stateless_2=1.0`: figure, caller and length, with the same time in both rounds."""
+    found: dict[Key, Series] = {}
+    for key, value in best.items():
+        figure, name, messages = key.split("_")
+        found[figure, name, int(messages)] = Series(value, (value, value))  # type: ignore[index]
+    return found
+
+
+def compared(found: dict[Key, Series], *plain: str) -> dict[tuple[str, str, int, str, int], float]:
+    return {
+        (each.figure, each.caller, each.messages, each.to, each.to_messages): each.value
+        for each in ratios(found, plain)
+    }
+
+
+def test_a_stream_gives_its_whole_its_first_piece_and_with_a_long_one_its_slope() -> None:
+    found = figures(
+        [
+            case("long-stream", "stateless", 2, 60.0, 52.0, first=(9.0, 9.0)),
+            case("turn", "stateless", 200, 4.0, 3.0),
+            case("stream", "stateless", 2, 2.0, 4.0, first=(1.0, 0.5)),
+        ]
+    )
+    assert found == {
+        ("stream", "stateless", 2): Series(2.0, (2.0, 4.0)),
+        ("first-delta", "stateless", 2): Series(0.5, (1.0, 0.5)),
+        ("delta", "stateless", 2): Series(50 / DELTAS, (58 / DELTAS, 48 / DELTAS)),
+        ("turn", "stateless", 200): Series(3.0, (4.0, 3.0)),
+    }
+
+
+def test_a_case_that_failed_has_no_figure_and_neither_has_what_needs_it() -> None:
+    short, long = case("stream", "legacy", 2, 1.0, first=(1.0,)), case("long-stream", "legacy", 2, 9.0)
+    short.failure = OverflowError()
+    assert figures([short, long]) == {}
+
+
+def test_times_are_reported_with_their_rounds() -> None:
+    assert list(times({("turn", "legacy", 2): Series(1.0, (1.0, 2.0))})) == [Time("turn", "legacy", 2, 1.0, (1.0, 2.0))]
+
+
+def test_a_path_is_held_against_each_plain_call_the_legacy_path_and_its_own_shortest_history() -> None:
+    found = taken(
+        turn_create_2=2.0, turn_create_200=8.0, turn_chat_200=16.0,
+        turn_stateless_2=1.0, turn_stateless_200=4.0, turn_legacy_200=5.0,
+    )  # fmt: skip
+    assert compared(found, "create", "chat") == {
+        ("turn", "stateless", 2, "create", 2): 0.5,
+        ("turn", "stateless", 200, "create", 200): 0.5,
+        ("turn", "stateless", 200, "chat", 200): 0.25,
+        ("turn", "stateless", 200, "legacy", 200): 0.8,
+        ("turn", "stateless", 200, "stateless", 2): 4.0,
+        ("turn", "legacy", 200, "create", 200): 0.625,
+        ("turn", "legacy", 200, "chat", 200): 0.3125,
+    }
+
+
+def test_without_plain_calls_the_paths_are_held_against_each_other_and_themselves() -> None:
+    found = taken(turn_stateless_2=1.0, turn_stateless_20=2.0, turn_legacy_2=4.0)
+    assert compared(found) == {
+        ("turn", "stateless", 2, "legacy", 2): 0.25,
+        ("turn", "stateless", 20, "stateless", 2): 2.0,
+    }
+
+
+def test_what_a_plain_call_cannot_do_is_held_against_its_turn() -> None:
+    found = taken(turn_create_200=2.0, collect_stateless_200=1.0, restore_legacy_200=4.0, delta_stateless_200=1.0)
+    assert compared(found, "create") == {
+        ("collect", "stateless", 200, "create", 200): 0.5,
+        ("restore", "legacy", 200, "create", 200): 2.0,
+    }
+
+
+def test_the_shortest_history_is_that_of_the_same_figure() -> None:
+    found = taken(turn_stateless_2=1.0, collect_stateless_20=1.0, collect_stateless_200=3.0)
+    assert compared(found) == {("collect", "stateless", 200, "stateless", 20): 3.0}
+
+
+def test_a_ratio_is_of_the_best_rounds_and_its_spread_of_quotients_within_a_round() -> None:
+    found: dict[Key, Series] = {
+        ("turn", "create", 2): Series(2.0, (2.0, 8.0)),
+        ("turn", "stateless", 2): Series(1.0, (3.0, 1.0)),
+    }
+    [ratio] = ratios(found, ["create"])
+    assert ratio == Ratio("turn", "stateless", 2, "create", 2, 0.5, 0.125, 1.5)
+
+
+@pytest.mark.parametrize("nothing", [Series(0.0, (0.0, 0.0)), Series(-0.1, (-0.1, -0.2))])
+def test_noise_is_nothing_to_divide_by(nothing: Series) -> None:
+    found: dict[Key, Series] = {
+        ("delta", "create", 2): nothing,
+        ("delta", "stateless", 2): Series(1.0, (1.0, 1.0)),
+    }
+    assert list(ratios(found, ["create"])) == []
+
+
+def test_a_round_lost_in_noise_does_not_count_for_the_spread() -> None:
+    found: dict[Key, Series] = {
+        ("delta", "create", 2): Series(2.0, (-1.0, 2.0)),
+        ("delta", "stateless", 2): Series(1.0, (1.0, 1.0)),
+    }
+    [ratio] = ratios(found, ["create"])
+    assert (ratio.low, ratio.high) == (0.5, 0.5)

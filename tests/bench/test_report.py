@@ -1,0 +1,155 @@
+"""The outcome as JSON, and what is printed of it."""
+
+from __future__ import annotations
+
+import io
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from rich.console import Console
+
+from turnproof.bench import text
+from turnproof.bench.engine import exit_code
+from turnproof.bench.report import Bench, Change, Comparison, GoalResult, read, to_json
+from turnproof.bench.text import print_bench
+from turnproof.errors import UsageError
+from turnproof.exits import Exit
+
+from .made_up import adapter, outcome
+
+SCHEMA = json.loads((files("turnproof.bench") / "bench.schema.json").read_text())
+
+MET = GoalResult("mine", "turn", "stateless", 2, "sdk.call", 2, 0.6, "met", 0.65, 0.5)
+MISSED = GoalResult("mine", "turn", "stateless", 200, "stateless", 2, 1.4, "missed", 1.6, 1.5)
+UNMEASURED = GoalResult("mine", "turn", "stateless", 1000, "sdk.call", 1000, 0.2, "not measured")
+SAME = Comparison("earlier.json", 1.5, 2, 2)
+WORSE = Comparison("earlier.json", 1.5, 2, 2, (Change("mine", "read of turn, stateless, 2 messages", "0", "2"),))
+FULL = outcome(goals=(MET, MISSED, UNMEASURED), comparison=WORSE)
+
+
+def printed(bench: Bench) -> str:
+    stream = io.StringIO()
+    print_bench(bench, stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("bench", [outcome(), FULL, outcome(adapters={})], ids=["plain", "full", "empty"])
+def test_the_json_follows_its_schema_and_is_read_back_whole(bench: Bench, tmp_path: Path) -> None:
+    written = to_json(bench)
+    jsonschema.validate(json.loads(written), SCHEMA)
+    assert written.endswith(b"}\n")
+    (tmp_path / "bench.json").write_bytes(written)
+    assert read(tmp_path / "bench.json") == bench
+
+
+def test_the_schema_is_one_and_refuses_what_it_does_not_know() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    document = json.loads(to_json(FULL))
+    for spot in (document, document["adapters"]["mine"], document["adapters"]["mine"]["ratios"][0]):
+        spot["extra"] = 1
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(document, SCHEMA)
+        del spot["extra"]
+    jsonschema.validate(document, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("{", "truncated"),
+        ("[]", "Expected `object`, got `array`"),
+        ('{"schema": "turnproof.bench/2"}', "Invalid enum value 'turnproof.bench/2' - at `$.schema`"),
+        ('{"schema": "turnproof.certification/1"}', "`$.schema`"),
+        ("\x80", ""),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, written: str, says: str) -> None:
+    file = tmp_path / "bench.json"
+    file.write_bytes(written.encode("latin-1"))
+    with pytest.raises(UsageError) as refused:
+        read(file)
+    assert str(refused.value).startswith(f"{file}: this is no output of `turnproof bench --json`: ")
+    assert says in str(refused.value)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nowhere: cannot read the benchmark: No such file"):
+        read(tmp_path / "nowhere")
+
+
+def test_the_table_has_a_row_for_every_time_with_its_ratios() -> None:
+    rows = [line.split() for line in printed(outcome()).splitlines()]
+    assert ["turn", "sdk.call", "2", "2.0000"] in rows
+    assert ["turn", "stateless", "2", "1.0000", "0.5", "[0.5–0.5]"] in rows
+    assert ["turn", "stateless", "200", "1.5000", "1.5"] in rows
+    assert ["delta", "stateless", "2", "0.0100"] in rows
+    assert ["turn", "stateless", "2", "1", "0", "3", "1", "complete"] in rows
+    assert ["collect", "legacy", "200", "1", "100", "100", "1", "create_session,", "1", "send_message"] in rows
+
+
+def test_figures_are_whole_on_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text, "console_for", lambda file: Console(file=file, width=30))
+    shown = printed(outcome())
+    assert "…" not in shown
+    assert "[0.5–0.5]" in shown
+
+
+def test_few_rounds_are_called_a_hint() -> None:
+    assert "hint" not in printed(outcome())
+    assert "rounds: 4 (take fewer than 5 for a hint)" in printed(outcome(rounds=4))
+
+
+def test_goals_and_what_is_worse_stand_below_with_symbol_and_word() -> None:
+    assert printed(FULL).splitlines()[-5:] == [
+        "✓ goal met: mine: turn, stateless, 2 messages / sdk.call at most 0.6: 0.65, at best 0.5",
+        "✗ goal missed: mine: turn, stateless, 200 messages / stateless at 2 at most 1.4: 1.6, at best 1.5",
+        "– goal not measured: mine: turn, stateless, 1000 messages / sdk.call at most 0.2",
+        "2 counts and 2 ratios compared with earlier.json, ratios at most 1.5 times: 1 worse",
+        "✗ mine: read of turn, stateless, 2 messages: 0 before, 2 now",
+    ]
+
+
+def test_what_was_not_measured_is_told_on_one_harmless_line() -> None:
+    shown = printed(outcome(adapters={"mine": adapter(problems=("turn, legacy: Oops: a\nb \x1b[31m",))}))
+    assert "✗ not measured: turn, legacy: Oops: a b \\x1b[31m" in shown
+    assert "\x1b" not in shown
+
+
+def test_an_adapter_without_figures_is_shown_by_its_problems_alone() -> None:
+    nothing = adapter(times=(), ratios=(), counts=(), problems=("mine has no legacy path",))
+    lines = printed(outcome(adapters={"mine": nothing})).split("\n")
+    assert "✗ not measured: mine has no legacy path" in lines
+    assert not any("figure" in line for line in lines)
+
+
+FAILED = adapter(problems=("turn, legacy, 2 messages: OverflowError: enough",))
+EMPTY = adapter(ratios=(), counts=())
+
+
+@pytest.mark.parametrize(
+    ("changes", "enforce", "code"),
+    [
+        ({}, False, Exit.OK),
+        ({"goals": (MET, MISSED)}, False, Exit.OK),
+        ({"goals": (MET, MISSED)}, True, Exit.VIOLATIONS),
+        ({"goals": (MET,)}, True, Exit.OK),
+        ({"goals": (MET, UNMEASURED)}, True, Exit.UNDECIDED),
+        ({"goals": (MISSED, UNMEASURED)}, True, Exit.VIOLATIONS),
+        ({"goals": ()}, True, Exit.UNDECIDED),
+        ({"comparison": SAME}, False, Exit.OK),
+        ({"comparison": WORSE}, False, Exit.VIOLATIONS),
+        ({"comparison": Comparison("b", 1.5, 0, 2)}, False, Exit.UNDECIDED),
+        ({"comparison": Comparison("b", 1.5, 2, 0)}, False, Exit.UNDECIDED),
+        ({"adapters": {"mine": FAILED}}, False, Exit.UNDECIDED),
+        ({"adapters": {"mine": FAILED}, "comparison": WORSE}, False, Exit.VIOLATIONS),
+        ({"adapters": {"mine": EMPTY}}, False, Exit.UNDECIDED),
+        ({"adapters": {"mine": adapter(), "other": EMPTY}}, False, Exit.UNDECIDED),
+        ({"adapters": {}}, False, Exit.UNDECIDED),
+    ],
+)
+def test_the_exit_code_is_the_heaviest_of_what_was_found(changes: dict[str, Any], enforce: bool, code: Exit) -> None:
+    assert exit_code(outcome(**changes), enforce=enforce) is code

@@ -1,0 +1,86 @@
+"""What a subject lacks, or does not show, is not claimed, and the verdict says what it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from suites.conversations import plain
+from suites.test_history_checks import uncalled
+
+from turnproof.certify.deciding import Claimed, decide, lacking_for, spelled
+from turnproof.messages import InlineData, Text
+from turnproof.provider import Capabilities
+from turnproof.requirements import Requirement, load_suite
+from turnproof.scenarios.model import Scenario, ScriptRound, Turn
+from turnproof.subject import OPERATIONS
+from turnproof.verdict import Status
+
+ALL = Capabilities(streaming=True, tools=True)
+
+
+def requirement(name: str) -> Requirement:
+    return load_suite().catalogue[name]
+
+
+def claimed(kind: Any = "session", operations: Any = OPERATIONS, scenarios: tuple[Scenario, ...] = ()) -> Claimed:
+    return Claimed(ALL, (), scenarios, kind, operations)
+
+
+def test_a_session_that_shows_its_calls_is_judged_as_an_adapter_is() -> None:
+    verdict = decide(requirement("core/text-is-what-the-wire-carried"), "stateless", [plain()], claimed())
+    assert verdict.status is Status.HELD
+
+
+@pytest.mark.parametrize("path", ["stateless", "parity"])
+def test_a_session_that_shows_none_does_not_claim_what_they_would_show(path: str) -> None:
+    verdict = decide(requirement("core/text-is-what-the-wire-carried"), path, [uncalled(plain())], claimed())
+    assert (verdict.status, verdict.message) == (
+        Status.NOT_CLAIMED,
+        "the session does not show its provider calls",
+    )
+
+
+def test_an_adapter_without_a_call_is_no_session_that_hides_them() -> None:
+    name = requirement("core/text-is-what-the-wire-carried")
+    assert decide(name, "stateless", [uncalled(plain())], claimed("adapter")).status is Status.INCONCLUSIVE
+
+
+def test_a_session_of_which_there_is_no_run_hides_nothing() -> None:
+    verdict = decide(requirement("core/text-is-what-the-wire-carried"), "stateless", [], claimed())
+    assert verdict.status is Status.INCONCLUSIVE
+
+
+def test_what_needs_no_call_is_judged_without_one() -> None:
+    for name in ("core/turns-come-to-an-end", "history/what-was-said-is-held"):
+        assert decide(requirement(name), "stateless", [uncalled(plain())], claimed()).status is Status.HELD
+
+
+def test_an_operation_that_a_session_lacks_is_named() -> None:
+    verdict = decide(
+        requirement("history/damaged-save-is-refused"), "stateless", [plain()], claimed(operations=("load",))
+    )
+    assert (verdict.status, verdict.message) == (Status.NOT_CLAIMED, "the session lacks save()")
+
+
+def test_ids_are_no_function_and_are_not_spelled_as_one() -> None:
+    verdict = decide(requirement("history/message-ids-are-kept"), "stateless", [plain()], claimed(operations=()))
+    assert verdict.message == "the session lacks message_ids"
+    assert spelled("revert") == "revert()"
+
+
+def test_what_no_run_shows_for_want_of_an_operation_names_the_operation() -> None:
+    picture = (Text("Look."), InlineData(mime_type="image/png", data=b"png"))
+    scenario = Scenario("history/x", "X", (Turn(user=picture, rounds=(ScriptRound((), "stop"),)),))  # type: ignore[arg-type]
+    verdict = decide(
+        requirement("history/returned-list-is-a-copy"), "stateless", [], claimed(operations=(), scenarios=(scenario,))
+    )
+    assert (verdict.status, verdict.message) == (
+        Status.NOT_CLAIMED,
+        "no run shows it without what the session does not claim: send_parts()",
+    )
+
+
+def test_a_scenario_lacks_features_and_operations() -> None:
+    scenario = Scenario("x/y", "X", (Turn(user=(), rounds=(), before=("gc", "reset")),), features=("thinking", "tools"))
+    assert lacking_for(scenario, ALL, ("reset",)) == ["thinking", "collect()"]

@@ -1,0 +1,293 @@
+"""The checks of criteria over hand-made runs: the path taken, both paths, declarations, the project's own tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from msgspec import structs
+from suites.build import Made, body_with, spoilt
+
+from turnproof.config import GateSettings
+from turnproof.gates import Criterion, load_phases
+from turnproof.gates.checks import decide
+from turnproof.gates.existing_tests import CommandRun
+from turnproof.gates.flag import FlagPlan
+from turnproof.gates.measured import Measured
+from turnproof.gates.phases import Setting
+from turnproof.messages import FunctionCall, ToolResult
+from turnproof.provider import Difference, Path
+from turnproof.requirements import load_suite
+from turnproof.session.binding import REFERENCE
+from turnproof.subject import Subject
+from turnproof.transcript import CallBegan, HistorySnapshot, SessionOpened, WireRequest
+from turnproof.verdict import Status, Verdict
+from turnproof.view import View
+from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
+
+PHASES = load_phases()
+SUITE = load_suite()
+SUBJECT = Subject("adapter", REFERENCE, ANTHROPIC)
+PLAN = FunctionCall("toolu_1", "read_sensor", {"bed": 3})
+USAGE_LATE = Difference("stream-usage-late", "the old path reads usage after the stream")
+
+
+def criterion(id: str) -> Criterion:
+    (found,) = PHASES.criteria([id])
+    return found
+
+
+def run(
+    path: Path,
+    *,
+    key: Path | None = None,
+    said: Path | None = None,
+    called: bool = True,
+    repeat: int = 0,
+    **fields: Any,
+) -> View:
+    """A turn with a tool on a path. `key` is the path that it should be on, `said` the one that the session names."""
+    made = Made(path=key or path, repeat=repeat, **fields)
+    made.add(SessionOpened(path=said or path)).turn("Bed 3?").call("Let me see.", PLAN)
+    made.results(ToolResult("toolu_1", "read_sensor", "41 %")).call("It has 41 %.").end()
+    if called:
+        return spoilt(made.view(), CallBegan, lambda event: structs.replace(event, path=path), every=True)
+    return made.view()
+
+
+def measured(
+    off: Sequence[View] = (), on: Sequence[View] = (), default: Sequence[View] = (), phase: int = 2, **fields: Any
+) -> Measured:
+    runs: dict[Setting, Sequence[View]] = {"off": off, "on": on, "default": default}
+    flag = FlagPlan.of(GateSettings(), REFERENCE)
+    return Measured(**{"subject": SUBJECT, "phase": phase, "flag": flag, "suite": SUITE, "runs": runs, **fields})
+
+
+def judged(id: str, *arguments: Any, **fields: Any) -> Verdict:
+    return decide(measured(*arguments, **fields), criterion(id))
+
+
+# -- the path that is taken ------------------------------------------------------------------------------------------
+
+
+def test_calls_and_words_for_the_right_path_open_the_criterion() -> None:
+    verdict = judged("2/flag-on-is-stateless", on=[run("stateless")])
+    assert verdict.status is Status.HELD
+    assert verdict.compared == ("calls of the provider", "paths that the session names")
+
+
+def test_calls_alone_are_enough_and_so_are_words() -> None:
+    silent = spoilt(run("stateless"), SessionOpened, lambda event: None)
+    assert judged("2/flag-on-is-stateless", on=[silent]).compared == ("calls of the provider",)
+    unseen = run("stateless", called=False)
+    assert judged("2/flag-on-is-stateless", on=[unseen]).compared == ("paths that the session names",)
+
+
+def test_the_other_path_is_told_with_the_setting_that_should_have_prevented_it() -> None:
+    verdict = judged("2/flag-on-is-stateless", on=[run("legacy", key="stateless")])
+    assert verdict.status is Status.VIOLATED
+    assert verdict.message == (
+        "with TURNPROOF_SESSION_OWNED_HISTORY=1: made/stateless/stream: "
+        "the session calls its provider on the legacy path, not on the stateless one"
+    )
+
+
+def test_words_that_the_calls_contradict_count_for_nothing() -> None:
+    verdict = judged("2/flag-on-is-stateless", on=[run("legacy", key="stateless", said="stateless")])
+    assert "says that it is on the stateless path, and calls its provider on the legacy one" in verdict.message
+    unseen = run("legacy", key="stateless", called=False)
+    assert (
+        "says that it is on the legacy path, not on the stateless one"
+        in judged("2/flag-on-is-stateless", on=[unseen]).message
+    )
+
+
+def test_a_path_that_cannot_be_seen_is_undecided_and_says_how_to_show_it() -> None:
+    blind = spoilt(run("stateless", called=False), SessionOpened, lambda event: None)
+    verdict = judged("2/flag-on-is-stateless", on=[blind])
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "give its binding a path" in verdict.message
+
+
+@pytest.mark.parametrize(("taken", "phase", "flip", "status"), [
+    ("legacy", 2, 3, Status.HELD),
+    ("stateless", 2, 3, Status.VIOLATED),
+    ("legacy", 2, 2, Status.VIOLATED),
+    ("stateless", 2, 2, Status.HELD),
+])  # fmt: skip
+def test_the_default_flips_in_its_phase(taken: Path, phase: int, flip: int, status: Status) -> None:
+    flag = FlagPlan.of(GateSettings(flip_phase=flip), REFERENCE)
+    verdict = judged("2/default-as-planned", default=[run(taken)], flag=flag, phase=phase)
+    assert verdict.status is status
+    if status is Status.VIOLATED:
+        side = "from the flip in phase 2" if flip == 2 else "before the flip in phase 3"
+        assert f"TURNPROOF_SESSION_OWNED_HISTORY not set, in phase 2, {side}: " in verdict.message
+
+
+# -- both paths ------------------------------------------------------------------------------------------------------
+
+
+def test_paths_that_do_the_same_agree() -> None:
+    verdict = judged("2/paths-agree", [run("legacy")], [run("stateless")], again=[run("legacy", repeat=1)])
+    assert verdict.status is Status.HELD
+    assert "conversations" in verdict.compared
+
+
+def emptied(view: View, system: str | None = None) -> View:
+    """The run with the tool's result sent as nothing, and perhaps with another system text."""
+
+    def change(body: Any) -> None:
+        body["messages"][2]["content"][0]["content"] = ""
+        body["system"] = system or body["system"]
+
+    return spoilt(view, WireRequest, body_with(change), nth=1)
+
+
+def test_a_result_that_is_lost_on_one_path_is_told_with_place_and_both_sides() -> None:
+    verdict = judged("2/paths-agree", [run("legacy")], [emptied(run("stateless"))])
+    assert verdict.status is Status.VIOLATED
+    assert verdict.message.startswith("made, stream: turn 0 round 1: ")
+    assert "$.request.body.messages[2].content[0]" in verdict.message
+    assert "41 %" in verdict.message
+    assert verdict.where == "made/stateless/stream"
+
+
+def test_every_difference_of_a_conversation_is_in_the_detail() -> None:
+    verdict = judged("2/paths-agree", [run("legacy")], [emptied(run("stateless"), "You keep bees.")])
+    assert [("You keep bees." in line, "41 %" in line) for line in verdict.detail.splitlines()] in (
+        [(True, False), (False, True)],
+        [(False, True), (True, False)],
+    )
+
+
+def test_a_declared_difference_is_no_violation() -> None:
+    found = measured([run("legacy")], [emptied(run("stateless"))])
+    (name,) = found.comparisons[0].names
+    excused = replace(found, excused=[Difference(name, "it is meant")])
+    assert decide(excused, criterion("2/paths-agree")).status is Status.HELD
+
+
+def test_runs_on_the_wrong_path_are_not_taken_for_agreement() -> None:
+    verdict = judged("2/paths-agree", [run("legacy")], [run("legacy", key="stateless")])
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "made/stateless/stream the first, are not on the path that they should be on" in verdict.message
+
+
+def test_conversations_without_a_tool_do_not_show_a_whole_turn() -> None:
+    def plain(path: Path) -> View:
+        made = Made(path=path).add(SessionOpened(path=path)).turn("Hello?").call("Hi.").end()
+        return made.view()
+
+    verdict = judged("2/paths-agree", [plain("legacy")], [plain("stateless")])
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "no turn in which a tool was called" in verdict.message
+
+
+def test_a_run_that_came_to_no_end_leaves_the_comparison_undecided() -> None:
+    hung = structs.replace(run("stateless").transcript.end, how="hung", detail="in turn 0")
+    view = run("stateless")
+    cut = View(
+        structs.replace(view.transcript, events=(*view.transcript.events[:-1], hung)), view.dialect, view.scenario
+    )
+    verdict = judged("2/paths-agree", [run("legacy")], [cut])
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "did not come to its end (hung)" in verdict.message
+
+
+def test_nothing_compared_is_no_agreement() -> None:
+    assert judged("2/paths-agree").status is Status.INCONCLUSIVE
+
+
+# -- declarations ----------------------------------------------------------------------------------------------------
+
+
+def test_without_declarations_nothing_is_asked() -> None:
+    assert judged("2/declared-differences-occur", [run("legacy")], [run("stateless")]).status is Status.NOT_CLAIMED
+
+
+def test_a_declaration_that_nothing_shows_closes_the_gate_once_everything_was_run() -> None:
+    sides = [run("legacy")], [run("stateless")]
+    verdict = judged("2/declared-differences-occur", *sides, declared=[USAGE_LATE], whole=True)
+    assert verdict.status is Status.VIOLATED
+    assert "stream-usage-late (the old path reads usage after the stream)" in verdict.message
+    verdict = judged("2/declared-differences-occur", *sides, declared=[USAGE_LATE], whole=False)
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "--depth full" in verdict.message
+
+
+def test_runs_on_the_wrong_path_do_not_make_a_declaration_stale() -> None:
+    verdict = judged(
+        "2/declared-differences-occur",
+        [run("legacy")],
+        [run("legacy", key="stateless")],
+        declared=[USAGE_LATE],
+        whole=True,
+    )
+    assert verdict.status is Status.INCONCLUSIVE
+
+
+def test_a_declaration_that_occurs_is_held() -> None:
+    found = measured([run("legacy")], [emptied(run("stateless"))], whole=True)
+    (name,) = found.comparisons[0].names
+    verdict = decide(replace(found, declared=[Difference(name, "meant")]), criterion("2/declared-differences-occur"))
+    assert (verdict.status, verdict.compared) == (Status.HELD, (name,))
+
+
+# -- histories and requirements --------------------------------------------------------------------------------------
+
+
+def test_histories_that_agree_open_the_criterion() -> None:
+    assert judged("1/histories-agree", [run("legacy")], phase=1).status is Status.HELD
+
+
+def test_a_session_that_shows_no_history_of_its_provider_is_told_what_to_add() -> None:
+    mute = replace(SUBJECT, session=replace(REFERENCE, name="mute", provider_history=None))
+    verdict = judged("1/histories-agree", [run("legacy")], subject=mute)
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "give its binding a provider_history" in verdict.message
+
+
+def test_a_turn_that_ends_otherwise_than_its_scenario_says_closes_the_gate() -> None:
+    from suites.build import scripted
+
+    made = Made(scripted(["Hi."], user="Hello?"), path="legacy").turn("Hello?").call("Hi.").end("error")
+    verdict = judged("1/turns-end-as-scripted", [made.view()], phase=1)
+    assert verdict.status is Status.VIOLATED
+    assert verdict.message.startswith("parity/same-outcome-of-each-turn: made/legacy/stream: ")
+    assert verdict.where == "made/legacy/stream"
+
+
+def test_a_run_that_hangs_closes_the_gate() -> None:
+    made = Made(path="legacy").turn("Hello?")
+    assert judged("1/turns-end-as-scripted", [made.view(how="hung")], phase=1).status is Status.VIOLATED
+
+
+# -- the project's own tests -----------------------------------------------------------------------------------------
+
+PASSED = CommandRun("F=1 pytest", 0, "", 1.0)
+FAILED = CommandRun("F=1 pytest", 1, "E   assert 1 == 2\n1 failed", 1.0)
+
+
+def test_tests_that_nobody_configured_are_not_asked_for() -> None:
+    verdict = judged("2/existing-tests-pass")
+    assert verdict.status is Status.NOT_CLAIMED
+    assert "existing_tests is not configured" in verdict.message
+
+
+def test_tests_have_to_pass_either_way() -> None:
+    assert judged("2/existing-tests-pass", tests={"off": PASSED, "on": PASSED}).status is Status.HELD
+    verdict = judged("2/existing-tests-pass", tests={"off": PASSED, "on": FAILED})
+    assert verdict.status is Status.VIOLATED
+    assert verdict.message == "`F=1 pytest` ended with exit status 1"
+    assert verdict.detail == FAILED.output
+    assert verdict.where == FAILED.command
+
+
+def test_the_first_phase_asks_for_the_old_behaviour_alone() -> None:
+    assert judged("1/existing-tests-pass", tests={"off": PASSED}, phase=1).status is Status.HELD
+
+
+def test_made_runs_hold_what_the_tests_take_for_granted() -> None:
+    assert [event.owner for event in run("legacy").transcript.of(HistorySnapshot)] == ["session", "provider"]

@@ -1,0 +1,123 @@
+"""The project's own tests as a command: real processes, since processes are what is promised."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from turnproof.errors import UsageError
+from turnproof.gates.existing_tests import SHOWN_LINES, CommandRun, run_command
+
+
+def run(folder: Path, script: str, seconds: float = 30.0, **environment: str) -> CommandRun:
+    (folder / "script.py").write_text(script)
+    return run_command(f"'{sys.executable}' script.py --all", folder, environment, seconds)
+
+
+def test_a_command_runs_in_the_folder_with_the_variables_set(tmp_path: Path) -> None:
+    script = "import os, sys; print(os.getcwd(), os.environ['MY_FLAG'], sys.argv[1], sys.stdin.read())"
+    done = run(tmp_path, script, MY_FLAG="1")
+    assert done.passed
+    assert done.output.split() == [str(tmp_path), "1", "--all"]
+    assert done.command == f"MY_FLAG=1 {sys.executable} script.py --all"
+
+
+def test_a_failure_keeps_its_exit_status_and_its_last_lines(tmp_path: Path) -> None:
+    script = (
+        "import sys\nfor n in range(100): print('line', n, flush=True)\nprint('at last', file=sys.stderr)\nsys.exit(5)"
+    )
+    done = run(tmp_path, script)
+    assert (done.passed, done.code, done.ending) == (False, 5, "ended with exit status 5")
+    lines = done.output.splitlines()
+    assert len(lines) == SHOWN_LINES
+    assert lines[-2:] == ["line 99", "at last"]
+
+
+def test_of_endless_output_only_the_end_is_read(tmp_path: Path) -> None:
+    done = run(tmp_path, "print('x' * 1_000_000); print('the end')")
+    assert done.output.endswith("the end")
+    assert len(done.output) < 100_000
+
+
+def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
+    assert run(tmp_path, "import sys; sys.stdout.buffer.write(b'\\xff ok')").output == "\ufffd ok"
+
+
+def test_a_command_that_a_signal_ends_has_not_passed(tmp_path: Path) -> None:
+    done = run(tmp_path, "import os, signal; os.kill(os.getpid(), signal.SIGTERM)")
+    assert (done.passed, done.ending) == (False, "was ended by signal 15")
+
+
+FAMILY = """
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open("pids", "w").write(f"{os.getpid()} {child.pid}")
+print("waiting", flush=True)
+time.sleep(600)
+"""
+
+
+def gone(pid: int) -> bool:
+    """Whether a process is no more, or only a zombie that init has yet to reap."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_command_whose_time_is_up_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    done = run(tmp_path, FAMILY, seconds=3.0)
+    assert done.code is None
+    assert not done.passed
+    assert done.ending == "was stopped: its time was up after 3 s"
+    assert done.output == "waiting"
+    parent, child = map(int, (tmp_path / "pids").read_text().split())
+    assert gone(parent)
+    assert gone(child)
+
+
+def test_an_interrupt_ends_the_command_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wait = subprocess.Popen.wait
+
+    def interrupted(process: subprocess.Popen[bytes], timeout: float | None = None) -> int:
+        if timeout is None:
+            return wait(process)
+        while not (tmp_path / "pids").exists() or not (tmp_path / "pids").read_text():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                pytest.fail(f"it ended by itself with {wait(process, 0.05)}")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, FAMILY)
+    assert gone(int((tmp_path / "pids").read_text().split()[0]))
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (
+            "no-such-program --all",
+            "cannot be started in {folder}: No such file or directory; it is run without a shell",
+        ),
+        ("./script.sh", "cannot be started in {folder}: Permission denied"),
+        ("pytest 'tests", "cannot be split into words: No closing quotation"),
+        ("  ", "names no command"),
+    ],
+)
+def test_a_command_that_cannot_be_started_is_a_mistake_in_the_settings(tmp_path: Path, command: str, says: str) -> None:
+    (tmp_path / "script.sh").write_text("#!/bin/sh\n")
+    with pytest.raises(UsageError) as caught:
+        run_command(command, tmp_path, {}, 10.0)
+    assert str(caught.value).startswith(f"gates: existing_tests = {command!r} ")
+    assert says.format(folder=tmp_path) in str(caught.value)
+
+
+def test_the_environment_of_this_process_stays_as_it_is(tmp_path: Path) -> None:
+    assert run(tmp_path, "pass", TURNPROOF_TEST_ONLY="1").passed
+    assert "TURNPROOF_TEST_ONLY" not in os.environ

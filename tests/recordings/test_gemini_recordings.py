@@ -1,0 +1,363 @@
+"""Recorded traffic of the Gemini API judges the dialect: what it decides, what it reads, what it sends again.
+
+Our own tests can only say that the dialect does what we believe; these say that what we believe is so. AI Studio and
+Vertex are here, SSE and JSON arrays, managed caches, and a conversation that came from another provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import httpx2
+import pytest
+from google import genai
+from google.genai import errors, types
+from google.oauth2.credentials import Credentials
+from shared_material import recordings_dir
+
+from turnproof.dialects.base import WireAnswer
+from turnproof.dialects.gemini import DIALECT
+from turnproof.dialects.gemini.parts import standard_base64
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FinishReason,
+    FunctionCall,
+    Opaque,
+    Part,
+    Text,
+    Thought,
+    thaw,
+)
+
+from .apis import GEMINI
+from .judge import Judged, judge, table
+from .material import Exchange, Recording
+from .serving import Replayer, replaying
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def recorded() -> list[Recording]:
+    return list(GEMINI.recordings(recordings_dir()))
+
+
+@pytest.fixture(scope="module")
+def exchanges(recorded: list[Recording]) -> list[Exchange]:
+    return [exchange for recording in recorded for exchange in recording.exchanges]
+
+
+@pytest.fixture(scope="module")
+def judged(recorded: list[Recording]) -> list[Judged]:
+    return judge(recorded, GEMINI)
+
+
+# -- what is decided
+
+
+def test_every_recorded_request_is_judged_as_the_service_judged_it(judged: list[Judged]) -> None:
+    print("\n" + table(judged))
+    assert [f"{each.where}: {each.wrong}" for each in judged if each.wrong] == []
+
+
+def test_the_classes_are_all_measured(judged: list[Judged], recorded: list[Recording]) -> None:
+    assert len(recorded) >= 92
+    assert len(judged) >= 157
+    assert sum(each.kind == "derivable" and each.accepted for each in judged) >= 151
+    assert sum(each.kind == "derivable" and not each.accepted for each in judged) >= 1
+    assert sum(each.kind == "environmental" for each in judged) >= 5
+    assert [each for each in judged if each.kind == "not honoured"] == []
+
+
+# -- what is read
+
+
+def accumulated(exchange: Exchange) -> Json | None:
+    """What the chunks of an answer add up to, added up here without any of our code. None for another operation."""
+    response = exchange.source["response"]
+    chunks = exchange.chunks if exchange.streamed else [response["json"]]
+    if exchange.status != 200 or not any("candidates" in each or "promptFeedback" in each for each in chunks):
+        return None
+    parts: list[Json] = []
+    for chunk in chunks:
+        for part in chunk.get("candidates", [{}])[0].get("content", {}).get("parts", []):
+            last = parts[-1] if parts else {}
+            if part.get("text") == "" and part.keys() <= {"text", "thought"}:
+                continue
+            if exchange.streamed and _goes_on(last, part):
+                parts[-1] = last | {"text": last["text"] + part["text"]}
+            else:
+                parts.append(part)
+    ending = chunks[-1].get("candidates", [{}])[0]
+    feedback = chunks[-1].get("promptFeedback", {})
+    finish = ending.get("finishReason", feedback.get("blockReason"))
+    return {"parts": parts, "finish": str(finish), "usage": chunks[-1]["usageMetadata"]}
+
+
+def _goes_on(last: Json, part: Json) -> bool:
+    kinds = ({"text"}, {"text", "thought"})
+    return last.keys() in kinds and last.keys() == part.keys()
+
+
+def as_wire(part: Part) -> Json:
+    """A part of an answer as a wire part again."""
+    data = dict(thaw(part.provider_data.data)) if part.provider_data else {}
+    signature = {"thoughtSignature": data.pop("signature")} if "signature" in data else {}
+    match part:
+        case Text(text=text):
+            return {"text": text, **data, **signature}
+        case Thought(text=text):
+            return {"text": text, "thought": True, **data, **signature}
+        case FunctionCall():
+            identity = {"id": part.id} if part.id else {}
+            return {"functionCall": {"name": part.name, "args": thaw(part.args), **identity, **data}, **signature}
+        case ExecutableCode():
+            return {"executableCode": {"language": part.language, "code": part.code, **data}, **signature}
+        case CodeExecutionResult():
+            return {"codeExecutionResult": {"outcome": part.outcome, "output": part.output, **data}, **signature}
+        case Opaque():
+            return {**thaw(part.data), **signature}
+        case _:
+            raise AssertionError(f"an answer holds no {type(part).__name__}")
+
+
+def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: list[Exchange]) -> None:
+    read = 0
+    for exchange in exchanges:
+        answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+        said = accumulated(exchange)
+        assert answer.complete, exchange.where
+        assert (answer.error_kind is not None) is (exchange.status != 200), exchange.where
+        if said is None:
+            continue
+        assert [as_wire(part) for part in answer.parts] == said["parts"], exchange.where
+        assert answer.raw_finish == said["finish"], exchange.where
+        assert answer.finish is not FinishReason.UNKNOWN, exchange.where
+        assert answer.broken_calls == 0, exchange.where
+        assert_usage(answer, said["usage"], exchange.where)
+        read += 1
+    assert read >= 136
+
+
+def assert_usage(answer: WireAnswer, usage: Mapping[str, Any], where: str) -> None:
+    figures = ("promptTokenCount", "toolUsePromptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+    prompt, tools, candidates, thoughts = (usage.get(name, 0) for name in figures)
+    assert answer.usage is not None, where
+    assert answer.usage.prompt_tokens == prompt + tools, where
+    assert answer.usage.output_tokens == candidates + thoughts, where
+    assert answer.usage.total_tokens == usage.get("totalTokenCount", 0), where
+    assert answer.usage.cache_read_tokens == usage.get("cachedContentTokenCount", 0), where
+    assert answer.usage.thinking_tokens == thoughts, where
+
+
+def test_counts_and_caches_say_how_many_tokens_they_hold(exchanges: list[Exchange]) -> None:
+    counted = 0
+    for exchange in exchanges:
+        message = exchange.source["response"].get("json")
+        if exchange.status != 200 or not isinstance(message, dict) or accumulated(exchange) is not None or not message:
+            continue
+        answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+        expected = message["totalTokens"] if "totalTokens" in message else message["usageMetadata"]["totalTokenCount"]
+        assert answer.usage is not None, exchange.where
+        assert (answer.usage.prompt_tokens, answer.usage.total_tokens) == (expected, expected), exchange.where
+        counted += 1
+    assert counted >= 11
+
+
+def test_a_recorded_quota_error_says_how_long_to_wait(exchanges: list[Exchange]) -> None:
+    refused = [each for each in exchanges if each.status == 429]
+    waits = [DIALECT.read_response(each.status, each.headers, each.body).retry_after for each in refused]
+    assert len(waits) >= 2
+    assert all(wait is not None and 0 < wait <= 60 for wait in waits)
+
+
+def test_the_answer_to_a_prompt_that_was_blocked_is_a_filtered_one(exchanges: list[Exchange]) -> None:
+    blocked = [each for each in exchanges if b'"promptFeedback"' in each.body]
+    assert blocked
+    for each in blocked:
+        answer = DIALECT.read_response(each.status, each.headers, each.body)
+        assert (answer.finish, answer.parts, answer.complete) == (FinishReason.SAFETY, (), True)
+
+
+def test_every_cut_of_a_recorded_stream_is_read_as_incomplete(exchanges: list[Exchange]) -> None:
+    cuts = 0
+    for exchange in exchanges:
+        events = DIALECT.split_stream(exchange.headers, exchange.body)
+        assert b"".join(event.data for event in events) == exchange.body, exchange.where
+        if not exchange.streamed:
+            assert [event.kind for event in events] == ["body"], exchange.where
+            continue
+        assert len(events) == len(exchange.chunks), exchange.where
+        assert events[-1].kind == "end", exchange.where
+        for cut in range(len(events)):
+            body = b"".join(event.data for event in events[:cut])
+            assert not DIALECT.read_response(exchange.status, exchange.headers, body).complete, (exchange.where, cut)
+            cuts += 1
+    assert cuts >= 90
+
+
+# -- what is sent again
+
+
+Clients = tuple[genai.Client, genai.Client]
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Clients, Replayer]]:
+    """Clients of the Gemini API and of Vertex: the SDK knows other fields for each."""
+    with replaying(DIALECT) as (base_url, replayer):
+        options = types.HttpOptions(base_url=base_url)
+        token = Credentials("recorded")  # type: ignore[no-untyped-call]
+        with (
+            genai.Client(api_key="recorded", http_options=options) as ai_studio,
+            genai.Client(vertexai=True, project="p", location="l", credentials=token, http_options=options) as vertex,
+        ):
+            yield (ai_studio, vertex), replayer
+
+
+def client_for(exchange: Exchange, clients: Clients) -> genai.Client:
+    return clients[1] if "/projects/" in exchange.request.path else clients[0]
+
+
+ASKED: Any = {"model": "gemini-3-flash-preview", "contents": "Hello"}
+DROPPED = frozenset({"serviceTier", "finishMessage"})
+"""Fields that google-genai 3.4 does not show of the Gemini API's answers."""
+
+
+def shown(value: Any, dropped: frozenset[str]) -> Any:
+    """JSON as the SDK shows it: without what it drops, signatures in one alphabet."""
+    match value:
+        case dict():
+            kept = {name: each for name, each in value.items() if name not in dropped}
+            return {
+                name: standard_base64(each) if name == "thoughtSignature" else shown(each, dropped)
+                for name, each in kept.items()
+            }
+        case list():
+            return [shown(each, dropped) for each in value]
+        case _:
+            return value
+
+
+def dumped(answer: Any) -> Any:
+    own = {"sdk_http_response", "automatic_function_calling_history"}
+    return shown(answer.model_dump(mode="json", by_alias=True, exclude_none=True, exclude=own), frozenset())
+
+
+def expected(recorded: Any, exchange: Exchange) -> Any:
+    return shown(recorded, frozenset() if "/projects/" in exchange.request.path else DROPPED)
+
+
+def _asked_for_numbers(exchange: Exchange) -> bool:
+    """`$alt=json;enum-encoding=int`: another client's way, in which google-genai never asks."""
+    return "enum-encoding" in exchange.request.query.get("$alt", "")
+
+
+def test_recorded_batch_answers_come_back_equal_through_the_sdk(
+    exchanges: list[Exchange], served: tuple[Clients, Replayer]
+) -> None:
+    clients, replayer = served
+    compared = 0
+    for exchange in exchanges:
+        if exchange.source["operation"] != "generateContent" or exchange.status != 200 or _asked_for_numbers(exchange):
+            continue
+        replayer.armed = exchange
+        said = client_for(exchange, clients).models.generate_content(**ASKED)
+        assert dumped(said) == expected(exchange.source["response"]["json"], exchange), exchange.where
+        compared += 1
+    assert compared >= 107
+
+
+def test_recorded_streams_come_back_equal_through_the_sdk(
+    exchanges: list[Exchange], served: tuple[Clients, Replayer]
+) -> None:
+    clients, replayer = served
+    compared = 0
+    for exchange in exchanges:
+        if "sse" not in exchange.source["response"]:
+            continue
+        replayer.armed = exchange
+        said = [dumped(chunk) for chunk in client_for(exchange, clients).models.generate_content_stream(**ASKED)]
+        assert said == expected(exchange.chunks, exchange), exchange.where
+        compared += 1
+    assert compared >= 20
+
+
+def test_recorded_json_arrays_come_back_equal_through_a_plain_client(
+    exchanges: list[Exchange],
+) -> None:
+    """The SDK always asks for events; whoever does not gets one array."""
+    path = "/v1beta/models/gemini-3-flash-preview:streamGenerateContent"
+    compared = 0
+    with (
+        replaying(DIALECT) as (base_url, replayer),
+        httpx2.Client(base_url=base_url, headers={"x-goog-api-key": "recorded"}) as client,
+    ):
+        for exchange in exchanges:
+            if not exchange.streamed or "sse" in exchange.source["response"]:
+                continue
+            replayer.armed = exchange
+            said = client.post(path, json={"contents": [{"parts": [{"text": "Hello"}]}]})
+            assert said.json() == exchange.chunks, exchange.where
+            compared += 1
+    assert compared >= 7
+
+
+def test_recorded_errors_come_back_equal_through_the_sdk(
+    exchanges: list[Exchange], served: tuple[Clients, Replayer]
+) -> None:
+    clients, replayer = served
+    compared = 0
+    for exchange in exchanges:
+        if exchange.status == 200:
+            continue
+        replayer.armed = exchange
+        for ask in ("generate_content", "count_tokens"):
+            with pytest.raises(errors.ClientError) as raised:
+                getattr(client_for(exchange, clients).models, ask)(**ASKED)
+            answer = DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+            assert raised.value.details == exchange.source["response"]["json"], exchange.where
+            assert (raised.value.code, raised.value.status) == (answer.status, answer.error_kind), exchange.where
+            assert raised.value.message == answer.error_message, exchange.where
+        compared += 1
+    assert compared >= 6
+
+
+def test_recorded_counts_and_caches_come_back_equal_through_the_sdk(
+    exchanges: list[Exchange], served: tuple[Clients, Replayer]
+) -> None:
+    clients, replayer = served
+    compared = 0
+    for exchange in exchanges:
+        if exchange.status != 200 or accumulated(exchange) is not None:
+            continue
+        replayer.armed = exchange
+        client, recorded = client_for(exchange, clients), exchange.source["response"]["json"]
+        match exchange.request.method, exchange.source["operation"]:
+            case "POST", "countTokens":
+                # The SDK keeps the total and drops the rest.
+                assert client.models.count_tokens(**ASKED).total_tokens == recorded["totalTokens"], exchange.where
+            case "POST", _:
+                made = client.caches.create(model=ASKED["model"], config={"contents": ["Hello"]})
+                assert_same_cache(made, recorded, exchange.where)
+            case "PATCH", _:
+                changed = client.caches.update(name="cachedContents/c", config={"ttl": "600s"})
+                assert_same_cache(changed, recorded, exchange.where)
+            case "DELETE", _:
+                client.caches.delete(name="cachedContents/c")
+                assert recorded == {}, exchange.where
+        compared += 1
+    assert compared >= 15
+
+
+def assert_same_cache(cache: types.CachedContent, recorded: Json, where: str) -> None:
+    assert (cache.name, cache.model, cache.display_name or "") == (
+        recorded["name"], recorded["model"], recorded.get("displayName", ""),
+    ), where  # fmt: skip
+    assert cache.usage_metadata is not None, where
+    assert cache.usage_metadata.total_token_count == recorded["usageMetadata"]["totalTokenCount"], where
+    assert cache.create_time is not None, where
+    assert cache.expire_time is not None, where
+    assert cache.expire_time > cache.create_time, where

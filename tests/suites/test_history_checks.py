@@ -1,0 +1,236 @@
+"""Checks of what a session holds and tells, without a single provider call: the wire and snapshots are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import FunctionCall, Message, TokenUsage
+from turnproof.scenarios.model import Cut
+from turnproof.transcript import (
+    CallBegan,
+    Cancelled,
+    Chunk,
+    FunctionCallDetected,
+    HistorySnapshot,
+    Refused,
+    Response,
+    TurnEnded,
+    UsageReport,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import DIALECT, Made, body_with, error, scripted, spoilt
+from .cases import Case, decide, suite
+from .conversations import DOTTED, THREE, cancelled, plain, read, result, tools
+
+
+def uncalled(view: View) -> View:
+    """The same run of a session that does not show its provider calls."""
+    calls = CallBegan | Response | Chunk | FunctionCallDetected | UsageUpdate
+    events = tuple(event for event in view.transcript.events if not isinstance(event, calls))
+    return View(replace(view.transcript, events=events), DIALECT, view.scenario)
+
+
+def held(
+    change: Callable[[tuple[Message, ...]], tuple[Message, ...]], nth: int = 0, owner: str = "session"
+) -> Callable[[View], View]:
+    """A change of what is held in the `nth` snapshot of an owner."""
+
+    def spoil(view: View) -> View:
+        mine = [event for event in view.transcript.of(HistorySnapshot) if event.owner == owner]
+        every = view.transcript.of(HistorySnapshot)
+        return spoilt(
+            view, HistorySnapshot, lambda event: replace(event, messages=change(event.messages)), every.index(mine[nth])
+        )
+
+    return spoil
+
+
+def renamed(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    return (Message(messages[0].role, messages[0].parts, "another"), *messages[1:])
+
+
+def two_turns() -> View:
+    return uncalled(plain())
+
+
+def with_tools() -> View:
+    return uncalled(tools())
+
+
+def a_cancelled_turn() -> View:
+    return uncalled(cancelled())
+
+
+def a_failed_turn() -> View:
+    made = Made(
+        scripted([THREE], user="Hi?", expect="error", error="InvalidRequestError"), scripted(["It is."], user="Good?")
+    )
+    made.turn("Hi?").refused(400, error("InvalidRequestError", status=400)).take_back()
+    made.add(TurnEnded(outcome="error", turn=0)).snapshot()
+    return uncalled(made.turn("Good?").call("It is.").end().view())
+
+
+def a_stopped_turn() -> View:
+    cut = Cut("event", after="text:2", by="stop")
+    made = Made(scripted([THREE], user="Recite the log.", cancel=cut, expect="cancelled"), name="history/made")
+    return uncalled(made.turn("Recite the log.").call(THREE, cut=5).end("cancelled").view())
+
+
+def told_usage() -> View:
+    made = Made(scripted([THREE], user="How is bed 3?"))
+    made.turn("How is bed 3?").call(THREE)
+    usage = next(event for event in reversed(made.events) if isinstance(event, Response)).response.usage
+    return uncalled(made.add(UsageReport(usage=usage, turn=0)).end().view())
+
+
+def ended(**fields: object) -> Callable[[View], View]:
+    return lambda view: spoilt(view, TurnEnded, lambda event: replace(event, **fields))
+
+
+def released(how: str) -> Callable[[View], View]:
+    return lambda view: spoilt(view, WireResponse, lambda event: replace(event, released=how))
+
+
+CASES = [
+    Case("history/what-was-said-is-held", two_turns, held(lambda m: m[:-1], 1), "turn 1: the model said ['It is.']"),
+    Case("history/failed-turn-leaves-nothing", a_failed_turn, held(lambda m: (*m, Message.user("Hi?"))), "turn 0"),
+    Case("history/shown-text-is-kept", a_cancelled_turn, held(lambda m: m[:1]), "the user was shown 'Bed 3 is '"),
+    Case(
+        "history/cancelled-turn-serves-the-next",
+        a_cancelled_turn,
+        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"), 1),
+        "after the cancelled turn 0 the turn ended with 'error'",
+    ),
+    Case("history/calls-and-results-stay-paired", with_tools, held(lambda m: (*m[:2], *m[3:])), "without a result"),
+    Case("history/message-ids-are-kept", two_turns, held(renamed, 1), "and is 'another'"),
+    Case(
+        "history/wire-is-what-the-session-holds",
+        two_turns,
+        lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"].__delitem__(1)), 1),
+        "turn 1, request 1: lost-text",
+    ),
+    Case("core/reply-is-the-answer", two_turns, ended(text="Bed 3"), "the reply is 'Bed 3'"),
+    Case("streaming/user-sees-the-answer-once", two_turns, ended(shown="Bed 3 is moist." * 2), "the user was shown"),
+    Case("cancellation/stop-ends-the-turn", a_stopped_turn, ended(outcome="answer"), "ended with 'answer'"),
+    Case(
+        "accounting/session-gives-the-last-figures",
+        told_usage,
+        lambda view: spoilt(view, UsageReport, lambda event: replace(event, usage=TokenUsage(9, 9, 18))),
+        "the session gives 9 and 9",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+def test_a_good_session_holds_and_a_spoilt_one_is_found(case: Case) -> None:
+    decide(case)
+
+
+def status(name: str, view: View) -> Status:
+    return Case(name, lambda: view, lambda view: view).verdict(view).status
+
+
+# -- what must not be missed ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "spoil"),
+    [
+        ("history/what-was-said-is-held", two_turns, held(lambda m: (m[0], *m), 0)),
+        ("history/what-was-said-is-held", two_turns, held(lambda m: (*m[:3], Message.model("It was.")), 1)),
+        ("history/what-was-said-is-held", two_turns, held(lambda m: m[2:], 1)),
+        ("history/what-was-said-is-held", with_tools, held(lambda m: (m[0], Message.model("Let me look."), m[3]))),
+        ("history/shown-text-is-kept", a_cancelled_turn, held(lambda m: m[1:])),
+        ("history/calls-and-results-stay-paired", with_tools, held(lambda m: m[2:])),
+        ("history/calls-and-results-stay-paired", with_tools, held(lambda m: m[:2])),
+        ("history/message-ids-are-kept", two_turns, held(lambda m: (m[0], m[0]), 0)),
+        ("cancellation/stop-ends-the-turn", a_stopped_turn, released("limit")),
+        ("streaming/user-sees-the-answer-once", two_turns, ended(shown="")),
+    ],
+)  # fmt: skip
+def test_each_way_to_get_it_wrong_is_found(name: str, view: Callable[[], View], spoil: Callable[[View], View]) -> None:
+    assert status(name, spoil(view())) is Status.VIOLATED
+
+
+def test_a_request_of_a_tool_round_is_held_against_the_history_up_to_its_results() -> None:
+    def unanswered(body: dict[str, list[dict[str, list[object]]]]) -> None:
+        del body["messages"][2]["content"][1]
+
+    view = spoilt(with_tools(), WireRequest, body_with(unanswered), 1)
+    found = Case("history/wire-is-what-the-session-holds", with_tools, lambda view: view).verdict(view)
+    assert (found.status, "lost-result" in found.message) == (Status.VIOLATED, True)
+
+
+def test_a_stop_that_raises_is_found() -> None:
+    view = a_stopped_turn()
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, Cancelled))
+    refused = Refused(operation="stop", error="RuntimeError", message="busy", turn=0)
+    events = (*view.transcript.events[:at], refused, *view.transcript.events[at:])
+    found = View(replace(view.transcript, events=events), DIALECT, view.scenario)
+    assert status("cancellation/stop-ends-the-turn", found) is Status.VIOLATED
+
+
+# -- what must not be accused ----------------------------------------------------------------------------------------
+
+
+def test_a_reply_with_the_words_before_the_tools_is_the_answer_too() -> None:
+    view = spoilt(with_tools(), TurnEnded, lambda event: replace(event, text="Let me look. Bed 3 is moist."))
+    assert status("core/reply-is-the-answer", view) is Status.HELD
+
+
+def test_results_may_stand_in_several_messages() -> None:
+    def apart(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        at = next(n for n, message in enumerate(messages) if message.role == "tool")
+        single = (Message.tool(one) for one in messages[at].results)
+        return (*messages[:at], *single, *messages[at + 1 :])
+
+    assert status("history/calls-and-results-stay-paired", held(apart)(with_tools())) is Status.HELD
+
+
+def test_a_session_may_make_room_where_the_prompt_was_too_long() -> None:
+    made = Made(scripted(["Yes."], user="One?"), scripted(["Yes."], user="Two?"))
+    made.turn("One?").call("Yes.").end()
+    made.turn("Two?").refused(400, error("ContextLimitError", status=400), "prompt is too long: 9 tokens > 8 maximum")
+    made.history = made.history[2:]
+    view = uncalled(made.call("Yes.").end().view())
+    for name in ("what-was-said-is-held", "message-ids-are-kept", "wire-is-what-the-session-holds"):
+        assert status(f"history/{name}", view) is Status.HELD, name
+
+
+def test_what_is_kept_of_a_half_done_turn_is_the_sessions_to_say() -> None:
+    made = Made(scripted([read()], ["Yes."], user="Moist?", expect="error", error="OverloadedError"))
+    made.turn("Moist?").call(read()).results(result()).refused(529, error("OverloadedError", status=529))
+    made.add(TurnEnded(outcome="error", turn=0)).snapshot()
+    assert status("history/failed-turn-leaves-nothing", uncalled(made.view())) is Status.INCONCLUSIVE
+
+
+def test_a_cancelled_turn_in_which_nothing_was_shown_may_be_forgotten() -> None:
+    view = spoilt(held(lambda m: ())(a_cancelled_turn()), TurnEnded, lambda event: replace(event, shown=""))
+    assert status("history/shown-text-is-kept", view) is Status.INCONCLUSIVE
+
+
+def test_other_names_of_tools_on_the_wire_do_not_matter_to_the_history() -> None:
+    call = FunctionCall(id="toolu_1", name="bed.water", args={"bed": "3"})
+    made = Made(scripted([call], ["Done."], user="Water!"), tools=(DOTTED,), names={"bed.water": "bed_water"})
+    made.turn("Water!").call(call).results(result()).call("Done.").end()
+    view = uncalled(made.view())
+    assert status("history/what-was-said-is-held", view) is Status.HELD
+    assert status("history/wire-is-what-the-session-holds", view) is Status.HELD
+
+
+def test_all_of_this_was_seen_without_a_provider_call() -> None:
+    assert not any(view().calls for view in (two_turns, with_tools, a_cancelled_turn, a_failed_turn, a_stopped_turn))
+
+
+def test_what_is_asked_of_sessions_alone_stands_in_these_profiles() -> None:
+    asked = {one.profile for one in suite().requirements if one.subject == "session"}
+    assert asked == {"core", "streaming", "cancellation", "accounting", "history"}

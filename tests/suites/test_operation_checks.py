@@ -1,0 +1,217 @@
+"""Checks of what operations do to a session: each as it should be, and with one thing wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import Message
+from turnproof.scenarios.model import Turn
+from turnproof.transcript import (
+    Collected,
+    Event,
+    HistorySnapshot,
+    Loaded,
+    Refused,
+    Reset,
+    Reverted,
+    Saved,
+    Swapped,
+    WireRequest,
+    WireResponse,
+)
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import DIALECT, Made, scripted, spoilt
+from .cases import Case, decide
+from .conversations import THREE, plain, read, result
+
+FIRST = scripted([read()], [THREE], user="How is bed 3?")
+SECOND = scripted(["It is."], user="Good?")
+THIRD = scripted(["Yes."], user="Sure?")
+
+Held = Callable[[Sequence[Message]], Sequence[Message]]
+
+
+def talk(done: str, *events: Event, held: Held = tuple, name: str = "history/made", **turn: object) -> View:
+    """Two turns, the first with a tool; an operation; one turn more."""
+    made = Made(FIRST, SECOND, replace(THIRD, **turn), name=name)
+    made.turn("How is bed 3?").call(read()).results(result()).call(THREE).end()
+    made.turn("Good?").call("It is.").end()
+    made.operated(done, *events, held=list(held(made.history)))
+    return made.turn("Sure?").call("Yes.").end().view()
+
+
+def refused(done: str) -> Refused:
+    return Refused(operation=done, error="IndexError", message="no such turn")
+
+
+def nothing(_: Sequence[Message]) -> Sequence[Message]:
+    return ()
+
+
+def first_turn(messages: Sequence[Message]) -> Sequence[Message]:
+    return messages[:4]
+
+
+def second_turn(messages: Sequence[Message]) -> Sequence[Message]:
+    return messages[4:]
+
+
+def reset() -> View:
+    return talk("reset", Reset(), held=nothing)
+
+
+def reverted() -> View:
+    return talk("revert", Reverted(to=0), held=first_turn, revert=0)
+
+
+def out_of_range() -> View:
+    return talk("revert", refused("revert"), revert=2)
+
+
+def collected() -> View:
+    return talk("gc", Collected(before=(), after=()), held=second_turn, name="gc/made")
+
+
+def tampered() -> View:
+    return talk("tamper")
+
+
+def damaged() -> View:
+    return talk("damaged-load", Saved(data="{}"), refused("damaged-load"))
+
+
+def swapped() -> View:
+    return talk("new-provider", Swapped(name="made"), name="persistence/made")
+
+
+def legacy() -> View:
+    return plain(path="legacy")
+
+
+def now_held(change: Held, done: str) -> Callable[[View], View]:
+    """Another history after the operation."""
+
+    def spoil(view: View) -> View:
+        snapshots = view.transcript.of(HistorySnapshot)
+        nth = next(n for n, event in enumerate(snapshots) if event.after == done)
+        return spoilt(view, HistorySnapshot, lambda event: replace(event, messages=tuple(change(event.messages))), nth)
+
+    return spoil
+
+
+def between(view: View, kind: type[Event], *new: Event) -> View:
+    """The same run with these events where its first one of a kind was."""
+    turn = view.transcript.of(kind)[0].turn
+    events: list[Event] = []
+    for event in view.transcript.events:
+        events += [replace(one, turn=turn) for one in new] if type(event) is kind else [event]
+    return View(replace(view.transcript, events=tuple(events)), DIALECT, view.scenario)
+
+
+def asking(view: View) -> View:
+    """The reset makes a request."""
+    request, response = view.transcript.of(WireRequest)[0], view.transcript.of(WireResponse)[0]
+    moved = {"call": -1, "exchange": 99}
+    return between(view, Reset, Reset(), replace(request, **moved), replace(response, **moved))
+
+
+def provider_behind(view: View) -> View:
+    at = next(n for n, one in enumerate(view.transcript.of(HistorySnapshot)) if one.owner == "provider")
+    return spoilt(view, HistorySnapshot, lambda event: replace(event, messages=event.messages[:-1]), at)
+
+
+CASES = [
+    Case(
+        "history/reset-empties-it",
+        reset,
+        now_held(lambda m: [Message.user("Hi")], "reset"),
+        "1 messages are still held",
+    ),
+    Case("history/reset-asks-nobody", reset, asking, "the reset made a request, POST /v1/messages"),
+    Case("history/revert-keeps-the-earlier-turns", reverted, now_held(lambda m: m[:2], "revert"), "back to turn 0"),
+    Case(
+        "history/revert-out-of-range-is-refused",
+        out_of_range,
+        lambda view: between(view, Refused, Reverted(to=2)),
+        "had 2 turns, and going back to turn 2 was not refused",
+    ),
+    Case("history/collection-drops-the-oldest-turns", collected, now_held(nothing, "gc"), "the newest message is gone"),
+    Case("history/returned-list-is-a-copy", tampered, now_held(nothing, "tamper"), "holds 0 messages instead of 6"),
+    Case(
+        "history/damaged-save-is-refused",
+        damaged,
+        lambda view: between(view, Refused, Loaded(messages=(), damaged=True)),
+        "half of a saved session was loaded, with 0 messages",
+    ),
+    Case("history/swap-keeps-it", swapped, now_held(nothing, "new-provider"), "with another provider"),
+    Case("history/provider-holds-the-same", legacy, provider_behind, "turn 0: the provider holds something else"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+def test_a_good_session_holds_and_a_spoilt_one_is_found(case: Case) -> None:
+    decide(case)
+
+
+def status(name: str, view: View) -> Status:
+    return Case(f"history/{name}", lambda: view, lambda view: view).verdict(view).status
+
+
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [
+        ("reset-empties-it", talk("reset", refused("reset"))),
+        ("revert-keeps-the-earlier-turns", talk("revert", refused("revert"), revert=1)),
+        ("revert-out-of-range-is-refused", talk("revert", refused("revert"), held=first_turn, revert=2)),
+        ("collection-drops-the-oldest-turns", talk("gc", refused("gc"), name="gc/made")),
+        ("collection-drops-the-oldest-turns", talk("gc", held=lambda m: m[3:], name="gc/made")),
+        ("collection-drops-the-oldest-turns", talk("gc", held=first_turn, name="gc/made")),
+        ("damaged-save-is-refused", talk("damaged-load", Saved(data="{}"), refused("damaged-load"), held=nothing)),
+        ("swap-keeps-it", talk("new-provider", refused("new-provider"), name="persistence/made")),
+    ],
+)
+def test_each_way_to_get_it_wrong_is_found(name: str, view: View) -> None:
+    assert status(name, view) is Status.VIOLATED
+
+
+def test_ids_are_followed_through_a_collection() -> None:
+    other = now_held(lambda m: [Message(m[0].role, m[0].parts, "another"), *m[1:]], "gc")
+    assert status("message-ids-are-kept", other(collected())) is Status.VIOLATED
+
+
+def test_a_history_that_was_not_reset_is_seen_on_the_wire() -> None:
+    """The session says that it holds nothing, and the next request still has everything."""
+    view = now_held(nothing, "reset")(talk("reset", Reset()))
+    assert status("wire-is-what-the-session-holds", view) is Status.VIOLATED
+
+
+# -- what must not be accused ----------------------------------------------------------------------------------------
+
+
+def test_a_summary_may_stand_in_front_of_the_turns_that_are_kept() -> None:
+    view = talk("gc", held=lambda m: [Message.user("So far: bed 3 is moist."), *m[4:]], name="gc/made")
+    assert status("collection-drops-the-oldest-turns", view) is Status.HELD
+
+
+def test_a_collection_may_find_nothing_to_drop() -> None:
+    assert status("collection-drops-the-oldest-turns", talk("gc", name="gc/made")) is Status.HELD
+
+
+def test_saving_that_fails_offers_nothing_damaged() -> None:
+    assert status("damaged-save-is-refused", talk("damaged-load", refused("damaged-load"))) is Status.INCONCLUSIVE
+
+
+def test_a_revert_beyond_the_last_turn_says_nothing_of_one_within() -> None:
+    assert status("revert-keeps-the-earlier-turns", out_of_range()) is Status.INCONCLUSIVE
+    assert status("revert-out-of-range-is-refused", reverted()) is Status.INCONCLUSIVE
+
+
+def test_a_reset_of_nothing_shows_nothing() -> None:
+    made = Made(Turn(user=(), rounds=(), before=("reset",)), name="history/made")
+    assert status("reset-empties-it", made.operated("reset", Reset()).view()) is Status.INCONCLUSIVE
