@@ -68,8 +68,9 @@ ErrorMeaning: TypeAlias = Literal[
     "authentication", "context-limit", "cache-expired", "content-filter", "invalid-request", "overloaded", "rate-limit"
 ]
 
-Trait: TypeAlias = Literal["calls-in-pieces", "pings", "results-first", "text-blocks"]
-"""What not every wire API has, and some requirements and mutants are about: calls that stream in fragments and can be
+Trait: TypeAlias = Literal["blocked-prompts", "calls-in-pieces", "pings", "results-first", "text-blocks"]
+"""What not every wire API has, and some scenarios, requirements and mutants are about: prompts that are blocked under
+status 200, and calls that the service itself finds malformed; calls that stream in fragments and can be
 cut in two; keep-alives that carry a document; that nothing may stand before the results in their message; that texts
 of one answer keep their borders."""
 

@@ -51,6 +51,7 @@ from typing import Any, Final, Literal, get_args
 from msgspec.structs import replace
 
 from .._suggest import did_you_mean
+from ..dialects.base import TRAITS
 from ..errors import ScenarioError
 from ..messages import ToolSchema
 from ..provider import Capabilities
@@ -208,15 +209,18 @@ def _options(spot: Spot) -> dict[str, Any]:
     return options
 
 
+_KINDS = {"cache": CACHES, "wire": TRAITS}
+
+
 def _features(spot: Spot) -> set[str]:
     found: set[str] = set()
     for item in spot.items("a list of capabilities"):
         name, _, wanted = item.word("a capability").partition(":")
         item.with_value(name).choice(FEATURES)
-        if wanted and name != "cache":
-            item.refuse(f"only 'cache' comes in kinds, as in cache:explicit; {name!r} does not")
+        if wanted and name not in _KINDS:
+            item.refuse(f"only 'cache' and 'wire' come in kinds, as in cache:explicit; {name!r} does not")
         if wanted:
-            item.with_value(wanted).choice(CACHES)
+            item.with_value(wanted).choice(_KINDS[name])
         if item.value in found:
             item.refuse(f"{item.value!r} stands here twice")
         found.add(item.value)

@@ -49,7 +49,7 @@ class Gemini:
     )
     noise: Sequence[bytes] = writing.NOISE
     garbage = writing.GARBAGE
-    traits: frozenset[Trait] = frozenset()
+    traits: frozenset[Trait] = frozenset({"blocked-prompts"})
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)
