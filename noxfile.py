@@ -27,6 +27,15 @@ def certify(session: nox.Session) -> None:
 
 
 @nox.session
+def compare(session: nox.Session) -> None:
+    """Show both paths of an adapter side by side (`nox -s compare -- anthropic --scenario 'tools/*'`)."""
+    session.install(".[all]")
+    each = [[name, "--depth", "full", "--out", f"reports/compare-{name}"] for name in ADAPTERS]
+    for words in [session.posargs] if session.posargs else each:
+        session.run("turnproof", "compare", *words)
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Run the project's own tests and say what they cover (`nox -s tests -- tests/test_cli.py -x`)."""
     session.install("-e", ".[all,pydantic-ai]", *group("test"))

@@ -58,7 +58,7 @@ def test_every_link_of_the_pages_leads_to_a_file() -> None:
 def test_the_readme_has_every_exit_code_and_command() -> None:
     for code in Exit:
         assert f"| {int(code)} |" in README
-    for command in ("list", "explain", "certify", "record", "serve", "mutants", "bench", "report", "verify"):
+    for command in ("list", "explain", "certify", "compare", "record", "serve", "mutants", "bench", "report", "verify"):
         assert f"`turnproof {command}" in README
 
 

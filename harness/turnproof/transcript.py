@@ -57,7 +57,7 @@ class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wi
     """A request as the server saw it.
 
     `headers` are kept by allow-list; `body` is the parsed JSON (or the text that was not JSON), `digest` of the
-    raw bytes, and `raw` their text where writing `body` out again would not give the same. `extra` marks unscripted
+    raw bytes, and `raw` their text wherever canonical JSON of `body` is something else. `extra` marks unscripted
     operations; `findings` are the rules it offends, enforced or only logged, each
     `{"rule", "evidence", "status", "kind", "message", "path", "enforced"}`.
     """

@@ -13,10 +13,18 @@ from .reading import answered, by_place, calls_in, excerpt
 
 @check("tools/call-ids-are-kept")
 def call_ids_are_kept(view: View) -> Findings:
-    """The provider's own ids come back from the adapter."""
+    """The provider's own ids come back from the adapter; where there are none, each call gets one of its own."""
     for one in answered(view):
-        sent, got = calls_in(one.wire.parts), calls_in(one.response.parts)
+        answer = one.call.answer
+        sent, got = calls_in(answer.parts if answer is not None else ()), calls_in(one.response.parts)
         if not sent or len(sent) != len(got):
+            continue
+        if not any(call.id for call in sent):
+            ids = {call.id for call in got}
+            if len(ids) < len(got) or not all(ids):
+                yield violated(f"{one.where}: the calls came without ids, the adapter returned {sorted(ids)} for them")
+            else:
+                yield "call ids that had to be made up"
             continue
         wrong = [(a.id, b.id) for a, b in zip(sent, got, strict=True) if a.id != b.id]
         if wrong and sorted(call.id for call in sent) != sorted(call.id for call in got):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
 from turnproof.messages import JSON, FileRef, InlineData, Message
 from turnproof.requirements import Findings, check
@@ -64,16 +65,22 @@ def documents_reach_the_wire(view: View) -> Findings:
 
 @check("multimodal/attachments-of-results-reach-the-wire")
 def attachments_of_results_reach_the_wire(view: View) -> Findings:
-    """What a tool returned beside its text, in the result of that call."""
+    """What a tool returned beside its text, in the result of that call, or beside it where the API has them there."""
     for request in requested(view):
+        beside = [] if "results-first" in view.dialect.traits else _beside_results(request.sent.messages)
         for own, sent in matched_results(request.held, request.sent.messages):
             for part in own.attachments:
-                if any(_same(part, one) for one in sent.attachments):
+                if any(_same(part, one) for one in (*sent.attachments, *beside)):
                     yield "attachments"
                 else:
                     yield violated(
                         f"{request.where}: the {_name(part)} that call {own.call_id!r} returned is not in its result"
                     )
+
+
+def _beside_results(messages: Sequence[Message]) -> list[InlineData | FileRef]:
+    """The media that came in one turn with results, and in none of them."""
+    return list(_media(after for before, after in pairwise(messages) if before.role == "tool"))
 
 
 @check("multimodal/content-keeps-its-order")

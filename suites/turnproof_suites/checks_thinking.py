@@ -51,7 +51,7 @@ def _in_the_loop(view: View) -> Iterator[tuple[Requested, list[WireAnswer]]]:
 def _current(request: Requested) -> tuple[Message, ...]:
     """The model's messages since the user spoke last."""
     messages = request.sent.messages
-    start = max((n for n, message in enumerate(messages) if message.role == "user"), default=-1)
+    start = max((n for n, message in enumerate(messages) if message.role == "user" and message.text), default=-1)
     return tuple(message for message in messages[start + 1 :] if message.role == "model")
 
 

@@ -6,13 +6,15 @@ left out) the readings are made equal first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from turnproof.dialects.base import Call, WireAnswer
+from msgspec.structs import replace as changed
+
+from turnproof.dialects.base import Call, Dialect, WireAnswer
 from turnproof.errors import ContextLimitError
 from turnproof.messages import (
     JSON,
@@ -82,7 +84,7 @@ def answered(view: View) -> tuple[Answered, ...]:
     """The calls that got a whole answer and returned; cut and faulty ones are not among them."""
     ended = ((call, call.answer, call.response) for call in view.calls)
     return tuple(
-        Answered(call, wire, response)
+        Answered(call, _with_ids_of(wire, response), response)
         for call, wire, response in ended
         if wire is not None and response is not None and response.finish_reason is not FinishReason.CANCELLED
     )
@@ -92,11 +94,49 @@ def answered(view: View) -> tuple[Answered, ...]:
 def requested(view: View) -> tuple[Requested, ...]:
     """All requests for an answer that could be read, repeated attempts included."""
     return tuple(
-        Requested(call, exchange, exchange.call)
+        Requested(call, exchange, _with_held_ids(view.dialect, exchange.call, call.began.messages))
         for call in view.calls
         for exchange in call.generated
         if exchange.call is not None
     )
+
+
+def _with_ids_of(wire: WireAnswer, response: ProviderResponse) -> WireAnswer:
+    """The answer with the adapter's own ids on calls that came without one; it had to make some up."""
+    made_up = iter(response.calls)
+    parts = []
+    for part in wire.parts:
+        if isinstance(part, FunctionCall):
+            own = next(made_up, None)
+            part = part if part.id or own is None else changed(part, id=own.id)
+        parts.append(part)
+    return replace(wire, parts=tuple(parts))
+
+
+def _with_held_ids(dialect: Dialect, sent: Call, held: Sequence[Message]) -> Call:
+    """The request with the session's ids on calls, and on their results, that went out without one.
+
+    Where calls have no ids on the wire, their order is what says which is which.
+    """
+    own: dict[str, str] = {}
+    for mine, theirs in zip(calls_made(held), calls_made(sent.messages), strict=False):
+        if dialect.is_positional(theirs.id):
+            own[theirs.id] = mine.id
+    if not own:
+        return sent
+    return replace(sent, messages=tuple(_renamed(message, own) for message in sent.messages))
+
+
+def _renamed(message: Message, own: Mapping[str, str]) -> Message:
+    def one(part: Part) -> Part:
+        match part:
+            case FunctionCall(id=known) if known in own:
+                return changed(part, id=own[known])
+            case ToolResult(call_id=known) if known in own:
+                return changed(part, call_id=own[known])
+        return part
+
+    return changed(message, parts=tuple(map(one, message.parts)))
 
 
 def first_requests(view: View) -> Iterator[tuple[TurnView, Requested]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -10,7 +10,9 @@ from suites.build import spoilt
 
 from turnproof.messages import Message
 from turnproof.parity import Comparison, compare_views
-from turnproof.transcript import Event, HistorySnapshot
+from turnproof.provider import Difference
+from turnproof.reports.comparison import ComparisonReport, Setting, comparison_report
+from turnproof.transcript import Event
 from turnproof.view import View
 
 Conversation = Callable[..., View]
@@ -45,4 +47,21 @@ def nth_snapshot(turn: int, owner: str) -> int:
     return 2 * turn + ("session", "provider").index(owner)
 
 
-HISTORY = HistorySnapshot
+def report(
+    *comparisons: Comparison,
+    declared: tuple[Difference, ...] = (),
+    whole: bool = True,
+    left_out: Mapping[str, int] | None = None,
+) -> ComparisonReport:
+    """The report of some comparisons of two paths."""
+    setting = Setting(
+        compares="paths",
+        left="stateless",
+        right="legacy",
+        backend="emulate",
+        depth="full",
+        seed=0,
+        started="2026-11-22T10:00:00+00:00",
+        whole=whole,
+    )
+    return comparison_report(setting, comparisons, declared, left_out=left_out)

@@ -27,7 +27,7 @@ def found() -> Iterator[None]:
 
 def paths(toy: str, *scenarios: str, settings: Settings | None = None) -> ComparisonReport:
     return compare_adapter(
-        f"toys:{toy}", scenarios=scenarios or TOOLS, in_process=True, config=Config(settings or Settings())
+        f"differing:{toy}", scenarios=scenarios or TOOLS, in_process=True, config=Config(settings or Settings())
     )
 
 
@@ -106,11 +106,11 @@ def test_one_path_alone_has_nothing_to_be_compared_with() -> None:
     with pytest.raises(UsageError, match="has no legacy path"):
         paths("ONE_PATH")
     with pytest.raises(UsageError, match="cannot be compared with itself"):
-        compare(CompareOptions(("toys:SAME",), path="legacy"))
+        compare(CompareOptions(("differing:SAME",), path="legacy"))
 
 
 def two(*toys: str, **options: object) -> ComparisonReport:
-    subjects = tuple(f"toys:{toy}" for toy in toys)
+    subjects = tuple(f"differing:{toy}" for toy in toys)
     return compare(CompareOptions(subjects, scenarios=PLAIN, in_process=True, **options))  # type: ignore[arg-type]
 
 
@@ -126,12 +126,14 @@ def test_two_adapters_are_compared_on_every_path_that_both_have() -> None:
 
 def test_two_versions_of_one_name_go_by_how_they_were_asked_for() -> None:
     report = two("SAME", "SAME_AGAIN")
-    assert (report.left, report.right) == ("toys:SAME", "toys:SAME_AGAIN")
+    assert (report.left, report.right) == ("differing:SAME", "differing:SAME_AGAIN")
     assert report.same
 
 
 def test_settings_declare_differences_between_adapters() -> None:
-    declared = DeclaredDifference("settings", "request-settings", "the old one asked for less", against="toys:SAME")
+    declared = DeclaredDifference(
+        "settings", "request-settings", "the old one asked for less", against="differing:SAME"
+    )
     assert two("SAME", "SETTINGS", config=Config(Settings(declared_difference=(declared,)))).same
 
 
@@ -143,7 +145,7 @@ def test_bad_subjects_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"a folder without run\.ndjson"):
         compare(CompareOptions((str(tmp_path),)))
     with pytest.raises(UsageError, match="no scenario matches 'basics/plane'; did you mean"):
-        compare_adapter("toys:SAME", scenarios=("basics/plane",))
+        compare_adapter("differing:SAME", scenarios=("basics/plane",))
     with pytest.raises(UsageError, match="have no path in common"):
         two("ONE_PATH", "OTHER_PATH")
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+
+from turnproof.parity import KIND_NAMES
+from turnproof.runlog import read_run
 
 HERE = Path(__file__).parent
 SCHEMA = json.loads((files("turnproof.reports") / "comparison.schema.json").read_text())
@@ -40,7 +45,7 @@ def report(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which a comparison with violations was made."""
     folder = tmp_path_factory.mktemp("kept")
-    done = compare(folder, "toys:SHOUTS", *ONE, "--bytes")
+    done = compare(folder, "differing:SHOUTS", *ONE, "--bytes")
     assert done.returncode == 1, done.stdout + done.stderr
     (folder / "said.txt").write_text(done.stdout)
     return folder
@@ -54,7 +59,7 @@ def test_violations_stand_side_by_side_with_the_command_to_see_them_again(kept: 
     assert '"The basil grows in bed 3."' in said
     assert '"THE BASIL GROWS IN BED 3."' in said
     assert "both bodies have the same" in said
-    assert "turnproof compare toys:SHOUTS --scenario basics/plain --in-process" in said
+    assert "turnproof compare differing:SHOUTS --scenario basics/plain --in-process" in said
 
 
 def test_the_page_and_the_json_stand_beside_the_run(kept: Path) -> None:
@@ -87,7 +92,7 @@ def test_the_run_of_a_comparison_can_be_verified(kept: Path) -> None:
 
 
 def test_equal_paths_give_0_and_a_line_each(tmp_path: Path) -> None:
-    done = compare(tmp_path, "toys:SAME", *ONE)
+    done = compare(tmp_path, "differing:SAME", *ONE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "✓ equal        basics/plain [stream]" in done.stdout
     assert done.stdout.rstrip().endswith("2 comparisons: 2 equal")
@@ -95,7 +100,9 @@ def test_equal_paths_give_0_and_a_line_each(tmp_path: Path) -> None:
 
 
 def test_two_adapters_and_json(tmp_path: Path) -> None:
-    done = compare(tmp_path, "toys:SAME", "toys:SETTINGS", *ONE, "--mode", "batch", "--path", "legacy", "--json")
+    done = compare(
+        tmp_path, "differing:SAME", "differing:SETTINGS", *ONE, "--mode", "batch", "--path", "legacy", "--json"
+    )
     assert done.returncode == 1
     found = report(done)
     assert (found["compares"], found["left"], found["right"]) == ("adapters", "same", "settings")
@@ -110,7 +117,7 @@ def test_settings_declare_and_a_reason_is_shown(tmp_path: Path) -> None:
     (tmp_path / "turnproof.toml").write_text(
         '[[declared-difference]]\nadapter = "settings"\nname = "request-settings"\nreason = "the old limit"\n'
     )
-    done = compare(tmp_path, "toys:SETTINGS", *ONE)
+    done = compare(tmp_path, "differing:SETTINGS", *ONE)
     assert done.returncode == 0, done.stdout
     assert "≈ declared     basics/plain [stream]" in done.stdout
     assert "declared request-settings (in 2 comparisons): the old limit" in done.stdout
@@ -127,7 +134,7 @@ def test_settings_declare_and_a_reason_is_shown(tmp_path: Path) -> None:
 )
 def test_a_declaration_that_is_wrong_is_one_clear_line(tmp_path: Path, entry: str, said: str) -> None:
     (tmp_path / "turnproof.toml").write_text(f"[[declared-difference]]\n{entry}\n")
-    done = compare(tmp_path, "toys:SAME", *ONE)
+    done = compare(tmp_path, "differing:SAME", *ONE)
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("error: ") == 1
@@ -137,10 +144,10 @@ def test_a_declaration_that_is_wrong_is_one_clear_line(tmp_path: Path, entry: st
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("toys:ONE_PATH",), "has no legacy path to compare"),
-        (("toys:SAME", "toys:SAME"), "named twice"),
-        (("toys:SAME", "--path", "legacy"), "cannot be compared with itself"),
-        (("toys:SAME", "--scenario", "basics/plane"), "did you mean"),
+        (("differing:ONE_PATH",), "has no legacy path to compare"),
+        (("differing:SAME", "differing:SAME"), "named twice"),
+        (("differing:SAME", "--path", "legacy"), "cannot be compared with itself"),
+        (("differing:SAME", "--scenario", "basics/plane"), "did you mean"),
         (("nobody",), "unknown adapter"),
         ((), "Missing argument"),
     ],
@@ -152,7 +159,36 @@ def test_what_cannot_be_compared_is_one_clear_line(tmp_path: Path, words: tuple[
 
 
 def test_nothing_compared_is_3(tmp_path: Path) -> None:
-    done = compare(tmp_path, "toys:SAME", "--scenario", "cache/managed_expiry", "--in-process")
+    done = compare(tmp_path, "differing:SAME", "--scenario", "cache/managed_expiry", "--in-process")
     assert done.returncode == 3
     assert "Nothing was compared." in done.stdout
     assert "left out for want of what is not claimed: 1 that need cache:managed" in done.stderr
+
+
+def test_an_interrupted_comparison_keeps_what_it_has(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "turnproof", "compare", "differing:HANGS", "--scenario", "basics/plain", "-j", "1"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(HERE)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    log = tmp_path / "reports" / "compare" / "run.ndjson"
+    while not (log.exists() and log.read_text().count("\n") >= 3):  # header, adapter, and the stateless run
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, talk = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert talk.rstrip().endswith("exit 130: interrupted")
+    assert read_run(log).transcripts[0].key.path == "stateless"
+    assert not read_run(log).complete
+
+
+def test_the_kinds_of_differences_are_listed() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "turnproof", "list", "differences", "--json"],
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert [each["name"] for each in json.loads(done.stdout)["differences"]] == list(KIND_NAMES)

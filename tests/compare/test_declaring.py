@@ -14,10 +14,10 @@ from turnproof.exits import Exit
 from turnproof.messages import TokenUsage
 from turnproof.parity import KINDS, Comparison, check_declared, kind, reason_for, stale, violations
 from turnproof.provider import Difference
-from turnproof.reports.comparison import ComparisonReport, Setting, Standing, comparison_report
+from turnproof.reports.comparison import Standing
 from turnproof.transcript import Response
 
-from .kit import compared
+from .kit import compared, report
 
 LATE = Difference("stream-usage-late", "the SDK reports it at the end")
 WORDS = Difference("error-words", "the SDK has its own words")
@@ -25,14 +25,6 @@ WORDS = Difference("error-words", "the SDK has its own words")
 
 def late() -> Comparison:
     return compared(plain, (Response, response_with(usage=TokenUsage()), 0))
-
-
-def report(*comparisons: Comparison, declared: tuple[Difference, ...] = (), whole: bool = True) -> ComparisonReport:
-    setting = Setting(
-        compares="paths", left="stateless", right="legacy", backend="emulate", depth="full", seed=0,
-        started="2026-11-22T10:00:00+00:00", whole=whole,
-    )  # fmt: skip
-    return comparison_report(setting, comparisons, declared)
 
 
 def test_every_kind_has_a_name_of_its_own_and_says_what_it_is() -> None:

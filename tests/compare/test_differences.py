@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from suites.build import Made, body_with, response_with, scripted
-from suites.conversations import READ, cancelled, cut_off, plain, read, thinking, tools
+from suites.conversations import READ, cancelled, cut_off, pictures, plain, read, thinking, tools
 
 from turnproof.dialects.base import ReplyPart
 from turnproof.messages import FinishReason, FunctionCall, Message, Text, Thought, TokenUsage
@@ -154,6 +154,9 @@ CASES = [
          {("request-settings", "wire"): "$.request.body.max_tokens"}),
     Case("another spelling of a name", plain, WireRequest, _renamed_field("max_tokens", "maxTokens"),
          {("field-spelling", "wire"): "$.request.body.max_tokens"}, form=True),
+    Case("bytes in the other alphabet", pictures, WireRequest,
+         _set(("messages", 0, "content", 3, "source", "data"), "JVBERi0xLjcgbGlzdA"),
+         {("base64-alphabet", "wire"): "$.request.body.messages[0].content[3].source.data"}, form=True),
     Case("a field that says nothing", plain, WireRequest, _set(("metadata",), {}),
          {("empty-fields", "wire"): "$.request.body.metadata"}, form=True),
     Case("other words", plain, WireRequest, _set(("messages", 0, "content", 0, "text"), "How is bed 4?"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from suites.build import Made, body_with, spoilt
+from suites.build import Made, body_with, error, scripted, spoilt
 
 from turnproof.config import GateSettings
 from turnproof.gates import Criterion, load_phases
@@ -20,6 +20,7 @@ from turnproof.gates.phases import Setting
 from turnproof.messages import FunctionCall, ToolResult
 from turnproof.provider import Difference, Path
 from turnproof.requirements import load_suite
+from turnproof.scenarios.model import Cut, Turn
 from turnproof.session.binding import REFERENCE
 from turnproof.subject import Subject
 from turnproof.transcript import CallBegan, HistorySnapshot, SessionOpened, WireRequest
@@ -156,10 +157,10 @@ def test_a_result_that_is_lost_on_one_path_is_told_with_place_and_both_sides() -
 
 def test_every_difference_of_a_conversation_is_in_the_detail() -> None:
     verdict = judged("2/paths-agree", [run("legacy")], [emptied(run("stateless"), "You keep bees.")])
-    assert [("You keep bees." in line, "41 %" in line) for line in verdict.detail.splitlines()] in (
-        [(True, False), (False, True)],
-        [(False, True), (True, False)],
-    )
+    first, second, whole = verdict.detail.splitlines()
+    assert {"You keep bees." in line for line in (first, second)} == {True, False}
+    assert {"41 %" in line for line in (first, second)} == {True, False}
+    assert whole.startswith("in all: ")
 
 
 def test_a_declared_difference_is_no_violation() -> None:
@@ -249,19 +250,44 @@ def test_a_session_that_shows_no_history_of_its_provider_is_told_what_to_add() -
     assert "give its binding a provider_history" in verdict.message
 
 
-def test_a_turn_that_ends_otherwise_than_its_scenario_says_closes_the_gate() -> None:
-    from suites.build import scripted
+def spoken(outcome: str, *turns: Turn, path: Path = "legacy") -> Made:
+    """A turn that the service answers, and that ends like this."""
+    return Made(*(turns or (scripted(["Hi."], user="Hello?"),)), path=path).turn("Hello?").call("Hi.").end(outcome)
 
-    made = Made(scripted(["Hi."], user="Hello?"), path="legacy").turn("Hello?").call("Hi.").end("error")
-    verdict = judged("1/turns-end-as-scripted", [made.view()], phase=1)
+
+def test_turns_that_end_with_what_the_service_answered_open_the_criterion() -> None:
+    verdict = judged("1/turns-are-answered", [spoken("answer").view()], phase=1)
+    assert (verdict.status, verdict.compared) == (Status.HELD, ("turns with an answer",))
+
+
+def test_an_answer_that_does_not_reach_the_user_closes_the_gate() -> None:
+    verdict = judged("1/turns-are-answered", [spoken("error").view()], phase=1)
     assert verdict.status is Status.VIOLATED
-    assert verdict.message.startswith("parity/same-outcome-of-each-turn: made/legacy/stream: ")
-    assert verdict.where == "made/legacy/stream"
+    assert verdict.message == (
+        "made/legacy/stream: turn 0: the service answered every request, and the turn ended with 'error'"
+    )
+
+
+def test_a_turn_for_which_nothing_was_sent_closes_the_gate() -> None:
+    mute = Made(scripted(["Hi."], user="Hello?"), path="legacy").turn("Hello?").end("error").view()
+    verdict = judged("1/turns-are-answered", [mute], phase=1)
+    assert "turn 0: the user spoke, and no request was sent" in verdict.message
+
+
+def test_how_a_session_gets_over_what_goes_wrong_is_its_own() -> None:
+    cancelled = scripted(["Hi."], user="Hello?", cancel=Cut(at="batch"))
+    assert judged("1/turns-are-answered", [spoken("answer", cancelled).view()]).status is Status.INCONCLUSIVE
+    refused = Made(scripted(["Hi."], user="Hello?"), path="legacy").turn("Hello?")
+    refused.refused(400, error("InvalidRequestError")).end("error")
+    assert judged("1/turns-are-answered", [refused.view()]).status is Status.INCONCLUSIVE
 
 
 def test_a_run_that_hangs_closes_the_gate() -> None:
     made = Made(path="legacy").turn("Hello?")
-    assert judged("1/turns-end-as-scripted", [made.view(how="hung")], phase=1).status is Status.VIOLATED
+    verdict = judged("1/turns-come-to-an-end", [made.view(how="hung")], phase=1)
+    assert verdict.status is Status.VIOLATED
+    assert verdict.message.startswith("core/turns-come-to-an-end: made/legacy/stream: ")
+    assert verdict.where == "made/legacy/stream"
 
 
 # -- the project's own tests -----------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ def report(*criteria: CriterionReport, **fields: Any) -> GateReport:
         state=state,
         criteria=criteria,
         scenarios=41,
-        left_out={"revert()": 2},
+        left_out={"revert()": 2, "revert(), save()": 1},
     )
     values: dict[str, Any] = {
         "phase": 2,
@@ -157,7 +157,7 @@ def test_the_table_has_every_criterion_with_symbol_and_word() -> None:
         "a turn ×12; a collection",
     ):
         assert row in text
-    assert "41 scenarios; 2 left out for want of revert()" in text
+    assert "41 scenarios; 3 left out, which need revert(), save()" in text
     assert "flag MY_FLAG: off '0', on '1'; not set, the legacy path is due (flip in phase 3)" in text
 
 

@@ -26,7 +26,8 @@ def test_the_reference_session_passes_the_first_gate_and_every_operation_is_coun
     report = gated(1, out=tmp_path)
     assert (report.state, report.exit_code) == (State.OPEN, 0)
     assert states(report) == {
-        "1/turns-end-as-scripted": State.OPEN,
+        "1/turns-come-to-an-end": State.OPEN,
+        "1/turns-are-answered": State.OPEN,
         "1/histories-agree": State.OPEN,
         "1/existing-tests-pass": State.NOT_ASKED,
     }
@@ -121,7 +122,7 @@ def test_a_session_whose_path_cannot_be_seen_is_undecided(tmp_path: Path) -> Non
 
 def test_a_session_that_cannot_be_opened_with_the_flag_on_closes_the_gate(tmp_path: Path) -> None:
     report = gated(2, "gates.sessions:FAILS_WHEN_ON", out=tmp_path, names=("basics/plain",))
-    assert closed(report) == ["2/turns-end-as-scripted"]
+    assert closed(report) == ["2/turns-come-to-an-end"]
     assert "complete() is not there yet" in criterion(report, "2/paths-agree").message
 
 

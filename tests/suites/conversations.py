@@ -218,9 +218,9 @@ def structured() -> View:
     return made.turn("How is bed 3?").call(text, schema=SCHEMA).end().view()
 
 
-def pictures() -> View:
+def pictures(**how: object) -> View:
     """An image between texts, a document, and an image in a tool's result."""
-    made = Made(scripted([read()], ["Basil."]), tools=(READ,))
+    made = Made(scripted([read()], ["Basil."]), tools=(READ,), **how)  # type: ignore[arg-type]
     made.turn("What grows here?", PNG, "And is it on this list?", PDF).call(read())
     return made.results(result(attachments=(PNG,))).call("Basil.").end().view()
 

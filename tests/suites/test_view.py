@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from turnproof.messages import ToolSchema
-from turnproof.transcript import Chunk, LateCallback, WireRequest
+from turnproof.transcript import Chunk, LateCallback, Response, WireRequest
 from turnproof.view import View, wire_names
-from turnproof.view.diff import differences, equal, show
+from turnproof.view.diff import ABSENT, differences, equal, show, steady, walk
 
-from .build import Made, error, scripted, spoilt
-from .conversations import cancelled, disturbed, overloaded, plain, probed, tools
+from .build import Made, error, response_with, scripted, spoilt
+from .conversations import cancelled, disturbed, overloaded, plain, probed, read, thinking, tools
 
 
 def test_turns_hold_their_calls_and_calls_both_of_their_sides() -> None:
@@ -144,3 +144,60 @@ def test_long_values_are_shortened_in_the_middle() -> None:
     assert len(shown) < 170
     assert shown.startswith("'x")
     assert shown.endswith("x'")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "places"),
+    [
+        ([1, 2, 3], [1, 9, 2, 3], [("$[1]", ABSENT, 9)]),
+        ([1, 2, 3], [1, 3], [("$[1]", 2, ABSENT)]),
+        ([{"a": 1}, {"b": 2}], [{"b": 3}], [("$[0]", {"a": 1}, ABSENT), ("$[1].b", 2, 3)]),
+        (
+            [{"part": "thought", "text": "hm"}, {"part": "text", "text": "a"}],
+            [{"part": "text", "text": "b"}],
+            [("$[0]", {"part": "thought", "text": "hm"}, ABSENT), ("$[1].text", "a", "b")],
+        ),
+        ({"a": {"b": None}}, {"a": {}}, [("$.a.b", None, ABSENT)]),
+        (["a"], ["b", "c"], [("$[0]", "a", "b"), ("$[1]", ABSENT, "c")]),
+    ],
+)
+def test_lists_are_aligned_before_their_items_are_compared(a: object, b: object, places: list[object]) -> None:
+    assert list(walk(a, b)) == places
+
+
+def test_what_differs_from_its_own_repetition_is_noise() -> None:
+    found, noise = steady({"id": 1, "n": {"x": 1}}, {"id": 2, "n": {"x": 2}}, {"id": 3, "n": {"x": 2}})
+    assert found == [("$.n.x", 1, 2)]
+    assert noise == ["$.id"]
+    inside, whole = steady({"n": {"x": 1}}, {"n": {"x": 2}}, {"n": 7})
+    assert (inside, whole) == ([], ["$.n"])
+    assert steady({"no": 1}, {"no": 2}, {"no": 2, "n": 1})[0] == [("$.no", 1, 2)]
+
+
+def test_ids_go_by_where_the_service_issued_them() -> None:
+    view = tools()
+    sent, returned = view.calls[0].answer, view.calls[0].response
+    assert sent is not None
+    assert returned is not None
+    ids = [call.id for call in returned.calls]
+    assert view.aliases.within({"ids": ids, "other": "toolu"}) == {
+        "ids": ["call-0.0.0", "call-0.0.1"],
+        "other": "toolu",
+    }
+    own = spoilt(view, Response, lambda event: response_with(parts=(read(name="call_7"),))(event))
+    assert own.aliases.within(["call_7"]) == ["made-0.0.0"]
+
+
+def test_a_seal_is_the_same_in_every_spelling_of_base64() -> None:
+    view = thinking()
+    sent = view.calls[0].answer
+    assert sent is not None
+    seal = next(part.provider_data.data["signature"] for part in sent.parts if part.provider_data is not None)
+    spellings = {seal, seal.rstrip("="), seal.translate(str.maketrans("+/", "-_"))}
+    assert len({str(view.aliases.within(spelling)) for spelling in spellings}) == 1
+    assert view.aliases.within(seal) != seal
+
+
+def test_places_are_the_same_on_both_paths_and_tell_attempts_apart() -> None:
+    assert [call.place for call in overloaded().calls] == ["0/0#0", "0/0#1"]
+    assert [call.place for call in tools(path="legacy").calls] == ["0/0#0", "0/1#0", "1/0#0"]

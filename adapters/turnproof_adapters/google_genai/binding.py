@@ -10,9 +10,10 @@ from .models import DIALECT
 from .models import model as facts_of
 
 if TYPE_CHECKING:
-    from turnproof.cache.managed import ManagedCachePlugin, ManagedCaches
+    from turnproof.cache.managed import ManagedCachePlugin
 
     from .legacy import GoogleLegacy
+    from .managed import CachingGoogleProvider
     from .plain import ChatSendMessage, GenerateContent
     from .stateless import GoogleStateless
 
@@ -24,7 +25,7 @@ def capabilities(model: str) -> Capabilities:
         tools=True,
         parallel_tools=True,
         thinking=facts_of(model).thinks,
-        structured=True,
+        structured=facts_of(model).answers_in_json_with_tools,
         images=True,
         documents=True,
         result_images=True,
@@ -60,11 +61,11 @@ def open_legacy(endpoint: Endpoint) -> GoogleLegacy:
     return provider
 
 
-def cache_plugin(provider: ManagedCaches) -> ManagedCachePlugin:
-    """A plugin that has this provider's service keep system text and tools."""
+def cache_plugin(provider: CachingGoogleProvider) -> ManagedCachePlugin:
+    """A plugin that has this provider's service keep system text and tools, if its model stores so little."""
     from turnproof.cache.managed import ManagedCachePlugin
 
-    return ManagedCachePlugin(provider)
+    return ManagedCachePlugin(provider, minimum_tokens=facts_of(provider.model_name or "").cache_minimum_tokens)
 
 
 def open_generate_content(endpoint: Endpoint, conversation: Conversation) -> GenerateContent:

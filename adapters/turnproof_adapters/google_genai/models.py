@@ -35,6 +35,16 @@ class Model:
         return self.version >= (3, 0)
 
     @property
+    def answers_in_json_with_tools(self) -> bool:
+        """Before 3 a request may demand JSON or offer tools, not both."""
+        return self.version >= (3, 0)
+
+    @property
+    def cache_minimum_tokens(self) -> int:
+        """The smallest prefix that can be stored (https://ai.google.dev/gemini-api/docs/caching)."""
+        return 4096 if self.line == "pro" else 1024
+
+    @property
     def takes_media_in_results(self) -> bool:
         """Since 3 a function's response may hold images and documents itself."""
         return self.version >= (3, 0)

@@ -131,10 +131,10 @@ def plan(
     """
     trials = []
     for name, mutant in chosen.items():
+        requirement = suite.catalogue[mutant.caught_by]
         mine = [one for one in scenarios if any(fnmatchcase(one.name, glob) for glob in mutant.scenarios)]
         if not mine:
             raise CatalogueError(f"mutant {name!r}: no scenario matches {' or '.join(mutant.scenarios)!r}")
-        requirement = suite.catalogue[mutant.caught_by]
         on = [path for path in subject.paths if path in mutant.paths and path in requirement.paths]
         if why := _misplaced(mutant, suite, subject.kind) or _unfit(mutant, requirement, subject, mine, on):
             trials.append(Trial(name, mutant, left_out=why))

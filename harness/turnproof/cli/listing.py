@@ -10,7 +10,9 @@ import typer
 
 from ..exits import Exit
 
-Kind: TypeAlias = Literal["adapters", "sessions", "dialects", "profiles", "requirements", "scenarios", "mutants"]
+Kind: TypeAlias = Literal[
+    "adapters", "sessions", "dialects", "profiles", "requirements", "scenarios", "mutants", "differences"
+]
 
 
 def listing(
@@ -117,6 +119,14 @@ def _mutants() -> list[dict[str, Any]]:
     ]
 
 
+def _differences() -> list[dict[str, Any]]:
+    from ..parity import KINDS
+
+    return [
+        {"name": each.name, "aspects": list(each.aspects), "form": each.form, "title": each.title} for each in KINDS
+    ]
+
+
 _LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
     "adapters": _adapters,
     "sessions": _sessions,
@@ -125,6 +135,7 @@ _LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
     "requirements": _requirements,
     "scenarios": _scenarios,
     "mutants": _mutants,
+    "differences": _differences,
 }
 
 

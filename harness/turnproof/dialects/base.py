@@ -344,6 +344,9 @@ class Dialect(Protocol):
         """Let the world know what a recorded or real answer to `call` issued (signatures) or created (managed
         caches), as if `render` or `render_extra` had done it."""
 
+    def is_positional(self, call_id: str) -> bool:
+        """Whether `parse` made this id from a call's place, because none stood on the wire."""
+
     def match_form(self, call: Call) -> JSON:
         """The canonical form that cassettes match on: model, system text, tools, messages; no marks, no settings."""
 

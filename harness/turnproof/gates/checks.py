@@ -14,6 +14,7 @@ from ..requirements import Findings, judge
 from ..verdict import Verdict, combine, held, inconclusive, not_claimed, violated
 from ..view import View
 from ..view.diff import show
+from .answered import turns_answered
 from .histories import histories_agree
 from .measured import Measured
 from .phases import CheckName, Criterion
@@ -21,7 +22,7 @@ from .taken import path_taken
 
 Check: TypeAlias = Callable[[Measured, Criterion], Verdict]
 
-_SHOWN = 12
+_SHOWN = 6
 
 
 def decide(measured: Measured, criterion: Criterion) -> Verdict:
@@ -44,6 +45,14 @@ def _requirements(measured: Measured, criterion: Criterion) -> Verdict:
     return combine(verdicts)
 
 
+def _turns_answered(measured: Measured, criterion: Criterion) -> Verdict:
+    return over_runs(_runs(measured, criterion), turns_answered)
+
+
+def _runs(measured: Measured, criterion: Criterion) -> list[View]:
+    return [view for setting in criterion.flag for view in measured.runs[setting]]
+
+
 def _histories(measured: Measured, criterion: Criterion) -> Verdict:
     session = measured.subject.session
     if session.provider_history is None:
@@ -51,7 +60,7 @@ def _histories(measured: Measured, criterion: Criterion) -> Verdict:
             f"session {session.name!r} does not show what its provider holds, so there is nothing to hold its own "
             "history against: give its binding a provider_history"
         )
-    return over_runs((view for setting in criterion.flag for view in measured.runs[setting]), histories_agree)
+    return over_runs(_runs(measured, criterion), histories_agree)
 
 
 def _path_taken(measured: Measured, criterion: Criterion) -> Verdict:
@@ -79,21 +88,15 @@ def _setting(measured: Measured, criterion: Criterion) -> str:
 
 
 def _paths_agree(measured: Measured, criterion: Criterion) -> Verdict:
-    verdicts: list[Verdict] = []
+    differ = [(one, found) for one in measured.comparisons if (found := violations(one, measured.excused))]
+    if differ:
+        return _differing(differ)
+    verdicts = [_about(one, inconclusive(one.problem)) for one in measured.comparisons if one.problem]
     equal: Counter[str] = Counter()
-    for comparison in measured.comparisons:
-        found = violations(comparison, measured.excused)
-        if comparison.problem:
-            verdicts.append(_about(comparison, inconclusive(comparison.problem)))
-        elif found:
-            lines = [difference_line(one, comparison) for one in found]
-            more = [f"... and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-            verdicts.append(_about(comparison, violated(lines[0], detail="\n".join([*lines[:_SHOWN], *more]))))
-        else:
+    for one in measured.comparisons:
+        if not one.problem:
             equal["conversations"] += 1
-            equal.update({aspect: count for aspect, count in comparison.compared.items() if count})
-    if any(verdict.status == "violated" for verdict in verdicts):
-        return combine(verdicts)
+            equal.update({aspect: count for aspect, count in one.compared.items() if count})
     if astray := measured.astray:
         verdicts.append(
             inconclusive(f"{len(astray)} runs, {astray[0].key} the first, are not on the path that they should be on")
@@ -101,6 +104,24 @@ def _paths_agree(measured: Measured, criterion: Criterion) -> Verdict:
     elif equal and not _tool_rounds(measured):
         verdicts.append(inconclusive("no turn in which a tool was called and answered is among what was compared"))
     return combine([*verdicts, held(*_counted(equal))] if equal else verdicts)
+
+
+def _differing(differ: list[tuple[Comparison, tuple[Found, ...]]]) -> Verdict:
+    """The worst comparison in words, and how often there is which difference in all of them."""
+    # A difference in what is said comes before one in how it is written.
+    differ = sorted(differ, key=lambda pair: all(found.form for found in pair[1]))
+    verdicts = []
+    for one, found in differ:
+        lines = [difference_line(each, one) for each in sorted(found, key=lambda each: each.form)]
+        verdicts.append(_about(one, replace(violated(lines[0]), detail="\n".join(_shortened(lines)))))
+    counts = Counter(each.name for _, found in differ for each in found)
+    whole = combine(verdicts)
+    return replace(whole, detail=f"{whole.detail}\nin all: {', '.join(_counted(counts))}")
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    more = [f"... and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return [*lines[:_SHOWN], *more]
 
 
 def _declared(measured: Measured, criterion: Criterion) -> Verdict:
@@ -130,6 +151,7 @@ def _existing_tests(measured: Measured, criterion: Criterion) -> Verdict:
 
 CHECKS: Mapping[CheckName, Check] = {
     "requirements": _requirements,
+    "turns-answered": _turns_answered,
     "histories-agree": _histories,
     "path-taken": _path_taken,
     "paths-agree": _paths_agree,

@@ -17,7 +17,13 @@ Setting: TypeAlias = Literal["default", "off", "on"]
 """How the migration flag stands: not set at all, off, or on."""
 
 CheckName: TypeAlias = Literal[
-    "requirements", "histories-agree", "path-taken", "paths-agree", "declared-differences-occur", "existing-tests"
+    "requirements",
+    "turns-answered",
+    "histories-agree",
+    "path-taken",
+    "paths-agree",
+    "declared-differences-occur",
+    "existing-tests",
 ]
 
 _FLAGS: Mapping[CheckName, Sequence[tuple[Setting, ...]]] = {

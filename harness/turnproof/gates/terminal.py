@@ -92,8 +92,9 @@ def _subject(console: Console, subject: SubjectReport) -> None:
 
 def scenarios_line(subject: SubjectReport) -> str:
     """How many scenarios were run, and what the others need."""
-    left = "; ".join(f"{count} left out for want of {what}" for what, count in subject.left_out.items())
-    return f"{subject.scenarios} scenarios" + (f"; {left}" if left else "")
+    left = sum(subject.left_out.values())
+    needs = ", ".join(sorted({need for needs in subject.left_out for need in needs.split(", ")}))
+    return f"{subject.scenarios} scenarios" + (f"; {left} left out, which need {needs}" if left else "")
 
 
 def _block(console: Console, criterion: CriterionReport) -> None:
@@ -102,7 +103,7 @@ def _block(console: Console, criterion: CriterionReport) -> None:
     console.print(Text(f"{look.symbol} {look.word} {criterion.id}: {criterion.title}", style=look.colour))
     console.print(Padding(Text(one_line(criterion.message)), (0, 0, 0, 2), expand=False))
     for row in printable(criterion.detail).splitlines():
-        console.print(Text(f"    {row}"))
+        console.print(Padding(Text(row), (0, 0, 0, 4), expand=False))
     if criterion.state is State.CLOSED:
         console.print(Padding(Text(f"next: {criterion.remedy}"), (0, 0, 0, 2), expand=False))
     if criterion.evidence:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -24,7 +25,7 @@ class Case:
 
     `same_request` says that the dialect reads both requests as the same conversation, `cancelled` that a turn was
     cancelled here or before, `uncalled` that one of the sides made no such call, `retried` that both sent equally many
-    requests in this turn and made unequally many calls.
+    requests in this turn and made unequally many calls. `beside` are all places that differ in the two readings.
     """
 
     aspect: Aspect
@@ -38,6 +39,7 @@ class Case:
     cancelled: bool = False
     uncalled: bool = False
     retried: bool = False
+    beside: Sequence[tuple[str, object, object]] = ()
 
     @property
     def lacking(self) -> bool:

@@ -40,6 +40,8 @@ KINDS: Sequence[Kind] = (
          ("wire", "answers", "callbacks", "history"), questions.has_made_up_id),
     Kind("field-spelling", "A field goes by another spelling of its name, which the API takes as well", ("wire",),
          questions.is_spelling, form=True),
+    Kind("base64-alphabet", "The same bytes in the other of the two alphabets of base64", ("wire",),
+         questions.is_base64_alphabet, form=True),
     Kind("signatures-missing", "A signature or sealed content is there on one side only, or changed",
          ("wire", "answers", "history"), questions.is_seal),
     Kind("blank-text", "Blank text is kept on one side and left out on the other",

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 
 from ..messages import FunctionCall, Text, Thought, to_builtins
-from ..view.diff import ABSENT
 from .case import SYSTEM, Case
 from .forms import said
 from .readings import Reading
@@ -22,7 +21,7 @@ _TOOLS = re.compile(r"\$\.request\.(body\.)?tool")
 _QUIET_HEADER = re.compile(r"\$\.request\.headers\.(accept|content-type|user-agent|x-stainless-.*)$")
 _KINDS = {Text: "text", Thought: "thinking", FunctionCall: "call"}
 _BODY = "$.request.body."
-_STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
+_ALPHABET = str.maketrans("-_", "+/")
 
 
 # -- any aspect
@@ -142,28 +141,21 @@ def _tool_names(side: Reading | None) -> list[str]:
 
 def is_spelling(case: Case) -> bool:
     """A field that the other side has under the API's other spelling of its name (`maxTokens`, `max_tokens`)."""
-    if not case.lacking or case.one is None or case.other is None:
+    if not case.lacking:
         return False
     parent, _, name = case.path.rpartition(".")
-    without = case.other if case.right is ABSENT else case.one
-    siblings = _found(without.value, parent)
-    if not isinstance(siblings, dict):
-        return False
-    return any(_unspelt(key) == _unspelt(name) and value == case.alone for key, value in siblings.items())
+    twins = (path.rpartition(".") for path, left, right in case.beside if (left, right) == (case.right, case.left))
+    return any(other == parent and _unspelt(twin) == _unspelt(name) for other, _, twin in twins)
 
 
 def _unspelt(name: str) -> str:
     return name.replace("_", "").lower()
 
 
-def _found(value: object, path: str) -> object:
-    """What stands at a path; None where nothing does."""
-    for key, index in _STEP.findall(path):
-        if key:
-            value = value.get(key) if isinstance(value, dict) else None
-        else:
-            value = value[int(index)] if isinstance(value, list) and int(index) < len(value) else None
-    return value
+def is_base64_alphabet(case: Case) -> bool:
+    """The same bytes, written in the other of the two alphabets of base64."""
+    sides = [side for side in (case.left, case.right) if isinstance(side, str)]
+    return len(sides) == 2 and len({side.translate(_ALPHABET).rstrip("=") for side in sides}) == 1
 
 
 def is_empty_field(case: Case) -> bool:

@@ -90,6 +90,9 @@ class AnthropicMessages:
     def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
         return read.split_stream(headers, body)
 
+    def is_positional(self, call_id: str) -> bool:
+        return False
+
     def match_form(self, call: Call) -> JSON:
         return compare.match_form(call)
 

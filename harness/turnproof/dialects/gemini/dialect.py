@@ -25,7 +25,7 @@ from ..base import (
     World,
 )
 from ..naming import speak
-from . import caches, compare, counting, errors, extras, matching, read, render, rules, signing, writing
+from . import caches, compare, counting, errors, extras, ids, matching, read, render, rules, signing, writing
 from .allowed import ALLOWED
 from .cache import GeminiCache
 from .models import MODELS
@@ -90,6 +90,9 @@ class Gemini:
 
     def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
         return read.split_stream(headers, body)
+
+    def is_positional(self, call_id: str) -> bool:
+        return ids.is_positional(call_id)
 
     def match_form(self, call: Call) -> JSON:
         return matching.match_form(call)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -119,6 +120,11 @@ def _closed(endpoint: Endpoint) -> Any:
     raise RuntimeError("the region is closed")
 
 
+def _hanging(inner: Any, send: Sends, args: Any, kw: Any) -> Any:
+    threading.Event().wait()
+
+
+HANGS = toy("hangs", _hanging)
 SAME = toy("same")
 SETTINGS = toy("settings", max_tokens=77)
 SHOUTS = toy("shouts", answering(_shouting))
