@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 
+from turnproof import bindings
 from turnproof.bindings import (
     binding_names,
     resolve_binding,
     resolve_session,
     resolve_subject,
+    runnable_adapters,
     session_names,
     subject_of,
 )
@@ -139,3 +142,24 @@ def test_what_is_no_subject_is_one_clear_line(name: str, says: str) -> None:
     with pytest.raises(BindingError, match=says) as caught:
         resolve_subject(name)
     assert "\n" not in str(caught.value)
+
+
+def test_what_can_be_run_is_what_has_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert runnable_adapters() == ("anthropic", "google_genai")
+
+    def version(package: str) -> str:
+        if package == "google-genai":
+            raise PackageNotFoundError(package)
+        return "1.0"
+
+    monkeypatch.setattr(bindings, "version", version)
+    assert runnable_adapters() == ("anthropic",)
+
+
+def test_where_nothing_can_be_run_the_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(package: str) -> str:
+        raise PackageNotFoundError(package)
+
+    monkeypatch.setattr(bindings, "version", version)
+    with pytest.raises(BindingError, match="install what they need \\(anthropic, google-genai\\)"):
+        runnable_adapters()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +23,19 @@ _BoundT = TypeVar("_BoundT", Binding, SessionBinding)
 def binding_names() -> list[str]:
     """Names of the installed adapters, sorted."""
     return sorted(_installed(GROUP))
+
+
+def runnable_adapters() -> tuple[str, ...]:
+    """Names of the installed adapters whose packages are installed as well: what is meant where none is named.
+
+    Raises BindingError where there is none.
+    """
+    bindings = {name: resolve_binding(name) for name in binding_names()}
+    found = tuple(name for name, binding in bindings.items() if _is_installed(binding.package))
+    if not found:
+        wanted = ", ".join(sorted({binding.package for binding in bindings.values() if binding.package})) or "none"
+        raise BindingError(f"no adapter can be run here; install what they need ({wanted}), or name one of your own")
+    return found
 
 
 def session_names() -> list[str]:
@@ -62,6 +75,16 @@ def subject_of(found: Binding | SessionBinding) -> Subject:
         return Subject("adapter", REFERENCE, found)
     adapter = found.adapter
     return Subject("session", found, resolve_binding(adapter) if isinstance(adapter, str) else adapter)
+
+
+def _is_installed(package: str | None) -> bool:
+    if package is None:
+        return True
+    try:
+        version(package)
+    except PackageNotFoundError:
+        return False
+    return True
 
 
 def _installed(*groups: str) -> dict[str, EntryPoint]:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 from ..config import Backend, Config, Depth
 
-DEFAULT_ADAPTERS = ("anthropic",)
-
 
 @dataclass(frozen=True, slots=True)
 class CertifyOptions:
@@ -29,7 +27,7 @@ class CertifyOptions:
     command:    the command line, word for word, for the record.
     """
 
-    adapters: tuple[str, ...] = DEFAULT_ADAPTERS
+    adapters: tuple[str, ...]
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ()

@@ -49,7 +49,7 @@ def bench(
     from ..bench.engine import bench as engine
     from ..bench.report import to_json
     from ..bench.text import print_bench
-    from ..certify.options import DEFAULT_ADAPTERS
+    from ..bindings import runnable_adapters
     from ..config import load_config
 
     if max_ratio is not None and (baseline is None or not max_ratio >= 1):
@@ -57,7 +57,7 @@ def bench(
     configured = load_config(Path.cwd()).settings.adapters
     found = engine(
         BenchOptions(
-            adapters=tuple(dict.fromkeys(adapters or configured or DEFAULT_ADAPTERS)),
+            adapters=tuple(dict.fromkeys(adapters or configured or runnable_adapters())),
             messages=tuple(messages or ((2, 200) if quick else (2, 20, 200, 1000))),
             rounds=rounds or (2 if quick else 5),
             path=path,

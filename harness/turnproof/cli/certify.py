@@ -55,13 +55,14 @@ def certify(
 
     Drives them through scripted conversations over real HTTP and says which requirements they meet, with evidence.
     """
-    from ..certify.options import DEFAULT_ADAPTERS, CertifyOptions
+    from ..bindings import runnable_adapters
+    from ..certify.options import CertifyOptions
     from ..config import load_config
 
     config = load_config(Path.cwd())
     settings = config.settings
     options = CertifyOptions(
-        adapters=tuple(dict.fromkeys(adapters or settings.adapters or DEFAULT_ADAPTERS)),
+        adapters=tuple(dict.fromkeys(adapters or settings.adapters or runnable_adapters())),
         only=tuple(only or ()),
         skip=tuple(skip or ()),
         profiles=tuple(profile or ()),
