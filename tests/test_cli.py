@@ -369,7 +369,16 @@ def test_list_tells_what_there_is(elsewhere: Path) -> None:
     done = turnproof("list", "--json", folder=elsewhere)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert list(found) == ["adapters", "sessions", "dialects", "profiles", "requirements", "scenarios", "mutants", "differences"]
+    assert list(found) == [
+        "adapters",
+        "sessions",
+        "dialects",
+        "profiles",
+        "requirements",
+        "scenarios",
+        "mutants",
+        "differences",
+    ]
     assert all(found.values())
     assert "anthropic" in [row["name"] for row in found["adapters"]]
     assert {"name": "reference", "run with": "anthropic", "paths": ["stateless", "legacy"], "lacks": ["nothing"]} in (

@@ -65,6 +65,8 @@ def session_gives_the_last_figures(view: View) -> Findings:
         if not step.ordinary or report is None or answer is None or answer.usage is None:
             continue
         wire, told = answer.usage, report.usage
+        if not wire.prompt_tokens and not wire.output_tokens:
+            continue  # figures that say nothing may be passed over
         if (wire.prompt_tokens, wire.output_tokens) == (told.prompt_tokens, told.output_tokens):
             yield "figures after turns"
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import sys
 import threading
@@ -42,7 +43,12 @@ class Running:
     @property
     def frames(self) -> list[str]:
         """Names of the functions that the call is in, the innermost first."""
-        frame = sys._current_frames().get(self._thread.ident or 0)
+        # On Python 3.11 a garbage collection in the midst of this can deadlock the whole process (cpython gh-106883).
+        gc.disable()
+        try:
+            frame = sys._current_frames().get(self._thread.ident or 0)
+        finally:
+            gc.enable()
         names = []
         while frame is not None:
             names.append(frame.f_code.co_name)

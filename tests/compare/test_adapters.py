@@ -150,6 +150,42 @@ def test_bad_subjects_are_refused(tmp_path: Path) -> None:
         two("ONE_PATH", "OTHER_PATH")
 
 
+REFERENCE = ("basics/four_turns", "tools/parallel", "thinking/with_tools", "cancel/in_text", "faults/garbage")
+
+
+def test_the_reference_adapter_does_the_same_on_both_paths_but_for_what_it_declares() -> None:
+    report = compare_adapter("anthropic", scenarios=REFERENCE, backend="emulate", in_process=True)
+    assert report.same
+    assert {one.scenario for one in report.scenarios} == set(REFERENCE)
+    assert found_in(report) == {("errors", "error-words")}
+
+
+def test_googles_chat_differs_from_the_stateless_path_in_form_alone() -> None:
+    report = compare_adapter("google_genai", scenarios=REFERENCE[:3], backend="emulate", in_process=True)
+    differences = [found for one in report.scenarios for found in one.differences]
+    assert {found.aspect for found in differences} == {"wire"}
+    assert "contents-split-per-chunk" in {found.name for found in differences}
+    assert all(found.form for found in differences)
+
+
+def test_adapters_of_two_apis_are_compared_in_neutral_form() -> None:
+    options = CompareOptions(
+        ("anthropic", "google_genai"),
+        scenarios=("tools/parallel", "tools/image_result", "finish/reasons"),
+        path="stateless",
+        backend="emulate",
+        in_process=True,
+    )
+    report = compare(options)
+    standings = {one.scenario: one.standing for one in report.scenarios}
+    assert standings["tools/parallel"] is Standing.EQUAL
+    assert standings["tools/image_result"] is Standing.EQUAL
+    assert {(found.aspect, found.path) for _, found in report.violations} == {
+        ("wire", "$.response.finish"), ("answers", "$.finish"),
+    }  # fmt: skip
+    assert all(one.compared["wire"] for one in report.scenarios)
+
+
 def test_an_adapter_that_cannot_be_opened_is_undecided_and_no_difference() -> None:
     report = paths("CLOSED", *PLAIN)
     assert report.exit_code == Exit.UNDECIDED

@@ -149,6 +149,15 @@ def test_the_terminal_shows_one_of_each_kind_and_counts_the_rest(store: Evidence
     assert short.getvalue().rstrip().endswith("1 comparisons: 1 violated")
 
 
+def test_what_is_declared_in_many_scenarios_has_its_line_alone(store: EvidenceStore) -> None:
+    late = spoilt(plain(path="legacy"), Response, response_with(usage=TokenUsage()))
+    for times, tables in ((1, 1), (9, 0)):
+        out = io.StringIO()
+        print_comparison(report(*[compared(store, late)] * times, declared=(LATE,)), out)
+        assert out.getvalue().count("≈ stream-usage-late") == tables
+        assert f"declared stream-usage-late (in {times} comparisons): the gateway is late" in out.getvalue()
+
+
 def test_what_belongs_together_stands_in_one_row() -> None:
     left, right = tools().transcript, spoilt(tools(path="legacy"), WireRequest, lambda event: None).transcript
     first = side_by_side(left, right)[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,7 @@ from turnproof.messages import FinishReason, Message, Text
 from turnproof.scenarios import Scenario, load
 from turnproof.scenarios.model import Cut, ScriptRound, Turn
 from turnproof.session.binding import REFERENCE
-from turnproof.subject import SessionBinding, SessionReply
+from turnproof.subject import Flag, SessionBinding, SessionReply
 from turnproof.transcript import (
     CallBegan,
     Cancelled,
@@ -260,25 +259,21 @@ def test_a_session_says_which_path_it_was_put_on(path: str) -> None:
     assert owners == (["session", "provider"] if path == "legacy" else ["session"])
 
 
-@pytest.mark.parametrize("path", ["stateless", "legacy"])
-def test_a_session_chooses_its_path_by_its_flag(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    variable = REFERENCE.flag.variable
-    monkeypatch.setenv(variable, "whatever stood there")
+@pytest.mark.parametrize(("value", "path"), [("on", "stateless"), ("off", "legacy"), (None, "legacy")])
+def test_a_session_chooses_its_path_by_its_flag(value: str | None, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    flag = Flag("MY_FLAG")
+    monkeypatch.delenv(flag.variable, raising=False)
+    if value is not None:
+        monkeypatch.setenv(flag.variable, value)
     seen: list[Any] = []
 
     def opened(setup: Any) -> Any:
-        seen.append((setup.path, os.environ[variable]))
+        seen.append((setup.path, setup.flag))
         return REFERENCE.open(setup)
 
-    transcript = run(replace(REFERENCE, adapter="anthropic", open=opened), talk(said("one")), path, by_flag=True)
-    assert seen == [(None, "on" if path == "stateless" else "off")]
+    transcript = run(replace(REFERENCE, adapter="anthropic", open=opened), talk(said("one")), path, flag=flag)
+    assert seen == [(None, flag)]
     assert [event.path for event in transcript.of(SessionOpened)] == [path]
-    assert os.environ[variable] == "whatever stood there"
-
-
-def test_a_flag_that_was_not_set_is_not_set_afterwards() -> None:
-    run(replace(REFERENCE, adapter="anthropic"), talk(said("one")), by_flag=True)
-    assert REFERENCE.flag.variable not in os.environ
 
 
 def test_a_provider_of_a_path_that_the_adapter_lacks_is_the_harness_to_blame() -> None:

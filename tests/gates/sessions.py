@@ -125,4 +125,7 @@ DECLARES = replace(
 )
 """Declares a difference that it does not have."""
 
+ONLY_STATELESS = replace(ANTHROPIC, name="only-stateless", open_legacy=None)
+"""An adapter that has no legacy path any more."""
+
 NO_SESSION = {"open": open_session}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from turnproof.compare import CompareOptions, compare
-from turnproof.errors import CassetteError, UsageError
+from turnproof.errors import CassetteError, HarnessError, UsageError
 from turnproof.evidence import EvidenceStore
 from turnproof.gates import State
 from turnproof.runlog import read_run
@@ -62,6 +62,17 @@ def test_a_session_that_shows_no_history_of_its_provider_is_undecided(tmp_path: 
     report = gated(1, "gates.sessions:MUTE", out=tmp_path, names=FEW)
     assert (report.state, report.exit_code) == (State.UNDECIDED, 3)
     assert undecided(report) == ["1/histories-agree"]
+
+
+def test_an_adapter_without_a_legacy_path_has_nothing_to_show_in_the_first_phase(tmp_path: Path) -> None:
+    report = gated(1, "gates.sessions:ONLY_STATELESS", out=tmp_path, names=FEW)
+    assert "1/histories-agree" in undecided(report)
+    assert "(the session is on the stateless path)" in criterion(report, "1/histories-agree").message
+
+
+def test_a_session_that_insists_on_a_path_that_the_adapter_lacks_is_a_mistake_of_the_setup(tmp_path: Path) -> None:
+    with pytest.raises(HarnessError, match="could not be run: only-stateless has no legacy path"):
+        gated(1, "gates.sessions:IGNORES_FLAG@gates.sessions:ONLY_STATELESS", out=tmp_path, names=FEW)
 
 
 # -- the second phase, before and after the flip ----------------------------------------------------------------------

@@ -227,6 +227,15 @@ def test_other_names_of_tools_on_the_wire_do_not_matter_to_the_history() -> None
     assert status("history/wire-is-what-the-session-holds", view) is Status.HELD
 
 
+def test_figures_of_nothing_may_be_passed_over() -> None:
+    """Some services end with zeros; how full the context is follows from the figures before."""
+    made = Made(scripted([THREE], user="How is bed 3?"))
+    made.turn("How is bed 3?").call(THREE, usage={"fresh": 0, "output": 0}).add(
+        UsageReport(usage=TokenUsage(9, 9, 18), turn=0)
+    )
+    assert status("accounting/session-gives-the-last-figures", uncalled(made.end().view())) is Status.INCONCLUSIVE
+
+
 def test_all_of_this_was_seen_without_a_provider_call() -> None:
     assert not any(view().calls for view in (two_turns, with_tools, a_cancelled_turn, a_failed_turn, a_stopped_turn))
 

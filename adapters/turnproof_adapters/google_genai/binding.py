@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnproof.provider import Binding, Capabilities, Conversation, Endpoint
+from turnproof.provider import Binding, Capabilities, Conversation, Difference, Endpoint
 
 from .models import DIALECT
 from .models import model as facts_of
@@ -89,6 +89,22 @@ BINDING = Binding(
     capabilities=capabilities,
     open_stateless=open_stateless,
     open_legacy=open_legacy,
+    declared=[
+        Difference(
+            "contents-split-per-chunk",
+            "The SDK's Chat keeps a streamed answer as one content for each chunk, and sends it back like that.",
+        ),
+        Difference("blank-text", "Chat keeps the empty text that the last chunk of a stream comes with."),
+        Difference(
+            "field-spelling",
+            "The SDK writes some fields of its types in snake case, which the API takes as well; the stateless path "
+            "writes all of them as they are documented.",
+        ),
+        Difference(
+            "base64-alphabet", "The SDK writes bytes in the alphabet for addresses, which the API takes as well."
+        ),
+        Difference("empty-fields", "The SDK sends `generationConfig` even where nothing is configured."),
+    ],
     cache_plugin=cache_plugin,
     plain_calls={"generate_content": open_generate_content, "chat.send_message": open_chat_send_message},
     package="google-genai",

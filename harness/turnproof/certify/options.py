@@ -12,7 +12,7 @@ from ..config import Backend, Config, Depth
 class CertifyOptions:
     """Everything a run depends on. Two runs with equal options and packages give equal evidence digests.
 
-    adapters:   installed names or `module:attribute`, in order, never empty.
+    adapters:   adapters and sessions: installed names, `module:attribute` or `SESSION@ADAPTER`, in order, never empty.
     only, skip: requirement ids or shell patterns of them (`tools/*`); `skip` wins. Empty `only` means all.
     profiles:   names of profiles; empty means all that the adapter claims.
     scenarios:  names of scenarios or patterns of them; empty means all. What none of them shows is inconclusive.
@@ -64,7 +64,7 @@ class CertifyOptions:
 class MutantsOptions:
     """What `turnproof mutants` was asked to do.
 
-    adapter: the control, by installed name or as `module:attribute`.
+    adapter: the control, an adapter or a session, by installed name or as `module:attribute`.
     only:    names of mutants, or shell patterns of them; empty means all.
     out:     the folder that gets `mutants.json`.
     seed, jobs: as for a certification.

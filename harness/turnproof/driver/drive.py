@@ -6,10 +6,7 @@ virtual: they are recorded, not waited for.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import threading
-from collections.abc import Iterator
 
 from ..errors import HarnessError
 from ..subject import Subject
@@ -26,39 +23,20 @@ def drive(job: Job, subject: Subject, control: Control) -> RunEnded:
     recorder = Recorder(control)
     run = Run(job, subject, recorder)
     threads_before = threading.active_count()
-    with _flag(job, subject):
-        try:
-            run.open()
-        except ControlLost:
-            raise
-        except HarnessError as error:
-            return RunEnded(how="harness-fault", detail=str(error))
-        except BaseException as error:
-            return RunEnded(how="open-failed", detail=f"{type(error).__name__}: {error}")
-        try:
-            for index, turn in enumerate(job.scenario.turns):
-                run.turn(index, turn)
-            recorder.turn = -1
-            if job.scenario.probes and job.key.path == "stateless" and run.calls:
-                run_probes(job, recorder, run.calls, lambda: run.providers.open("stateless"))
-        finally:
-            run.close()
-    return RunEnded(how="completed", threads_left=max(0, threading.active_count() - threads_before))
-
-
-@contextlib.contextmanager
-def _flag(job: Job, subject: Subject) -> Iterator[None]:
-    """The session's migration flag, set for this run if the job leaves the choice of the path to it."""
-    if not job.by_flag:
-        yield
-        return
-    variable = subject.session.flag.variable
-    before = os.environ.get(variable)
-    os.environ[variable] = "on" if job.key.path == "stateless" else "off"
     try:
-        yield
+        run.open()
+    except ControlLost:
+        raise
+    except HarnessError as error:
+        return RunEnded(how="harness-fault", detail=str(error))
+    except BaseException as error:
+        return RunEnded(how="open-failed", detail=f"{type(error).__name__}: {error}")
+    try:
+        for index, turn in enumerate(job.scenario.turns):
+            run.turn(index, turn)
+        recorder.turn = -1
+        if job.scenario.probes and job.key.path == "stateless" and run.calls:
+            run_probes(job, recorder, run.calls, lambda: run.providers.open("stateless"))
     finally:
-        if before is None:
-            del os.environ[variable]
-        else:
-            os.environ[variable] = before
+        run.close()
+    return RunEnded(how="completed", threads_left=max(0, threading.active_count() - threads_before))

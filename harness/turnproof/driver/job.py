@@ -17,16 +17,14 @@ Backend: TypeAlias = Literal["replay", "emulate", "live"]
 class RunSpec:
     """One run that somebody needs: a subject, a scenario and a key, perhaps broken by a mutant.
 
-    `adapter` is the subject by name, be it an adapter or a session. With `by_flag` the session is not put on the key's
-    path: its migration flag is set so that it has to choose that path itself. With `flag` it chooses by this one, as it
-    stands in the environment of the lab.
+    `adapter` is the subject by name, be it an adapter or a session. With `flag` the session is not put on the key's
+    path: it chooses by this migration flag, as it stands in the environment of the lab.
     """
 
     adapter: str
     scenario: Scenario
     key: RunKey
     mutant: str | None = None
-    by_flag: bool = False
     flag: Flag | None = None
 
 
@@ -42,6 +40,5 @@ class Job:
     model: str
     seed: int
     mutant: str | None = None
-    by_flag: bool = False
     flag: Flag | None = None
     options: Mapping[str, Any] = field(default_factory=dict)

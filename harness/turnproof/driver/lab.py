@@ -192,7 +192,6 @@ class Lab:
             model=binding.model,
             seed=self._seed,
             mutant=spec.mutant if mutant is not None else None,
-            by_flag=spec.by_flag,
             flag=spec.flag,
             options=options,
         )

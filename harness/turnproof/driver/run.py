@@ -64,7 +64,7 @@ class Run:
             endpoint=self.providers.endpoint,
             open_provider=self.providers.tapped,
             paths=tuple(path for path in self.subject.paths if self.subject.adapter.opener(path) is not None),
-            path=None if self.job.by_flag or self.job.flag else self.job.key.path,
+            path=None if self.job.flag is not None else self.job.key.path,
             sleep=self._sleep,
             random=random.Random(self.job.seed),
             ids=lambda: f"m{next(self._ids)}",

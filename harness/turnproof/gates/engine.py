@@ -9,16 +9,16 @@ from contextlib import ExitStack
 
 from ..certify.backends import Backends, choose_backend
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
-from ..requirements import load_suite
+from ..requirements import Suite, load_suite
 from ..scenarios import Scenario
 from .deciding import subject_report
 from .existing_tests import CommandRun, run_command
 from .flag import FlagPlan
 from .measured import Measured
 from .measuring import Candidate, Laboratory, Runs
-from .model import GateReport, State, exit_code, gate_json, gate_state
+from .model import GateReport, State, SubjectReport, exit_code, gate_json, gate_state
 from .options import GateOptions
-from .phases import Criterion, Setting, load_phases
+from .phases import Criterion, Phase, Setting, load_phases
 from .subjects import excused_for, gate_subjects
 from .summary import gate_md
 
@@ -37,7 +37,6 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     settings = options.config.settings
     subjects = gate_subjects(options.subjects, settings.gates, settings.declared_difference)
     flags = {spec: FlagPlan.of(settings.gates, subject.session) for spec, subject in subjects.items()}
-    tests = _existing_tests(options, criteria, flags)
     suite = load_suite()
     every = list(scenarios) if scenarios is not None else suite_scenarios(suite)
     wanted = _wanted(options, every)
@@ -46,49 +45,71 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     backends = Backends({spec: choose_backend(spec, subject, wish) for spec, subject in subjects.items()})
     for spec, one in candidates.items():
         backends.prepare(spec, one.subject, {scenario.name for scenario in one.scenarios})
+    tests = _existing_tests(options, criteria, flags)
     with ExitStack() as files:
         laboratory = Laboratory(options, suite, every, backends)
         runs = Runs.make(laboratory, candidates, criteria, options.out / f"gate-{phase.number}", files)
-        reports = []
-        for spec, one in candidates.items():
-            measured = Measured(
-                subject=one.subject,
-                phase=phase.number,
-                flag=one.flag,
-                suite=suite,
-                runs=runs.first[spec],
-                again=runs.again[spec],
-                excused=excused_for(one.subject, settings.declared_difference),
-                declared=one.subject.declared,
-                whole=options.everything,
-                tests=tests[spec],
+        reports = tuple(
+            subject_report(
+                _measured(one, runs, suite, options, tests[spec]),
+                one,
+                phases,
+                phase,
+                options,
+                backends.backend_of(spec),
             )
-            reports.append(subject_report(measured, one, phases, phase, options, backends.backend_of(spec)))
-        state = gate_state(report.state for report in reports)
-        if options.scenarios and state is State.OPEN:
-            state = State.UNDECIDED
-        report = GateReport(
-            phase=phase.number,
-            name=phase.name,
-            goal=phase.goal,
-            state=state,
-            exit_code=0 if options.report_only else exit_code(state),
-            report_only=options.report_only,
-            partial=bool(options.scenarios),
-            depth=options.depth,
-            seed=options.seed,
-            started=runs.started,
-            duration_s=round(time.monotonic() - started, 3),
-            runs=tuple(str(folder.relative_to(options.out)) for folder in runs.writers),
-            subjects=tuple(reports),
+            for spec, one in candidates.items()
         )
+        report = _whole(phase, options, runs, reports, time.monotonic() - started)
         for writer in runs.writers.values():
-            writer.finish(exit_code(state), report.duration_s)
+            writer.finish(exit_code(report.state), report.duration_s)
     (options.out / f"gate-{phase.number}.json").write_bytes(gate_json(report))
     (options.out / f"gate-{phase.number}.md").write_text(gate_md(report), "utf-8")
     for talk in backends.mismatches:
         print(talk, file=sys.stderr)
     return report
+
+
+def _measured(
+    one: Candidate, runs: Runs, suite: Suite, options: GateOptions, tests: Mapping[Setting, CommandRun]
+) -> Measured:
+    return Measured(
+        subject=one.subject,
+        phase=options.phase,
+        flag=one.flag,
+        suite=suite,
+        runs=runs.first[one.spec],
+        again=runs.again[one.spec],
+        excused=excused_for(one.subject, options.config.settings.declared_difference),
+        declared=one.subject.declared,
+        whole=options.everything,
+        tests=tests,
+    )
+
+
+def _whole(
+    phase: Phase, options: GateOptions, runs: Runs, reports: tuple[SubjectReport, ...], seconds: float
+) -> GateReport:
+    """The gate of all subjects. What only some scenarios show can close it, and cannot open it."""
+    state = gate_state(report.state for report in reports)
+    partial = bool(options.scenarios)
+    if partial and state is State.OPEN:
+        state = State.UNDECIDED
+    return GateReport(
+        phase=phase.number,
+        name=phase.name,
+        goal=phase.goal,
+        state=state,
+        exit_code=0 if options.report_only else exit_code(state),
+        report_only=options.report_only,
+        partial=partial,
+        depth=options.depth,
+        seed=options.seed,
+        started=runs.started,
+        duration_s=round(seconds, 3),
+        runs=tuple(str(folder.relative_to(options.out)) for folder in runs.writers),
+        subjects=reports,
+    )
 
 
 def _wanted(options: GateOptions, every: Sequence[Scenario]) -> list[Scenario]:

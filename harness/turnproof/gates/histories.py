@@ -16,6 +16,7 @@ from ..verdict import Verdict, inconclusive, violated
 from ..view import TurnView, View
 from ..view.diff import differences
 from ..view.plain import plain
+from .taken import said_path
 
 _WORDS = {
     "gc": "a collection",
@@ -50,7 +51,8 @@ def histories_agree(view: View) -> Findings:
     for held in snapshots(view):
         operation = operation_of(held)
         if held.provider is None:
-            yield inconclusive(f"{held.turn.where}, after {operation}: the provider's own history is not shown")
+            where = f" (the session is on the {said} path)" if (said := said_path(view)) not in (None, "legacy") else ""
+            yield inconclusive(f"{held.turn.where}, after {operation}: the provider's own history is not shown{where}")
             return
         found = differences(plain(held.session), plain(held.provider), names=("session", "provider"))
         if found:

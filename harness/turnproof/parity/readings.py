@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..messages import JSON, FunctionCall, Message, Part, TokenUsage, thaw
-from ..transcript import Chunk, Failed, FunctionCallDetected, HistorySnapshot, Thinking, UsageUpdate
+from ..transcript import Chunk, Failed, FunctionCallDetected, HistorySnapshot, Refused, Thinking, UsageUpdate
 from ..view import Exchange, ProviderCall, View
 from .forms import history_form, joined, joined_parts, part_form, parts_form, request_form
 from .model import Aspect, Place
@@ -191,14 +191,16 @@ class Reader:
 
     def _outcomes(self) -> _Read:
         for turn in self._turns:
-            if turn.ended is None:
+            refused = [[event.operation, event.error] for event in turn.events if isinstance(event, Refused)]
+            if turn.ended is None and not refused:
                 continue
-            value = {
-                "outcome": turn.ended.outcome,
-                "shown": turn.ended.shown,
-                "text": turn.ended.text,
+            value: dict[str, JSON] = {
+                "outcome": turn.ended.outcome if turn.ended is not None else None,
+                "shown": turn.ended.shown if turn.ended is not None else "",
+                "text": turn.ended.text if turn.ended is not None else "",
                 "tools": [[run.name, thaw(run.args), run.outcome] for run in turn.tool_runs],
                 "retries": [retry.error for retry in turn.retries],
+                "refused": refused,
             }
             yield Place(turn=turn.index), self._aliased(value)
 

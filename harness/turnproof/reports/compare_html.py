@@ -14,12 +14,11 @@ from ..errors import UsageError
 from ..evidence import EvidenceStore
 from ..parity import ASPECTS, Side
 from ..transcript import Transcript
-from .compare_text import STANDINGS, differing, places, side_text
+from .compare_text import FEW, STANDINGS, differing, places, side_text
 from .comparison import ComparisonReport, ScenarioComparison, Standing
 from .html import anchor, template
 from .side_by_side import TurnRows, side_by_side
 
-_FEW = 6
 _TOLD = (Standing.VIOLATED, Standing.INCONCLUSIVE)
 _VALUE_LIMIT = 4000
 
@@ -35,7 +34,7 @@ class _Told:
 
 def compare_html(report: ComparisonReport, stores: Sequence[EvidenceStore]) -> str:
     """The page. Evidence is looked for in each of the stores; what is missing is said where it would stand."""
-    few = len(report.scenarios) <= _FEW
+    few = len(report.scenarios) <= FEW
     told = [
         _tell(one, stores) if few or one.standing in _TOLD else _Told(one, (), "")
         for one in report.scenarios

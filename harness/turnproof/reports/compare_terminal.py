@@ -14,7 +14,7 @@ from rich.text import Text
 from ..parity import ASPECTS
 from ..parity.bodies import BodyPair
 from ._text import one_line, printable, shortened
-from .compare_text import STANDINGS, differing, places, side_text
+from .compare_text import FEW, STANDINGS, differing, places, side_text
 from .comparison import ComparisonReport, JudgedDifference, ScenarioComparison, Standing
 from .terminal import console_for
 
@@ -25,8 +25,8 @@ _BODY_LIMIT = 6000
 def print_comparison(report: ComparisonReport, file: TextIO | None = None, *, verbose: bool = False) -> None:
     """Write the comparison to `file` (stdout by default). Without a terminal it is 120 columns wide and has no colour.
 
-    Of each kind of difference in a scenario the first is shown, violations first; with `verbose` all are, their values
-    whole, and what was noise is listed.
+    Of each kind of difference in a scenario the first is shown, violations first. What is declared has its line, and is
+    shown where only a few scenarios were compared. With `verbose` everything is, values whole and noise listed.
     """
     console = console_for(file or sys.stdout)
     of = f" of {', '.join(report.adapters)}" if report.adapters else ""
@@ -37,9 +37,16 @@ def print_comparison(report: ComparisonReport, file: TextIO | None = None, *, ve
     for one in report.scenarios:
         _line(console, report, one)
     for one in report.scenarios:
-        if one.problem or one.differences or one.bodies or (verbose and one.noise):
+        if _is_told(one, verbose=verbose or len(report.scenarios) <= FEW):
             _block(console, one, verbose=verbose)
     _foot(console, report)
+
+
+def _is_told(one: ScenarioComparison, *, verbose: bool) -> bool:
+    """Whether a scenario has more than a line: what nobody declared always, all else where there is room."""
+    if one.problem or one.violations or one.bodies:
+        return True
+    return verbose and bool(one.differences or one.noise)
 
 
 def _line(console: Console, report: ComparisonReport, one: ScenarioComparison) -> None:

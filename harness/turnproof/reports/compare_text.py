@@ -8,6 +8,9 @@ from .._canonical import canonical
 from ._text import Look, printable, shortened
 from .comparison import JudgedDifference, ScenarioComparison, Standing
 
+FEW = 6
+"""Up to so many comparisons are shown in full, whatever their standing."""
+
 STANDINGS = {
     Standing.VIOLATED: Look("✗", "violated", "red"),
     Standing.INCONCLUSIVE: Look("?", "inconclusive", "yellow"),

@@ -58,9 +58,9 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One thing an adapter has to do; or a session, where `subject` says so: adapters are certified without those.
 
     `operations` names what has to be done with a session to see it, so that a session that cannot do it does not claim
-    the requirement. `capability` names fields of `Capabilities` (`cache:explicit` for that kind of cache), all of which an adapter
-    must claim for the requirement to apply. `remedy` says what the provider does and what the adapter's code likely
-    did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a fact sheet),
+    the requirement. `capability` names fields of `Capabilities` (`cache:explicit` for that kind of cache), all of which
+    an adapter must claim for the requirement to apply. `remedy` says what the provider does and what the adapter's code
+    likely did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a fact sheet),
     `design:purity`. `scenarios` are globs that limit the runs it is judged on, `paths` limits them to one path where
     the other has no such thing. `differences` names the intended differences between the paths that may excuse its
     parity. `rests_on` is the weakest evidence among the facts about the wire that its check takes for granted; no

@@ -97,8 +97,8 @@ class TurnView:
 
     @property
     def loaded(self) -> Loaded | None:
-        """The session as loaded, if the turn began with loading it."""
-        return next((event for event in self.events if isinstance(event, Loaded)), None)
+        """The session as loaded, if the turn began with loading it; a damaged one is never gone on with."""
+        return next((event for event in self.events if isinstance(event, Loaded) and not event.damaged), None)
 
     @property
     def swapped(self) -> bool:
