@@ -68,7 +68,10 @@ def test_the_page_and_the_json_stand_beside_the_run(kept: Path) -> None:
     found = json.loads((out / "comparison.json").read_text())
     jsonschema.validate(found, SCHEMA)
     assert found["counts"] == {"violated": 2, "inconclusive": 0, "declared": 0, "equal": 0}
-    assert found["scenarios"][0]["bodies"][0]["differs_at"] is None
+    first = found["scenarios"][0]["bodies"][0]
+    assert first["differs_at"] is None
+    assert first["left"].startswith('{"max_tokens":8192,"messages":[{"role":"user","content":')  # not sorted
+    assert first["left_bytes"] == len(first["left"].encode())
 
 
 def test_a_comparison_is_derived_again_from_its_run(kept: Path) -> None:

@@ -13,7 +13,7 @@ from turnproof.dialects.base import PromptUsage
 from turnproof.messages import FinishReason, Message, Text, TokenUsage
 from turnproof.parity import Place, compare_paths, compare_views
 from turnproof.parity.bodies import body_pairs
-from turnproof.transcript import HistorySnapshot, Response, WireRequest, WireResponse
+from turnproof.transcript import CallBegan, HistorySnapshot, Refused, Response, WireRequest, WireResponse
 from turnproof.view import View
 
 from .kit import compared, held, nth_snapshot
@@ -161,3 +161,29 @@ def test_a_history_read_after_another_operation_has_a_place_of_its_own() -> None
 def test_messages_of_other_ids_are_the_same_history() -> None:
     fresh = held(lambda messages: [Message(message.role, message.parts, "another") for message in messages])
     assert compared(plain, (HistorySnapshot, fresh, 0)).equal
+
+
+def test_requests_of_a_session_that_hides_its_calls_are_compared_by_turn() -> None:
+    def hidden(path: str, limit: int) -> View:
+        view = tools(path=path)
+        shown = [event for event in view.transcript.events if not isinstance(event, CallBegan | Response)]
+        events = [
+            replace(event, call=-1) if isinstance(event, WireRequest | WireResponse) else event for event in shown
+        ]
+        bare = View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
+        return spoilt(bare, WireRequest, body_with(lambda body: body.update(max_tokens=limit)), 1)
+
+    comparison = compare_views(hidden("stateless", 4096), hidden("legacy", 1))
+    assert comparison.compared["wire"] == 3
+    assert comparison.compared["answers"] == 0
+    (found,) = comparison.differences
+    assert (found.name, found.place) == ("request-settings", Place(turn=0, request=1))
+    assert str(found.place) == "turn 0, request 2"
+
+
+def test_an_operation_that_one_side_refuses_is_a_difference() -> None:
+    refused = Refused(operation="revert", error="ValueError", message="no such turn", turn=0)
+    made = [Made(scripted(["Yes."]), path=path).turn("Moist?").call("Yes.").end() for path in ("stateless", "legacy")]
+    made[1].add(refused)
+    (found,) = compare_views(made[0].view(), made[1].view()).differences
+    assert (found.aspect, found.path, found.right) == ("outcome", "$.refused[0]", ["revert", "ValueError"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ class CommandRun:
     """How a command ended.
 
     `code` is its exit status, negative for the signal that ended it, None where its time was up. `output` are its last
-    lines, stdout and stderr as they came.
+    lines, stdout and stderr as they came. `seconds` is how long it was given.
     """
 
     command: str
@@ -41,7 +41,7 @@ class CommandRun:
     def ending(self) -> str:
         """How it ended, in words."""
         if self.code is None:
-            return f"was stopped: its time was up after {self.seconds:.0f} s"
+            return f"was stopped: it was not done within {self.seconds:g} s"
         return f"was ended by signal {-self.code}" if self.code < 0 else f"ended with exit status {self.code}"
 
 
@@ -64,7 +64,6 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str], seco
     """
     words = words_of(command)
     shown = shlex.join([*(f"{name}={value}" for name, value in environment.items()), *words])
-    began = time.monotonic()
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
@@ -82,7 +81,7 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str], seco
                 "it is run without a shell: give a program on PATH, or `sh -c '...'`"
             ) from error
         code = _ended(process, seconds)
-        return CommandRun(shown, code, _last_lines(output), time.monotonic() - began)
+        return CommandRun(shown, code, _last_lines(output), seconds)
 
 
 def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
@@ -98,7 +97,8 @@ def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     # It leads a session of its own, so its group is all that it started and nothing else.
-    os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 

@@ -103,7 +103,7 @@ class Reader:
         if answer is not None and answer.error_kind is not None and not self._neutral:
             value["error"] = {"kind": answer.error_kind, "message": answer.error_message}
         elif answer is not None and exchange.clean:
-            value["parts"] = [_renamed(part, _names(call)) for part in self._parts(answer.parts)]
+            value["parts"] = [_under_own_name(part, call) for part in self._parts(answer.parts)]
             value["finish"] = str(answer.finish)
         return value
 
@@ -225,10 +225,10 @@ def _names(call: ProviderCall | None) -> Mapping[str, str]:
     return call.session_names if call is not None else {}
 
 
-def _renamed(part: JSON, names: Mapping[str, str]) -> JSON:
+def _under_own_name(part: JSON, call: ProviderCall | None) -> JSON:
     """A call under the session's name for its tool, whatever it was called on the wire."""
     name = part.get("name")
-    return part if name is None else {**part, "name": names.get(name, name)}
+    return part if name is None else {**part, "name": _names(call).get(name, name)}
 
 
 def _order(call: ProviderCall) -> list[str]:
