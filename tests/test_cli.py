@@ -240,7 +240,7 @@ def test_without_anything_said_the_defaults_hold(measured: Callable[..., list[Ce
     seen = measured()
     main(["certify"])
     options = seen[0]
-    assert options.adapters == ("anthropic",)
+    assert options.adapters == ("anthropic", "google_genai")
     assert (options.backend, options.depth, options.out, options.seed) == (None, "quick", Path("reports"), 0)
     assert options.reproduce == ()
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
+from reports.page import Page
 from suites.build import response_with, spoilt
 from suites.conversations import plain, tools
 
@@ -25,35 +25,7 @@ from turnproof.view import View
 from .kit import report
 
 HOSTILE = "</script><script>alert(1)</script> <img src=x onerror=y> \x1b[31m\x00 & \"'"
-VOID = {"meta", "link", "input", "br", "img", "hr"}
 LATE = Difference("stream-usage-late", "the gateway is late")
-
-
-class Page(HTMLParser):
-    """Notes elements, their attributes and text; fails where elements are not closed in order."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data)
-
-    def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
 
 
 def kept(store: EvidenceStore, view: View) -> View:
@@ -72,45 +44,45 @@ def store(tmp_path: Path) -> EvidenceStore:
 def test_the_page_shows_both_sides_of_every_difference(store: EvidenceStore) -> None:
     legacy = spoilt(plain(path="legacy"), Response, response_with(parts=(Text("Quite dry."),)))
     page = Page(compare_html(report(compared(store, legacy), left_out={"cache:managed": 2}), [store]))
-    text = page.text()
+    text = page.text
     assert "answers-differ" in text
     assert '"Bed 3 is moist."' in text
     assert '"Quite dry."' in text
     assert "$.parts[0].text" in text
     assert "1 request on each side" in text
     assert "Left out, for want of what is not claimed: 2 for cache:managed." in text
-    assert {tag for tag, _ in page.elements}.isdisjoint({"script", "iframe", "object"})
+    assert {tag for tag, _ in page.tags}.isdisjoint({"script", "iframe", "object"})
 
 
 def test_the_page_fetches_nothing_and_can_be_read_without_a_mouse(store: EvidenceStore) -> None:
     legacy = spoilt(plain(path="legacy"), Response, response_with(parts=(Text("Quite dry."),)))
     page = Page(compare_html(report(compared(store, legacy)), [store]))
-    links = [attrs["href"] or "" for tag, attrs in page.elements if tag == "a"]
-    ids = {attrs["id"] for _, attrs in page.elements if "id" in attrs}
+    links = [attrs["href"] or "" for tag, attrs in page.tags if tag == "a"]
+    ids = {attrs["id"] for _, attrs in page.tags if "id" in attrs}
     assert links
     assert all(link.startswith("#") and link[1:] in ids for link in links)
-    assert not any("src" in attrs or "onclick" in attrs for _, attrs in page.elements)
-    scopes = [attrs.get("scope") for tag, attrs in page.elements if tag == "th"]
+    assert not any("src" in attrs or "onclick" in attrs for _, attrs in page.tags)
+    scopes = [attrs.get("scope") for tag, attrs in page.tags if tag == "th"]
     assert scopes
     assert None not in scopes
-    assert sum(tag == "details" for tag, _ in page.elements) == sum(tag == "summary" for tag, _ in page.elements)
+    assert sum(tag == "details" for tag, _ in page.tags) == sum(tag == "summary" for tag, _ in page.tags)
 
 
 def test_declared_stale_and_undecided_are_said_in_words(store: EvidenceStore) -> None:
     late = spoilt(plain(path="legacy"), Response, response_with(usage=TokenUsage()))
     hung = replace(compared(store, plain(path="legacy")), differences=(), problem="the right side hung")
-    text = Page(compare_html(report(compared(store, late), hung, declared=(LATE,)), [store])).text()
+    text = Page(compare_html(report(compared(store, late), hung, declared=(LATE,)), [store])).text
     assert "Declared: the gateway is late" in text
     assert "(found in 1 of 2 comparisons)" in text
     assert "the right side hung" in text
-    gone = Page(compare_html(report(compared(store, plain(path="legacy")), declared=(LATE,)), [store])).text()
+    gone = Page(compare_html(report(compared(store, plain(path="legacy")), declared=(LATE,)), [store])).text
     assert "Stale: the declared difference stream-usage-late no longer occurs" in gone
-    assert "Nothing was compared." in Page(compare_html(report(), [store])).text()
+    assert "Nothing was compared." in Page(compare_html(report(), [store])).text
 
 
 def test_missing_evidence_is_said_where_it_would_stand(store: EvidenceStore, tmp_path: Path) -> None:
     one = compared(store, spoilt(plain(path="legacy"), Response, response_with(parts=(Text("Dry."),))))
-    text = Page(compare_html(report(one), [EvidenceStore(tmp_path / "elsewhere")])).text()
+    text = Page(compare_html(report(one), [EvidenceStore(tmp_path / "elsewhere")])).text
     assert "is missing" in text
 
 
@@ -119,7 +91,7 @@ def test_hostile_text_stays_text(store: EvidenceStore) -> None:
     hostile = report(compared(store, legacy), declared=(Difference("answers-differ", HOSTILE),))
     html = compare_html(hostile, [store])
     page = Page(html)
-    assert {tag for tag, _ in page.elements}.isdisjoint({"script", "img"})
+    assert {tag for tag, _ in page.tags}.isdisjoint({"script", "img"})
     assert not re.search("[\x00\x1b]", html)
     out = io.StringIO()
     print_comparison(hostile, out, verbose=True)
@@ -129,10 +101,10 @@ def test_hostile_text_stays_text(store: EvidenceStore) -> None:
 def test_of_many_equal_scenarios_only_the_line_is_shown(store: EvidenceStore) -> None:
     many = [compared(store, plain(path="legacy", name=f"made/{n}"), name=f"made/{n}") for n in range(9)]
     page = Page(compare_html(report(*many), [store]))
-    assert sum(tag == "article" for tag, _ in page.elements) == 0
-    assert page.text().count("made/") == 9
+    assert sum(tag == "article" for tag, _ in page.tags) == 0
+    assert page.text.count("made/") == 9
     few = Page(compare_html(report(*many[:2]), [store]))
-    assert sum(tag == "article" for tag, _ in few.elements) == 2
+    assert sum(tag == "article" for tag, _ in few.tags) == 2
 
 
 def test_the_terminal_shows_one_of_each_kind_and_counts_the_rest(store: EvidenceStore) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -36,10 +35,10 @@ from turnproof.transcript import (
 )
 from turnproof.verdict import Status, Verdict, violated
 
+from .page import Page
 from .runs import ADAPTER, BAD, CATALOGUE, GOOD, HEADER, HOSTILE, OK, RESULTS, requirement, result, write_run
 
 KEY = RunKey("tools/two", "legacy")
-VOID = {"meta", "link", "input", "br", "img", "hr"}
 
 
 def a_transcript(words: str = "How moist is bed 3?") -> Transcript:
@@ -80,38 +79,6 @@ def a_transcript(words: str = "How moist is bed 3?") -> Transcript:
             RunEnded(how="completed", stdout=words),
         ),
     )
-
-
-class Page(HTMLParser):
-    """A strict reader: every tag must be closed in order."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self.feed(text)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] != "style":
-            self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
-
-    def attributes(self, name: str) -> list[str]:
-        return [value for _, attributes in self.tags if (value := attributes.get(name)) is not None]
 
 
 def reports(tmp_path: Path, results: Any = RESULTS, transcript: Transcript | None = None, **more: Any) -> Path:

@@ -75,7 +75,7 @@ WHOLE = [
         "kind-of-feature",
         "title: A\nfeatures: ['tools:big']\nturns: [{user: a, model: b}]\n",
         "$.features[0]",
-        "only 'cache' comes in kinds",
+        "only 'cache' and 'wire' come in kinds",
     ),
     file(
         "kind-of-cache",

@@ -336,7 +336,7 @@ def spoilt(
         changed = change(event) if n in chosen else event  # type: ignore[arg-type]
         if changed is not None:
             events.append(changed)
-    return View(replace(view.transcript, events=tuple(events)), DIALECT, view.scenario)
+    return View(replace(view.transcript, events=tuple(events)), view.dialect, view.scenario)
 
 
 def response_with(**fields: Any) -> Callable[[Response], Response]:

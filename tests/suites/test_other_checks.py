@@ -359,6 +359,7 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
         test_core_checks,
         test_error_checks,
         test_history_checks,
+        test_managed_cache_checks,
         test_operation_checks,
         test_tool_checks,
     )
@@ -373,6 +374,7 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
         *test_error_checks.RECOVERY,
         *test_history_checks.CASES,
         *test_operation_checks.CASES,
+        *test_managed_cache_checks.CASES,
     ]
     # The comparison of modes takes two runs and has tests of its own.
     assert {case.id for case in cases} | {"streaming/stream-and-batch-agree"} == set(suite().profiles.ids)

@@ -117,8 +117,8 @@ class GoogleProvider(ProviderBase):
         return facts_of(self._model or "").context_tokens
 
     def supports_structured_output(self) -> bool:
-        """Every model takes a response schema."""
-        return True
+        """Whether a response schema is honoured, also beside tools."""
+        return facts_of(self._model or "").answers_in_json_with_tools
 
     def supports_streaming(self) -> bool:
         """Every model streams."""

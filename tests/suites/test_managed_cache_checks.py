@@ -1,0 +1,113 @@
+"""Requirements on managed caches, held against one real run whose cache expires between two turns."""
+
+from __future__ import annotations
+
+from functools import cache
+from operator import attrgetter
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+import turnproof_suites
+from turnproof.dialects import dialect
+from turnproof.driver import Lab, RunSpec
+from turnproof.scenarios import Scenario, load
+from turnproof.transcript import RunKey, Transcript, TurnEnded, WireRequest, WireResponse
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import spoilt
+from .cases import Case, decide
+
+SCENARIO = "cache/managed_expiry"
+
+
+@cache
+def transcript(mutant: str | None = None) -> Transcript:
+    """What the reference adapter does, or does when it is broken."""
+    with Lab(jobs=1) as lab:
+        return lab.run(RunSpec("google_genai", scenario(), RunKey(SCENARIO, "stateless", "stream"), mutant))
+
+
+@cache
+def scenario() -> Scenario:
+    folder = Path(turnproof_suites.__file__).parent
+    return load(folder / "scenarios" / f"{SCENARIO}.yaml")
+
+
+def run(mutant: str | None = None) -> View:
+    return View(transcript(mutant), dialect("gemini"), scenario())
+
+
+def in_full(event: WireRequest) -> WireRequest:
+    """The request as if its prefix had not been stored."""
+    if event.operation != "generate":
+        return event
+    body = {name: value for name, value in event.body.items() if name != "cachedContent"}
+    words = "The greenhouse has twelve beds. " * 800
+    return replace(event, body=body | {"systemInstruction": {"parts": [{"text": words}]}})
+
+
+def without_deletions(event: WireRequest) -> WireRequest | None:
+    return None if event.method == "DELETE" else event
+
+
+CASES = [
+    Case(
+        "cache/managed-cache-serves-the-prefix",
+        run,
+        lambda view: spoilt(view, WireRequest, in_full, every=True),
+        "go out in full",
+    ),
+    Case(
+        "cache/managed-cache-is-made-once",
+        run,
+        lambda view: run("managed-cache-made-twice"),
+        "were stored 4 times; the service lost 1 of them",
+    ),
+    Case(
+        "cache/lost-cache-is-replaced",
+        run,
+        lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"), 2),
+        "and the turn ended",
+    ),
+    Case(
+        "cache/managed-caches-are-deleted",
+        run,
+        lambda view: spoilt(view, WireRequest, without_deletions, every=True),
+        "2 managed caches were made, 1 were lost, and 0 deleted",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
+    decide(case)
+
+
+def test_a_name_that_the_service_had_lost_is_not_named_again() -> None:
+    lost = [
+        event
+        for event in run().transcript.of(WireResponse)
+        if event.status == 403 and event.turn == 2 and event.call >= 0
+    ]
+    asked = (event for event in run().transcript.of(WireRequest) if event.turn == 2 and event.operation == "generate")
+    named = next(asked).body["cachedContent"]
+    assert len(lost) == 1
+
+    def again(event: WireRequest) -> WireRequest:
+        if event.operation != "generate" or event.turn != 2:
+            return event
+        return replace(event, body=event.body | {"cachedContent": named})
+
+    view = spoilt(run(), WireRequest, again, every=True)
+    verdict = Case("cache/lost-cache-is-replaced", run, lambda view: view).verdict(view)
+    assert verdict.status is Status.VIOLATED
+    assert "is named again" in verdict.message
+
+
+def test_where_nothing_is_cached_nothing_is_compared() -> None:
+    bare = View(transcript(), dialect("gemini"), replace(scenario(), cache=False))
+    verdict = Case("cache/managed-cache-serves-the-prefix", run, lambda view: view).verdict(bare)
+    assert verdict.status is Status.INCONCLUSIVE
