@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..bindings import resolve_binding
+from ..bindings import resolve_binding, subject_of
 from ..cassettes import Cassette, Recorder, cassette_path, check_budget, estimate_cost, save
 from ..dialects import dialect as dialect_named
 from ..dialects.base import Dialect
@@ -94,7 +94,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
 
 
 def _chosen(only: tuple[str, ...], binding: Binding) -> list[Scenario]:
-    claims = binding.claims()
+    claims = subject_of(binding).claims()
     chosen = chosen_scenarios(suite_scenarios(load_suite()), only)
     meant = (scenario for scenario in chosen if scenario.subject == "adapter")
     return [scenario for scenario in meant if all(claims.claims(feature) for feature in scenario.features)]
