@@ -52,3 +52,13 @@ def with_settings(spec: str, subject: Subject, settings: Iterable[DeclaredDiffer
     if subject.kind == "session":
         return dataclasses.replace(subject, session=dataclasses.replace(subject.session, declared=declared))
     return dataclasses.replace(subject, adapter=dataclasses.replace(subject.adapter, declared=declared))
+
+
+def excused_for(subject: Subject, declared: Iterable[DeclaredDifference]) -> tuple[Difference, ...]:
+    """The differences that are meant: the subject's own, and those of an adapter whose provider a session opens."""
+    names = {difference.name for difference in subject.declared}
+    adapter = subject.adapter
+    if subject.kind == "adapter" or not (adapter.open_stateless or adapter.open_legacy):
+        return tuple(subject.declared)
+    inherited = between_paths((adapter.name,), adapter.declared, declared)
+    return (*subject.declared, *(difference for difference in inherited if difference.name not in names))

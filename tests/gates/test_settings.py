@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from turnproof.config import DeclaredDifference, GateSettings, load_config
+from turnproof.declarations import excused_for
 from turnproof.errors import BindingError, CatalogueError, UsageError
 from turnproof.gates.flag import FlagPlan
 from turnproof.gates.phases import Setting
-from turnproof.gates.subjects import excused_for, gate_subjects
+from turnproof.gates.subjects import gate_subjects
 from turnproof.session.binding import REFERENCE
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 

@@ -17,7 +17,7 @@ from ..certify.deciding import lacking_for
 from ..certify.heading import adapter_line, header
 from ..certify.plan import PATHS, Plan
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
-from ..declarations import between_adapters, with_settings
+from ..declarations import between_adapters, excused_for, with_settings
 from ..driver import Lab
 from ..errors import UsageError
 from ..evidence import EvidenceStore
@@ -105,7 +105,7 @@ def _declared(options: CompareOptions, subjects: Mapping[str, Subject]) -> Seque
     if len(subjects) == 2:
         left, right = ((subject.name, spec) for spec, subject in subjects.items())
         return between_adapters(left, right, options.config.settings.declared_difference)
-    return next(iter(subjects.values())).declared
+    return excused_for(next(iter(subjects.values())), options.config.settings.declared_difference)
 
 
 def _chosen(

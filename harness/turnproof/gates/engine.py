@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 from ..certify.backends import Backends, choose_backend
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
+from ..declarations import excused_for
 from ..requirements import Suite, load_suite
 from ..scenarios import Scenario
 from .deciding import subject_report
@@ -19,7 +20,7 @@ from .measuring import Candidate, Laboratory, Runs
 from .model import GateReport, State, SubjectReport, exit_code, gate_json, gate_state
 from .options import GateOptions
 from .phases import Criterion, Phase, Setting, load_phases
-from .subjects import excused_for, gate_subjects
+from .subjects import gate_subjects
 from .summary import gate_md
 
 

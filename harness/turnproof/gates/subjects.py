@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ..bindings import resolve_binding, resolve_session, resolve_subject
 from ..config import DeclaredDifference, GateSettings
-from ..declarations import between_paths, with_settings
+from ..declarations import with_settings
 from ..errors import BindingError, UsageError
-from ..provider import Difference
 from ..subject import Subject
 
 _REFERENCE = "reference"
@@ -31,16 +30,6 @@ def gate_subjects(
     if twice := sorted({name for name in every if every.count(name) > 1}):
         raise UsageError(f"two subjects are named {twice[0]!r}: give each a gate of its own, with an --out of its own")
     return subjects
-
-
-def excused_for(subject: Subject, declared: Iterable[DeclaredDifference]) -> tuple[Difference, ...]:
-    """The differences that are meant: the subject's own, and those of an adapter whose provider a session opens."""
-    names = {difference.name for difference in subject.declared}
-    adapter = subject.adapter
-    if subject.kind == "adapter" or not (adapter.open_stateless or adapter.open_legacy):
-        return tuple(subject.declared)
-    inherited = between_paths((adapter.name,), adapter.declared, declared)
-    return (*subject.declared, *(difference for difference in inherited if difference.name not in names))
 
 
 def _configured(settings: GateSettings) -> str:
