@@ -116,7 +116,7 @@ class Backends:
         unplayed = {id(item) for item in responder.player.unplayed()}
         cassette = responder.player.cassette
         played = {item.digest for item in cassette.interactions if id(item) not in unplayed}
-        self._played.setdefault((spec.adapter, spec.scenario.name), set()).update(played)
+        self._played.setdefault((cassette.adapter, cassette.scenario), set()).update(played)
 
     @property
     def mismatches(self) -> tuple[str, ...]:
@@ -126,15 +126,14 @@ class Backends:
     def unplayed(self) -> list[str]:
         """Recorded exchanges that no run asked for, one line each."""
         lines = []
-        for (spec, scenario), played in sorted(self._played.items()):
-            choice = self._choices[spec]
-            assert choice.folder is not None
-            for path, cassette in self._cassettes.items():
-                if cassette.scenario != scenario or path.name.endswith(".legacy.yaml"):
-                    continue
-                for item in cassette.interactions:
-                    if item.digest not in played:
-                        lines.append(f"{path.name}: recorded and not played: turn {item.turn} round {item.round}")
+        for path, cassette in sorted(self._cassettes.items()):
+            played = self._played.get((cassette.adapter, cassette.scenario))
+            if played is None or path.name.endswith(".legacy.yaml"):
+                continue
+            for item in cassette.interactions:
+                if item.digest not in played:
+                    where = f"{cassette.adapter} {cassette.scenario}: turn {item.turn} round {item.round}"
+                    lines.append(f"{where}: recorded and not played")
         return lines
 
     def _cassette(self, root: Path, adapter: str, scenario: str, path: str | None) -> Cassette:
