@@ -21,7 +21,7 @@ from turnproof.messages import (
     ToolResult,
     ToolSchema,
 )
-from turnproof.session import RetryPolicy, Session, Tool
+from turnproof.session import RetryPolicy, Session, SessionObserver, Tool
 
 PATHS = ("stateless", "legacy")
 
@@ -211,3 +211,12 @@ def numbered() -> Callable[[], str]:
 def shape(session: Session) -> list[tuple[str, tuple[Part, ...]]]:
     """The history by value, ids aside."""
     return [(message.role, message.parts) for message in session.history.messages]
+
+
+class Watching(SessionObserver):
+    """An observer made of the functions that are given, under the names of its methods."""
+
+    def __init__(self, **methods: Callable[..., object]) -> None:
+        for name, method in methods.items():
+            assert hasattr(SessionObserver, name), name
+            setattr(self, name, method)

@@ -27,7 +27,7 @@ from turnproof.messages import (
 )
 from turnproof.session import SavedSessionError, Session
 
-from .fakes import PATHS, FakeLegacy, FakeStateless, call, numbered, open_session, reply, tool
+from .fakes import PATHS, FakeLegacy, FakeStateless, Watching, call, numbered, open_session, reply, tool
 
 both = pytest.mark.parametrize("path", PATHS)
 
@@ -73,7 +73,7 @@ def three_turns(path: str, **options: Any) -> tuple[Session, Any]:
 @both
 def test_collect_drops_the_oldest_turns_and_the_next_turn_goes_on(path: str) -> None:
     told: list[GCResult] = []
-    session, provider = three_turns(path, gc=TruncateGC(2), on_collected=told.append)
+    session, provider = three_turns(path, gc=TruncateGC(2), observers=[Watching(on_collected=told.append)])
     before = session.history.messages
     result = session.collect()
     assert (result.before, result.after) == (6, 4)
@@ -91,7 +91,7 @@ def test_collect_keeps_as_many_turns_as_it_is_told() -> None:
 
 def test_a_collection_that_removes_nothing_is_no_collection() -> None:
     told: list[GCResult] = []
-    session, _ = three_turns("stateless", on_collected=told.append)
+    session, _ = three_turns("stateless", observers=[Watching(on_collected=told.append)])
     version = session.history.version
     assert session.collect(keep_turns=3).removed_ids == ()
     assert told == []
@@ -109,10 +109,10 @@ def test_an_observer_of_collections_that_raises_does_no_harm(caplog: pytest.LogC
     def on_collected(result: GCResult) -> None:
         raise RuntimeError("observer")
 
-    session, _ = three_turns("stateless", on_collected=on_collected)
+    session, _ = three_turns("stateless", observers=[Watching(on_collected=on_collected)])
     with caplog.at_level(logging.ERROR):
         assert session.collect(keep_turns=1).after == 2
-    assert "on_collected failed" in caplog.text
+    assert "Watching failed as an observer" in caplog.text
     assert len(session.history) == 2
 
 

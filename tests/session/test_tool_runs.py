@@ -15,9 +15,10 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import UsageError
 from turnproof.messages import InlineData, ToolResult
 from turnproof.session import Tool, ToolOutput
+from turnproof.session.observer import Observers
 from turnproof.session.tools import MAX_WORKERS, ToolBox
 
-from .fakes import call, tool
+from .fakes import Watching, call, tool
 
 PICTURE = InlineData("image/png", b"\x89PNG")
 
@@ -154,7 +155,7 @@ def test_observers_are_told_of_each_result_in_call_order(parallel: bool) -> None
     box = ToolBox(
         [tool(run=lambda args, token: args["n"])],
         parallel=parallel,
-        on_tool=lambda asked, result: told.append((asked.id, result.result)),
+        observer=Watching(on_tool_ended=lambda asked, result: told.append((asked.id, result.result))),
     )
     box.run([call(id=f"c{n}", n=n) for n in range(5)], CancelToken())
     assert told == [(f"c{n}", n) for n in range(5)]
@@ -164,7 +165,8 @@ def test_an_observer_that_raises_does_no_harm() -> None:
     def on_tool(*_: object) -> None:
         raise RuntimeError("observer")
 
-    (result,) = ToolBox([tool()], on_tool=on_tool).run([call()], CancelToken())
+    watching = Observers([Watching(on_tool_ended=on_tool)])
+    (result,) = ToolBox([tool()], observer=watching).run([call()], CancelToken())
     assert result.result == "seen"
 
 
@@ -205,7 +207,9 @@ def test_a_cancel_between_two_tools_keeps_the_first_result_and_does_not_run_the_
         ran.append(args["n"])
         return "ok"
 
-    box = ToolBox([tool(run=run)], parallel=False, on_tool=lambda asked, result: token.cancel())
+    box = ToolBox(
+        [tool(run=run)], parallel=False, observer=Watching(on_tool_ended=lambda asked, result: token.cancel())
+    )
     first, second = box.run([call(id="a", n=1), call(id="b", n=2)], token)
     assert (first.result, second.result, ran) == ("ok", "cancelled", [1])
 

@@ -30,7 +30,7 @@ from turnproof.messages import (
 )
 from turnproof.session import RetryPolicy, Session, TooManyRounds
 
-from .fakes import PATHS, Naps, Play, call, open_session, reply, shape, tool
+from .fakes import PATHS, Naps, Play, Watching, call, open_session, reply, shape, tool
 
 pytestmark = pytest.mark.parametrize("path", PATHS)
 
@@ -325,7 +325,7 @@ def test_a_retryable_failure_is_repeated_with_the_same_messages(path: str) -> No
         TransportError("reset"),
         reply("Hello"),
         sleep=naps,
-        on_retry=lambda attempt, delay, error: told.append((attempt, delay, type(error).__name__)),
+        observers=[Watching(on_retry=lambda r: told.append((r.attempt, r.delay, type(r.error).__name__)))],
     )
     result = session.send("Hi")
     assert (result.attempts, result.rounds) == (3, 1)
@@ -393,7 +393,7 @@ def test_a_prompt_that_is_too_long_is_sent_again_after_a_collection(path: str) -
         ContextLimitError("too long"),
         reply("three"),
         gc=TruncateGC(2),
-        on_collected=collected.append,
+        observers=[Watching(on_collected=collected.append)],
     )
     session.send("first")
     session.send("second")

@@ -28,7 +28,7 @@ from turnproof.messages import (
 )
 from turnproof.session import RetryPolicy, is_paired
 
-from .fakes import PATHS, Naps, Play, Step, call, open_session, reply, shape, tool
+from .fakes import PATHS, Naps, Play, Step, Watching, call, open_session, reply, shape, tool
 
 HI = ("user", (Text("Hi"),))
 GONE = "cancelled"
@@ -160,7 +160,7 @@ def test_a_turn_cancelled_here_leaves_a_history_that_goes_on(point: Point, path:
         *point.steps,
         sleep=Naps(during=token.cancel if point.in_backoff else lambda: None),
         tools=[tool(run=run)],
-        on_tool=on_tool,
+        observers=[Watching(on_tool_ended=on_tool)],
         parallel_tools=point.parallel,
     )
     if point.before_start:

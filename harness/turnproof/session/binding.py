@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..gc import TruncateGC
-from ..messages import Message, Part
+from ..messages import FunctionCall, Message, Part, ToolResult
 from ..subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 from .flag import path_by_flag
+from .observer import Retry, SessionObserver
 from .retry import RetryPolicy
 from .session import Session
 
@@ -29,9 +30,21 @@ def open_session(setup: SessionSetup) -> Session:
         sleep=setup.sleep,
         ids=setup.ids,
         parallel_tools=setup.parallel_tools,
-        on_retry=setup.on_retry,
-        on_tool=setup.on_tool,
+        observers=(_Told(setup),),
     )
+
+
+class _Told(SessionObserver):
+    """Passes on what a setup wants to be told of."""
+
+    def __init__(self, setup: SessionSetup) -> None:
+        self._setup = setup
+
+    def on_retry(self, retry: Retry) -> None:
+        self._setup.on_retry(retry.attempt, retry.delay, retry.error)
+
+    def on_tool_ended(self, call: FunctionCall, result: ToolResult) -> None:
+        self._setup.on_tool(call, result)
 
 
 def load_session(setup: SessionSetup, saved: str) -> Session:

@@ -25,10 +25,11 @@ from ..messages import (
 )
 from ..provider import JSONSchema
 from .history import SessionHistory
+from .observer import Retry, SessionObserver
 from .ports import Context, Port
 from .relay import Callbacks, Diverged, Interrupted, Relay
 from .result import TurnResult
-from .retry import OnRetry, RetryPolicy, Sleep
+from .retry import RetryPolicy, Sleep
 from .tools import ToolBox
 
 _CALLS_STAND = {FinishReason.TOOL_USE, FinishReason.STOP, FinishReason.PAUSED, FinishReason.UNKNOWN}
@@ -55,7 +56,7 @@ class TurnSetup:
     tools: ToolBox
     retry: RetryPolicy
     sleep: Sleep
-    on_retry: OnRetry | None
+    observer: SessionObserver
     ids: MessageIds
     max_rounds: int
     make_room: Callable[[int | None], bool]
@@ -85,7 +86,7 @@ class Turn:
         while True:
             if self._rounds >= self._setup.max_rounds and not self._token.is_cancelled:
                 raise TooManyRounds(self._rounds)
-            relay = Relay(self._callbacks)
+            relay = Relay(self._callbacks, self._setup.observer)
             try:
                 response = self._call(relay)
             except Cancelled:
@@ -93,6 +94,7 @@ class Turn:
             if response.finish_reason is FinishReason.CANCELLED:
                 return self._cut(relay, response)
             self._rounds += 1
+            relay.finish(response)
             message = self._record(_recorded(response))
             calls = message.calls if message else ()
             if calls:
@@ -135,10 +137,13 @@ class Turn:
 
         setup = self._setup
         try:
-            return setup.retry.call(attempt, token=self._token, sleep=setup.sleep, on_retry=setup.on_retry)
+            return setup.retry.call(attempt, token=self._token, sleep=setup.sleep, on_retry=self._retried)
         except Interrupted as stop:
             # Only a repeated attempt can diverge, so there is an error that made it necessary.
             raise (self._failed if self._failed and isinstance(stop.reason, Diverged) else stop.reason) from None
+
+    def _retried(self, attempt: int, delay: float, error: ProviderError) -> None:
+        self._setup.observer.on_retry(Retry(attempt, delay, error))
 
     def _answer(self, calls: tuple[FunctionCall, ...]) -> None:
         results = self._setup.tools.run(calls, self._token)

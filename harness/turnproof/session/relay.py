@@ -13,8 +13,9 @@ from typing import TypeVar
 
 from msgspec.structs import astuple
 
-from ..messages import FunctionCall, TokenUsage
+from ..messages import FunctionCall, ProviderResponse, TokenUsage
 from ..provider import OnChunk, OnFunctionCall, OnThinking, OnUsage
+from .observer import SessionObserver, Source
 
 T = TypeVar("T")
 
@@ -48,8 +49,10 @@ class Relay:
     through the provider; `verify()` tells of it, whatever the provider made of it.
     """
 
-    def __init__(self, callbacks: Callbacks) -> None:
+    def __init__(self, callbacks: Callbacks, observer: SessionObserver | None = None) -> None:
         self._told = callbacks
+        self._observer = observer or SessionObserver()
+        self._open: Source | None = None
         self._failure: BaseException | None = None
         self._text = _Once()
         self._thoughts = _Once()
@@ -89,17 +92,30 @@ class Relay:
         if complete and (self._text.behind or self._repeated_calls < len(self._calls)):
             raise Interrupted(Diverged())
 
+    def finish(self, response: ProviderResponse) -> None:
+        """Tell the observer what no callback of this call has shown: an answer in one piece, and its last figures."""
+        if self.on_chunk is None and response.text:
+            self._show("model", response.text)
+        if response.usage.total_tokens and response.usage != self._usage:
+            self._observer.on_usage(response.usage)
+
+    def _show(self, source: Source, text: str) -> None:
+        self._observer.on_output(source, text, "append" if self._open == source else "write")
+        self._open = source
+
     def _chunk(self, piece: str) -> None:
         fresh = self._text.feed(piece)
         if fresh is None:
             self._fail(Diverged())
         elif fresh and self._told.on_chunk:
+            self._show("model", fresh)
             self._tell(self._told.on_chunk, fresh)
 
     def _thinking(self, piece: str) -> None:
         # Other thoughts than before garble nothing that counts: they are in the response, and only not shown.
         fresh = self._thoughts.feed(piece)
         if fresh and self._told.on_thinking:
+            self._show("thinking", fresh)
             self._tell(self._told.on_thinking, fresh)
 
     def _function_call(self, call: FunctionCall) -> None:
@@ -121,6 +137,7 @@ class Relay:
         ):
             return
         self._usage = usage
+        self._observer.on_usage(usage)
         if self._told.on_usage_update:
             self._tell(self._told.on_usage_update, usage)
 

@@ -31,12 +31,13 @@ from ..subject import Tool
 from . import persistence
 from .history import SessionHistory
 from .loop import Turn, TurnSetup
+from .observer import Observers, SessionObserver
 from .pairing import repair
 from .ports import Context, LegacyPort, Port, StatelessPort
 from .relay import Callbacks
 from .result import TurnResult
-from .retry import OnRetry, RetryPolicy, Sleep, wait_for_token
-from .tools import OnTool, ToolBox
+from .retry import RetryPolicy, Sleep, wait_for_token
+from .tools import ToolBox
 
 if TYPE_CHECKING:
     from ..cache import CachePlugin
@@ -52,8 +53,7 @@ class Session:
     when the provider says that the prompt is too long, and on `collect()`. `cache_plugin` marks what the stateless
     path sends. Failed calls are repeated by the `retry` policy, which waits with `sleep`.
 
-    `on_retry` is told of each wait, `on_collected` of each collection that removed something, `on_tool` of each
-    tool result; they observe, so what they raise is logged and goes no further.
+    `observers` are told of everything that happens, and change nothing.
 
     One turn at a time: a second `send`, or any change of the session, in a running turn raises UsageError. `stop`
     may be called from any thread at any time.
@@ -75,9 +75,7 @@ class Session:
         ids: MessageIds = new_message_id,
         max_rounds: int = 100,
         parallel_tools: bool = True,
-        on_retry: OnRetry | None = None,
-        on_collected: Callable[[GCResult], None] | None = None,
-        on_tool: OnTool | None = None,
+        observers: Sequence[SessionObserver] = (),
     ) -> None:
         if max_rounds < 1:
             raise UsageError(f"a turn has at least one round, got max_rounds={max_rounds!r}")
@@ -86,14 +84,12 @@ class Session:
         self._context_limit = context_limit
         self._cache_plugin = cache_plugin
         self._retry = retry or RetryPolicy()
-        self._sleep = sleep or wait_for_token
+        self._sleep = self._waiting(sleep or wait_for_token)
         self._clock = clock
         self._ids = ids
         self._max_rounds = max_rounds
         self._parallel_tools = parallel_tools
-        self._on_retry = on_retry
-        self._on_collected = on_collected
-        self._on_tool = on_tool
+        self._observer = Observers(observers)
         self._running = threading.Lock()
         self._token: CancelToken | None = None
         self._history = SessionHistory()
@@ -163,18 +159,19 @@ class Session:
         """
         parts = _content(content)
         callbacks = Callbacks(on_chunk, on_usage_update, on_function_call, on_thinking)
-        with self._exclusively():
-            with self._cancellable(cancel_token) as token:
-                self._make_sound()
-                if self._gc and self._context_limit and self._gc.should_collect(self._usage, self._context_limit):
-                    self._collect(self._gc, None)
-                turn = Turn(self._setup(), callbacks, token, response_schema)
-                result = self._undone_on_error(lambda: turn.run(Message("user", parts, self._ids())), token)
+        user = Message("user", parts, self._ids())
+        with self._exclusively(), self._cancellable(cancel_token) as token, self._told_of(user) as end:
+            self._make_sound()
+            if self._gc and self._context_limit and self._gc.should_collect(self._usage, self._context_limit):
+                self._collect(self._gc, None)
+            turn = Turn(self._setup(), callbacks, token, response_schema)
+            result = self._undone_on_error(lambda: turn.run(user), token)
             self._note_usage(result.usage)
             self._sound_version = self._history.version
             # The turn is done, its result stands; what fails here, the port tries again before its next call.
             _quietly("bringing the provider's history up to date", self._sync)
-            return result
+            end(result)
+        return result
 
     def stop(self) -> bool:
         """Cancel the running turn, from any thread. False if none is running."""
@@ -208,7 +205,7 @@ class Session:
                     raise UsageError("this session has no collector: pass gc=..., or say how many turns to keep")
                 collector = TruncateGC(keep_turns)
             result = self._collect(collector, keep_turns)
-            self._sync()
+            self._changed()
             return result
 
     def clear(self) -> None:
@@ -216,14 +213,14 @@ class Session:
         with self._exclusively():
             self._history.clear()
             self._usage = TokenUsage()
-            self._sync()
+            self._changed()
 
     def reset(self, history: Sequence[Message] | None = None) -> None:
         """Hold these messages instead (none by default). The stateless path calls no provider for it."""
         with self._exclusively():
             self._history.replace(history or ())
             self._usage = TokenUsage()
-            self._sync()
+            self._changed()
 
     def revert_to_turn(self, turn: int) -> None:
         """Keep the turns up to this one, counted from 0, and forget the later ones.
@@ -237,7 +234,7 @@ class Session:
                 raise UsageError(f"there is no turn {turn}: this history has {there}")
             if turn + 1 < len(starts):
                 self._history.replace(self._history.slice(0, starts[turn + 1]))
-                self._sync()
+                self._changed()
 
     def swap(self, provider: StatelessProvider | LegacyProvider, *, path: Path | None = None) -> None:
         """Go on with another provider, which gets the same conversation."""
@@ -274,7 +271,7 @@ class Session:
             self._history.mark_saved()
             self._usage = saved.usage
             self._context = Context(saved.system, self._context.tools)
-            self._sync()
+            self._changed()
 
     @classmethod
     def load(cls, text: str | bytes, provider: StatelessProvider | LegacyProvider, **options: Any) -> Session:
@@ -306,6 +303,32 @@ class Session:
         finally:
             self._token = None
             forget()
+
+    @contextmanager
+    def _told_of(self, user: Message) -> Iterator[Callable[[TurnResult], None]]:
+        """Has the observers told of a turn's beginning and of its one end, which is what it raises unless noted."""
+        ends: list[TurnResult | BaseException] = []
+        self._observer.on_status("running")
+        self._observer.on_turn_began(user)
+        try:
+            yield ends.append
+        except BaseException as error:
+            ends.append(error)
+            raise
+        finally:
+            self._observer.on_turn_ended(ends[0])
+            self._observer.on_history(self._history.messages)
+            self._observer.on_status("idle")
+
+    def _waiting(self, sleep: Sleep) -> Sleep:
+        def wait(seconds: float, token: CancelToken) -> bool:
+            self._observer.on_status("waiting")
+            try:
+                return sleep(seconds, token)
+            finally:
+                self._observer.on_status("running")
+
+        return wait
 
     def _undone_on_error(self, turn: Callable[[], TurnResult], token: CancelToken) -> TurnResult:
         before = self._history.snapshot()
@@ -342,8 +365,7 @@ class Session:
         # Observers: the history is collected whether they like that or not.
         if (plugin := self._cache_plugin) is not None:
             _quietly("cache_plugin.on_collected", lambda: plugin.on_collected(before, result.messages))
-        if (observer := self._on_collected) is not None:
-            _quietly("on_collected", lambda: observer(result))
+        self._observer.on_collected(result)
         return result
 
     def _make_room(self, keep_turns: int | None) -> bool:
@@ -357,7 +379,7 @@ class Session:
             tools=self._tools,
             retry=self._retry,
             sleep=self._sleep,
-            on_retry=self._on_retry,
+            observer=self._observer,
             ids=self._ids,
             max_rounds=self._max_rounds,
             make_room=self._make_room,
@@ -366,12 +388,18 @@ class Session:
     def _sync(self) -> None:
         self._port.sync(self._history.messages_ref, self._context)
 
+    def _changed(self) -> None:
+        try:
+            self._sync()
+        finally:
+            self._observer.on_history(self._history.messages)
+
     def _note_usage(self, usage: TokenUsage) -> None:
         if usage.total_tokens:
             self._usage = usage
 
     def _toolbox(self, tools: Sequence[Tool]) -> ToolBox:
-        return ToolBox(tools, parallel=self._parallel_tools, on_tool=self._on_tool)
+        return ToolBox(tools, parallel=self._parallel_tools, observer=self._observer)
 
     def _open_port(self, provider: StatelessProvider | LegacyProvider) -> Port:
         wanted = "complete" if self._path == "stateless" else "create_session"

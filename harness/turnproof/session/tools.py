@@ -13,20 +13,19 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import copy_context
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 from ..cancel import CancelToken
 from ..errors import PayloadError, UsageError
 from ..messages import FunctionCall, ToolResult, thaw
 from ..subject import Tool, ToolOutput
+from .observer import SessionObserver
 
 MAX_WORKERS = 8
 """Tools of one response that run at the same time."""
 
 CANCELLED = "cancelled"
 """The result of a call whose tool had not finished when the turn was cancelled."""
-
-OnTool: TypeAlias = Callable[[FunctionCall, ToolResult], None]
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +56,9 @@ def _flat(data: Any) -> Any:
 class ToolBox:
     """The tools of a session, by name. Raises UsageError for two tools of one name."""
 
-    def __init__(self, tools: Sequence[Tool] = (), *, parallel: bool = True, on_tool: OnTool | None = None) -> None:
+    def __init__(
+        self, tools: Sequence[Tool] = (), *, parallel: bool = True, observer: SessionObserver | None = None
+    ) -> None:
         self.tools = tuple(tools)
         self.schemas = tuple(tool.schema for tool in self.tools)
         self._by_name = {tool.schema.name: tool for tool in self.tools}
@@ -66,25 +67,28 @@ class ToolBox:
             twice = sorted({name for name in names if names.count(name) > 1})
             raise UsageError(f"several tools are named {', '.join(map(repr, twice))}: a call could mean any of them")
         self._parallel = parallel
-        self._on_tool = on_tool
+        self._observer = observer or SessionObserver()
 
     def run(self, calls: Sequence[FunctionCall], token: CancelToken) -> tuple[ToolResult, ...]:
         """One result for each call, in call order; returns as soon as all are in or the token is set.
 
-        `on_tool` is told of each call in call order, in this thread, also of those that were cancelled.
+        The observer is told of each call in call order, in this thread, also of those that were cancelled.
         """
         batch = _Batch(calls, self._run_one, token)
         forget = token.on_cancel(batch.wake)
         try:
             if self._parallel:
+                for call in calls:
+                    self._observer.on_tool_began(call)
                 batch.start(range(len(calls)))
             results = []
             for index, call in enumerate(calls):
                 if not self._parallel:
+                    self._observer.on_tool_began(call)
                     batch.start([index])
                 result = batch.wait(index) or ToolResult(call.id, call.name, CANCELLED, is_error=True)
                 results.append(result)
-                self._tell(call, result)
+                self._observer.on_tool_ended(call, result)
             if not token.is_cancelled:
                 batch.join()
             return tuple(results)
@@ -105,14 +109,6 @@ class ToolBox:
             _log.debug("tool %r failed", call.name, exc_info=True)
             text = f"{type(error).__name__}: {error}"
         return ToolResult(call.id, call.name, text, is_error=True)
-
-    def _tell(self, call: FunctionCall, result: ToolResult) -> None:
-        if self._on_tool is None:
-            return
-        try:
-            self._on_tool(call, result)
-        except Exception:  # an observer: what it thinks of a result does not change the turn
-            _log.exception("on_tool failed")
 
 
 class _Batch:

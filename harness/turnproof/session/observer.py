@@ -1,0 +1,125 @@
+"""`SessionObserver`: told of everything that a session does, and without a say in any of it.
+
+For a user interface, a log, a ledger. All methods are called in the thread of the turn (or of the change), one after
+the other, and what they raise is logged and goes no further.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ..errors import ProviderError
+from ..gc import GCResult
+from ..messages import FunctionCall, Message, TokenUsage, ToolResult
+from .result import TurnResult
+
+Status: TypeAlias = Literal["idle", "running", "waiting"]
+"""`waiting` is a running turn's pause before a call is made again."""
+
+Source: TypeAlias = Literal["model", "thinking", "system", "error", "user", "parent", "tool"]
+"""Who said what is shown."""
+
+Mode: TypeAlias = Literal["write", "append"]
+"""`write` opens a block of output, `append` goes on with it."""
+
+_log = logging.getLogger(__name__)
+
+
+class Retry(msgspec.Struct, frozen=True):
+    """A failed call is made again after `delay` seconds, as `attempt` (the first was 0), because of `error`."""
+
+    attempt: int
+    delay: float
+    error: ProviderError
+
+
+class SessionObserver:
+    """Does nothing. Override what you want to be told of."""
+
+    def on_status(self, status: Status) -> None:
+        """The session's status has changed."""
+
+    def on_output(self, source: Source, text: str, mode: Mode) -> None:
+        """Something to show. The pieces of one block are joined as they are."""
+
+    def on_turn_began(self, user: Message) -> None:
+        """A turn starts with this message."""
+
+    def on_turn_ended(self, result: TurnResult | BaseException) -> None:
+        """The turn that began last is over: with a result, or with what it raises."""
+
+    def on_tool_began(self, call: FunctionCall) -> None:
+        """A call of the model is handed to its tool."""
+
+    def on_tool_ended(self, call: FunctionCall, result: ToolResult) -> None:
+        """Once for each `on_tool_began`, in the order of the calls; also when the turn was cancelled."""
+
+    def on_retry(self, retry: Retry) -> None:
+        """A call failed and will be made again. Before the wait."""
+
+    def on_usage(self, usage: TokenUsage) -> None:
+        """What the provider reported, while it streams and at the end of each call."""
+
+    def on_collected(self, result: GCResult) -> None:
+        """The history was collected, and something went."""
+
+    def on_history(self, messages: Sequence[Message]) -> None:
+        """The history holds these messages now: after each turn, also a failed one, and after each change."""
+
+
+class Observers(SessionObserver):
+    """Several observers as one, each behind a guard. The order is that in which they were given."""
+
+    def __init__(self, observers: Sequence[SessionObserver] = ()) -> None:
+        self._observers = tuple(observers)
+
+    def on_status(self, status: Status) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_status(status))
+
+    def on_output(self, source: Source, text: str, mode: Mode) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_output(source, text, mode))
+
+    def on_turn_began(self, user: Message) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_turn_began(user))
+
+    def on_turn_ended(self, result: TurnResult | BaseException) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_turn_ended(result))
+
+    def on_tool_began(self, call: FunctionCall) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_tool_began(call))
+
+    def on_tool_ended(self, call: FunctionCall, result: ToolResult) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_tool_ended(call, result))
+
+    def on_retry(self, retry: Retry) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_retry(retry))
+
+    def on_usage(self, usage: TokenUsage) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_usage(usage))
+
+    def on_collected(self, result: GCResult) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_collected(result))
+
+    def on_history(self, messages: Sequence[Message]) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_history(messages))
+
+    def _tell(self, call: Callable[[SessionObserver], None]) -> None:
+        for observer in self._observers:
+            try:
+                call(observer)
+            except Exception:  # an observer: what it thinks of an event does not change the session
+                _log.exception("%s failed as an observer", type(observer).__name__)
