@@ -40,7 +40,9 @@ def tests(session: nox.Session) -> None:
     """Run the project's own tests and say what they cover (`nox -s tests -- tests/test_cli.py -x`)."""
     session.install("-e", ".[all,pydantic-ai]", *group("test"))
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", *session.posargs)
+    # A file stays in one process: its fixtures start servers and whole commands.
+    every_core = ["-n", "auto", "--dist", "loadfile"]
+    session.run("coverage", "run", "-m", "pytest", *(session.posargs or every_core))
     session.run("coverage", "combine", "--quiet")
     whole = [] if session.posargs else ["--fail-under=95"]
     session.run("coverage", "report", "--skip-covered", *whole)
@@ -94,12 +96,14 @@ def record(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure what a turn costs, then server and cassettes (`nox -s bench -- anthropic --quick` for a turn alone)."""
-    session.install("-e", ".[all,vcr]")
+    """Measure a turn, then the server, cassettes and spans (`nox -s bench -- anthropic --quick` for a turn alone)."""
+    session.install("-e", ".[all,vcr]", "opentelemetry-sdk")
     session.run("turnproof", "bench", *(session.posargs or (*ADAPTERS, "--out", "reports/bench.json")))
     if not session.posargs:
         session.run("python", "benchmarks/bench_server.py")
         session.run("python", "benchmarks/bench_cassettes.py")
+        session.run("python", "benchmarks/bench_telemetry.py")
+        session.run("python", "benchmarks/bench_subagents.py")
 
 
 @nox.session

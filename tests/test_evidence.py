@@ -188,7 +188,9 @@ def test_missing_evidence_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"not gzip", gzip.compress(b"{"), gzip.compress(b'{"events":[{"event":"?"}]}')]
+    "content",
+    [b"", b"not gzip", gzip.compress(b"{"), gzip.compress(b'{"events":[{"event":"?"}]}')],
+    ids=["empty", "not gzip", "cut", "unknown event"],
 )
 def test_damaged_evidence_is_named(tmp_path: Path, content: bytes) -> None:
     store = EvidenceStore(tmp_path)

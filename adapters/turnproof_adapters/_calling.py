@@ -9,7 +9,7 @@ and with it the key, so none of them stays attached.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, Protocol, TypeVar
@@ -78,14 +78,9 @@ class Caller:
         token: CancelToken | None,
     ) -> ProviderResponse:
         """A call answered in one piece. `read` makes a response of the answer and tells the listeners of it."""
-        token, cut = token or CancelToken(), Cut()
-        token.raise_if_cancelled()
-        unregister = token.on_cancel(cut.fire)
-        try:
-            with cut.in_force():
-                answer = self._attempt(ask)
-        finally:
-            unregister()
+        token = token or CancelToken()
+        with _cut_by(token) as cut:
+            answer = self._attempt(ask)
         if token.is_cancelled:
             if not isinstance(answer, ProviderError):
                 response = self._attempt(partial(read, answer, Listeners()))
@@ -100,17 +95,12 @@ class Caller:
         self, ask: Callable[[], Source[E]], assembler: Assembling[E], token: CancelToken | None
     ) -> ProviderResponse:
         """A call answered in pieces, told to the assembler's listeners as they arrive."""
-        token, cut = token or CancelToken(), Cut()
-        token.raise_if_cancelled()
-        unregister = token.on_cancel(cut.fire)
-        try:
-            with cut.in_force():
-                source = self._attempt(ask)
-                if not isinstance(source, ProviderError):
-                    with closing(source):
-                        failure = self._read(source, assembler, token, cut)
-        finally:
-            unregister()
+        token = token or CancelToken()
+        with _cut_by(token) as cut:
+            source = self._attempt(ask)
+            if not isinstance(source, ProviderError):
+                with closing(source):
+                    failure = self._read(source, assembler, token, cut)
         if token.is_cancelled:
             return _nothing_arrived(cut) if isinstance(source, ProviderError) else assembler.cancelled()
         if isinstance(source, ProviderError):
@@ -121,10 +111,13 @@ class Caller:
             raise response
         return response
 
-    def simple(self, ask: Callable[[], T]) -> T:
-        """Any other request, with its failures typed."""
-        value = self._attempt(ask)
+    def simple(self, ask: Callable[[], T], token: CancelToken | None = None) -> T:
+        """Any other request, with its failures typed. Raises Cancelled as soon as the token is set while it waits."""
+        with nullcontext() if token is None else _cut_by(token):
+            value = self._attempt(ask)
         if isinstance(value, ProviderError):
+            if token is not None and token.is_cancelled:
+                raise Cancelled("the turn was cancelled while a request of its preparation was open")
             raise value
         return value
 
@@ -153,7 +146,9 @@ class Caller:
     def _stopped(self, response: ProviderResponse) -> ProviderResponse:
         """A complete answer that came after the turn was cancelled: what of it may be kept."""
         kept = tuple(part for part in response.parts if self.stands_alone(part))
-        return ProviderResponse(parts=kept, usage=response.usage, finish_reason=FinishReason.CANCELLED)
+        return ProviderResponse(
+            parts=kept, usage=response.usage, finish_reason=FinishReason.CANCELLED, model=response.model
+        )
 
     def _attempt(self, step: Callable[[], T]) -> T | ProviderError:
         try:
@@ -162,6 +157,22 @@ class Caller:
             return error
         except self.failures as error:
             return self.typed(error)
+
+
+@contextmanager
+def _cut_by(token: CancelToken) -> Iterator[Cut]:
+    """A cut that the token fires, in force for all that the block does on the network.
+
+    Raises Cancelled for a token that is set already.
+    """
+    token.raise_if_cancelled()
+    cut = Cut()
+    unregister = token.on_cancel(cut.fire)
+    try:
+        with cut.in_force():
+            yield cut
+    finally:
+        unregister()
 
 
 def _nothing_arrived(cut: Cut) -> ProviderResponse:

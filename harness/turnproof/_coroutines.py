@@ -11,7 +11,9 @@ import concurrent.futures
 import inspect
 import os
 import threading
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from .errors import HarnessError, ProviderError
@@ -28,6 +30,8 @@ class LoopUser:
         """What was returned, or, if that can be awaited, what it then gives (or raises)."""
         if not inspect.isawaitable(returned):
             return returned
+        if _fresh.get():
+            return _in_fresh_loop(returned)
         with self._lock:
             # After a fork the loop that was held is the parent's, and gone here: hold the new one.
             if self._shared is not _shared:
@@ -111,6 +115,26 @@ def _serve(loop: asyncio.AbstractEventLoop) -> None:
 
 
 _shared = _SharedLoop()
+_fresh: ContextVar[bool] = ContextVar("turnproof_fresh_loops", default=False)
+
+
+@contextmanager
+def in_fresh_loops() -> Iterator[None]:
+    """Inside, each awaitable is run in an event loop of its own that ends with it, instead of the shared one."""
+    token = _fresh.set(True)
+    try:
+        yield
+    finally:
+        _fresh.reset(token)
+
+
+def _in_fresh_loop(awaitable: Awaitable[Any]) -> Any:
+    # In a thread of its own, as the caller's may have a loop running already.
+    with concurrent.futures.ThreadPoolExecutor(1, "turnproof-fresh-loop") as thread:
+        value, fatal = thread.submit(lambda: asyncio.run(_outcome(awaitable))).result()
+    if fatal is not None:
+        raise fatal
+    return value
 
 
 def _start_afresh() -> None:

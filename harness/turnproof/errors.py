@@ -15,6 +15,7 @@ TurnproofError
     ├── OverloadedError       .retry_after likewise (5xx, 529)
     ├── ContextLimitError     .limit and .requested in tokens, or None
     ├── InvalidRequestError
+    │   └── ResumeError       the provider does not have the session that was to be resumed
     ├── ContentFilterError
     └── TransportError        no complete answer: refused, reset, cut, timed out
 """
@@ -141,6 +142,17 @@ class CacheExpiredError(InvalidRequestError):
     def __init__(self, message: str, *, name: str, status: int | None = None, kind: str | None = None) -> None:
         super().__init__(message, status=status, kind=kind)
         self.name = name
+
+
+class ResumeError(InvalidRequestError):
+    """The provider does not have the session that was to be resumed. `session_id` is the id that it was asked for.
+
+    Trying again with that id cannot succeed, and no id that came with this error is one to go on with.
+    """
+
+    def __init__(self, message: str, *, session_id: str, status: int | None = None, kind: str | None = None) -> None:
+        super().__init__(message, status=status, kind=kind)
+        self.session_id = session_id
 
 
 class ContentFilterError(ProviderError):

@@ -7,10 +7,12 @@ values only, frozen to any depth when the part is made; anything else is refused
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, NoReturn, TypeAlias, TypeVar
+from types import NoneType
+from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec.structs import force_setattr, replace
@@ -59,34 +61,99 @@ class FrozenList(list[Any]):
         return FrozenList, (list(self),)
 
 
+MAX_DEPTH: Final = 200
+"""How deep a payload may be nested: far deeper than any provider takes, and no deeper than every JSON library reads."""
+
+
 def freeze(value: object, path: str = "$") -> JSON:
-    """A deep-frozen copy of a JSON value. Raises PayloadError with the path of anything that is not JSON."""
+    """A deep-frozen copy of a JSON value. Raises PayloadError with the path of anything that is not JSON.
+
+    Subclasses of str, int and float become what they stand for; nesting ends at MAX_DEPTH.
+    """
+    if isinstance(value, FrozenDict | FrozenList):
+        return value
+    try:
+        return _frozen(value, MAX_DEPTH)
+    except _NotJSONError as error:
+        where, reason = path + "".join(reversed(error.steps)), error.reason
+    raise PayloadError(where if len(where) <= _LONGEST_PATH else f"{where[:_LONGEST_PATH]}...", reason)
+
+
+_LONGEST_PATH: Final = 200
+
+
+class _NotJSONError(Exception):
+    """`steps` lead to the spot, the last one first: a path for every value would cost more than the copy."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        self.steps: list[str] = []
+
+
+def _frozen(value: object, depth: int) -> JSON:
     match value:
-        case FrozenDict() | FrozenList() | None | bool():
+        case None | bool():
             return value
         case str():
-            try:
-                value.encode()
-            except UnicodeEncodeError:
-                raise PayloadError(path, f"{value!r:.80} holds a lone surrogate, which JSON cannot carry") from None
-            return value
+            return _plain(value)
         case int():
             return int(value)
         case float():
             if value != value or value in (float("inf"), float("-inf")):
-                raise PayloadError(path, f"{value!r} is not a JSON number")
-            return value
+                raise _NotJSONError(f"{value!r} is not a JSON number")
+            return float(value)
+        case list() | tuple():
+            return FrozenList([_member(item, depth, n) for n, item in enumerate(value)])
         case Mapping():
             frozen = {}
             for key, item in value.items():
                 if not isinstance(key, str):
-                    raise PayloadError(path, f"object keys must be strings, got {key!r}")
-                frozen[key] = freeze(item, f"{path}.{key}")
+                    raise _NotJSONError(f"object keys must be strings, got {_shown(key)}")
+                frozen[_plain(key)] = _member(item, depth, key)
             return FrozenDict(frozen)
-        case list() | tuple():
-            return FrozenList([freeze(item, f"{path}[{n}]") for n, item in enumerate(value)])
         case _:
-            raise PayloadError(path, f"{type(value).__name__} is not a JSON value: {value!r:.80}")
+            raise _NotJSONError(f"{type(value).__name__} is not a JSON value: {_shown(value)}")
+
+
+def _member(value: object, depth: int, step: str | int) -> JSON:
+    if depth == 0:
+        raise _NotJSONError(f"nested deeper than {MAX_DEPTH} levels")
+    try:
+        return _frozen(value, depth - 1)
+    except _NotJSONError as error:
+        error.steps.append(f"[{step}]" if isinstance(step, int) else f".{step}")
+        raise
+
+
+def _plain(text: str) -> str:
+    # Searched, not encoded: a result of many megabytes is not copied for it.
+    if not text.isascii() and _SURROGATE.search(text):
+        raise _NotJSONError(f"{_shown(text)} holds a lone surrogate, which JSON cannot carry")
+    return str.__str__(text)
+
+
+def _shown(value: object, width: int = 80) -> str:
+    """A value in a message, shortened: of a long text only what is shown is spelled out."""
+    text = repr(value[: width + 1]) if isinstance(value, str | bytes) else repr(value)
+    return text if len(text) <= width else f"{text[:width]}..."
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _expect(thing: msgspec.Struct, **kinds: type | tuple[type, ...]) -> None:
+    """Refuse fields of another type: an adapter would only trip over them, far from where they came from."""
+    for name, kind in kinds.items():
+        value = getattr(thing, name)
+        if not isinstance(value, kind):
+            raise _unexpected(f"$.{name}", kind if isinstance(kind, tuple) else (kind,), value)
+        if kind is str and type(value) is not str:
+            force_setattr(thing, name, str.__str__(value))
+
+
+def _unexpected(path: str, kinds: tuple[type, ...], value: object) -> PayloadError:
+    wanted = " or ".join("None" if kind is NoneType else kind.__name__ for kind in kinds)
+    return PayloadError(path, f"expected {wanted}, got {type(value).__name__}: {_shown(value)}")
 
 
 def thaw(value: JSON) -> JSON:
@@ -120,6 +187,7 @@ class ProviderData(msgspec.Struct, frozen=True):
     data: dict[str, Any]
 
     def __post_init__(self) -> None:
+        _expect(self, dialect=str, model=str, data=Mapping)
         force_setattr(self, "data", freeze(self.data, "$.provider_data"))
 
 
@@ -127,17 +195,26 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
     provider_data: ProviderData | None = None
     cache: CacheMark | None = None
 
+    def _expect(self, **kinds: type) -> None:
+        _expect(self, provider_data=(ProviderData, NoneType), cache=(CacheMark, NoneType), **kinds)
+
 
 class Text(_Part, frozen=True, tag="text"):
     """Visible text. `Text("hi")`."""
 
     text: str
 
+    def __post_init__(self) -> None:
+        self._expect(text=str)
+
 
 class Thought(_Part, frozen=True, tag="thought"):
     """The model's thinking. Its signature or encrypted form lives in `provider_data`; the text may be empty."""
 
     text: str = ""
+
+    def __post_init__(self) -> None:
+        self._expect(text=str)
 
 
 class FunctionCall(_Part, frozen=True, tag="call"):
@@ -150,6 +227,7 @@ class FunctionCall(_Part, frozen=True, tag="call"):
     def __post_init__(self) -> None:
         if not isinstance(self.args, Mapping):
             raise PayloadError("$.args", f"tool arguments are a JSON object, got {type(self.args).__name__}")
+        self._expect(id=str, name=str)
         force_setattr(self, "args", freeze(self.args, "$.args"))
 
 
@@ -159,12 +237,18 @@ class InlineData(_Part, frozen=True, tag="inline"):
     mime_type: str
     data: bytes
 
+    def __post_init__(self) -> None:
+        self._expect(mime_type=str, data=bytes)
+
 
 class FileRef(_Part, frozen=True, tag="file"):
     """A file the provider fetches itself, by URI."""
 
     mime_type: str
     uri: str
+
+    def __post_init__(self) -> None:
+        self._expect(mime_type=str, uri=str)
 
 
 class ToolResult(_Part, frozen=True, tag="result"):
@@ -177,7 +261,9 @@ class ToolResult(_Part, frozen=True, tag="result"):
     attachments: tuple[InlineData | FileRef, ...] = ()
 
     def __post_init__(self) -> None:
+        self._expect(call_id=str, name=str, is_error=bool)
         force_setattr(self, "result", freeze(self.result, "$.result"))
+        force_setattr(self, "attachments", _each(self.attachments, (InlineData, FileRef), "$.attachments"))
 
 
 class ExecutableCode(_Part, frozen=True, tag="code"):
@@ -186,12 +272,18 @@ class ExecutableCode(_Part, frozen=True, tag="code"):
     language: str
     code: str
 
+    def __post_init__(self) -> None:
+        self._expect(language=str, code=str)
+
 
 class CodeExecutionResult(_Part, frozen=True, tag="code_result"):
     """What the provider's own run of code gave."""
 
     outcome: str
     output: str
+
+    def __post_init__(self) -> None:
+        self._expect(outcome=str, output=str)
 
 
 class Opaque(_Part, frozen=True, tag="opaque"):
@@ -202,12 +294,28 @@ class Opaque(_Part, frozen=True, tag="opaque"):
     data: dict[str, Any]
 
     def __post_init__(self) -> None:
+        self._expect(dialect=str, kind=str, data=Mapping)
         force_setattr(self, "data", freeze(self.data, "$.data"))
 
 
 Part: TypeAlias = (
     Text | Thought | FunctionCall | ToolResult | InlineData | FileRef | ExecutableCode | CodeExecutionResult | Opaque
 )
+
+
+_PARTS: Final = get_args(Part)
+_ROLES: Final = get_args(Role)
+
+
+def _each(items: object, kinds: tuple[type, ...], path: str) -> tuple[Any, ...]:
+    """The items as a tuple, each of one of these kinds."""
+    if isinstance(items, str | bytes) or not isinstance(items, Iterable):
+        raise _unexpected(path, (tuple, list), items)
+    held = tuple(items)
+    for n, item in enumerate(held):
+        if type(item) not in kinds:
+            raise _unexpected(f"{path}[{n}]", kinds, item)
+    return held
 
 
 def new_message_id() -> str:
@@ -219,12 +327,19 @@ class Message(msgspec.Struct, frozen=True, eq=False, weakref=True):
     """One message of a conversation: a role and its parts in order.
 
     `message_id` is kept across save, load and collection. Two messages are equal only if they are the same
-    object; use `same(a, b)` to compare by value.
+    object; use `same(a, b)` to compare by value. Raises PayloadError, with the path, for a role or a part that there is
+    not; which parts make sense in which role is for those to say who send them.
     """
 
     role: Role
     parts: tuple[Part, ...]
     message_id: str = msgspec.field(default_factory=new_message_id)
+
+    def __post_init__(self) -> None:
+        if self.role not in _ROLES:
+            raise PayloadError("$.role", f"expected one of {', '.join(_ROLES)}, got {_shown(self.role)}")
+        _expect(self, message_id=str)
+        force_setattr(self, "parts", _each(self.parts, _PARTS, "$.parts"))
 
     @classmethod
     def user(cls, *content: str | Part) -> Message:
@@ -285,6 +400,7 @@ class ToolSchema(msgspec.Struct, frozen=True, omit_defaults=True):
     cache: CacheMark | None = None
 
     def __post_init__(self) -> None:
+        _expect(self, name=str, description=str, parameters=Mapping, cache=(CacheMark, NoneType))
         force_setattr(self, "parameters", freeze(self.parameters, "$.parameters"))
 
 
@@ -321,7 +437,8 @@ class FinishReason(StrEnum):
 class ProviderResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer. `parts` are in model order; `structured_output` is the parsed JSON when a schema was given.
 
-    `raw` is whatever the adapter wants to show for debugging; nothing relies on it.
+    `model` is the model that answered, in the provider's words, where it says so: often a dated version of the one
+    that was asked. `raw` is whatever the adapter wants to show for debugging; nothing relies on it.
     """
 
     parts: tuple[Part, ...] = ()
@@ -330,6 +447,7 @@ class ProviderResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     raw_finish: str | None = None
     structured_output: JSON = None
     raw: Any = None
+    model: str | None = None
 
     @property
     def text(self) -> str:

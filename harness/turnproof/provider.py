@@ -158,6 +158,11 @@ class ProviderBase:
 
     name = "provider"
 
+    @property
+    def telemetry_name(self) -> str:
+        """What spans call the provider: its `gen_ai.provider.name` of OpenTelemetry's conventions."""
+        return self.name
+
     def __init__(self) -> None:
         self._model: str | None = None
 

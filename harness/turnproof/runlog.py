@@ -53,12 +53,26 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, tag_field="line", omit_de
     pass
 
 
+class ControlResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of the control adapter of a dialect, which was judged before anybody else.
+
+    `held` counts its verdicts; `evidence` maps its runs to their digests. With a `problem` the harness is broken, and
+    nobody else was judged.
+    """
+
+    dialect: str
+    held: int = 0
+    evidence: dict[str, str] = {}
+    problem: str = ""
+
+
 class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"):
     """What was started. `started` is ISO 8601 in UTC; `profiles` the date of the frozen profiles (`2026.11`).
 
     `backend` is what was asked for, or `mixed` where adapters chose differently. `command` is the command line, word
     for word; `reproduce` the options that a single requirement needs to be run again in the same way. `compares` is set
     where the run was made to compare: the two `paths` of one adapter, or two `adapters`, the first with the second.
+    `controls` has the control of each dialect that takes part, in a run that certifies.
     """
 
     turnproof: str
@@ -71,6 +85,7 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     command: tuple[str, ...] = ()
     reproduce: tuple[str, ...] = ()
     compares: Literal["", "paths", "adapters"] = ""
+    controls: tuple[ControlResult, ...] = ()
     schema: str = SCHEMA
 
 

@@ -48,10 +48,14 @@ class Tool:
     `run` gets a plain dict of its own to change as it likes, and may be called from several threads at once. It returns
     JSON, or a `ToolOutput` where there is more to say than JSON can, and raises what makes the tool fail. It raises
     `Cancelled` when the token is set while it runs.
+
+    One that has not returned `background_after` seconds after it began goes on in the background: its call is answered
+    with `{"task_id": ..., "status": "running"}`, once and for all. None: the turn waits for it.
     """
 
     schema: ToolSchema
     run: Callable[[dict[str, Any], CancelToken], Any]
+    background_after: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +127,10 @@ class SessionReply:
 Operation: TypeAlias = Literal[
     "send_parts",
     "stop",
+    "interject",
+    "inject",
     "configure",
+    "adopt",
     "reset",
     "revert",
     "collect",
@@ -156,7 +163,12 @@ class SessionBinding:
                 nothing (no path of its own) still says which dialect and model the session speaks.
     send_parts: as `send`, for a message that is not just text.
     stop:       cancels the running turn, from any thread.
+    interject:  says a text while a turn runs, from any thread: it cuts the answer that is being given, waits for the
+                results of tools that are running, and is answered in that turn.
+    inject:     between turns, lets the model know of a command of the user and of its outcome, both as text, with the
+                next turn.
     configure:  another system text (None: none) and other tools from the next turn on.
+    adopt:      goes on from this conversation, which was held elsewhere, instead of its own.
     reset:      forgets the conversation; system text and tools stay.
     revert:     keeps the turns up to `turn_index`, counted from 0, and forgets the later ones. A turn starts at a
                 user's message that has text. Raises for an index that no turn has.
@@ -182,7 +194,10 @@ class SessionBinding:
     adapter: str | Binding = "anthropic"
     send_parts: Callable[[Any, Sequence[Part], SessionTurn], SessionReply] | None = None
     stop: Callable[[Any], object] | None = None
+    interject: Callable[[Any, str], object] | None = None
+    inject: Callable[[Any, str, str], object] | None = None
     configure: Callable[[Any, str | None, Sequence[Tool]], object] | None = None
+    adopt: Callable[[Any, Sequence[Message]], object] | None = None
     reset: Callable[[Any], object] | None = None
     revert: Callable[[Any, int], object] | None = None
     collect: Callable[[Any], object] | None = None

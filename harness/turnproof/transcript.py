@@ -145,6 +145,13 @@ class Response(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="respo
     mutated: tuple[str, ...] = ()
 
 
+class Interjected(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="interjected"):
+    """The user said something while the turn ran. `at` is the scenario's name for the moment."""
+
+    at: str
+    text: str
+
+
 class Failed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="failed"):
     """A provider call or a whole turn raised. `typed` says whether it was a ProviderError; `scope` which of both.
 
@@ -287,6 +294,7 @@ Event: TypeAlias = (
     | Response
     | Failed
     | Cancelled
+    | Interjected
     | ToolRun
     | Retried
     | Collected

@@ -10,10 +10,10 @@ from turnproof.dialects.base import Call, ModelFacts
 from turnproof.messages import JSON, Message, ToolResult, ToolSchema
 from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
-from turnproof.view import View
+from turnproof.view import TurnView, View
 from turnproof.view.diff import differences
 
-from .reading import Answered, Requested, answered, plain, requested, system_text
+from .reading import Answered, Requested, answered, requested, row, system_text
 
 _MOST_MARKS = 4
 
@@ -93,17 +93,24 @@ def _steady(view: View) -> Iterator[tuple[Answered, Answered]]:
     """Neighbouring answers between which nothing happened that rightly voids the cache."""
     if not view.scenario.cache:
         return
-    turns = {turn.index: turn for turn in view.turns}
     for before, after in pairwise(answered(view)):
-        turn = turns[after.call.began.turn]
-        same_turn = before.call.began.turn == after.call.began.turn
-        quiet = turn.script is not None and not turn.script.before and not turn.script.advance_clock
+        first, last = before.call.began.turn, after.call.began.turn
+        quiet = all(_is_quiet(turn, first, last) for turn in view.turns if first <= turn.index <= last)
         same_setting = (before.call.began.system, before.call.began.tools) == (
             after.call.began.system,
             after.call.began.tools,
         )
-        if (same_turn or quiet) and same_setting:
+        if quiet and same_setting:
             yield before, after
+
+
+def _is_quiet(turn: TurnView, first: int, last: int) -> bool:
+    """Whether a turn between two answers, or that of one of them, leaves the history and the cache as they were."""
+    script, ended = turn.script, turn.ended
+    if script is None or (turn.index > first and (script.before or script.advance_clock or turn.rewritten)):
+        return False
+    # What a failed turn had said is taken back.
+    return turn.index == last or (ended is not None and ended.outcome != "error")
 
 
 @check("cache/reads-grow-with-the-history")
@@ -152,9 +159,8 @@ def prefix_is_stable(view: View) -> Findings:
         if first is None or second is None:
             continue
         start, whole = _prefix(first), _prefix(second)
-        found = differences(
-            start, {**whole, "messages": whole["messages"][: len(start["messages"])]}, names=("before", "now")
-        )
+        begun = {**whole, "messages": whole["messages"][: len(start["messages"])]}
+        found = differences(start, begun, names=("before", "now"))
         if found:
             yield violated(f"{after.where}: the start of the request changed: {found[0]}", detail="\n".join(found))
         else:
@@ -163,7 +169,7 @@ def prefix_is_stable(view: View) -> Findings:
 
 def _prefix(sent: Call) -> JSON:
     # Old thinking may be left out; everything else that was sent once stays where it was.
-    return {"tools": _tools(sent.tools), "system": system_text(sent), "messages": plain(sent.messages)}
+    return {"tools": _tools(sent.tools), "system": system_text(sent), "messages": row(sent.messages)}
 
 
 def _tools(tools: Sequence[ToolSchema]) -> JSON:

@@ -18,10 +18,10 @@ from .reading import (
     calls_in,
     calls_made,
     first_requests,
+    heard,
     model_texts,
     results_in,
     spoken_text,
-    user_text,
 )
 
 _LATE_EVENTS = 8
@@ -225,7 +225,7 @@ def _following(view: View, *cuts: str) -> Iterator[tuple[TurnView, Requested]]:
     """Each turn cancelled at one of these points, with the first request of the turn after it."""
     for (before, _), (after, request) in pairwise(_requesting(view)):
         cut = before.cut.at if before.cut is not None and before.cancelled else None
-        if cut in cuts and after.loaded is None and request is not None:
+        if cut in cuts and after.loaded is None and not after.rewritten and request is not None:
             yield before, request
 
 
@@ -238,15 +238,16 @@ def _requesting(view: View) -> list[tuple[TurnView, Requested | None]]:
 def history_serves_the_next_turn(view: View) -> Findings:
     """The next request is accepted, and knows what the user had said in the cancelled turn."""
     for turn, request in _following(view, *_KEPT):
-        said = turn.said
         if request.exchange.refusals:
             first = request.exchange.refusals[0]
             yield violated(
                 f"{request.where}: the API refuses the request after the cancelled {turn.where}: {first['message']}",
                 rests_on=request.call.rests_on,
             )
-        elif said.strip() and said not in user_text(request.sent.messages):
-            yield violated(f"{request.where}: what the user said in the cancelled {turn.where} is gone: {show(said)}")
+        elif not heard(turn, request.sent.messages):
+            yield violated(
+                f"{request.where}: what the user said in the cancelled {turn.where} is gone: {show(turn.said)}"
+            )
         else:
             yield "requests after a cancelled turn"
 
@@ -272,7 +273,8 @@ def partial_text_reaches_the_next_turn(view: View) -> Findings:
 def nothing_is_invented(view: View) -> Findings:
     """No text goes out as the model's that the model did not write: it would learn to write it."""
     for _, request in _following(view, *_KEPT, "before-start", "backoff"):
-        written = "\n\x00".join(exchange.text for call in view.calls for exchange in call.generated)
+        # Joined as they are: an answer that was paused and gone on with is one text on the wire.
+        written = "".join(exchange.text for call in view.calls for exchange in call.generated)
         invented = [text for text in model_texts(request.sent.messages) if text.strip() not in written]
         if invented:
             yield violated(

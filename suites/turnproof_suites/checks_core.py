@@ -305,6 +305,22 @@ def _resent(view: View, probe: str, how: str) -> Findings:
             )
 
 
+@check("core/event-loops-may-come-and-go")
+def event_loops_may_come_and_go(view: View) -> Findings:
+    """Calls from inside one event loop after the other: the same answers as without."""
+    ended = view.probe_responses("loops")
+    for call in view.calls:
+        again = ended.get(call.index)
+        if again is None or not call.clean or call.response is None:
+            continue
+        if isinstance(again, Failed):
+            yield violated(f"{call.where}: called in another event loop, it raised {again.error}: {again.message}")
+        elif again.response.parts != call.response.parts:
+            yield violated(f"{call.where}: called in another event loop, it returned another answer")
+        else:
+            yield "calls in event loops of their own"
+
+
 @check("core/threads-are-not-mixed")
 def threads_are_not_mixed(view: View) -> Findings:
     """All calls at once through one object: the same requests, and to each call its own answer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from turnproof.dialects.base import ErrorMeaning, WireAnswer
 from turnproof.errors import (
@@ -18,9 +18,9 @@ from turnproof.errors import (
 )
 from turnproof.messages import JSON, FinishReason, Message, same_history
 from turnproof.requirements import Findings, check
-from turnproof.transcript import Failed
+from turnproof.transcript import Failed, HistorySnapshot, TurnBegan
 from turnproof.verdict import violated
-from turnproof.view import ProviderCall, View
+from turnproof.view import ProviderCall, TurnView, View
 from turnproof.view.diff import show
 
 from .reading import by_place, excerpt, first_requests, too_long, user_text
@@ -313,8 +313,7 @@ def a_failed_turn_leaves_no_trace(view: View) -> Findings:
     for turn, after in pairwise(spoken):
         if turn.ended is None or turn.ended.outcome != "error" or turn.script is None:
             continue
-        before = view.turns[turn.index - 1].provider_history if turn.index > 0 else ()
-        now = turn.provider_history
+        before, now = _provider_history_before(view, turn), turn.provider_history
         request = requests.get(after.index)
         said = turn.said
         if now is not None and before is not None and not same_history(before, now, ids=False):
@@ -327,6 +326,17 @@ def a_failed_turn_leaves_no_trace(view: View) -> Findings:
             )
         elif request is not None or now is not None:
             yield "histories after a failed turn"
+
+
+def _provider_history_before(view: View, turn: TurnView) -> tuple[Message, ...] | None:
+    """What the provider held when the user spoke, after whatever was done ahead of it; None where nobody looked."""
+    # What a provider makes of a conversation that it is handed is not seen before the turn.
+    held: tuple[Message, ...] | None = None if view.scenario.given else ()
+    events = (event for each in view.turns if each.index <= turn.index for event in each.events)
+    for event in takewhile(lambda event: not (isinstance(event, TurnBegan) and event.turn == turn.index), events):
+        if isinstance(event, HistorySnapshot):
+            held = event.messages if event.owner == "provider" else held
+    return held
 
 
 def _lingers(said: str, now: str, sent: Sequence[Message], held: Sequence[Message]) -> bool:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from turnproof.messages import Message, same
 from turnproof.requirements import Findings, check
+from turnproof.transcript import Interjected
 from turnproof.verdict import Verdict, inconclusive, violated
 from turnproof.view import Exchange, View
 from turnproof.view.diff import equal, show
 
-from .reading import calls_in, calls_made, model_texts, user_text
+from .reading import calls_in, calls_made, heard, model_texts
 from .steps import Step, bare, change, ends_alike, operations_done, steps, turns_done
 
 
@@ -16,8 +17,8 @@ from .steps import Step, bare, change, ends_alike, operations_done, steps, turns
 def what_was_said_is_held(view: View) -> Findings:
     """On top of what was held: the user's message, then every text and call of the model."""
     for step in turns_done(view):
-        if not step.ordinary:
-            continue
+        if not step.ordinary or _unpaired(step.before):
+            continue  # what was broken before may be mended now, by whatever is put in front of the turn
         if step.added is None:
             yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
         elif missing := _missing(step, step.added):
@@ -66,7 +67,7 @@ def shown_text_is_kept(view: View) -> Findings:
             continue
         if step.added is None:
             yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
-        elif step.turn.said not in user_text(step.added):
+        elif not heard(step.turn, step.added):
             yield violated(f"{step.where}: the user's message of the cancelled turn is not held")
         elif bare([ended.shown]) not in bare(model_texts(step.added)):
             kept = model_texts(step.added)
@@ -98,12 +99,40 @@ def cancelled_turn_serves_the_next(view: View) -> Findings:
 
 @check("history/calls-and-results-stay-paired")
 def calls_and_results_stay_paired(view: View) -> Findings:
-    """After every turn and every operation."""
+    """After every turn and operation; what was taken over may be mended when it is first used."""
     for step in steps(view):
+        if step.done == "adopt":
+            continue
         if odd := _unpaired(step.held):
             yield violated(f"{step.where}: {odd}")
         elif calls_made(step.held):
             yield "calls and results held"
+
+
+@check("history/broken-conversation-is-mended")
+def broken_conversation_is_mended(view: View) -> Findings:
+    """In the turn after one with an unanswered call was taken over: it is answered, and what is held is whole."""
+    for step in turns_done(view):
+        if not _unpaired(step.before):
+            continue
+        ended = step.turn.ended
+        refused = next((one.refusals[0] for one in step.generated if one.refusals), None)
+        if refused is not None:
+            yield violated(f"{step.where}: the API refuses the request: {refused['message']}")
+        elif ended is None or ended.outcome != "answer":
+            yield violated(f"{step.where}: the conversation that was taken over is not gone on with")
+        elif odd := _unpaired(step.held):
+            yield violated(f"{step.where}: {odd}")
+        elif lost := _lost(step.before, step.held):
+            yield violated(f"{step.where}: mending has cost {show(lost)}, which was said")
+        else:
+            yield "conversations mended"
+
+
+def _lost(before: tuple[Message, ...], held: tuple[Message, ...]) -> list[str]:
+    """The texts of user and model that are not held any more."""
+    kept = [message.text for message in held]
+    return [message.text for message in before if message.text.strip() and message.text not in kept]
 
 
 def _unpaired(messages: tuple[Message, ...]) -> str:
@@ -167,7 +196,7 @@ def _still_held(step: Step) -> list[tuple[Message, Message]]:
 def wire_is_what_the_session_holds(view: View) -> Findings:
     """Every request that the API took, against the session's own history up to what the request asks about."""
     for step in turns_done(view):
-        if step.collects or step.added is None:
+        if step.collects or step.added is None or step.first(Interjected) is not None:
             continue
         for exchange in step.generated:
             held = _held_for(step, step.added, exchange)

@@ -11,21 +11,23 @@ from turnproof.verdict import violated
 from turnproof.view import TurnView, View
 from turnproof.view.diff import differences
 
-from .reading import Requested, plain
+from .reading import Requested, plain, row
+from .steps import operations_done
 
 
 @check("persistence/loaded-history-is-the-saved-one", without_calls=True)
 def loaded_history_is_the_saved_one(view: View) -> Findings:
     """Every part, every id, by value."""
-    for before, turn in _turns(view):
-        if turn.loaded is None or before is None or before.history is None or turn.collected is not None:
+    for step in operations_done(view, "save-load"):
+        loaded = step.first(Loaded)
+        if loaded is None or not step.before:
             continue
-        if same_history(before.history, turn.loaded.messages):
+        if same_history(step.before, loaded.messages):
             yield "loaded histories"
         else:
-            first, second = plain(before.history, thoughts=True), plain(turn.loaded.messages, thoughts=True)
+            first, second = plain(step.before, thoughts=True), plain(loaded.messages, thoughts=True)
             found = differences(first, second, names=("saved", "loaded")) or ["ids or provider data differ"]
-            yield violated(f"{turn.where}: the loaded history is another one: {found[0]}", detail="\n".join(found))
+            yield violated(f"{step.where}: the loaded history is another one: {found[0]}", detail="\n".join(found))
 
 
 @check("persistence/next-request-is-unbroken")
@@ -45,8 +47,8 @@ def _goes_on(view: View, *, loaded: bool) -> Findings:
     for before, turn in _turns(view):
         first = _first(turn)
         changed = turn.loaded is not None if loaded else turn.swapped
-        if changed and turn.collected is None and last is not None and first is not None and _answered(before):
-            start, whole = plain(last.sent.messages), plain(first.sent.messages)
+        if changed and not turn.rewritten and last is not None and first is not None and _answered(before):
+            start, whole = row(last.sent.messages), row(first.sent.messages)
             found = differences(start, whole[: len(start)], names=("before", "now"))
             if found:
                 yield violated(

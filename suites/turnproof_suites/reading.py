@@ -185,6 +185,18 @@ def user_text(messages: Iterable[Message]) -> str:
     )
 
 
+def row(messages: Iterable[Message]) -> list[JSON]:
+    """A conversation as one row of parts, each with its role: on a wire that joins neighbours, messages say nothing."""
+    return [{"role": message["role"], **part} for message in plain(messages) for part in message["parts"]]
+
+
+def heard(turn: TurnView, messages: Iterable[Message]) -> bool:
+    """Whether every text that the user said in a turn stands among what users said."""
+    told = user_text(messages)
+    parts = turn.script.user if turn.script is not None else ()
+    return all(part.text in told for part in parts if isinstance(part, Text) and part.text.strip())
+
+
 def model_texts(messages: Iterable[Message]) -> list[str]:
     """The visible text of every model message that has some."""
     texts = (spoken_text(message.parts) for message in messages if message.role == "model")

@@ -8,23 +8,25 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from typing import Generic, TypeVar
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import ProviderResponse
 
 from .scripted_server import LIMIT, Exchange
 
+T = TypeVar("T")
 
-class Running:
+
+class Running(Generic[T]):
     """A call in a thread of its own, to be cancelled from this one."""
 
-    def __init__(self, call: Callable[[CancelToken], ProviderResponse]) -> None:
+    def __init__(self, call: Callable[[CancelToken], T]) -> None:
         self.token = CancelToken()
-        self._outcome: list[ProviderResponse | BaseException] = []
+        self._outcome: list[T | BaseException] = []
         self._thread = threading.Thread(target=self._run, args=(call,), daemon=True)
         self._thread.start()
 
-    def _run(self, call: Callable[[CancelToken], ProviderResponse]) -> None:
+    def _run(self, call: Callable[[CancelToken], T]) -> None:
         try:
             self._outcome.append(call(self.token))
         except BaseException as error:
@@ -55,7 +57,7 @@ class Running:
             frame = frame.f_back
         return names
 
-    def result(self) -> ProviderResponse | BaseException:
+    def result(self) -> T | BaseException:
         self._thread.join(LIMIT)
         assert self._outcome, "the call did not return"
         return self._outcome[0]

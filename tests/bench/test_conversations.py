@@ -8,7 +8,7 @@ import pytest
 
 from turnproof.bench.conversations import DELTAS, LONG, QUESTION, SHORT, WHOLE, conversation, half, history
 from turnproof.errors import UsageError
-from turnproof.gc import TruncateGC, turn_starts
+from turnproof.gc import GCConfig, TruncateGC, turn_starts
 from turnproof.messages import Message, same_history
 from turnproof.session import is_paired
 
@@ -55,7 +55,7 @@ def test_half_of_the_turns_are_what_a_collection_keeps(messages: int, tools: boo
     keep = half(messages, tools=tools)
     assert keep == len(turn_starts(made)) // 2
     if keep:
-        kept: tuple[Message, ...] = TruncateGC(keep_turns=keep).collect(made).messages
+        kept: tuple[Message, ...] = TruncateGC().collect(made, config=GCConfig(keep_turns=keep)).messages
         assert len(turn_starts(kept)) == keep
         assert len(kept) < messages
 

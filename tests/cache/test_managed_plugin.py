@@ -5,15 +5,19 @@ The service is a list of what it was asked: which requests a plugin makes is wha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
+from adapters.running import Running, wait_until
 
-from turnproof.cache import CachePlugin, CacheUsage, Prepared
-from turnproof.cache.managed import PAUSE_SECONDS, ManagedCachePlugin
+from turnproof.cache import CachePlugin, CacheUsage, ManagedCachePlugin, Prepared
+from turnproof.cache.managed import PAUSE_SECONDS
+from turnproof.cancel import CancelToken
 from turnproof.errors import (
     AuthenticationError,
+    Cancelled,
     InvalidRequestError,
     OverloadedError,
     ProviderError,
@@ -36,16 +40,28 @@ class Service:
     refusal: Exception | None = None
     created: list[tuple[SystemInstruction, list[str], int]] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    tokens: list[CancelToken | None] = field(default_factory=list)
     now: float = 1000.0
+    during: Callable[[CancelToken], None] = lambda token: None
 
-    def create_cache(self, system: SystemInstruction, tools: Sequence[ToolSchema], *, ttl_seconds: int) -> str:
+    def create_cache(
+        self,
+        system: SystemInstruction,
+        tools: Sequence[ToolSchema],
+        *,
+        ttl_seconds: int,
+        cancel_token: CancelToken | None = None,
+    ) -> str:
         self.created.append((system, [tool.name for tool in tools], ttl_seconds))
+        self.tokens.append(cancel_token)
         if self.refusal is not None:
             raise self.refusal
+        self.during(cancel_token or CancelToken())
         return f"cachedContents/{len(self.created)}"
 
-    def delete_cache(self, name: str) -> None:
+    def delete_cache(self, name: str, *, cancel_token: CancelToken | None = None) -> None:
         self.deleted.append(name)
+        self.tokens.append(cancel_token)
         if self.refusal is not None:
             raise self.refusal
 
@@ -54,9 +70,12 @@ class Service:
 
 
 def ask(
-    plugin: ManagedCachePlugin, system: SystemInstruction = RULES, tools: Sequence[ToolSchema] | None = TOOLS
+    plugin: ManagedCachePlugin,
+    system: SystemInstruction = RULES,
+    tools: Sequence[ToolSchema] | None = TOOLS,
+    token: CancelToken | None = None,
 ) -> Prepared:
-    return plugin.prepare([Message.user("hi")], system, tools)
+    return plugin.prepare([Message.user("hi")], system, tools, cancel_token=token)
 
 
 def name_in(prepared: Prepared) -> str | None:
@@ -257,3 +276,72 @@ def test_a_collection_takes_nothing_from_the_managed_prefix() -> None:
 def test_usage_is_told_apart_into_read_and_fresh() -> None:
     usage = Service().plugin().extract_usage(TokenUsage(3520, 8, 3528, cache_read_tokens=3512))
     assert usage == CacheUsage(read=3512, written=0, fresh=8)
+
+
+# Cancelled
+
+
+def test_the_service_is_given_the_token_of_the_turn() -> None:
+    service, token = Service(), CancelToken()
+    plugin = service.plugin()
+    ask(plugin, token=token)
+    ask(plugin, RULES + "!", token=token)
+    assert service.deleted == ["cachedContents/1"]
+    assert service.tokens == [token] * 3
+
+
+def test_a_turn_that_is_cancelled_already_stores_nothing() -> None:
+    service, token = Service(), CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        ask(service.plugin(), token=token)
+    assert service.created == []
+
+
+def cancelled_inside(token: CancelToken) -> None:
+    """What a service does whose request is cut: the token is set, and it says so."""
+    token.cancel()
+    token.raise_if_cancelled()
+
+
+def test_a_cancel_while_a_prefix_is_stored_leaves_it_to_the_next_turn() -> None:
+    service = Service(during=cancelled_inside)
+    plugin = service.plugin()
+    with pytest.raises(Cancelled):
+        ask(plugin, token=CancelToken())
+    service.during = lambda token: None
+    assert name_in(ask(plugin)) == "cachedContents/2"
+    assert name_in(ask(plugin)) == "cachedContents/2"
+
+
+def test_a_cancel_while_a_prefix_is_replaced_keeps_the_old_name_from_being_used_for_the_new_one() -> None:
+    service = Service()
+    plugin = service.plugin()
+    ask(plugin)
+    service.during = cancelled_inside
+    with pytest.raises(Cancelled):
+        ask(plugin, RULES + "!", token=CancelToken())
+    service.during = lambda token: None
+    assert name_in(ask(plugin, RULES + "!")) == "cachedContents/3"
+
+
+def test_a_turn_that_waits_for_what_another_one_stores_can_be_cancelled_and_keeps_nobody_waiting() -> None:
+    storing, stored = threading.Event(), threading.Event()
+
+    def during(token: CancelToken) -> None:
+        storing.set()
+        assert stored.wait(10)
+
+    service = Service(during=during)
+    plugin = service.plugin()
+    first = Running(lambda token: name_in(ask(plugin, token=token)))
+    assert storing.wait(10)
+    impatient, patient = (Running(lambda token: name_in(ask(plugin, token=token))) for _ in range(2))
+    wait_until(lambda: all("wait_for" in each.frames for each in (impatient, patient)))
+    impatient.token.cancel()
+    assert isinstance(impatient.result(), Cancelled)
+    assert first.alive
+    assert patient.alive
+    stored.set()
+    assert first.result() == patient.result() == "cachedContents/1"
+    assert len(service.created) == 1

@@ -7,18 +7,13 @@ from typing import Any
 import pytest
 
 from turnproof.cassettes import Estimate, check_budget, estimate_cost
-from turnproof.cassettes.cost import part_tokens, price_of
+from turnproof.cassettes.cost import price_of
 from turnproof.dialects.base import ReplyPart
 from turnproof.errors import UsageError
 from turnproof.messages import (
-    FileRef,
     FinishReason,
     FunctionCall,
-    InlineData,
-    Opaque,
     Text,
-    Thought,
-    ToolResult,
     ToolSchema,
 )
 from turnproof.scenarios.model import Fault, Scenario, ScriptRound, ToolScript, Turn
@@ -88,21 +83,6 @@ def test_tools_results_and_system_text_count() -> None:
 def test_a_cleared_conversation_starts_small_again() -> None:
     turns = (Turn((Text(LONG),), (answer(Text(LONG)),)), Turn((Text("hi"),), (answer(Text("")),), before=("clear",)))
     assert estimate_cost([Scenario("c", "C", turns)], DIALECT, MODEL).prompt_tokens == 1001
-
-
-PARTS = [
-    (Text("12345678"), 2),
-    (Thought("1234"), 1),
-    (InlineData(mime_type="image/png", data=b"x"), 1500),
-    (FileRef(mime_type="application/pdf", uri="https://x"), 3000),
-    (ToolResult(call_id="1", name="t", result="12"), 1),
-    (Opaque(dialect="d", kind="k", data={}), part_tokens(Opaque(dialect="d", kind="k", data={}))),
-]
-
-
-@pytest.mark.parametrize(("part", "tokens"), PARTS, ids=[type(part).__name__ for part, _ in PARTS])
-def test_every_kind_of_part_has_a_size(part: Any, tokens: int) -> None:
-    assert part_tokens(part) == tokens > 0
 
 
 def test_a_model_is_known_by_its_dated_id_too() -> None:

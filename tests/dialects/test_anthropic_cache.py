@@ -9,7 +9,7 @@ import pytest
 
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, PrefixCache, PromptUsage
-from turnproof.dialects.tokens import text_tokens
+from turnproof.tokens import text_tokens
 
 from .anthropic_pairs import Ask, world
 from .anthropic_pairs.asks import ASKED, TOOL, ask, assistant, body, call, image, mark, result, text, thinking, user

@@ -16,6 +16,7 @@ import pytest
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, WireDifference
 from turnproof.messages import (
+    CodeExecutionResult,
     ExecutableCode,
     FileRef,
     FunctionCall,
@@ -181,6 +182,10 @@ RIGHT: tuple[Case, ...] = (
          wire=THINKING),
     Case("foreign-opaque", [ASKED, model(Opaque("gemini", "blob", {"x": 1}), "41 %"), THANKS],
          [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="foreign-opaque"),
+    Case("foreign-code-as-text",
+         [ASKED, model(ExecutableCode("python", "print(41)"), CodeExecutionResult("ok", "41"), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("```python\nprint(41)\n```", "```\n41\n```", "41 %"), WIRE_THANKS],
+         allows="foreign-code-as-text"),
     Case("own-opaque", [ASKED, model(Opaque(NAME, "hologram", {"type": "hologram"}), "41 %"), THANKS],
          [WIRE_ASKED, assistant({"type": "hologram"}, "41 %"), WIRE_THANKS]),
     Case("result-as-json", [*HELD_LOOP[:2],

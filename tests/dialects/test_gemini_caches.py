@@ -22,7 +22,7 @@ from turnproof.dialects.gemini.models import (
     THINKS,
 )
 from turnproof.dialects.gemini.times import duration, spelled, timestamp, written
-from turnproof.dialects.tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
+from turnproof.tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 
 from .gemini_pairs import Ask
 from .gemini_pairs.asks import (

@@ -37,6 +37,8 @@ ALIKE = [
     ("ids", [*WIRE_LOOP], [WIRE_ASKED, wire_model("Let me look.", call(None, None)), wire_user(result(None, None))]),
     ("blanks", [WIRE_ASKED, wire_model("41 %", "")], [WIRE_ASKED, wire_model("41 %")]),
     ("chunks", [WIRE_ASKED, wire_model("41"), wire_model(" %")], [WIRE_ASKED, wire_model("41 %")]),
+    ("a blank chunk", [WIRE_ASKED, wire_model("4"), wire_model(" "), wire_model("%")], [WIRE_ASKED, wire_model("4 %")]),
+    ("a blank answer", [WIRE_ASKED, wire_model(" "), WIRE_THANKS], [WIRE_ASKED, WIRE_THANKS]),
 ]  # fmt: skip
 
 

@@ -137,7 +137,7 @@ def test_stopping_twice_is_harmless() -> None:
         pytest.param("refuse-connection", -1, None, "reset", "cut-by-us", id="at once"),
         pytest.param("reset", 0, "text:2", "reset", "cut-by-us", id="in mid-stream"),
         pytest.param("truncate", 0, "text:2", "closed", "cut-by-us", id="inside an event"),
-        pytest.param("no-end", 0, None, "closed", "cut-by-us", id="before the end marker"),
+        pytest.param("no-end", -1, None, "closed", "cut-by-us", id="before the end marker"),
         pytest.param("no-end", 0, "text:2", "closed", "cut-by-us", id="in mid-stream, without a sign"),
         pytest.param("error-event", 0, "text:2", "closed", "cut-by-us", id="with an error event"),
         pytest.param("split", 0, None, "closed", "completed", id="not at all, in awkward pieces"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from turnproof.certify.kill_matrix import Matrix, Outcome, Row, Standing
+from turnproof.certify.kill_matrix import Matrix, Outcome, Row, Standing, median_others
 from turnproof.certify.kill_matrix_text import print_matrix
 
 
@@ -21,8 +21,8 @@ def row(name: str, outcome: Outcome, *trips: str, detail: str = "seen") -> Row:
     )
 
 
-def shown(*rows: Row, only: tuple[str, ...] = (), control: dict[str, str] | None = None) -> str:
-    matrix = Matrix(
+def matrix_of(*rows: Row, only: tuple[str, ...] = (), control: dict[str, str] | None = None) -> Matrix:
+    return Matrix(
         turnproof="0",
         adapter="mine",
         dialect="anthropic-messages",
@@ -35,9 +35,13 @@ def shown(*rows: Row, only: tuple[str, ...] = (), control: dict[str, str] | None
         control=control or {},
         mutants=rows,
         requirements={"core/finish-reason-says-why": Standing(caught=("a",)), "core/idle": Standing()},
+        median_others=median_others(rows),
     )
+
+
+def shown(*rows: Row, only: tuple[str, ...] = (), control: dict[str, str] | None = None) -> str:
     file = io.StringIO()
-    print_matrix(matrix, file)
+    print_matrix(matrix_of(*rows, only=only, control=control), file)
     return file.getvalue()
 
 
@@ -48,7 +52,7 @@ def test_each_mutant_has_its_line_and_each_failure_a_command_that_shows_it_again
     assert "core/finish-reason-says-why was to notice; legacy: it held" in text
     assert "turnproof mutants mine --only bad" in text
     assert "turnproof mutants mine --only good" not in text
-    assert text.splitlines()[-1] == "2 mutants of mine: 1 caught, 1 survived (4 runs)"
+    assert "2 mutants of mine: 1 caught, 1 survived (4 runs); half of those caught trip at most 1 others" in text
 
 
 def test_a_mutant_that_trips_more_than_five_others_is_a_finding() -> None:

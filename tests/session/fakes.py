@@ -186,7 +186,7 @@ class Naps:
     """A sleep that takes no time, and may do something instead."""
 
     taken: list[float] = field(default_factory=list)
-    during: Callable[[], None] = lambda: None
+    during: Callable[[], object] = lambda: None
 
     def __call__(self, seconds: float, token: CancelToken) -> bool:
         self.taken.append(seconds)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import OverloadedError, ProviderError
-from turnproof.gc import TruncateGC
+from turnproof.errors import OverloadedError, ProviderError, UsageError
+from turnproof.gc import GCConfig, TruncateGC
 from turnproof.messages import CacheMark, InlineData, Message, Part, ProviderResponse, Text, same_history
 from turnproof.session import RetryPolicy, Session
 
@@ -189,6 +189,39 @@ def test_after_a_session_that_could_not_be_created_nothing_is_taken_for_granted(
     assert len(provider.created) == 2
 
 
+REFUSED: list[tuple[str, Callable[[Session], object]]] = [
+    *(named for named in REASONS if named[0] != "outside-change" and named[0] != "collect"),
+    ("inject", lambda session: session.inject("ls", "a.py")),
+    ("revert", lambda session: session.revert_to_turn(0)),
+    ("swap", lambda session: session.swap(Unwilling(), path="legacy")),
+    ("swap-to-no-provider", lambda session: session.swap(object(), path="stateless")),  # type: ignore[arg-type]
+]
+
+
+class Unwilling(FakeLegacy):
+    def create_session(self, *args: Any, **kwargs: Any) -> None:
+        raise OSError("no session now")
+
+
+@pytest.mark.parametrize("change", [change for _, change in REFUSED], ids=[name for name, _ in REFUSED])
+def test_a_change_that_cannot_reach_the_provider_has_changed_nothing(change: Callable[[Session], object]) -> None:
+    session, provider = open_session("legacy", reply("a"), reply("b"), reply("c"), system="s", tools=[tool()])
+    session.send("one")
+    session.send("two")
+    session.save()
+    held, usage = session.history.messages, session.usage
+    create, provider.create_session = provider.create_session, broken
+    with pytest.raises((OSError, UsageError)):
+        change(session)
+    provider.create_session = create
+    assert all(a is b for a, b in zip(held, session.history.messages, strict=True))
+    assert not session.history.dirty
+    assert (session.system, [made.schema.name for made in session.tools]) == ("s", ["look"])
+    assert (session.usage, session.provider, session.path) == (usage, provider, "legacy")
+    assert session.send("three").text == "c"
+    assert same_history(provider.get_history(), session.history.messages, ids=False)
+
+
 def test_a_cancel_while_the_new_session_is_made_sends_nothing() -> None:
     session, provider = open_session("legacy", reply("ok"))
     create, token = provider.create_session, CancelToken()
@@ -222,8 +255,8 @@ def test_the_threshold_collection_reaches_the_provider_with_the_next_call() -> N
         reply("a", prompt=10),
         reply("b", prompt=90),
         reply("c"),
-        gc=TruncateGC(1),
-        context_limit=100,
+        gc=TruncateGC(),
+        gc_config=GCConfig(context_limit=100, keep_turns=1),
     )
     for text in ("one", "two", "three"):
         session.send(text)

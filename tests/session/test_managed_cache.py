@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from cache.plugins import Named
 
-from turnproof.cache import CachePlugin, CacheUsage, Prepared
+from turnproof.cache import CachePlugin
 from turnproof.errors import CacheExpiredError
-from turnproof.messages import CacheMark, FinishReason, Text, TokenUsage
+from turnproof.messages import FinishReason, Text
 
 from .fakes import Play, Step, open_session, reply, shape
-
-
-@dataclass
-class Named:
-    """Names the next number on the system text each time a name was lost; `again` says whether it does."""
-
-    again: bool = True
-    name: str = "named"
-    number: int = 1
-    told: list[str] = field(default_factory=list)
-
-    def prepare(self, messages: Any, system: Any, tools: Any) -> Prepared:
-        return Prepared(tuple(messages), Text(system, cache=CacheMark(name=f"cache-{self.number}")), tuple(tools))
-
-    def extract_usage(self, usage: TokenUsage) -> CacheUsage:
-        raise AssertionError("not the session's business")
-
-    def on_collected(self, before: Any, after: Any) -> None:
-        raise AssertionError("nothing was collected")
-
-    def lost(self, name: str) -> bool:
-        self.told.append(name)
-        self.number += self.again
-        return self.again
 
 
 def gone(name: str = "cache-1") -> CacheExpiredError:

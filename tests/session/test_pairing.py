@@ -57,7 +57,12 @@ ACCIDENTS = [
     Accident("one-message-per-result", [HI, ask("a", "b"), give("a"), give("b")], [HI, ask("a", "b"), give("a", "b")]),
     Accident("wrong-order", [HI, ask("a", "b"), give("b", "a")], [HI, ask("a", "b"), give("a", "b")]),
     Accident("user-text-in-between", [HI, ask("a"), HI, give("a"), BYE], [HI, ask("a"), give("a"), HI, BYE]),
-    Accident("result-before-its-call", [HI, give("a"), ask("a")], [HI, ask("a"), Message.tool(missing("a"))]),
+    Accident("result-before-its-call", [HI, give("a"), ask("a")], [HI, ask("a"), give("a")]),
+    Accident(
+        "second-result-before-the-id-is-used-again",
+        [HI, ask("a"), give("a"), give("a"), HI, ask("a")],
+        [HI, ask("a"), give("a"), HI, ask("a"), Message.tool(missing("a"))],
+    ),
     Accident(
         "results-of-two-messages-in-one",
         [HI, ask("a"), ask("b"), give("a", "b")],
@@ -152,3 +157,15 @@ def test_whatever_comes_in_what_comes_out_is_paired_and_loses_no_text_and_no_cal
     assert all(x is y for x, y in zip(history, before, strict=True))
     again = repair(repaired)
     assert all(x is y for x, y in zip(again, repaired, strict=True))
+
+
+def test_a_result_that_is_left_out_is_told_of_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    repair([HI, Message("tool", (found("a"),), "m7"), BYE], numbered())
+    assert [record.getMessage() for record in caplog.records] == [
+        "the result for 'a' in message 'm7' answers no call: left out"
+    ]
+
+
+def test_nothing_is_told_of_a_history_whose_results_all_have_calls(caplog: pytest.LogCaptureFixture) -> None:
+    repair([HI, give("a"), ask("a"), HI, ask("b"), BYE], numbered())
+    assert caplog.records == []

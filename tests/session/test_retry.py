@@ -20,7 +20,7 @@ from turnproof.errors import (
     TransportError,
     UsageError,
 )
-from turnproof.session import RetryPolicy, wait_for_token
+from turnproof.session import Retry, RetryPolicy, wait_for_token
 from turnproof.session.retry import OnRetry
 
 from .fakes import Naps
@@ -102,9 +102,9 @@ def test_one_attempt_means_no_retry() -> None:
 
 def test_observers_learn_which_attempt_follows_after_how_long_and_why() -> None:
     errors = [OverloadedError("busy"), TransportError("reset")]
-    told: list[tuple[int, float, ProviderError]] = []
-    run(RetryPolicy(jitter=0), *errors, on_retry=lambda *args: told.append(args))
-    assert told == [(1, 1.0, errors[0]), (2, 2.0, errors[1])]
+    told: list[Retry] = []
+    run(RetryPolicy(jitter=0), *errors, on_retry=told.append)
+    assert told == [Retry(1, 1.0, errors[0]), Retry(2, 2.0, errors[1])]
 
 
 def test_an_observer_that_raises_does_not_stop_the_retry(caplog: pytest.LogCaptureFixture) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 import pytest
 
-from turnproof.cache import Prepared
 from turnproof.errors import TransportError, UsageError
-from turnproof.gc import GCResult, TruncateGC
+from turnproof.gc import GCConfig, GCResult, TruncateGC
 from turnproof.messages import (
     CacheMark,
     InlineData,
@@ -73,7 +71,9 @@ def three_turns(path: str, **options: Any) -> tuple[Session, Any]:
 @both
 def test_collect_drops_the_oldest_turns_and_the_next_turn_goes_on(path: str) -> None:
     told: list[GCResult] = []
-    session, provider = three_turns(path, gc=TruncateGC(2), observers=[Watching(on_collected=told.append)])
+    session, provider = three_turns(
+        path, gc=TruncateGC(), gc_config=GCConfig(keep_turns=2), observers=[Watching(on_collected=told.append)]
+    )
     before = session.history.messages
     result = session.collect()
     assert (result.before, result.after) == (6, 4)
@@ -85,7 +85,7 @@ def test_collect_drops_the_oldest_turns_and_the_next_turn_goes_on(path: str) -> 
 
 
 def test_collect_keeps_as_many_turns_as_it_is_told() -> None:
-    session, _ = three_turns("stateless", gc=TruncateGC(2))
+    session, _ = three_turns("stateless", gc=TruncateGC(), gc_config=GCConfig(keep_turns=2))
     assert session.collect(keep_turns=1).after == 2
 
 
@@ -123,8 +123,8 @@ def test_a_turn_near_the_limit_is_preceded_by_a_collection(path: str) -> None:
         reply("a", prompt=78, output=1),
         reply("b", prompt=78, output=2),
         reply("c"),
-        gc=TruncateGC(1),
-        context_limit=100,
+        gc=TruncateGC(),
+        gc_config=GCConfig(context_limit=100, keep_turns=1),
     )
     for text in ("one", "two", "three"):
         session.send(text)
@@ -136,48 +136,6 @@ def test_a_turn_near_the_limit_is_preceded_by_a_collection(path: str) -> None:
 
 
 # Cache plugin
-
-
-@dataclass
-class Marker:
-    """Marks the last user message, and remembers what it was told."""
-
-    name: str = "marker"
-    collected: list[tuple[int, int]] = field(default_factory=list)
-
-    def prepare(self, messages: Any, system: Any, tools: Any) -> Prepared:
-        *head, last = messages
-        parts = tuple(msgspec.structs.replace(part, cache=CacheMark()) for part in last.parts)
-        marked = Message(last.role, parts, last.message_id)
-        return Prepared((*head, marked), Text(system, cache=CacheMark()), tuple(tools))
-
-    def extract_usage(self, usage: TokenUsage) -> Any:
-        raise AssertionError("not the session's business")
-
-    def on_collected(self, before: Any, after: Any) -> None:
-        self.collected.append((len(before), len(after)))
-
-    def lost(self, name: str) -> bool:
-        raise AssertionError("there is no managed cache here")
-
-
-def test_a_cache_plugin_marks_what_is_sent_and_not_what_is_held() -> None:
-    plugin = Marker()
-    session, provider = open_session("stateless", reply("a"), reply("b"), system="be brief", cache_plugin=plugin)
-    session.send("one")
-    session.send("two")
-    sent = provider.requests[1]
-    assert sent.system == Text("be brief", cache=CacheMark())
-    assert [message.parts[0].cache for message in sent.messages] == [None, None, CacheMark()]
-    assert [message.parts[0].cache for message in session.history.messages] == [None] * 4
-    session.collect(keep_turns=1)
-    assert plugin.collected == [(4, 2)]
-
-
-def test_the_legacy_path_is_left_alone_by_the_cache_plugin() -> None:
-    session, provider = open_session("legacy", reply("a"), system="be brief", cache_plugin=Marker())
-    session.send("one")
-    assert provider.requests[0].system == "be brief"
 
 
 # Reset, clear, swap
@@ -253,8 +211,8 @@ def test_save_and_load_lose_nothing_and_the_conversation_goes_on(path: str) -> N
 def test_a_saved_session_names_its_format_its_time_and_the_tools_it_had() -> None:
     session, _ = open_session("stateless", tools=[tool()], system="s", clock=lambda: 12.5)
     saved = json.loads(session.save())
-    assert saved["format"] == "turnproof.session/1"
-    assert saved["saved_at"] == 12.5
+    assert saved["format"] == "turnproof.session/2"
+    assert saved["updated_at"] == "1970-01-01T00:00:12.500000Z"
     assert saved["system"] == "s"
     assert [schema["name"] for schema in saved["tools"]] == ["look"]
     assert saved["messages"] == []
@@ -282,14 +240,13 @@ def spoiled(**changes: Any) -> str:
         (b'{"format": "\xff"}', "$", "utf-8"),
         ("[]", "$", "Expected `object`"),
         ("{}", "$", "missing required field `format`"),
-        (spoiled(format="turnproof.session/2"), "$.format", "'turnproof.session/2' cannot be read here"),
+        (spoiled(format="turnproof.session/3"), "$.format", "'turnproof.session/3' cannot be read here"),
         (spoiled(messages__1__role="robot"), "$.messages[1].role", "Invalid enum value 'robot'"),
         (spoiled(messages__0__parts__0__part="hologram"), "$.messages[0].parts[0].part", "Invalid value 'hologram'"),
         (spoiled(messages__0__parts__0={"part": "text"}), "$.messages[0].parts[0]", "missing required field `text`"),
         (spoiled(mesages=[]), "$", "unknown field `mesages`"),
         (spoiled(messages__0__parts__0={"part": "text", "text": 7}), "$.messages[0].parts[0].text", "Expected `str`"),
-        (spoiled(saved_at=0).replace('"saved_at": 0', '"saved_at": 1e999'), "$.saved_at", "out of range"),
-        (spoiled(messages__1__message_id="m1"), "$.messages[1].message_id", "'m1' is used twice"),
+        (spoiled(turn_count=0).replace('"turn_count": 0', '"turn_count": 1e999'), "$.turn_count", "out of range"),
     ],
 )
 def test_a_damaged_or_foreign_file_is_refused_with_its_path_and_nothing_is_loaded(

@@ -13,14 +13,16 @@ import pytest
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import UsageError
-from turnproof.messages import InlineData, ToolResult
+from turnproof.messages import FileRef, InlineData, ToolResult
 from turnproof.session import Tool, ToolOutput
+from turnproof.session.batch import MAX_WORKERS
 from turnproof.session.observer import Observers
-from turnproof.session.tools import MAX_WORKERS, ToolBox
+from turnproof.session.tools import ToolBox
 
 from .fakes import Watching, call, tool
 
 PICTURE = InlineData("image/png", b"\x89PNG")
+PDF = FileRef("application/pdf", "gs://b/f.pdf")
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Case:
     returned: Any
     result: Any
     is_error: bool = False
-    attachments: tuple[InlineData, ...] = ()
+    attachments: tuple[InlineData | FileRef, ...] = ()
 
 
 CASES = [
@@ -43,6 +45,35 @@ CASES = [
     Case("failed-error-object-is-flattened", (False, {"error": "gone"}), "gone", is_error=True),
     Case("failed-richer-object-is-kept", (False, {"error": "gone", "code": 7}), {"error": "gone", "code": 7}, True),
     Case("private-keys-stay-here", {"a": 1, "_trace": "x"}, {"a": 1}),
+    Case("private-keys-of-a-failure-too", (False, {"error": "gone", "_trace": "x"}), "gone", is_error=True),
+    Case("a-list-of-two-is-a-list", [False, "x"], [False, "x"]),
+    Case("a-tuple-without-a-flag-is-a-list", (1, "x"), [1, "x"]),
+    Case(
+        "files-beside-an-object",
+        {"a": 1, "_attachments": [{"mime_type": "image/png", "data": b"\x89PNG"}, PICTURE]},
+        {"a": 1},
+        attachments=(PICTURE, PICTURE),
+    ),
+    Case(
+        "a-file-by-its-address",
+        {"_attachments": [{"mime_type": "application/pdf", "uri": "gs://b/f.pdf", "name": "f"}]},
+        {},
+        attachments=(FileRef("application/pdf", "gs://b/f.pdf"),),
+    ),
+    Case(
+        "files-of-a-failure",
+        (False, {"error": "see", "_attachments": [PICTURE]}),
+        "see",
+        is_error=True,
+        attachments=(PICTURE,),
+    ),
+    Case(
+        "output-with-files-in-both-places",
+        ToolOutput({"_attachments": [PICTURE]}, False, (PDF,)),
+        {},
+        False,
+        (PDF, PICTURE),
+    ),
     Case("output", ToolOutput("seen", attachments=(PICTURE,)), "seen", attachments=(PICTURE,)),
     Case("error-output", ToolOutput("no", is_error=True), "no", is_error=True),
 ]
@@ -82,12 +113,26 @@ def raising(error: BaseException) -> Tool:
         (
             tool(run=lambda args, token: {"when": datetime(2026, 1, 1)}),
             (
-                "tool 'look' returned something that is not JSON: $.result.when: datetime is not a JSON value: "
+                "tool 'look' returned something that cannot be sent: $.result.when: datetime is not a JSON value: "
                 "datetime.datetime(2026, 1, 1, 0, 0)"
             ),
         ),
+        (
+            tool(run=lambda args, token: {"_attachments": [PICTURE, {"mime_type": "image/png", "data": "no bytes"}]}),
+            (
+                "tool 'look' returned something that cannot be sent: $._attachments[1]: "
+                "an attachment has a mime_type, and data in bytes or a uri"
+            ),
+        ),
+        (
+            tool(run=lambda args, token: {"_attachments": PICTURE}),
+            (
+                "tool 'look' returned something that cannot be sent: $._attachments: "
+                "attachments are a list, got InlineData"
+            ),
+        ),
     ],
-    ids=["raises", "exits", "not-json"],
+    ids=["raises", "exits", "not-json", "no-attachment", "no-list-of-attachments"],
 )
 def test_a_failing_tool_becomes_an_error_result(made: Tool, text: str) -> None:
     assert ToolBox([made]).run([call()], CancelToken()) == (ToolResult("c1", "look", text, is_error=True),)

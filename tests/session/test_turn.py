@@ -15,7 +15,7 @@ from turnproof.errors import (
     TransportError,
     UsageError,
 )
-from turnproof.gc import GCResult, TruncateGC
+from turnproof.gc import GCConfig, GCResult, TruncateGC
 from turnproof.messages import (
     FinishReason,
     InlineData,
@@ -28,7 +28,7 @@ from turnproof.messages import (
     ToolResult,
     same_history,
 )
-from turnproof.session import RetryPolicy, Session, TooManyRounds
+from turnproof.session import Retry, RetryPolicy, Session, TooManyRounds
 
 from .fakes import PATHS, Naps, Play, Watching, call, open_session, reply, shape, tool
 
@@ -197,12 +197,6 @@ def test_a_call_is_run_whatever_ordinary_finish_the_provider_names(path: str, fi
     assert shape(session)[1:3] == [model(call()), results(SEEN)]
 
 
-def test_a_tool_use_finish_without_a_call_just_ends_the_turn(path: str) -> None:
-    session, _ = open_session(path, reply("hm", finish="tool_use"))
-    assert session.send("Hi").response.finish_reason is FinishReason.TOOL_USE
-    assert shape(session) == [user("Hi"), model("hm")]
-
-
 def test_an_empty_answer_leaves_no_empty_message(path: str) -> None:
     session, provider = open_session(path, reply(), reply("ok"))
     assert session.send("Hi").text == ""
@@ -318,22 +312,31 @@ def test_what_a_callback_raises_reaches_the_caller_as_it_is_and_nothing_is_retri
 
 
 def test_a_retryable_failure_is_repeated_with_the_same_messages(path: str) -> None:
-    naps, told = Naps(), []
+    naps, told, causes = Naps(), list[Retry](), (OverloadedError("busy", retry_after=3), TransportError("reset"))
     session, provider = open_session(
-        path,
-        OverloadedError("busy", retry_after=3),
-        TransportError("reset"),
-        reply("Hello"),
-        sleep=naps,
-        observers=[Watching(on_retry=lambda r: told.append((r.attempt, r.delay, type(r.error).__name__)))],
+        path, *causes, reply("Hello"), sleep=naps, observers=[Watching(on_retry=told.append)]
     )
     result = session.send("Hi")
     assert (result.attempts, result.rounds) == (3, 1)
     assert naps.taken == [3, 2]
-    assert told == [(1, 3, "OverloadedError"), (2, 2, "TransportError")]
+    assert result.retries == tuple(told) == (Retry(1, 3, causes[0]), Retry(2, 2, causes[1]))
     assert [[m.text for m in request.messages] for request in provider.requests] == [["Hi"]] * 3
     assert shape(session) == [user("Hi"), model("Hello")]
     assert in_step(session, provider)
+
+
+def test_retries_of_all_rounds_are_told_in_order_and_a_turn_without_any_has_none(path: str) -> None:
+    first, second = OverloadedError("busy"), TransportError("reset")
+    session, _ = open_session(path, first, reply(call()), second, reply("done"), reply("again"), tools=[tool()])
+    assert session.send("Hi").retries == (Retry(1, 1, first), Retry(1, 1, second))
+    assert session.send("Hi").retries == ()
+
+
+def test_a_wait_that_was_cancelled_is_told_without_its_attempt(path: str) -> None:
+    token, busy = CancelToken(), OverloadedError("busy")
+    session, _ = open_session(path, busy, sleep=Naps(during=token.cancel))
+    result = session.send("Hi", cancel_token=token)
+    assert (result.outcome, result.attempts, result.retries) == ("cancelled", 1, (Retry(1, 1, busy),))
 
 
 def test_a_retried_tool_answer_is_sent_once_per_attempt_and_recorded_once(path: str) -> None:
@@ -392,7 +395,8 @@ def test_a_prompt_that_is_too_long_is_sent_again_after_a_collection(path: str) -
         reply("two"),
         ContextLimitError("too long"),
         reply("three"),
-        gc=TruncateGC(2),
+        gc=TruncateGC(),
+        gc_config=GCConfig(keep_turns=2),
         observers=[Watching(on_collected=collected.append)],
     )
     session.send("first")
@@ -414,7 +418,8 @@ def test_a_collection_in_mid_turn_keeps_the_call_that_the_retry_answers(path: st
         ContextLimitError("too long"),
         reply("done"),
         tools=[tool()],
-        gc=TruncateGC(5),
+        gc=TruncateGC(),
+        gc_config=GCConfig(keep_turns=5),
     )
     session.send("first")
     assert session.send("second").text == "done"
@@ -424,7 +429,9 @@ def test_a_collection_in_mid_turn_keeps_the_call_that_the_retry_answers(path: st
 
 def test_a_prompt_that_stays_too_long_fails_and_brings_the_collected_turns_back(path: str) -> None:
     too_long = [ContextLimitError(str(n)) for n in range(3)]
-    session, provider = open_session(path, reply("one"), reply("two"), *too_long, gc=TruncateGC(2))
+    session, provider = open_session(
+        path, reply("one"), reply("two"), *too_long, gc=TruncateGC(), gc_config=GCConfig(keep_turns=2)
+    )
     session.send("first")
     session.send("second")
     before = session.history.messages
@@ -439,7 +446,9 @@ def test_text_that_was_shown_before_the_prompt_proved_too_long_is_not_contradict
         play.stream("Hello")
         raise ContextLimitError("too long in mid-stream")
 
-    session, _ = open_session(path, reply("one"), reply("two"), too_long, reply("Goodbye"), gc=TruncateGC(1))
+    session, _ = open_session(
+        path, reply("one"), reply("two"), too_long, reply("Goodbye"), gc=TruncateGC(), gc_config=GCConfig(keep_turns=1)
+    )
     session.send("first")
     session.send("second")
     before = session.history.messages

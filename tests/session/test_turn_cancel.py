@@ -1,7 +1,8 @@
 """Cancelling a turn at every point of the loop, on both paths: one row a point.
 
 Each row says what the history holds afterwards; after each, another turn must go through with a history that any
-provider would take.
+provider would take. The points that behaviours:G5 names are `before-start`, `in-mid-text`, `while-the-call-fails`
+(between two attempts), `in-back-off`, `between-the-tools` and `after-the-tools`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -26,7 +28,7 @@ from turnproof.messages import (
     ToolResult,
     same_history,
 )
-from turnproof.session import RetryPolicy, is_paired
+from turnproof.session import Approval, RequestPacer, RetryPolicy, is_paired
 
 from .fakes import PATHS, Naps, Play, Step, Watching, call, open_session, reply, shape, tool
 
@@ -85,6 +87,7 @@ class Point:
     tool_that_cancels: int = 0
     tool_after_which: int = 0
     parallel: bool = False
+    options: Callable[[CancelToken], dict[str, Any]] = lambda token: {}
     paths: Sequence[str] = PATHS
 
 
@@ -92,6 +95,26 @@ TWO = reply("ok: ", call(id="c1", n=1), call(id="c2", n=2))
 ASKED = model("ok: ", call(id="c1", n=1), call(id="c2", n=2))
 ONE = reply(call(id="c1", n=1))
 PAIR = [HI, model(call(id="c1", n=1)), results("seen")]
+
+
+def paced(token: CancelToken, *, requests: int) -> dict[str, Any]:
+    """After so many requests (none or one) the next one has to wait, and the turn is cancelled then."""
+    pacer = RequestPacer(5.0, clock=lambda: 0.0)
+    if not requests:
+        pacer.wait(token, Naps())
+    return {"pacer": pacer, "sleep": Naps(during=token.cancel)}
+
+
+def asking(token: CancelToken) -> dict[str, Any]:
+    """The turn is cancelled while somebody is asked whether the second tool may run, and the answer is yes."""
+
+    def approve(asked: FunctionCall, turn: CancelToken) -> Approval:
+        if asked.args["n"] == 2:
+            token.cancel()
+        return Approval(True)
+
+    return {"approve": approve}
+
 
 POINTS = [
     Point("before-start", [], [], requests=0, before_start=True),
@@ -108,6 +131,9 @@ POINTS = [
     Point("between-the-tools", [TWO], [HI, ASKED, results("seen", GONE)], "ok: ", tool_after_which=1),
     Point("after-the-tools", [TWO], [HI, ASKED, results("seen", "seen")], "ok: ", tool_after_which=2),
     Point("in-parallel-tools", [TWO], [HI, ASKED, results(GONE, GONE)], "ok: ", tool_that_cancels=1, parallel=True),
+    Point("while-the-second-tool-waits-for-a-yes", [TWO], [HI, ASKED, results("seen", GONE)], "ok: ", options=asking),
+    Point("in-the-wait-of-the-pacer", [], [], requests=0, options=partial(paced, requests=0)),
+    Point("in-the-wait-of-the-pacer-in-the-next-round", [ONE], PAIR, options=partial(paced, requests=1)),
     Point("in-the-next-round-before-its-request", [ONE, Cancelled("in time")], PAIR, requests=2),
     Point("in-the-next-round-in-silence", [ONE, cut()], PAIR, requests=2),
     Point("in-the-next-round-in-mid-text", [ONE, cut("So", say=["So"])], [*PAIR, model("So")], "So", requests=2),
@@ -155,13 +181,14 @@ def test_a_turn_cancelled_here_leaves_a_history_that_goes_on(point: Point, path:
         if asked.args["n"] == point.tool_after_which:
             token.cancel()
 
+    options = {"sleep": Naps(during=token.cancel if point.in_backoff else lambda: None), **point.options(token)}
     session, provider = open_session(
         path,
         *point.steps,
-        sleep=Naps(during=token.cancel if point.in_backoff else lambda: None),
         tools=[tool(run=run)],
         observers=[Watching(on_tool_ended=on_tool)],
         parallel_tools=point.parallel,
+        **options,
     )
     if point.before_start:
         token.cancel()
@@ -259,6 +286,7 @@ def test_stop_from_other_threads_cancels_the_running_turn_once(path: str) -> Non
     session, _ = open_session(path, until_cancelled(started), reply("fine"))
     thread, out = in_thread(lambda: session.send("Hi", cancel_token=mine, on_chunk=lambda text: None))
     assert started.wait(30)
+    assert session.is_processing
     stoppers = [in_thread(session.stop) for _ in range(8)]
     for stopper, _ in stoppers:
         stopper.join()
@@ -267,7 +295,7 @@ def test_stop_from_other_threads_cancels_the_running_turn_once(path: str) -> Non
     assert out[0].outcome == "cancelled"
     assert shape(session) == [HI, model("Hel")]
     assert not mine.is_cancelled, "the caller's token may stand for more than this turn"
-    assert session.stop() is False
+    assert (session.stop(), session.is_processing) == (False, False)
     assert session.send("on").text == "fine", "a stop does not reach into the next turn"
 
 

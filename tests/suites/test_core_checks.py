@@ -125,6 +125,12 @@ CORE = [
         "other bytes",
     ),
     Case(
+        "core/event-loops-may-come-and-go",
+        lambda: probed("loops"),
+        lambda view: spoilt(view, Response, response_with(parts=(Text("Another answer."),)), 1),
+        "another answer",
+    ),
+    Case(
         "core/threads-are-not-mixed",
         lambda: probed("threads"),
         lambda view: spoilt(view, Response, response_with(parts=(Text("Another answer."),)), 1),

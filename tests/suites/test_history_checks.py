@@ -29,7 +29,7 @@ from turnproof.view import View
 
 from .build import DIALECT, Made, body_with, error, scripted, spoilt
 from .cases import Case, decide, suite
-from .conversations import DOTTED, THREE, cancelled, plain, read, result, tools
+from .conversations import DOTTED, READ, THREE, cancelled, plain, read, result, tools
 
 
 def uncalled(view: View) -> View:
@@ -68,6 +68,14 @@ def with_tools() -> View:
 
 def a_cancelled_turn() -> View:
     return uncalled(cancelled())
+
+
+def a_mended_conversation() -> View:
+    """Taken over with an unanswered call, which is answered when the conversation goes on."""
+    made = Made(scripted([THREE], user="Still there?"), name="history/unanswered", tools=(READ,))
+    broken = [Message.user("How is bed 3?"), Message.model(read())]
+    made.operated("adopt", held=broken).history.append(Message.tool(result("toolu_1", "unknown", is_error=True)))
+    return uncalled(made.turn("Still there?").call(THREE).end().view())
 
 
 def a_failed_turn() -> View:
@@ -111,6 +119,9 @@ CASES = [
         "after the cancelled turn 0 the turn ended with 'error'",
     ),
     Case("history/calls-and-results-stay-paired", with_tools, held(lambda m: (*m[:2], *m[3:])), "without a result"),
+    Case(
+        "history/broken-conversation-is-mended", a_mended_conversation, held(lambda m: (*m[:2], *m[3:]), 1), "without a"
+    ),
     Case("history/message-ids-are-kept", two_turns, held(renamed, 1), "and is 'another'"),
     Case(
         "history/wire-is-what-the-session-holds",

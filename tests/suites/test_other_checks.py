@@ -355,9 +355,11 @@ def test_parsed_output_is_compared_by_value_not_by_spelling() -> None:
 
 def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
     from . import (
+        test_aside_checks,
         test_cancellation_checks,
         test_core_checks,
         test_error_checks,
+        test_handoff_checks,
         test_history_checks,
         test_managed_cache_checks,
         test_operation_checks,
@@ -366,12 +368,14 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
 
     cases = [
         *ALL,
+        *test_aside_checks.CASES,
         *test_core_checks.CORE,
         *test_core_checks.STREAMING,
         *test_tool_checks.CASES,
         *test_cancellation_checks.CASES,
         *test_error_checks.ERRORS,
         *test_error_checks.RECOVERY,
+        *test_handoff_checks.CASES,
         *test_history_checks.CASES,
         *test_operation_checks.CASES,
         *test_managed_cache_checks.CASES,

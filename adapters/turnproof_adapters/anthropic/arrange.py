@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Generic
 
+from turnproof.errors import InvalidRequestError
 from turnproof.messages import FunctionCall, Text, ToolResult
 
 from . import convert
@@ -69,10 +70,15 @@ class Arrangement(Generic[V]):
                 self._thinks = None
 
     def finish(self) -> list[V]:
-        """All wire messages. The arrangement takes no more after this."""
+        """All wire messages. The arrangement takes no more after this.
+
+        Raises InvalidRequestError where there is none: the API answers no conversation in which nothing is said.
+        """
         if self._said and not self._answers_anything() and not self._calls():
             self._trim_prefill()
         self._close()
+        if not self._closed:
+            raise InvalidRequestError("there is nothing to send: no message of the conversation says anything")
         return self._closed
 
     def _add_model(self, units: tuple[Unit[V], ...]) -> None:

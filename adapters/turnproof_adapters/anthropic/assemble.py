@@ -105,6 +105,7 @@ class Assembler:
             usage=tokens(self._usage),
             finish_reason=neutral.finish_reason(self._stop_reason),
             raw_finish=self._stop_reason,
+            model=self._model or None,
         )
 
     def cancelled(self) -> ProviderResponse:
@@ -113,6 +114,7 @@ class Assembler:
             parts=tuple(part for part in self._parts(stands_alone) if stands_alone(part)),
             usage=tokens(self._usage),
             finish_reason=FinishReason.CANCELLED,
+            model=self._model or None,
         )
 
     def _delta(self, index: int, delta: Delta) -> None:
@@ -213,4 +215,5 @@ def whole(restore: neutral.Restore, answer: Answer, listeners: Listeners) -> Pro
         usage=usage,
         finish_reason=neutral.finish_reason(answer.stop_reason),
         raw_finish=answer.stop_reason,
+        model=answer.model or None,
     )

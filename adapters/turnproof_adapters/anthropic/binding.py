@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnproof.cache.anthropic import AnthropicCachePlugin
+from turnproof.cache import ExplicitCachePlugin
 from turnproof.provider import Binding, Capabilities, Conversation, Difference, Endpoint
 
 from .models import DIALECT
@@ -83,7 +83,7 @@ BINDING = Binding(
             "stateless one. Class, status and whether to try again are the same.",
         )
     ],
-    cache_plugin=lambda provider: AnthropicCachePlugin(),
+    cache_plugin=lambda provider: ExplicitCachePlugin(),
     plain_calls={"messages.create": open_messages_create},
     package="anthropic",
 )

@@ -14,7 +14,6 @@ from typing import Any
 import anthropic
 import msgspec
 
-from turnproof.cache import CachePlugin
 from turnproof.cancel import CancelToken
 from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema
 from turnproof.provider import SystemInstruction
@@ -36,7 +35,6 @@ class AnthropicLegacy(LegacySends, AnthropicProvider):
         self._system: SystemInstruction = None
         self._tools: tuple[ToolSchema, ...] = ()
         self._usage = TokenUsage()
-        self._cache_plugin: CachePlugin | None = None
 
     def create_session(
         self,
@@ -49,10 +47,6 @@ class AnthropicLegacy(LegacySends, AnthropicProvider):
         self._tools = tuple(tools or ())
         self._history = list(history or ())
         self._usage = TokenUsage()
-
-    def set_cache_plugin(self, plugin: CachePlugin | None) -> None:
-        """Let a plugin set cache breakpoints in later requests. The history itself never carries them."""
-        self._cache_plugin = plugin
 
     def get_history(self) -> list[Message]:
         """The conversation so far, in a list of the caller's own."""
@@ -82,20 +76,15 @@ class AnthropicLegacy(LegacySends, AnthropicProvider):
         client = self._opened()
         if token is not None:
             token.raise_if_cancelled()
-        messages, system, tools = self._prepared()
-        kwargs = {**self._kwargs(messages, system, tools, response_schema), "timeout": self._timeouts}
+        marked = self._annotated(self._history, self._system, self._tools, token)
+        kwargs = self._kwargs(marked.messages, marked.system, marked.tools, response_schema)
+        kwargs["timeout"] = self._timeouts
         restore = restorer(self._tool_names)
         if listeners.on_chunk is not None:
             response = self._caller.streamed(partial(_open, client, kwargs), restore, listeners, token)
         else:
             response = self._caller.whole(partial(_ask, client, kwargs), restore, listeners, token)
         return with_structured_output(response, response_schema)
-
-    def _prepared(self) -> tuple[Sequence[Message], SystemInstruction, Sequence[ToolSchema]]:
-        if self._cache_plugin is None:
-            return self._history, self._system, self._tools
-        prepared = self._cache_plugin.prepare(self._history, self._system, self._tools)
-        return prepared.messages, prepared.system, prepared.tools
 
     def _tool_names(self) -> list[str]:
         called = [call.name for message in self._history for call in message.calls]

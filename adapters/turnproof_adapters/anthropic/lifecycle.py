@@ -13,6 +13,7 @@ from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
 from turnproof.provider import Endpoint, ProviderBase, SystemInstruction
 
+from .._caching import CachePluginHolder
 from .._http import DEFAULT_TIMEOUT, timeouts
 from .arrange import Arrangement
 from .blocks import row
@@ -36,7 +37,7 @@ class DictCodec:
         return {"role": role, "content": list(blocks)}
 
 
-class AnthropicProvider(ProviderBase):
+class AnthropicProvider(CachePluginHolder, ProviderBase):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = "anthropic"

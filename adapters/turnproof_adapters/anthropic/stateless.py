@@ -68,7 +68,8 @@ class AnthropicStateless(AnthropicProvider):
         client, streamed = self._opened(), on_chunk is not None
         if cancel_token is not None:
             cancel_token.raise_if_cancelled()
-        body = self._body(messages, system_instruction, tools, response_schema, stream=streamed)
+        marked = self._annotated(messages, system_instruction, tools, cancel_token)
+        body = self._body(marked.messages, marked.system, marked.tools, response_schema, stream=streamed)
         restore = restorer(lambda: _tool_names(messages, tools))
         listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
         if streamed:
@@ -93,7 +94,7 @@ class AnthropicStateless(AnthropicProvider):
         fields = settings.kwargs(system, tools, response_schema, think=think)
         before = encode({"max_tokens": fields.pop("max_tokens")})[:-1] + b',"messages":['
         after = b"]," + encode({"model": fields.pop("model"), **({"stream": True} if stream else {}), **fields})[1:]
-        sent = arrangement.finish() or [b""]
+        sent = arrangement.finish()
         # The ends are put on before joining: the long run in the middle is copied once.
         sent[0] = before + sent[0]
         sent[-1] += after

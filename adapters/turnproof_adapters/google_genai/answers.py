@@ -70,6 +70,7 @@ class Assembler:
         self._said: list[Part | _Words] = []
         self._calls = 0
         self._answer = ""
+        self._answered_by: str | None = None
         self._raw_finish: str | None = None
         self._finish_message: str | None = None
         self._usage = TokenUsage()
@@ -78,6 +79,7 @@ class Assembler:
     def feed(self, answer: types.GenerateContentResponse) -> None:
         """Take one object. What it lacks changes nothing."""
         self._answer = self._answer or answer.response_id or ""
+        self._answered_by = answer.model_version or self._answered_by
         candidate = answer.candidates[0] if answer.candidates else None
         if candidate is not None:
             content = candidate.content
@@ -108,6 +110,7 @@ class Assembler:
             usage=self._usage,
             finish_reason=finish_reason(self._raw_finish, has_calls=self._calls > 0),
             raw_finish=self._raw_finish,
+            model=self._answered_by,
         )
 
     def cancelled(self) -> ProviderResponse:
@@ -116,6 +119,7 @@ class Assembler:
             parts=tuple(part for part in self._parts() if stands_alone(part)),
             usage=self._usage,
             finish_reason=FinishReason.CANCELLED,
+            model=self._answered_by,
         )
 
     def _take(self, wire: types.Part) -> None:

@@ -24,7 +24,7 @@ from .rows import Call, Codec, Result, Row, V, row
 class Arrangement(Generic[V]):
     """Contents so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
 
-    __slots__ = ("_calls", "_closed", "_codec", "_model", "_results", "_said")
+    __slots__ = ("_begins_with_a_call", "_calls", "_closed", "_codec", "_model", "_results", "_said")
 
     def __init__(self, codec: Codec[V], model: str) -> None:
         self._codec = codec
@@ -33,6 +33,18 @@ class Arrangement(Generic[V]):
         self._calls: list[Call] = []
         self._results: list[Result[V]] = []
         self._said: list[V] = []
+        self._begins_with_a_call = False
+
+    @property
+    def problem(self) -> str | None:
+        """Why the API would refuse to answer this conversation; None if it would not."""
+        if not self._closed and not self._said:
+            return "nothing is said in it"
+        if self._begins_with_a_call:
+            return "it begins with a call of the model's, which may only follow the user's words or a result"
+        if not self._said and not self._calls:
+            return "what was said last in it are the model's own words"
+        return None
 
     def copy(self) -> Arrangement[V]:
         """A snapshot: adding to either leaves the other alone."""
@@ -41,6 +53,7 @@ class Arrangement(Generic[V]):
         other._calls = self._calls.copy()
         other._results = self._results.copy()
         other._said = self._said.copy()
+        other._begins_with_a_call = self._begins_with_a_call
         return other
 
     def add(self, said: Row[V]) -> None:
@@ -52,6 +65,8 @@ class Arrangement(Generic[V]):
         elif said.content is not None:
             if self._said or self._results:
                 self._close()
+            if not self._closed:
+                self._begins_with_a_call = bool(said.calls)
             self._calls += said.calls
             self._closed.append(said.content)
 
@@ -104,8 +119,13 @@ class DictCodec:
 
 def contents(messages: Sequence[Message], model: str) -> list[dict[str, Any]]:
     """A whole conversation as plain data for a model."""
+    return arranged(messages, model).finish()
+
+
+def arranged(messages: Sequence[Message], model: str) -> Arrangement[dict[str, Any]]:
+    """The same, still to be finished."""
     codec = DictCodec()
     arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, model)
     for message in messages:
         arrangement.add(row(message, codec, model))
-    return arrangement.finish()
+    return arrangement

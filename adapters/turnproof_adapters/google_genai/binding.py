@@ -10,7 +10,7 @@ from .models import DIALECT
 from .models import model as facts_of
 
 if TYPE_CHECKING:
-    from turnproof.cache.managed import ManagedCachePlugin
+    from turnproof.cache import ManagedCachePlugin
 
     from .legacy import GoogleLegacy
     from .managed import CachingGoogleProvider
@@ -63,7 +63,7 @@ def open_legacy(endpoint: Endpoint) -> GoogleLegacy:
 
 def cache_plugin(provider: CachingGoogleProvider) -> ManagedCachePlugin:
     """A plugin that has this provider's service keep system text and tools, if its model stores so little."""
-    from turnproof.cache.managed import ManagedCachePlugin
+    from turnproof.cache import ManagedCachePlugin
 
     return ManagedCachePlugin(provider, minimum_tokens=facts_of(provider.model_name or "").cache_minimum_tokens)
 

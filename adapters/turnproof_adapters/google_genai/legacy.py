@@ -25,9 +25,8 @@ from google import genai
 from google.genai import types
 from google.genai.chats import Chat
 
-from turnproof.cache import CachePlugin
 from turnproof.cancel import CancelToken
-from turnproof.errors import CacheExpiredError, InvalidRequestError
+from turnproof.errors import InvalidRequestError
 from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema
 from turnproof.provider import SystemInstruction
 
@@ -75,7 +74,6 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
         self._own_names: frozenset[str] = frozenset()
         self._restore = restorer(lambda: self._own_names)
         self._usage = TokenUsage()
-        self._cache_plugin: CachePlugin | None = None
 
     def create_session(
         self,
@@ -94,13 +92,6 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
         called = (call.name for message in given for call in message.calls)
         self._own_names = frozenset((*(tool.name for tool in self._tools), *called))
         self._usage = TokenUsage()
-
-    def set_cache_plugin(self, plugin: CachePlugin | None) -> None:
-        """Let a plugin have the service keep system text and tools for later requests; it can mark nothing else.
-
-        A call whose cache the service has lost raises CacheExpiredError. Made again, it names another one.
-        """
-        self._cache_plugin = plugin
 
     def get_history(self) -> list[Message]:
         """The conversation so far, read back from the `Chat`, in a list of the caller's own; message ids are new."""
@@ -144,15 +135,12 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
         listeners: Listeners,
         token: CancelToken | None,
     ) -> ProviderResponse:
-        """One answer. Where the service has lost the managed cache, the next call will name another one."""
-        system, tools = self._prefix(said)
-        fields = self._settings().fields(system, tools, response_schema)
-        try:
+        """One answer. Of the plugin's marks only those on system text and tools mean anything to this API."""
+        held = [*self.get_history(), said] if self._cache_plugin is not None else []
+        marked = self._annotated(held, self._system, self._tools, token)
+        fields = self._settings().fields(marked.system, marked.tools, response_schema)
+        with self._telling_of_lost_caches():
             response = self._ask(conversation, content, fields, listeners, token)
-        except CacheExpiredError as error:
-            if self._cache_plugin is not None:
-                self._cache_plugin.lost(error.name)
-            raise
         return with_structured_output(response, response_schema)
 
     def _ask(
@@ -170,12 +158,6 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
             stream = partial(opened, partial(chat.send_message_stream, message, config))
             return caller.streamed(stream, assembler(listeners, token=token), token)
         return caller.whole(partial(chat.send_message, message, config), partial(whole, assembler), listeners, token)
-
-    def _prefix(self, said: Message) -> tuple[SystemInstruction, Sequence[ToolSchema]]:
-        if self._cache_plugin is None:
-            return self._system, self._tools
-        prepared = self._cache_plugin.prepare([*self.get_history(), said], self._system, self._tools)
-        return prepared.system, prepared.tools
 
     def _up_to_date(self) -> _Conversation:
         """The conversation, in a `Chat` of the client and model that are in use now."""

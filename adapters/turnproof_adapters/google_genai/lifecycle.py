@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import httpx2
 from google import genai
 
+from turnproof.cancel import CancelToken
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
 from turnproof.provider import Endpoint, ProviderBase, SystemInstruction
@@ -31,6 +32,11 @@ class GoogleProvider(ProviderBase):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = "google_genai"
+
+    @property
+    def telemetry_name(self) -> str:
+        """The service that is called: Vertex AI, or Gemini as AI Studio serves it."""
+        return "gcp.vertex_ai" if self._vertex else "gcp.gemini"
 
     def __init__(self) -> None:
         super().__init__()
@@ -151,8 +157,8 @@ class GoogleProvider(ProviderBase):
         typed = partial(errors.from_exception, secret=self._secret, cache=cache)
         return Caller(errors.FAILURES, typed, stands_alone)
 
-    def _simple(self, ask: Callable[[], T]) -> T:
-        return self._caller().simple(ask)
+    def _simple(self, ask: Callable[[], T], token: CancelToken | None = None) -> T:
+        return self._caller().simple(ask, token)
 
 
 def configuration(endpoint: Endpoint) -> dict[str, Any]:

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 
 from google.genai import types
 
-from turnproof.errors import ProviderError, TransportError
+from turnproof.cancel import CancelToken
+from turnproof.errors import Cancelled, ProviderError, TransportError
 from turnproof.messages import ToolSchema
 from turnproof.provider import SystemInstruction
 
+from .._caching import CachePluginHolder
 from .._memo import encode
 from . import convert
 from .lifecycle import GoogleProvider
@@ -25,18 +27,25 @@ PATIENCE_MS = 30_000
 """How long a turn, or a shutdown, waits for such a request: nothing is lost by going on without it."""
 
 
-class CachingGoogleProvider(GoogleProvider):
-    """A provider that a `turnproof.cache.managed.ManagedCachePlugin` can create caches through."""
+class CachingGoogleProvider(CachePluginHolder, GoogleProvider):
+    """A provider that a `turnproof.cache.ManagedCachePlugin` can create caches through."""
 
     def __init__(self) -> None:
         super().__init__()
         self._created: set[str] = set()
         self._created_lock = threading.Lock()
 
-    def create_cache(self, system: SystemInstruction, tools: Sequence[ToolSchema], *, ttl_seconds: int) -> str:
+    def create_cache(
+        self,
+        system: SystemInstruction,
+        tools: Sequence[ToolSchema],
+        *,
+        ttl_seconds: int,
+        cancel_token: CancelToken | None = None,
+    ) -> str:
         """Have the service store system text and tools for the chosen model; the name under which it keeps them.
 
-        Raises InvalidRequestError for a prefix that is too small for the model.
+        Raises InvalidRequestError for a prefix that is too small for the model, and Cancelled once the token is set.
         """
         client, model = self._opened(), self._settings().model
         kept: Fields = {"ttl": f"{ttl_seconds}s", "httpOptions": {"timeout": PATIENCE_MS}}
@@ -45,20 +54,29 @@ class CachingGoogleProvider(GoogleProvider):
         if tools:
             kept["tools"] = convert.tools(tools)
         config = types.CreateCachedContentConfig.model_validate_json(encode(kept))
-        name = self._simple(lambda: client.caches.create(model=model, config=config)).name
+        name = self._simple(lambda: client.caches.create(model=model, config=config), cancel_token).name
         if not name:
             raise TransportError("the service stored a prefix without giving it a name")
         with self._created_lock:
             self._created.add(name)
         return name
 
-    def delete_cache(self, name: str) -> None:
-        """Have the service forget a prefix. Raises ProviderError where it does not know the name (any more)."""
+    def delete_cache(self, name: str, *, cancel_token: CancelToken | None = None) -> None:
+        """Have the service forget a prefix.
+
+        Raises ProviderError where it does not know the name (any more), and Cancelled once the token is set; what was
+        not deleted then is deleted at shutdown.
+        """
         client = self._opened()
         with self._created_lock:
             self._created.discard(name)
         config = types.DeleteCachedContentConfig(http_options=types.HttpOptions(timeout=PATIENCE_MS))
-        self._simple(lambda: client.caches.delete(name=name, config=config))
+        try:
+            self._simple(lambda: client.caches.delete(name=name, config=config), cancel_token)
+        except Cancelled:
+            with self._created_lock:
+                self._created.add(name)
+            raise
 
     def shutdown(self) -> None:
         """Delete the caches made here and close all connections. Calls made afterwards raise UsageError."""

@@ -24,6 +24,7 @@ from turnproof.messages import (
     ToolResult,
 )
 
+from .._roles import refuse_misplaced
 from . import convert
 from .names import wire_name
 
@@ -69,7 +70,8 @@ class Row(Generic[V]):
 
 
 def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
-    """The row of a message for a model."""
+    """The row of a message for a model. Raises InvalidRequestError for a call or a result in the wrong message."""
+    refuse_misplaced(message)
     made: Row[V] = Row(message.role == "model", marked=any(part.cache is not None for part in message.parts))
     parts: list[V] = []
     says_something = False
@@ -80,7 +82,7 @@ def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
             made.results.append(Result(part.call_id, name, codec.part(response), tuple(map(codec.part, beside)), part))
             continue
         sent = _part(part, model, first=not made.calls)
-        if sent is None:
+        if sent is None or (isinstance(part, Thought) and not made.model):
             continue
         if isinstance(part, FunctionCall):
             made.calls.append(Call(part.id, wire_name(part.name)))

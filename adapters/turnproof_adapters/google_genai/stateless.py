@@ -14,18 +14,20 @@ from typing import Any
 from google import genai
 
 from turnproof.cancel import CancelToken
+from turnproof.errors import InvalidRequestError
 from turnproof.messages import Message, ProviderResponse, ToolSchema
 from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
 
 from .._answers import Listeners, with_structured_output
 from .._memo import encode
 from .answers import Assembler, whole
-from .arrange import contents
+from .arrange import Arrangement, arranged
 from .asking import Request
 from .encode import Encoder
 from .managed import CachingGoogleProvider
 from .names import restorer
 from .request import Fields
+from .rows import V
 from .splice import supported
 
 
@@ -67,26 +69,34 @@ class GoogleStateless(CachingGoogleProvider):
         client, settings = self._opened(), self._settings()
         if cancel_token is not None:
             cancel_token.raise_if_cancelled()
-        fields = settings.fields(system_instruction, tools, response_schema)
-        request = self._request(client, settings.model, messages, fields)
+        marked = self._annotated(messages, system_instruction, tools, cancel_token)
+        fields = settings.fields(marked.system, marked.tools, response_schema)
+        request = self._request(client, settings.model, marked.messages, fields)
         assembler = partial(Assembler, settings.model, restorer(lambda: _tool_names(messages, tools)))
         listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
         caller = self._caller(fields.get("cachedContent"))
-        if on_chunk is not None:
-            response = caller.streamed(request.stream, assembler(listeners, token=cancel_token), cancel_token)
-        else:
-            response = caller.whole(request.whole, partial(whole, assembler), listeners, cancel_token)
+        with self._telling_of_lost_caches():
+            if on_chunk is not None:
+                response = caller.streamed(request.stream, assembler(listeners, token=cancel_token), cancel_token)
+            else:
+                response = caller.whole(request.whole, partial(whole, assembler), listeners, cancel_token)
         return with_structured_output(response, response_schema)
 
     def _request(self, client: genai.Client, model: str, messages: Sequence[Message], fields: Fields) -> Request:
         if not supported():
-            return Request.plain(client, model, contents(messages, model), fields)
-        # An arrangement without a single content is refused by the API, and says why better than we could.
-        sent = self._encoder.arranged(messages).finish() or [b""]
+            return Request.plain(client, model, _askable(arranged(messages, model)).finish(), fields)
+        sent = _askable(self._encoder.arranged(messages)).finish()
         # The ends are put on before joining: the long run in the middle is copied once.
         sent[0] = b'{"contents":[' + sent[0]
         sent[-1] += b"]," + encode(fields)[1:] if fields else b"]}"
         return Request.spliced(client, model, b",".join(sent))
+
+
+def _askable(arrangement: Arrangement[V]) -> Arrangement[V]:
+    """The arrangement. Raises InvalidRequestError for one that the API would refuse whatever the question is."""
+    if arrangement.problem is not None:
+        raise InvalidRequestError(f"the Gemini API does not answer this conversation: {arrangement.problem}")
+    return arrangement
 
 
 def _tool_names(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Iterator[str]:

@@ -13,7 +13,7 @@ from ..driver.providers import shared_ssl_context
 from ..emulator.run import CANARY_KEY
 from ..errors import ProviderError
 from ..foreign import normalise, normalise_legacy
-from ..gc import TruncateGC
+from ..gc import GCConfig, TruncateGC
 from ..messages import Message
 from ..provider import Binding, Conversation, Endpoint, OnChunk, Path, PlainCall
 from .conversations import QUESTION, Answer, conversation, half
@@ -99,7 +99,7 @@ class _PathCaller:
     def _kept(self) -> list[Message]:
         """What a collection leaves of the history: its younger half, in whole turns."""
         keep = half(self._count, tools=self._tools_claimed)
-        return list(TruncateGC(keep_turns=keep).collect(self._history).messages)
+        return list(TruncateGC().collect(self._history, config=GCConfig(keep_turns=keep)).messages)
 
     def _replace_provider(self) -> None:
         """Another provider, which has answered before, if not in this conversation: its connection is open."""

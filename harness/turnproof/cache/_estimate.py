@@ -1,38 +1,35 @@
-"""A cheap upper guess of how many tokens a prefix has, good enough to leave out marks that can do nothing."""
+"""Whether a prefix may be large enough to be cached: by the project's ruler, and generously."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
-import msgspec
+from ..messages import Message, ToolSchema
+from ..tokens import message_tokens, text_tokens, tool_tokens
 
-from ..messages import Message, Text, Thought, ToolSchema
-
-CHARACTERS_A_TOKEN = 2
-"""Few characters a token: a prefix that might be large enough is marked. A mark in vain costs nothing."""
+GENEROSITY = 2
+"""A prefix may have as many tokens as this times the ruler's: dense text does. A mark in vain costs nothing."""
 
 
 class Estimate:
     """Sizes add up in wire order. Only as much of a history is looked at as it takes to reach the minimum."""
 
     def __init__(self) -> None:
-        self._characters = 0
+        self._tokens = 0
 
     def add_tool(self, tool: ToolSchema) -> None:
-        """Count a tool's name, description and schema."""
-        self._characters += len(tool.name) + len(tool.description) + len(msgspec.json.encode(tool.parameters))
+        """Count a tool."""
+        self._tokens += GENEROSITY * tool_tokens(tool)
 
     def add_text(self, text: str) -> None:
         """Count the system text."""
-        self._characters += len(text)
+        self._tokens += GENEROSITY * text_tokens(text)
 
-    def reaches(self, tokens: int, messages: Sequence[Message] = ()) -> bool:
+    def reaches(self, minimum: int, messages: Iterable[Message] = ()) -> bool:
         """Whether what was added, and these messages after it, may have that many tokens."""
-        wanted = tokens * CHARACTERS_A_TOKEN - self._characters
+        wanted = minimum - self._tokens
         for message in messages:
             if wanted <= 0:
                 break
-            for part in message.parts:
-                # An image or a document has far fewer tokens than bytes; counting it high only adds a mark.
-                wanted -= len(part.text) if isinstance(part, Text | Thought) else len(msgspec.json.encode(part))
+            wanted -= GENEROSITY * message_tokens(message)
         return wanted <= 0

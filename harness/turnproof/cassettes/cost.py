@@ -16,10 +16,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from ..dialects.tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 from ..errors import UsageError
-from ..messages import FileRef, InlineData, Part, Text, Thought, ToolResult, ToolSchema, to_builtins
 from ..scenarios.model import Scenario, ScriptRound, Turn
+from ..tokens import json_tokens, part_tokens, text_tokens, tool_tokens
 
 DEFAULT_MAX_OUTPUT = 8192
 """Room for an answer, in tokens, where a scenario's `max_tokens` does not say otherwise."""
@@ -127,7 +126,7 @@ def _requests(scenario: Scenario) -> Iterator[_Sent]:
         tools = turn.tools if turn.tools is not None else tools
         if "clear" in turn.before:
             history = answers = 0
-        frame = text_tokens(system or "") + sum(map(_tool_tokens, tools))
+        frame = text_tokens(system or "") + sum(map(tool_tokens, tools))
         history += sum(map(part_tokens, turn.user))
         for number, answer in enumerate(turn.rounds):
             output = sum(part_tokens(reply.part) for reply in answer.parts)
@@ -147,20 +146,3 @@ def _result_tokens(turn: Turn, answer: ScriptRound) -> int:
     return sum(
         json_tokens(script.error or script.result) + sum(map(part_tokens, script.attachments)) for script in scripts
     )
-
-
-def _tool_tokens(tool: ToolSchema) -> int:
-    return text_tokens(tool.name) + text_tokens(tool.description) + json_tokens(tool.parameters)
-
-
-def part_tokens(part: Part) -> int:
-    """Tokens of one part, by the same ruler as everywhere."""
-    match part:
-        case Text() | Thought():
-            return text_tokens(part.text)
-        case InlineData() | FileRef():
-            return IMAGE_TOKENS if part.mime_type.startswith("image/") else DOCUMENT_TOKENS
-        case ToolResult():
-            return json_tokens(part.result) + sum(map(part_tokens, part.attachments))
-        case _:
-            return json_tokens(to_builtins(part))

@@ -17,6 +17,7 @@ from pathlib import Path
 from ..cassettes import Cassette, Player, cassette_path, load, overlaid
 from ..cassettes.format import how_to_record
 from ..cassettes.proxy import ProxyTarget
+from ..controls import CONTROLS
 from ..dialects.base import Dialect
 from ..driver import Backend, RunSpec
 from ..emulator import CassetteResponder, Responder, ScriptResponder, ServerRun
@@ -70,8 +71,8 @@ class Backends:
         return words.pop() if len(words) == 1 else "mixed"
 
     def backend_of(self, spec: str) -> Backend:
-        """What answers an adapter."""
-        return self._choices[spec].backend
+        """What answers an adapter; a control, which is no subject of the run, is always emulated."""
+        return self._choice(spec).backend
 
     def recorded(self, spec: str) -> str | None:
         """What the cassettes of an adapter were recorded from, in the words of a claim; None without a replay."""
@@ -95,11 +96,11 @@ class Backends:
 
     def backend_for(self, spec: RunSpec) -> Backend:
         """The backend of a run."""
-        return self._choices[spec.adapter].backend
+        return self.backend_of(spec.adapter)
 
     def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
         """The responder of a run."""
-        choice = self._choices[spec.adapter]
+        choice = self._choice(spec.adapter)
         if choice.backend == "live":
             return ProxyResponder(live_target(binding, dialect))
         if choice.folder is None:
@@ -135,6 +136,9 @@ class Backends:
                     where = f"{cassette.adapter} {cassette.scenario}: turn {item.turn} round {item.round}"
                     lines.append(f"{where}: recorded and not played")
         return lines
+
+    def _choice(self, spec: str) -> Choice:
+        return Choice("emulate") if spec in CONTROLS.values() else self._choices[spec]
 
     def _cassette(self, root: Path, adapter: str, scenario: str, path: str | None) -> Cassette:
         cassette = self._load(cassette_path(root, adapter, scenario), adapter, scenario)

@@ -6,7 +6,7 @@ A campaign is driven by pytest (one item a verdict), but knows nothing of it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ..dialects import dialect
 from ..driver import Lab, RunSpec
@@ -15,14 +15,19 @@ from ..runlog import ResultLine, RunWriter, TranscriptLine
 from ..scenarios import Scenario
 from ..subject import Subject
 from ..transcript import RunKey, Transcript
-from ..verdict import Status, Verdict
+from ..verdict import Status, Verdict, inconclusive
 from ..view import View
 from .deciding import Claimed, decide
 from .plan import Item, Plan
+from .sweep import Sweep
 
 
 class Campaign:
-    """Makes the plan's runs in a lab, then gives the verdict of each item."""
+    """Makes the plan's runs in a lab, then gives the verdict of each item.
+
+    `control` is asked first. Where it says why the harness is `broken`, no run is made, and every verdict is
+    inconclusive for that reason.
+    """
 
     def __init__(
         self,
@@ -33,6 +38,8 @@ class Campaign:
         scenarios: Sequence[Scenario],
         writer: RunWriter | None = None,
         progress: Callable[[int, int, str], None] = lambda done, total, what: None,
+        control: Callable[[], str] = lambda: "",
+        sweep: Sweep | None = None,
     ) -> None:
         self.plan = plan
         self.adapters = adapters
@@ -44,25 +51,38 @@ class Campaign:
         self._progress = progress
         self._views: dict[str, list[View]] = {spec: [] for spec in adapters}
         self._measured = False
+        self._control = control
+        self._sweep = sweep
+        self._done = 0
+        self.broken = ""
         self.stop = threading.Event()
 
     def measure(self) -> None:
-        """Make every run, once."""
+        """Make every run, once; what is swept comes last."""
         if self._measured:
             return
         self._measured = True
-        total = len(self.plan.runs)
-        done = 0
+        self.broken = self._control()
+        if self.broken:
+            return
+        self._run(self.plan.runs)
+        if self._sweep is not None:
+            self._run([run for spec in self.adapters for run in self._points(self._sweep, spec)])
+
+    def _points(self, sweep: Sweep, spec: str) -> Iterator[RunSpec]:
+        return sweep.runs(self.plan, spec, self.adapters[spec], self._views[spec])
+
+    def _run(self, runs: Sequence[RunSpec]) -> None:
+        total = self._done + len(runs)
         kept: dict[tuple[str, RunKey], tuple[Transcript, str]] = {}
 
         def keep(spec: RunSpec, transcript: Transcript) -> None:
-            nonlocal done
-            done += 1
-            self._progress(done, total, str(spec.key))
+            self._done += 1
+            self._progress(self._done, total, str(spec.key))
             kept[spec.adapter, spec.key] = transcript, self._keep(spec, transcript)
 
-        self._lab.run_all(self.plan.runs, keep, self.stop)
-        for spec in self.plan.runs:  # in the plan's order, whatever order they ended in
+        self._lab.run_all(runs, keep, self.stop)
+        for spec in runs:  # in the plan's order, whatever order they ended in
             transcript, digest = kept[spec.adapter, spec.key]
             wire = dialect(self.adapters[spec.adapter].dialect)
             self._views[spec.adapter].append(View(transcript, wire, spec.scenario, digest))
@@ -83,7 +103,10 @@ class Campaign:
         """The item's verdict; recorded as a result."""
         subject = self.adapters[item.adapter]
         claimed = Claimed.by(subject, self._scenarios)
-        verdict = decide(item.requirement, item.path, self._views[item.adapter], claimed)
+        if self.broken:
+            verdict = inconclusive(self.broken)
+        else:
+            verdict = decide(item.requirement, item.path, self._views[item.adapter], claimed)
         line = ResultLine(adapter=subject.name, requirement=item.requirement.id, path=item.path, verdict=verdict)
         self.results.append(line)
         return verdict

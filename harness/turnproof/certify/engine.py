@@ -12,20 +12,24 @@ from ..declarations import with_settings
 from ..driver import Lab
 from ..errors import UsageError
 from ..evidence import EvidenceStore
+from ..exits import Exit
 from ..known_issues import accept, append_accepted, apply_known_issues
 from ..parity import compare_paths, stale
 from ..reports import write_reports
 from ..reports.progress import progress
 from ..requirements import Level, Requirement, Suite, load_suite
-from ..runlog import RequirementLine, RunWriter, read_run
+from ..runlog import ControlResult, RequirementLine, RunWriter, read_run
+from ..scenarios.sweep import is_point
 from ..subject import Subject
 from .backends import Backends, choose_backend
 from .campaign import Campaign, exit_code
+from .control import broken, certify_controls
 from .heading import adapter_line, header
 from .options import CertifyOptions
 from .plan import plan, select
 from .running import run_items
 from .scenarios import chosen_scenarios, suite_scenarios
+from .sweep import Sweep, base_patterns
 
 
 def certify(options: CertifyOptions) -> int:
@@ -36,31 +40,55 @@ def certify(options: CertifyOptions) -> int:
     """
     started = time.monotonic()
     subjects = _subjects(options)
-    backends = Backends({spec: choose_backend(spec, subject, options.backend) for spec, subject in subjects.items()})
+    # In full means every event, also those that only a cancel leads to, and no cassette has them.
+    wanted = options.backend or ("emulate" if options.depth == "full" else None)
+    backends = Backends({spec: choose_backend(spec, subject, wanted) for spec, subject in subjects.items()})
     lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
     with lab:
         lab.warm(package.replace("-", "_") for subject in subjects.values() for package in subject.packages)
         suite = load_suite()
         requirements = select(suite.requirements, options.only, options.skip, options.profiles)
         every = suite_scenarios(suite)
-        scenarios = chosen_scenarios(every, options.scenarios)
+        scenarios = chosen_scenarios(every, base_patterns(options.scenarios))
+        sweep = _sweep(options, backends)
         the_plan = plan(subjects, suite, scenarios, requirements, path=options.path, depth=options.depth)
         for spec, subject in subjects.items():
             backends.prepare(spec, subject, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
+        store = EvidenceStore(options.out / "evidence")
+        controls = certify_controls(lab, suite, (subject.dialect for subject in subjects.values()), store)
         with RunWriter(options.out / "run.ndjson") as writer:
-            _write_head(writer, options, suite, subjects, backends)
-            store = EvidenceStore(options.out / "evidence")
-            campaign = Campaign(the_plan, subjects, lab, store, every, writer, progress=progress())
+            _write_head(writer, options, suite, subjects, backends, controls)
+            campaign = Campaign(
+                the_plan,
+                subjects,
+                lab,
+                store,
+                every,
+                writer,
+                progress=progress(),
+                control=lambda: broken(controls),
+                sweep=sweep,
+            )
             _run(campaign, writer, options, store)
             code = _conclude(campaign, writer, options, suite, requirements, started)
     write_reports(read_run(options.out / "run.ndjson"), options.out, store)
-    for talk in (*backends.mismatches, *backends.unplayed()):
+    swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
+    for talk in (*backends.mismatches, *backends.unplayed(), *swept):
         print(talk, file=sys.stderr)
     for spec, reasons in the_plan.left_out.items():
         lacking = ", ".join(sorted({feature for reason in reasons for feature in reason.split(", ")}))
         left = f"{reasons.total()} of {the_plan.considered[spec]} scenarios left out"
         print(f"{spec}: {left}; they need what is not claimed: {lacking}", file=sys.stderr)
     return code
+
+
+def _sweep(options: CertifyOptions, backends: Backends) -> Sweep | None:
+    """What is swept. Raises UsageError for a point that is asked for by name where nothing is swept."""
+    if options.depth == "full":
+        return Sweep([spec for spec in options.adapters if backends.backend_of(spec) == "emulate"], options.scenarios)
+    if asked := next(filter(is_point, options.scenarios), None):
+        raise UsageError(f"{asked!r} is a point of the sweep, which a full certification makes: add --depth full")
+    return None
 
 
 def _subjects(options: CertifyOptions) -> dict[str, Subject]:
@@ -95,6 +123,12 @@ def _conclude(
     started: float,
 ) -> int:
     """Apply the known issues, write results and footer; the exit code."""
+    if campaign.broken:
+        for line in campaign.results:
+            writer.write(line)
+        print(campaign.broken, file=sys.stderr)
+        writer.finish(Exit.FAULT, time.monotonic() - started, (campaign.broken,))
+        return Exit.FAULT
     known = options.config.settings.known_issue
     ids = {requirement.id for requirement in suite.catalogue}
     results, problems = apply_known_issues(campaign.results, known, date.today(), ids)
@@ -110,7 +144,12 @@ def _conclude(
 
 
 def _write_head(
-    writer: RunWriter, options: CertifyOptions, suite: Suite, subjects: Mapping[str, Subject], backends: Backends
+    writer: RunWriter,
+    options: CertifyOptions,
+    suite: Suite,
+    subjects: Mapping[str, Subject],
+    backends: Backends,
+    controls: tuple[ControlResult, ...],
 ) -> None:
     writer.write(
         header(
@@ -121,6 +160,7 @@ def _write_head(
             seed=options.seed,
             command=options.command,
             reproduce=options.reproduce,
+            controls=controls,
         )
     )
     for requirement in suite.requirements:

@@ -7,6 +7,7 @@ and a mutant whose runs equal the control's never broke anything.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -237,7 +238,8 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     """The kill matrix of one adapter, as it stands in `mutants.json`.
 
     `only` are the patterns it was limited to. `control` are the MUSTs that the unbroken adapter violates, which leaves
-    their mutants without a control. `requirements` says what the mutants prove of each requirement.
+    their mutants without a control. `requirements` says what the mutants prove of each requirement. `median_others` is
+    how many others a caught mutant trips, in the middle of them: a suite that screams says little.
     """
 
     schema: str = "turnproof.mutants/1"
@@ -253,6 +255,7 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     control: dict[str, str]
     mutants: tuple[Row, ...]
     requirements: dict[str, Standing]
+    median_others: float = 0
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -265,6 +268,12 @@ class Standing(msgspec.Struct, frozen=True):
     caught: tuple[str, ...] = ()
     alone: tuple[str, ...] = ()
     tripped: tuple[str, ...] = ()
+
+
+def median_others(rows: Iterable[Row]) -> float:
+    """The median of the other requirements that a caught mutant trips; 0 where none was caught."""
+    counts = [len(row.trips) for row in rows if row.outcome is Outcome.CAUGHT]
+    return statistics.median(counts) if counts else 0
 
 
 def standings(requirements: Iterable[Requirement], rows: Sequence[Row]) -> dict[str, Standing]:

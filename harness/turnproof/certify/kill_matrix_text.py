@@ -35,7 +35,8 @@ def print_matrix(matrix: Matrix, file: TextIO) -> None:
     _findings(console, matrix)
     counts = ", ".join(f"{count} {name}" for name, count in matrix.counts.items()) or "nothing to do"
     runs = sum(row.runs for row in matrix.mutants)
-    console.print(Text(f"{len(matrix.mutants)} mutants of {matrix.adapter}: {counts} ({runs} runs)"))
+    middle = f"; half of those caught trip at most {matrix.median_others:g} others" if "caught" in matrix.counts else ""
+    console.print(Text(f"{len(matrix.mutants)} mutants of {matrix.adapter}: {counts} ({runs} runs){middle}"))
 
 
 def _table(console: Console, matrix: Matrix) -> None:

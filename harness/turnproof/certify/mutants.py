@@ -30,7 +30,8 @@ from ..subject import Subject, SubjectKind
 from ..transcript import RunKey, Transcript
 from ..view import View
 from .deciding import lacking_for, spelled
-from .kill_matrix import Bench, Judge, Matrix, Outcome, Row, not_claimed_row, standings
+from .kill_matrix import Bench, Judge, Matrix, Outcome, Row, median_others, not_claimed_row, standings
+from .kill_matrix_page import matrix_page
 from .kill_matrix_text import print_matrix
 from .options import MutantsOptions
 from .scenarios import suite_scenarios
@@ -52,7 +53,7 @@ class Trial:
 
 
 def mutants(options: MutantsOptions) -> int:
-    """Run the mutants, print the kill matrix (or JSON), write `mutants.json`, and return the exit code.
+    """Run the mutants, print the kill matrix (or JSON), write it as `mutants.json` and `mutants.html`; the exit code.
 
     0 when every mutant was caught; 1 for a survivor, a crash, a mutant that never broke anything, or a control that
     does not hold; 2 when a check or the harness failed on one; 3 when nothing was measured. Raises UsageError for
@@ -91,10 +92,12 @@ def mutants(options: MutantsOptions) -> int:
         control=control,
         mutants=rows,
         requirements=standings(_within_reach(requirements, rows, subject.kind), rows),
+        median_others=median_others(rows),
     )
     text = msgspec.json.format(msgspec.json.encode(matrix), indent=2).decode()
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "mutants.json").write_text(text + "\n")
+    (options.out / "mutants.html").write_text(matrix_page(matrix))
     if options.json:
         print(text)
     else:

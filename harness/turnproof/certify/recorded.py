@@ -10,14 +10,16 @@ from ..errors import UsageError
 from ..evidence import EvidenceStore
 from ..runlog import Run, TranscriptLine
 from ..scenarios import Scenario
+from ..scenarios.sweep import scenario_named
 from ..view import View
 
 
 def recorded_view(run: Run, line: TranscriptLine, store: EvidenceStore, scenarios: Mapping[str, Scenario]) -> View:
     """One transcript of a run. Raises UsageError when its evidence is missing or damaged, or its scenario is gone."""
     name = line.key.scenario
-    if name not in scenarios:
+    scenario = scenario_named(name, scenarios)
+    if scenario is None:
         hint = did_you_mean(name, scenarios)
         raise UsageError(f"scenario {name!r} of this run is no longer part of its suite{hint}")
     wire = dialect(run.adapters[line.adapter].dialect)
-    return View(store.get(line.digest), wire, scenarios[name], line.digest)
+    return View(store.get(line.digest), wire, scenario, line.digest)

@@ -1,4 +1,4 @@
-"""The scenarios of a suite: YAML files in its package's `scenarios` folder."""
+"""The scenarios of a suite: YAML files in its package's `scenarios` folder; and somebody's own, each in a file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from .._suggest import did_you_mean
 from ..errors import UsageError
 from ..requirements import Suite
-from ..scenarios import Scenario, load_all
+from ..scenarios import Scenario, load, load_all
 
 
 def suite_scenarios(suite: Suite) -> list[Scenario]:
@@ -20,14 +20,30 @@ def suite_scenarios(suite: Suite) -> list[Scenario]:
     return list(load_all(folder).values())
 
 
+def is_file(pattern: str) -> bool:
+    """Whether this names a file of somebody's own, and not scenarios of the suite."""
+    return pattern.endswith(".yaml")
+
+
+def files_among(patterns: Sequence[str]) -> tuple[str, ...]:
+    """The absolute paths of the files among some patterns."""
+    return tuple(str(Path(pattern).absolute()) for pattern in patterns if is_file(pattern))
+
+
 def chosen_scenarios(scenarios: Sequence[Scenario], patterns: Sequence[str]) -> list[Scenario]:
-    """The scenarios whose names match (all without patterns). Raises UsageError for a pattern that matches none."""
+    """The scenarios whose names match (all without patterns), and those in the files among the patterns.
+
+    Raises UsageError for a pattern that matches none, and ScenarioError for a file that is wrong or not there.
+    """
     names = [scenario.name for scenario in scenarios]
-    for pattern in patterns:
+    own = {scenario.name: scenario for scenario in map(load, filter(is_file, patterns))}
+    globs = [pattern for pattern in patterns if not is_file(pattern)]
+    for pattern in globs:
         if not any(fnmatchcase(name, pattern) for name in names):
             raise UsageError(f"no scenario matches {pattern!r}{did_you_mean(pattern, names)}")
-    return [
+    chosen = [
         scenario
         for scenario in scenarios
-        if not patterns or any(fnmatchcase(scenario.name, pattern) for pattern in patterns)
+        if scenario.name not in own and (not patterns or any(fnmatchcase(scenario.name, pattern) for pattern in globs))
     ]
+    return [*chosen, *own.values()]

@@ -15,6 +15,7 @@ from ..pytest_plugin import RequirementItems
 from ..requirements import load_suite
 from .backends import Backends, choose_backend
 from .campaign import Campaign
+from .control import broken, certify_controls
 from .plan import plan, select
 from .scenarios import suite_scenarios
 
@@ -32,4 +33,15 @@ def open_campaign(adapters: Sequence[str], only: Sequence[str], config: pytest.C
     lab.__enter__()
     config.add_cleanup(lambda: lab.__exit__(None, None, None))
     config.add_cleanup(folder.cleanup)
-    return RequirementItems(Campaign(the_plan, subjects, lab, EvidenceStore(Path(folder.name)), scenarios))
+    store = EvidenceStore(Path(folder.name))
+    dialects = [subject.dialect for subject in subjects.values()]
+    return RequirementItems(
+        Campaign(
+            the_plan,
+            subjects,
+            lab,
+            store,
+            scenarios,
+            control=lambda: broken(certify_controls(lab, suite, dialects, store)),
+        )
+    )

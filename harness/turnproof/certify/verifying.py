@@ -13,8 +13,9 @@ from ..requirements import Suite, load_suite
 from ..runlog import AdapterLine, ResultLine, Run, run_digest
 from ..scenarios import Scenario
 from ..subject import OPERATIONS
-from ..verdict import Status, Verdict
+from ..verdict import Status, Verdict, inconclusive
 from ..view import View
+from .control import broken, judged_again
 from .deciding import Claimed, decide
 from .recorded import recorded_view
 from .scenarios import suite_scenarios
@@ -53,7 +54,14 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
         suite = load_suite(suite.package, run.header.profiles)
     scenarios = suite_scenarios(suite)
     views = _views(run, store, suite, scenarios)
-    problems = []
+    problems = [problem for control in run.header.controls for problem in judged_again(control, store, suite)]
+    if nothing_judged := broken(run.header.controls):
+        wrong = inconclusive(nothing_judged)
+        return problems + [
+            f"{_name(line)}: was {line.verdict.status}, but the control failed and nothing could be judged"
+            for line in run.results
+            if line.verdict != wrong
+        ]
     for line in run.results:
         adapter = run.adapters[line.adapter]
         try:
@@ -79,7 +87,10 @@ def _verdict(
 ) -> Verdict:
     declared = [Difference(name, "declared when the run was made") for name in adapter.declared]
     operations = adapter.operations if adapter.kind == "session" else OPERATIONS
-    claimed = Claimed(Capabilities(**adapter.capabilities), declared, scenarios, adapter.kind, operations)
+    # JSON has no sets: a list of traits would claim none of them.
+    wire = frozenset(adapter.capabilities.get("wire", ()))
+    claims = Capabilities(**{**adapter.capabilities, "wire": wire})
+    claimed = Claimed(claims, declared, scenarios, adapter.kind, operations)
     return decide(suite.catalogue[line.requirement], line.path, views, claimed, suite.registry)
 
 

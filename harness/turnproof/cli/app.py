@@ -10,6 +10,7 @@ from .bench import bench
 from .certify import certify
 from .compare import compare
 from .explain import explain
+from .explore import explore
 from .gate import gate
 from .listing import listing
 from .mutants import mutants
@@ -57,6 +58,7 @@ app.command()(gate)
 app.command()(record)
 app.command()(serve)
 app.command()(bench)
+app.command()(explore)
 app.command()(mutants)
 app.command()(report)
 app.command()(verify)

@@ -98,15 +98,16 @@ def _measure(options: CertifyOptions, *, json: bool, verbose: bool) -> Exit:
 
 
 def _tell(run_file: Path, *, json: bool, verbose: bool) -> None:
+    from ..evidence import EvidenceStore
     from ..reports import certification, certification_json, print_summary
     from ..runlog import read_run
 
     run = read_run(run_file)
-    found = certification(run)
     if json:
+        found = certification(run, EvidenceStore(run_file.parent / "evidence"))
         sys.stdout.write(certification_json(found).decode())
     else:
-        print_summary(run, found, verbose=verbose)
+        print_summary(run, certification(run), verbose=verbose)
 
 
 def configured_out(file: Path | None, out: str | None) -> Path:

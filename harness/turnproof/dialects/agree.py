@@ -12,13 +12,28 @@ import re
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
-from ..messages import JSON, FileRef, FunctionCall, InlineData, Message, Text, Thought, ToolResult, thaw
+from ..messages import (
+    JSON,
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Text,
+    Thought,
+    ToolResult,
+    thaw,
+)
 from .atoms import Atom, Side, atoms, media_key, same_json, token_of, unpaired
 from .base import WireDifference
 from .naming import NameMap
 from .wording import leaves, parses_to, same_but_for_borders, without_tagged
 
 _SPACE = re.compile(r"\s+")
+
+_FENCE = 32
+"""Characters that a text may have beside the code that it tells."""
 
 
 class Comparison:
@@ -48,7 +63,8 @@ class Comparison:
 
     def may_omit(self, atom: Atom) -> bool:
         """Whether an atom that is no text, thought, call or result may be missing."""
-        return self.is_foreign(atom)
+        told = self._is_others_code(atom) and any(_tells(sent, atom) for sent in self.sent)
+        return told or self.is_foreign(atom)
 
     def is_foreign(self, atom: Atom) -> bool:
         """Whether a part came from another dialect."""
@@ -104,6 +120,8 @@ class Comparison:
     # -- where the rows part
 
     def _region(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:
+        for side in ("user", "model", "system"):
+            ours, theirs = self._same_words(ours, theirs, side)
         ours = [atom for atom in ours if not _is_blank(atom)]
         theirs = [atom for atom in theirs if not _is_blank(atom)]
         for same in (self._same_call, self._same_result, self._same_thought):
@@ -143,6 +161,14 @@ class Comparison:
             return False
         token = token_of_atom(held)
         return (token is not None and token == token_of_atom(sent)) or (held.text != "" and held.text == sent.text)
+
+    def _same_words(self, ours: list[Atom], theirs: list[Atom], side: Side) -> tuple[list[Atom], list[Atom]]:
+        """Texts that are the same to the letter once joined; a blank piece among them is part of the text."""
+        held, sent = ([atom for atom in row if atom.kind == "text" and atom.side == side] for row in (ours, theirs))
+        if "".join(atom.text for atom in held) != "".join(atom.text for atom in sent):
+            return ours, theirs
+        gone = set(map(id, (*held, *sent)))
+        return [atom for atom in ours if id(atom) not in gone], [atom for atom in theirs if id(atom) not in gone]
 
     def _texts(self, ours: list[Atom], theirs: list[Atom], side: Side) -> tuple[list[Atom], list[Atom]]:
         """Texts of one side may be joined or split; a thought or an instruction may stand in them as tagged text."""
@@ -223,6 +249,8 @@ class Comparison:
 
     def _added(self, atom: Atom) -> None:
         part = atom.part
+        if any(_tells(atom, each) for each in self.held if self._is_others_code(each)):
+            return
         if isinstance(part, ToolResult) and part.call_id in self._dangling_ids():
             if not part.is_error:
                 self.report("unlisted", atom.path, None, atom.shown(), violation=False)
@@ -236,6 +264,11 @@ class Comparison:
             self.report("unlisted", atom.path, None, part.text, violation=False)
             return
         self.report("invented", atom.path, None, atom.shown(), violation=True)
+
+    def _is_others_code(self, atom: Atom) -> bool:
+        data = atom.part.provider_data
+        ran = isinstance(atom.part, ExecutableCode | CodeExecutionResult)
+        return ran and (data is None or data.dialect != self.dialect)
 
     def _dangling_ids(self) -> set[str]:
         ids = {atom.part.id for atom in self.held if isinstance(atom.part, FunctionCall) and atom.path in self.dangling}
@@ -341,3 +374,10 @@ def media_key_of(atom: Atom) -> object:
 
 def _is_blank(atom: Atom) -> bool:
     return atom.kind == "text" and not atom.text.strip()
+
+
+def _tells(sent: Atom, code: Atom) -> bool:
+    """Whether a text is this code or what it gave, with little more than a fence around it."""
+    part = code.part
+    said = part.code if isinstance(part, ExecutableCode) else getattr(part, "output", "")
+    return bool(said) and said in sent.text and len(sent.text) - len(said) <= _FENCE

@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from ..messages import JSON, FinishReason, Message, Part, TokenUsage, ToolSchema
+from .sse import Spelling
 
 
 class Evidence(StrEnum):
@@ -290,6 +291,8 @@ class Dialect(Protocol):
     service: Service
     noise: Sequence[bytes]
     """What a stream may carry between events without a meaning (comments, pings): a client must read over it."""
+    spellings: Mapping[Spelling, str]
+    """How else the service, or a proxy in front of it, writes the same stream, and who is known to."""
     garbage: bytes
     """A frame of a stream that is none: a client must not take it for the end of an answer."""
     traits: frozenset[Trait]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from ..messages import JSON, Part, Text, ToolSchema, thaw
+from ..messages import JSON, Message, Part, Text, ToolSchema, thaw
 from .atoms import same_json
 from .base import Call, WireDifference
 from .naming import NameMap
@@ -42,6 +42,23 @@ def system_differences(
     reflowed = _squashed(instructions + "".join(absorbed)) == _squashed(sent)
     what = "unlisted" if reflowed else "system"
     return set(absorbed), [WireDifference(what, "$.system", instructions or None, sent or None, violation=not reflowed)]
+
+
+def settled_instructions(held: Sequence[Message], absorbed: set[str], call: Call) -> list[Message]:
+    """The conversation with each instruction in the place where the request may have it.
+
+    One that was `absorbed` into the system field stands there alone; one that the API has no role for may go out in
+    the user's name.
+    """
+    spoken = {part.text for one in call.messages if one.role == "user" for part in one.parts if isinstance(part, Text)}
+    settled = []
+    for message in held:
+        if message.role == "system" and message.text in absorbed:
+            message = Message(message.role, (), message.message_id)
+        elif message.role == "system" and message.text in spoken:
+            message = Message("user", message.parts, message.message_id)
+        settled.append(message)
+    return settled
 
 
 def _is_made_of(texts: Sequence[str], sent: str) -> bool:

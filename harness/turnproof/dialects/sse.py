@@ -1,4 +1,4 @@
-"""Server-sent events as bytes: split without losing one, and read without trusting them.
+"""Server-sent events as bytes: split without losing one, read without trusting them, and spelled in other ways.
 
 `frames()` cuts a body after each blank line; the pieces joined are the body, also when it ends in mid-frame.
 Line ends may be LF, CRLF or CR, as the standard allows.
@@ -7,7 +7,15 @@ Line ends may be LF, CRLF or CR, as the standard allows.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Literal, TypeAlias, assert_never
+
+Spelling: TypeAlias = Literal["lf", "crlf", "cr", "unspaced", "padded", "folded", "bom"]
+"""A way to write a stream that changes nothing of what it says (WHATWG HTML, section 9.2.6): the line end; `data:`
+without the blank behind it; blanks around the JSON; its data on several lines; a byte order mark in front of it."""
+
+_LINE_ENDS: dict[Spelling, bytes] = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 
 # Atomic: a single CRLF must not be taken for two line ends.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)+")
@@ -57,3 +65,21 @@ def is_event_stream(content_type: str, body: bytes) -> bool:
     if content_type:
         return content_type.split(";", 1)[0].strip().lower() == "text/event-stream"
     return body.lstrip().startswith((b"event:", b"data:", b":"))
+
+
+def respelled(events: Iterable[bytes], spelling: Spelling) -> Iterator[bytes]:
+    """A stream of JSON events, spelled in another way. An event that is no JSON object is not folded or padded."""
+    for position, event in enumerate(events):
+        match spelling:
+            case "unspaced":
+                yield re.sub(rb"(?m)^(data|event): ", rb"\1:", event)
+            case "padded":
+                yield re.sub(rb"(?m)^data: (\{.*)\}", rb"data:   \1   }", event)
+            case "folded":
+                yield re.sub(rb"(?m)^data: \{(.*)\}", rb"data: {\ndata: \1\ndata: }", event)
+            case "bom":
+                yield event if position else b"\xef\xbb\xbf" + event
+            case "lf" | "crlf" | "cr":
+                yield re.sub(rb"\r\n|\n|\r", _LINE_ENDS[spelling], event)
+            case _:
+                assert_never(spelling)

@@ -11,7 +11,7 @@ import queue
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
@@ -129,12 +129,13 @@ class Lab:
         for spec in every:
             pending.put(spec)
         finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException] = queue.SimpleQueue()
-        halt = stop or threading.Event()
+        over = threading.Event()
+        halts = [over, stop] if stop is not None else [over]
         count = min(self._jobs, len(every))
         while len(self._lines) < count:
             self._lines.append(self._line())
         threads = [
-            threading.Thread(target=self._feed, args=(line, pending, finished, halt), daemon=True)
+            threading.Thread(target=self._feed, args=(line, pending, finished, halts), daemon=True)
             for line in self._lines[:count]
         ]
         for thread in threads:
@@ -146,16 +147,16 @@ class Lab:
                     raise result
                 done(*result)
         finally:
-            halt.set()
+            over.set()
 
     def _feed(
         self,
         line: _Line,
         pending: queue.SimpleQueue[RunSpec],
         finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException],
-        halt: threading.Event,
+        halts: Sequence[threading.Event],
     ) -> None:
-        while not halt.is_set():
+        while not any(halt.is_set() for halt in halts):
             try:
                 spec = pending.get_nowait()
             except queue.Empty:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, MutableSequence, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..scenarios.model import Action
+from ..messages import Message
+from ..scenarios.model import Action, Injection
 from ..subject import Tool
 from ..transcript import Collected, Loaded, Reset, Reverted, Saved, Swapped
 from .control import ControlLost
@@ -45,6 +46,17 @@ class Operations:
 
         self._observed("revert", back)
         self._run.snapshot("revert")
+
+    def adopt(self, messages: Sequence[Message]) -> None:
+        """Have the session go on from a conversation that was held elsewhere."""
+        self._observed("adopt", lambda: self._needed("adopt")(self._run.handle, list(messages)))
+        self._run.snapshot("adopt")
+
+    def inject(self, injection: Injection) -> None:
+        """Let the model know of a command of the user's, and of what it said."""
+        command, outcome = injection.command, injection.outcome
+        self._observed("inject", lambda: self._needed("inject")(self._run.handle, command, outcome))
+        self._run.snapshot("inject")
 
     def configure(self, system: str | None, tools: Sequence[Tool]) -> None:
         """Another system text and other tools; no snapshot, as the history is no concern of it."""

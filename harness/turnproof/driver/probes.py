@@ -1,4 +1,4 @@
-"""Purity probes: the run's calls once more, on a fresh object, in another order, and from several threads.
+"""Purity probes: the run's calls once more, on a fresh object, in another order, from several threads and loops.
 
 `complete()` must send the same bytes each time; the server gives an identical request the identical reply, so
 only the requests are of interest.
@@ -6,16 +6,21 @@ only the requests are of interest.
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
 
+from .._coroutines import in_fresh_loops
 from ..transcript import CallBegan, Response
 from .job import Job
 from .recorder import Recorder
 from .tap import failed
+
+LOOPS = 2
+"""Calls that are made again in an event loop of their own: what belongs to the first shows in the second."""
 
 
 def run_probes(job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_provider: Callable[[], Any]) -> None:
@@ -33,8 +38,21 @@ def run_probes(job: Job, recorder: Recorder, calls: Sequence[CallBegan], open_pr
                     _resend(provider, call, recorder)
             case "threads":
                 _from_threads(open_provider(), calls, recorder)
+            case "loops":
+                _from_loops(open_provider(), calls, recorder)
     recorder.probe = ""
     recorder.control.ask("probe", "")
+
+
+def _from_loops(provider: Any, calls: Sequence[CallBegan], recorder: Recorder) -> None:
+    """Each call from inside an event loop of its own, one after the other: as programs do that call `asyncio.run()`."""
+
+    async def inside(call: CallBegan) -> None:
+        _resend(provider, call, recorder)
+
+    with in_fresh_loops():
+        for call in calls[:LOOPS]:
+            asyncio.run(inside(call))
 
 
 def _resend(provider: Any, call: CallBegan, recorder: Recorder) -> None:

@@ -6,9 +6,11 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from ..emulator.run import Arrived
 from ..messages import FunctionCall, TokenUsage
-from ..transcript import CallBegan, Cancelled, Chunk, Event, FunctionCallDetected, LateCallback, Thinking, UsageUpdate
+from ..transcript import CallBegan, Chunk, Event, FunctionCallDetected, LateCallback, Thinking, UsageUpdate
 from .control import Control
 
 SETTLE_LIMIT = 0.5
@@ -26,9 +28,7 @@ class Recorder:
         self.turn = -1
         self.call = -1
         self.probe = ""
-        self.cut_name = ""
-        self._cut: Callable[[], object] | None = None
-        self._stops = False
+        self._cut: tuple[Event, Callable[[], object]] | None = None
         self._seen = threading.Condition()
         self._text = self._thinking = self._calls = self._usages = self._shown = 0
         self._in_call = False
@@ -46,11 +46,11 @@ class Recorder:
         """The place in the run that the next event belongs to."""
         return {"turn": self.turn, "call": self.call, "probe": self.probe}
 
-    def begin_turn(self, cut_name: str, cut: Callable[[], object], *, stops: bool) -> None:
-        """A turn starts. `cut` is what cancels it, where the scenario says so; whether it `stops` the session."""
+    def begin_turn(self, told: Event, cut: Callable[[], object]) -> None:
+        """A turn starts. `cut` is what breaks it off, where the scenario says so, and `told` the event for it."""
         with self._seen:
             self._shown = 0
-        self.cut_name, self._cut, self._stops = cut_name, cut, stops
+        self._cut = told, cut
 
     def begin(self, began: CallBegan) -> None:
         """A provider call starts: the parent notes which exchanges follow."""
@@ -82,11 +82,12 @@ class Recorder:
             self._seen.notify_all()
 
     def cancel(self) -> None:
-        """Cancel the turn, once, and say where."""
-        cut, self._cut = self._cut, None
-        if cut is None:
+        """Break the turn off, once, and say where."""
+        found, self._cut = self._cut, None
+        if found is None:
             return
-        self.event(Cancelled(at=self.cut_name, stopped=self._stops, **self.where))
+        told, cut = found
+        self.event(replace(told, **self.where))
         cut()
 
     def _cancel_from_server(self, arrived: Arrived) -> None:

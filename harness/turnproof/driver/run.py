@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from ..cancel import CancelToken
@@ -15,7 +15,10 @@ from ..scenarios.model import Cut, Turn
 from ..subject import SessionReply, SessionSetup, SessionTurn, Subject
 from ..transcript import (
     CallBegan,
+    Cancelled,
+    Event,
     HistorySnapshot,
+    Interjected,
     Refused,
     Retried,
     SessionOpened,
@@ -74,7 +77,7 @@ class Run:
             tools=self.tools.tools,
             keep_turns=self.job.scenario.keep_turns,
             cache_plugin=self.providers.cache_plugin,
-            parallel_tools=not any(turn.cancel and "tool" in turn.cancel.at for turn in self.job.scenario.turns),
+            parallel_tools=not any(turn.cut and "tool" in turn.cut.at for turn in self.job.scenario.turns),
             flag=self.job.flag or self.session.flag,
         )
 
@@ -101,8 +104,7 @@ class Run:
         token = CancelToken()
         self.tools.begin(turn)
         self._cut = turn.cancel
-        stops = turn.cancel is not None and turn.cancel.by == "stop"
-        recorder.begin_turn(_cut_name(turn.cancel), self._stop if stops else token.cancel, stops=stops)
+        recorder.begin_turn(*self._breaking_off(turn, token))
         self._prepare(turn)
         if not turn.user:
             self.snapshot("actions")
@@ -117,16 +119,29 @@ class Run:
             self._report_usage()
         self.snapshot("turn")
 
+    def _breaking_off(self, turn: Turn, token: CancelToken) -> tuple[Event, Callable[[], object]]:
+        """What is done at the turn's cut, where it has one, and the event that tells of it."""
+        where = self.recorder.where
+        if (said := turn.interject) is not None:
+            return Interjected(at=_cut_name(said.cut), text=said.text, **where), lambda: self._interject(said.text)
+        stops = turn.cancel is not None and turn.cancel.by == "stop"
+        event = Cancelled(at=_cut_name(turn.cancel), stopped=stops, **where)
+        return event, self._stop if stops else token.cancel
+
     def _prepare(self, turn: Turn) -> None:
         if turn.system is not None or turn.tools is not None:
             self._system = turn.system if turn.system is not None else self._system
             if turn.tools is not None:
                 self.tools.declare(turn.tools)
             self._operations.configure(self._system, self.tools.tools)
+        if self.recorder.turn == 0 and self.job.scenario.given:
+            self._operations.adopt(self.job.scenario.given)
         for action in turn.before:
             self._operations.do(action)
         if turn.revert is not None:
             self._operations.revert(turn.revert)
+        if turn.inject is not None:
+            self._operations.inject(turn.inject)
 
     def _send(self, turn: Turn, token: CancelToken) -> TurnEnded:
         recorder = self.recorder
@@ -201,6 +216,13 @@ class Run:
         self.tools.flush()
         if not began.probe:
             self.calls.append(began)
+
+    def _interject(self, text: str) -> None:
+        assert self.session.interject is not None
+        try:
+            self.session.interject(self.handle, text)
+        except Exception as error:
+            self.refused("interject", error)
 
     def _stop(self) -> None:
         assert self.session.stop is not None

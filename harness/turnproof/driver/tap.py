@@ -44,6 +44,10 @@ class Tap:
         self.provider = provider
         self.recorder = recorder
 
+    def __getattr__(self, name: str) -> Any:
+        # What else a session may ask (a model's name, its window) the adapter answers, on both paths alike.
+        return getattr(self.provider, name)
+
     def _run(
         self,
         began: CallBegan,
@@ -183,7 +187,7 @@ class LegacyTap(Tap):
 
     def __getattr__(self, name: str) -> Any:
         # Optional methods (streaming with parts, cancellable batch calls) exist exactly where the adapter has them.
-        inner = getattr(self.provider, name)
+        inner = super().__getattr__(name)
         if name == "send_message_with_parts_streaming":
             return lambda parts, on_chunk, **options: self._stream(
                 Message.user(*parts), on_chunk, options, lambda chunk, opts: inner(parts, chunk, **opts), parts

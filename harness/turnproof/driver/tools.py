@@ -38,7 +38,7 @@ class ScriptedTools:
 
     def begin(self, turn: Turn) -> None:
         """Follow the script of this turn."""
-        self._script, self._cut = dict(turn.results), turn.cancel
+        self._script, self._cut = dict(turn.results), turn.cut
         self._count = itertools.count()
 
     def ended(self, call: FunctionCall, result: ToolResult) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from ..cassettes.match import digest
 from ..dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireEvent
-from ..messages import FinishReason, Text
+from ..messages import FinishReason, Message, Text
 from .run import Exchange, Responder, ServerRun
 
 if TYPE_CHECKING:
@@ -30,17 +30,27 @@ MISMATCH_STATUS = 418
 def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
     """Rounds since the user spoke: which scripted reply is due.
 
-    A round is a message of results, or an answer of the model that was paused and is sent back to be gone on with.
+    A round is a message of results, an answer of the model that was paused and is sent back to be gone on with, or
+    what the user says in between; results and what is said right behind them are one.
     Where the armed turn is known, the user's words are looked for: an adapter may put text of its own beside results.
     """
     said = "".join(part.text for part in turn.user if isinstance(part, Text)) if turn is not None else ""
     known = any(message.role == "user" and said in message.text for message in call.messages)
     rounds = 1 if call.messages and call.messages[-1].role == "model" else 0
-    for message in reversed(call.messages):
+    interjected = turn.interject.text if turn is not None and turn.interject is not None else None
+    for older, message in _newest_first(call):
         if message.role == "user" and (not known or said in message.text):
             break
         rounds += message.role == "tool"
+        if interjected is not None and message.role == "user" and interjected in message.text:
+            rounds += older is None or older.role != "tool"
     return rounds
+
+
+def _newest_first(call: Call) -> Iterator[tuple[Message | None, Message]]:
+    """Each message with the one before it."""
+    for index in range(len(call.messages) - 1, -1, -1):
+        yield call.messages[index - 1] if index else None, call.messages[index]
 
 
 def _account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None]]:

@@ -158,7 +158,7 @@ class ServerRun:
 
     def take_cut(self, round_: int) -> Cut | None:
         """The cancel point on the wire for this round, once."""
-        cut = self.turn.cancel if self.turn is not None and not self.probe else None
+        cut = self.turn.cut if self.turn is not None and not self.probe else None
         if cut is None or self._cut_done or cut.round != round_ or cut.at not in ("event", "batch"):
             return None
         self._cut_done = True

@@ -11,11 +11,12 @@ import contextlib
 import socket
 import struct
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 
 from aiohttp import web
 
 from ..dialects.base import Dialect, Rendered, WireEvent
+from ..dialects.sse import respelled
 from ..messages import FunctionCall, Text, Thought
 from ..scenarios.model import Cut, Fault
 from .run import Arrived, Exchange, ServerRun
@@ -73,6 +74,7 @@ class Writer:
     async def _events(self, fault: Fault | None, cut: Cut | None) -> None:
         events = self._rendered.events
         dialect = self._run.dialect
+        written = self._spelled(fault)
         fault_at = locate(dialect, self._rendered, fault.index, fault.after) if fault is not None else NOWHERE
         waits = cut is not None and cut.at == "event"
         cut_at = locate(dialect, self._rendered, cut.index, cut.after) if cut is not None and waits else NOWHERE
@@ -84,14 +86,14 @@ class Writer:
             self._check_peer()
             if fault is not None:
                 await self._before(fault, position == fault_at, event)
-            await self._put(event, fault)
+            await self._put(event, written[position], fault)
             self._exchange.written += 1
             if self._exchange.held:
                 self._exchange.events_after_cancel += 1
             if position == cut_at:
                 await self._hold()
             if fault is not None and position == fault_at:
-                if fault.kind == "no-end" and fault.after is not None:
+                if fault.kind == "no-end":
                     break
                 await self._after(fault)
         assert self._response is not None
@@ -103,19 +105,26 @@ class Writer:
         with contextlib.suppress(ConnectionError):
             await self._response.write_eof()
 
-    async def _put(self, event: WireEvent, fault: Fault | None) -> None:
+    def _spelled(self, fault: Fault | None) -> Sequence[bytes]:
+        """The bytes of each event, as they are put on the wire."""
+        events = [event.data for event in self._rendered.events]
+        if fault is None or fault.spelling is None or fault.spelling not in self._run.dialect.spellings:
+            return events
+        return list(respelled(events, fault.spelling)) if self._streamed else events
+
+    async def _put(self, event: WireEvent, data: bytes, fault: Fault | None) -> None:
         assert self._response is not None
         if fault is not None and fault.kind == "no-end" and event.kind == "end":
             return
         match fault.kind if fault is not None else None:
             case "split":
-                pieces: Iterator[bytes] = awkward_pieces(event.data)
+                pieces: Iterator[bytes] = awkward_pieces(data)
             case "drip":
-                pieces = (event.data[n : n + 1] for n in range(len(event.data)))
+                pieces = (data[n : n + 1] for n in range(len(data)))
             case "comment":
-                pieces = iter((*self._run.dialect.noise, event.data))
+                pieces = iter((*self._run.dialect.noise, data))
             case _:
-                pieces = iter((event.data,))
+                pieces = iter((data,))
         for piece in pieces:
             await self._response.write(piece)
         self._exchange.body += event.data

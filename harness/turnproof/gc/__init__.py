@@ -2,8 +2,31 @@
 
 from __future__ import annotations
 
-from .base import Collector, GCResult
+from .base import Collector, GCConfig, GCResult, Reason, due
+from .by_budget import BudgetGC
+from .collection import BaseCollector, Collection
+from .cut import cut_results
+from .summarize import HybridGC, SummarizeGC
+from .summarizer import ProviderSummarizer, Summarizer, transcript
 from .truncate import TruncateGC
-from .turns import splits_a_pair, turn_starts
+from .turns import links, turn_starts
 
-__all__ = ["Collector", "GCResult", "TruncateGC", "splits_a_pair", "turn_starts"]
+__all__ = [
+    "BaseCollector",
+    "BudgetGC",
+    "Collection",
+    "Collector",
+    "GCConfig",
+    "GCResult",
+    "HybridGC",
+    "ProviderSummarizer",
+    "Reason",
+    "SummarizeGC",
+    "Summarizer",
+    "TruncateGC",
+    "cut_results",
+    "due",
+    "links",
+    "transcript",
+    "turn_starts",
+]

@@ -14,10 +14,13 @@ from typing import Literal
 import msgspec
 
 from .._canonical import canonical
+from ..evidence import EvidenceStore
 from ..requirements import PROFILES
-from ..runlog import AdapterLine, Environment, RequirementLine, ResultLine, Run
+from ..runlog import AdapterLine, ControlResult, Environment, RequirementLine, ResultLine, Run, TranscriptLine
+from ..scenarios.sweep import is_point
 from ..subject import SubjectKind
 from ..verdict import Status, worst
+from .economics import RunEconomics, economics
 
 SCHEMA = "turnproof.certification/1"
 
@@ -48,7 +51,8 @@ class ProfileReport(msgspec.Struct, frozen=True):
 class AdapterReport(msgspec.Struct, frozen=True):
     """An adapter with the model it was run with, or a session with the adapter it was `run_with`.
 
-    `claim` says how far the proof goes: emulated, replayed or live.
+    `claim` says how far the proof goes: emulated, replayed or live. `swept` counts the points of the sweep: events at
+    which an answer was cancelled or broken, each in one way. `cache` has the economics of its runs about caching.
     """
 
     kind: SubjectKind
@@ -56,10 +60,12 @@ class AdapterReport(msgspec.Struct, frozen=True):
     dialect: str
     model: str
     claim: str
+    swept: int
     certified: bool
     conditional: bool
     profiles: dict[str, ProfileReport]
     requirements: dict[str, RequirementReport]
+    cache: tuple[RunEconomics, ...] = ()
 
 
 class Certification(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,11 +84,17 @@ class Certification(msgspec.Struct, frozen=True, kw_only=True):
     digest: str | None
     problems: tuple[str, ...]
     environment: Environment
+    controls: tuple[ControlResult, ...]
     adapters: dict[str, AdapterReport]
 
+    @property
+    def broken(self) -> bool:
+        """Whether a control failed, so that nobody else was judged."""
+        return any(control.problem for control in self.controls)
 
-def certification(run: Run) -> Certification:
-    """What a run certifies. A pure function of the run."""
+
+def certification(run: Run, store: EvidenceStore | None = None) -> Certification:
+    """What a run certifies. A pure function of the run; what caching came to is told where its evidence is at hand."""
     header, footer = run.header, run.footer
     return Certification(
         turnproof=header.turnproof,
@@ -97,7 +109,11 @@ def certification(run: Run) -> Certification:
         digest=footer.digest if footer else None,
         problems=footer.problems if footer else (),
         environment=header.environment,
-        adapters={adapter.name: _adapter(run, adapter) for adapter in run.adapters.values()},
+        controls=header.controls,
+        adapters={
+            adapter.name: _adapter(run, adapter, () if store is None else economics(run, adapter.name, store))
+            for adapter in run.adapters.values()
+        },
     )
 
 
@@ -117,7 +133,7 @@ def claim(adapter: AdapterLine) -> str:
             return other
 
 
-def _adapter(run: Run, adapter: AdapterLine) -> AdapterReport:
+def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) -> AdapterReport:
     results: dict[str, list[ResultLine]] = {}
     for line in run.results:
         if line.adapter == adapter.name:
@@ -140,12 +156,18 @@ def _adapter(run: Run, adapter: AdapterLine) -> AdapterReport:
         dialect=adapter.dialect,
         model=adapter.model,
         claim=claim(adapter),
+        swept=len({line.key.scenario for line in run.transcripts if line.adapter == adapter.name and _is_point(line)}),
         certified=bool(claimed) and all(profile.certified for profile in claimed),
         conditional=any(profile.conditional for profile in claimed)
         and all(profile.certified or profile.conditional for profile in claimed),
         profiles=profiles,
         requirements=requirements,
+        cache=cache,
     )
+
+
+def _is_point(line: TranscriptLine) -> bool:
+    return line.how == "completed" and is_point(line.key.scenario)
 
 
 def _requirement(

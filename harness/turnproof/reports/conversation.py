@@ -19,6 +19,7 @@ from ..transcript import (
     Failed,
     FunctionCallDetected,
     HistorySnapshot,
+    Interjected,
     LateCallback,
     Loaded,
     Refused,
@@ -113,7 +114,17 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("session", f"{event.operation} was refused: {event.error}", event.message)
         case UsageReport():
             yield Entry("session", "usage that the session gives", _usage(event.usage))
-        case SessionOpened() | Cancelled() | Collected() | Saved() | Loaded() | Swapped() | Reset() | Reverted():
+        case (
+            SessionOpened()
+            | Cancelled()
+            | Interjected()
+            | Collected()
+            | Saved()
+            | Loaded()
+            | Swapped()
+            | Reset()
+            | Reverted()
+        ):
             yield Entry("session", _happened(event))
         case Chunk() | Thinking() | UsageUpdate():
             raise AssertionError("told together with its neighbours")
@@ -121,13 +132,15 @@ def _entries(event: Event) -> Iterator[Entry]:
             assert_never(event)
 
 
-_Happening = SessionOpened | Cancelled | Collected | Saved | Loaded | Swapped | Reset | Reverted
+_Happening = SessionOpened | Cancelled | Interjected | Collected | Saved | Loaded | Swapped | Reset | Reverted
 
 
 def _happened(event: _Happening) -> str:
     match event:
         case SessionOpened():
             return f"session opened on the {event.path} path"
+        case Interjected(at=at, text=text):
+            return f"the user said {text!r} (at {at})"
         case Cancelled():
             return f"{'stopped' if event.stopped else 'cancelled'} at {event.at}"
         case Collected():

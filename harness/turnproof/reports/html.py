@@ -1,7 +1,8 @@
 """`index.html`: one self-contained page. It fetches nothing, runs no script, and can be mailed.
 
-A matrix of requirements and paths; below it, for everything that is not held, what was seen, the wire diff, why it
-matters, what to do, how to reproduce it, and the conversation of the run it was seen in.
+A matrix of requirements and paths, and the economics of prompt caching; below them, for everything that is not held,
+what was seen, the wire diff, why it matters, what to do, how to reproduce it, and the conversation of the run it was
+seen in.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from ..evidence import EvidenceStore
 from ..runlog import AdapterLine, RequirementLine, ResultLine, Run
 from ..verdict import Status, Verdict
 from ._text import LOOKS, printable
+from .cache_bars import bars
 from .certification import AdapterReport, Certification, RequirementReport, reproduce
 from .conversation import Entry, conversation
-from .standing import profile_standing, standing, wire_of
+from .standing import profile_standing, proof_of, standing, wire_of
 
 _SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
 _PATHS = ("stateless", "legacy", "parity")
@@ -81,7 +83,9 @@ def index_html(run: Run, report: Certification, store: EvidenceStore) -> str:
         standing=standing,
         profile_standing=profile_standing,
         wire_of=wire_of,
+        proof_of=proof_of,
         anchor=anchor,
+        bars=bars,
     )
 
 

@@ -10,6 +10,11 @@ def wire_of(found: AdapterReport) -> str:
     return f"session run with {found.run_with}, {found.dialect}" if found.kind == "session" else found.dialect
 
 
+def proof_of(found: AdapterReport) -> str:
+    """How far the proof goes, and at how many points an answer was cancelled or broken for it."""
+    return f"{found.claim}, {found.swept} points swept" if found.swept else found.claim
+
+
 def standing(found: AdapterReport, *, complete: bool) -> str:
     """An adapter's standing in words."""
     if not complete:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..runlog import AdapterLine, ResultLine, Run
 from ..verdict import Status
 from ._markdown import escaped, fenced
 from ._text import LOOKS, printable, shortened
 from .certification import Certification, reproduce
-from .standing import profile_standing, standing, wire_of
+from .economics import RunEconomics
+from .standing import profile_standing, proof_of, standing, wire_of
 
 _FAILING = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
 
@@ -32,7 +33,13 @@ def _lines(run: Run, report: Certification) -> Iterator[str]:
         f"Profiles {escaped(report.profiles)} · backend {escaped(report.backend)} · depth {escaped(report.depth)} · "
         f"seed {report.seed} · {escaped(report.started)}"
     )
-    for adapter in run.adapters.values():
+    if report.controls:
+        yield ""
+        yield "Control: " + "; ".join(
+            f"{escaped(control.dialect)} {'failed' if control.problem else f'{control.held} held'}"
+            for control in report.controls
+        )
+    for adapter in run.adapters.values() if not report.broken else ():
         yield ""
         yield from _adapter(run, report, adapter)
 
@@ -41,13 +48,16 @@ def _adapter(run: Run, report: Certification, adapter: AdapterLine) -> Iterator[
     found = report.adapters[adapter.name]
     yield f"## {escaped(adapter.name)}: {standing(found, complete=report.complete)}"
     yield ""
-    yield f"{escaped(wire_of(found))}, model {escaped(found.model)}, {escaped(found.claim)}"
+    yield f"{escaped(wire_of(found))}, model {escaped(found.model)}, {escaped(proof_of(found))}"
     yield ""
     yield "| profile | standing | MUST held | SHOULD held |"
     yield "|---|---|---|---|"
     for name, profile in found.profiles.items():
         must, should = ("/".join(map(str, pair)) for pair in (profile.must, profile.should))
         yield f"| {escaped(name)} | {profile_standing(profile, complete=report.complete)} | {must} | {should} |"
+    if found.cache:
+        yield ""
+        yield from _cache(found.cache)
     failing = [line for line in run.results if line.adapter == adapter.name and line.verdict.status in _FAILING]
     for status in _FAILING:
         lines = [line for line in failing if line.verdict.status is status]
@@ -58,6 +68,19 @@ def _adapter(run: Run, report: Certification, adapter: AdapterLine) -> Iterator[
             for line in lines:
                 yield ""
                 yield from _failure(run, adapter, line)
+
+
+def _cache(runs: Sequence[RunEconomics]) -> Iterator[str]:
+    yield "| prompt cache | tokens read | written | fresh | share read | cost of gc |"
+    yield "|---|---:|---:|---:|---:|---:|"
+    for run in runs:
+        name = f"{run.scenario}, {run.path}, {run.mode}"
+        if run.problem:
+            yield f"| {escaped(name)} | {escaped(run.problem)} | | | | |"
+        else:
+            cost = f"{run.gc_cost:,}" if run.after_gc else "–"
+            figures = f"{run.read:,} | {run.written:,} | {run.fresh:,} | {run.read_share:.0%} | {cost}"
+            yield f"| {escaped(name)} | {figures} |"
 
 
 def _failure(run: Run, adapter: AdapterLine, line: ResultLine) -> Iterator[str]:

@@ -15,7 +15,7 @@ from ..runlog import AdapterLine, ResultLine, Run
 from ..verdict import Status
 from ._text import LOOKS, one_line, printable, shortened
 from .certification import Certification, reproduce
-from .standing import profile_standing, standing, wire_of
+from .standing import profile_standing, proof_of, standing, wire_of
 
 _SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
 _PLAIN_WIDTH = 120
@@ -29,7 +29,7 @@ def print_summary(run: Run, report: Certification, file: TextIO | None = None, *
     console = console_for(file or sys.stdout)
     if not report.complete:
         console.print(Text("This run was cut. It certifies nothing; what follows is what was there.", style="bold red"))
-    for adapter in run.adapters.values():
+    for adapter in run.adapters.values() if not report.broken else ():
         _adapter(console, run, report, adapter, verbose=verbose)
     for problem in report.problems:
         console.print(Text(f"problem: {one_line(problem)}", style="red"))
@@ -51,7 +51,7 @@ def _adapter(console: Console, run: Run, report: Certification, adapter: Adapter
     console.print()
     console.print(
         Text.assemble((one_line(adapter.name), "bold"), ": ", (standing(found, complete=report.complete), style)),
-        Text(f"{one_line(wire_of(found))}, {one_line(adapter.model)}, {found.claim}, profiles {report.profiles}"),
+        Text(f"{one_line(wire_of(found))}, {one_line(adapter.model)}, {proof_of(found)}, profiles {report.profiles}"),
         sep="\n",
     )
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0))

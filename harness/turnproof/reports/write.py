@@ -24,7 +24,7 @@ def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification
     adapters that take no part in this run are removed: they would speak for a run that is gone.
     """
     folder = Path(folder)
-    report = certification(run)
+    report = certification(run, store)
     badges = {f"badge-{file_name(name)}.json": badge_json(report, name) for name in report.adapters}
     for stale in folder.glob("badge-*.json"):
         if stale.name not in badges:

@@ -19,8 +19,8 @@ ATTEMPTS: Final = 3
 
 Mode = Literal["stream", "batch"]
 
-_HARMLESS: Final = ("split", "drip", "comment")
-_NEEDS_STREAM: Final = ("no-end", "garbage", "error-event", "comment")
+_HARMLESS: Final = ("split", "drip", "comment", "respelled")
+_NEEDS_STREAM: Final = ("no-end", "garbage", "error-event", "comment", "respelled")
 
 
 # -- one turn -----------------------------------------------------------------------------------------------
@@ -35,6 +35,7 @@ def check_turn(turn: Turn, spot: Spot) -> None:
         spot.refuse("needs 'model': what is answered")
     _check_outcome(turn, spot)
     _check_cancel(turn, spot)
+    _check_interjection(turn, spot)
     for number, fault in enumerate(turn.faults):
         place = spot.at("faults") if isinstance(spot.value["faults"], dict) else spot.at("faults").at(number)
         _check_fault(turn, fault, place)
@@ -42,9 +43,9 @@ def check_turn(turn: Turn, spot: Spot) -> None:
 
 
 def _check_actions_only(turn: Turn, spot: Spot) -> None:
-    if not turn.before and turn.revert is None:
+    if not turn.before and turn.revert is None and turn.inject is None:
         spot.refuse("needs 'user', or something to do: 'before' or 'revert'")
-    for key in ("model", "results", "cancel", "faults", "response_schema", "expect", "error"):
+    for key in ("model", "results", "cancel", "interject", "faults", "response_schema", "expect", "error"):
         if key in spot.value:
             spot.at(key).refuse("nothing is said in this turn; it needs 'user'")
 
@@ -63,11 +64,32 @@ def _check_outcome(turn: Turn, spot: Spot) -> None:
         spot.refuse(f"the faults pass within {ATTEMPTS} attempts, so the turn ends with an answer")
 
 
+def _check_interjection(turn: Turn, spot: Spot) -> None:
+    if turn.interject is None:
+        return
+    place, cut = spot.at("interject"), turn.interject.cut
+    if turn.cancel is not None or turn.faults:
+        place.refuse("stands alone: a turn in which something is said in between is not cancelled, and has no faults")
+    said = "".join(part.text for part in turn.user if isinstance(part, Text))
+    if said in turn.interject.text:
+        place.at("say").refuse("repeats what the turn begins with; say something else")
+    _check_place(turn, cut, place)
+    if len(turn.rounds) != cut.round + 2:
+        place.refuse(f"is in round {cut.round}, so round {cut.round + 1} answers it and is the last")
+
+
 def _check_cancel(turn: Turn, spot: Spot) -> None:
     cut = turn.cancel
     if cut is None or cut.at == "before-start":
         return
     place = spot.at("cancel")
+    _check_place(turn, cut, place)
+    if len(turn.rounds) > cut.round + 1:
+        spot.at("model").refuse(f"the turn is cancelled in round {cut.round}, so round {cut.round + 1} never comes")
+
+
+def _check_place(turn: Turn, cut: Cut, place: Spot) -> None:
+    """Raise ScenarioError unless the turn has the place where it is broken off."""
     round_ = _round_of(turn, cut, place)
     if cut.at in ("tool", "between-tools"):
         calls = _calls(round_)
@@ -79,8 +101,6 @@ def _check_cancel(turn: Turn, spot: Spot) -> None:
             place.refuse(f"is in back-off {cut.index}, but only {sleeps} attempts of round {cut.round} fail")
     if cut.after:
         _check_event(round_, cut.after, place)
-    if len(turn.rounds) > cut.round + 1:
-        spot.at("model").refuse(f"the turn is cancelled in round {cut.round}, so round {cut.round + 1} never comes")
 
 
 def _check_fault(turn: Turn, fault: Fault, place: Spot) -> None:
@@ -107,7 +127,8 @@ def _check_rounds(turn: Turn, spot: Spot) -> None:
     fatal, last = failing_round(turn), len(turn.rounds) - 1
     for number, round_ in enumerate(turn.rounds):
         wants_results = round_.finish is FinishReason.TOOL_USE and bool(_calls(round_))
-        goes_on = wants_results or round_.finish is FinishReason.PAUSED
+        interrupted = turn.interject is not None and turn.interject.cut.round == number
+        goes_on = wants_results or round_.finish is FinishReason.PAUSED or interrupted
         place = spot.at("model") if spot.at("model").is_text else spot.at("model").at(number)
         if number < last and not goes_on:
             place.refuse(f"calls no tool and does not pause, so round {number + 1} never comes")
@@ -172,8 +193,8 @@ def _streams_as(part: ReplyPart, kind: str) -> bool:
 
 def stream_only(turn: Turn) -> str | None:
     """Why the turn can only be streamed, or None."""
-    if turn.cancel and turn.cancel.at == "event":
-        return "'cancel' waits for an event"
+    if turn.cut and turn.cut.at == "event":
+        return f"'{'cancel' if turn.cancel else 'interject'}' waits for an event"
     for fault in turn.faults:
         if fault.kind in _NEEDS_STREAM or (fault.kind in ("reset", "stall", "truncate") and fault.index >= 0):
             return f"the {fault.kind} fault acts on the events of a stream"
@@ -203,6 +224,8 @@ def needed_features(scenario: Scenario) -> set[str]:
 def _needed_by(turn: Turn, modes: tuple[Mode, ...]) -> Iterator[str]:
     if turn.response_schema is not None:
         yield "structured"
+    if turn.interject is not None:
+        yield "cancel"
     if turn.cancel is not None:
         yield "cancel_batch" if turn.cancel.at == "batch" and "batch" in modes else "cancel"
     if turn.error or any(fault.kind not in _HARMLESS for fault in turn.faults):

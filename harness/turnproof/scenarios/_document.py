@@ -91,7 +91,7 @@ class _Composer:
         if event.tag not in (None, "!", "tag:yaml.org,2002:str"):
             self._refuse(path, event, f"the tag {event.tag!r} is not allowed")
         if isinstance(event, yaml.ScalarEvent):
-            return event.value if event.tag or event.style else _scalar(event.value)
+            return event.value if event.tag or event.style else scalar(event.value)
         if isinstance(event, yaml.SequenceStartEvent):
             return self._list(path, depth)
         return self._mapping(path, depth)
@@ -120,7 +120,8 @@ class _Composer:
         raise ScenarioError(self._file, path, f"{_line(event.start_mark)}{reason}")
 
 
-def _scalar(word: str) -> Any:
+def scalar(word: str) -> Any:
+    """What a plain word of a file stands for."""
     if word in _WORDS:
         return _WORDS[word]
     if _INTEGER.match(word):

@@ -7,12 +7,13 @@ from typing import Final, Literal, get_args
 
 from .. import errors
 from .._suggest import did_you_mean
+from ..dialects.sse import Spelling
 from ..messages import FunctionCall, ToolSchema
 from ._answers import RoundReader
 from ._consistency import check_turn
 from ._content import read_result, read_tool, read_user
 from ._spot import Spot
-from .model import Action, Cut, CutPoint, Fault, FaultKind, ScriptRound, ToolScript, Turn
+from .model import Action, Cut, CutPoint, Fault, FaultKind, Injection, Interjection, ScriptRound, ToolScript, Turn
 
 EVENTS: Final = ("start", "text", "thinking", "args", "call", "usage", "end")
 CUTS: Final[tuple[CutPoint, ...]] = get_args(CutPoint)
@@ -20,6 +21,7 @@ BEFORE: Final[tuple[Action, ...]] = get_args(Action)
 EXPECTED: Final[tuple[Literal["answer", "error", "cancelled"], ...]] = ("answer", "error", "cancelled")
 _BY: Final[tuple[Literal["token", "stop"], ...]] = ("token", "stop")
 FAULTS: Final[tuple[FaultKind, ...]] = get_args(FaultKind)
+SPELLINGS: Final[tuple[Spelling, ...]] = get_args(Spelling)
 ERRORS: Final = tuple(
     sorted(
         name
@@ -30,7 +32,7 @@ ERRORS: Final = tuple(
 
 _KEYS: Final = (
     "user", "model", "results", "system", "tools", "before", "revert", "cancel", "faults",
-    "response_schema", "expect", "error", "advance_clock",
+    "response_schema", "expect", "error", "advance_clock", "inject", "interject",
 )  # fmt: skip
 _PLACE: Final = ("index", "after")
 _FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -40,7 +42,8 @@ _FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "truncate": _PLACE,
     "garbage": _PLACE,
     "error-event": (*_PLACE, "status"),
-    "no-end": ("after",),
+    "no-end": _PLACE,
+    "respelled": ("spelling",),
 }
 
 
@@ -63,6 +66,7 @@ class TurnReader:
         reader = RoundReader({tool.name for tool in self._tools})
         rounds = reader.read(model) if model else ()
         cancel = read_cut(cut) if (cut := spot.get("cancel")) else None
+        interjection = _interjection(said) if (said := spot.get("interject")) else None
         system, schema, clock = (spot.get(key) for key in ("system", "response_schema", "advance_clock"))
         turn = Turn(
             user=read_user(user) if user else (),
@@ -78,6 +82,8 @@ class TurnReader:
             expect=_expected(spot, cancel),
             error=error.choice(ERRORS) if (error := spot.get("error")) else None,
             advance_clock=clock.number() if clock else 0.0,
+            inject=_injection(inject) if (inject := spot.get("inject")) else None,
+            interject=interjection,
         )
         check_turn(turn, spot)
         return turn
@@ -153,6 +159,19 @@ def read_cut(spot: Spot) -> Cut:
     )
 
 
+def _interjection(spot: Spot) -> Interjection:
+    spot.mapping(("say", "at", "round", "index", "after"), ("say",), "what the user says in between")
+    cut = read_cut(spot.with_value({key: value for key, value in spot.value.items() if key != "say"}))
+    if cut.at not in ("event", "tool"):
+        spot.at("at").refuse("the user can say something at an event of a stream, or while a tool runs ('tool')")
+    return Interjection(spot.at("say").word("what the user says in between"), cut)
+
+
+def _injection(spot: Spot) -> Injection:
+    spot.mapping(("command", "outcome"), ("command", "outcome"), "a command of the user")
+    return Injection(spot.at("command").word("the command"), spot.at("outcome").word("what came of it"))
+
+
 def read_fault(spot: Spot) -> Fault:
     """What goes wrong on the socket: a kind, where, and for how many attempts."""
     spot.members("a fault: {kind: reset, after: 'text:2'}")
@@ -162,22 +181,25 @@ def read_fault(spot: Spot) -> Fault:
     own = _FAULT_KEYS.get(kind, ())
     spot.mapping(("kind", "round", "times", *own), what=f"a {kind} fault")
     status, delay, after = spot.get("status"), spot.get("retry-after"), spot.get("after")
-    message, error_kind = spot.get("message"), spot.get("error-kind")
+    message, error_kind, spelling = spot.get("message"), spot.get("error-kind"), spot.get("spelling")
     if kind == "status" and status is None:
         spot.refuse("needs 'status': an HTTP status from 400 to 599")
     if after and "index" in spot.value:
         after.refuse("give 'index' or 'after', not both")
-    # A refused connection has no event to wait for: like `index: -1`, it comes ahead of the headers.
+    if kind == "respelled" and spelling is None:
+        spot.refuse(f"needs 'spelling': one of {', '.join(SPELLINGS)}")
     return Fault(
         kind=kind,
         round=_whole(spot, "round", 0),
-        index=-1 if kind == "refuse-connection" else _whole(spot, "index", 0, least=-1),
+        # A refused connection has no event to wait for, and without one a stream ends where its end marker would be.
+        index=_whole(spot, "index", -1 if kind in ("refuse-connection", "no-end") else 0, least=-1),
         status=status.integer(400, 599) if status else 0,
         retry_after=delay.number() if delay else None,
         times=_whole(spot, "times", 1, least=1),
         after=_event(after) if after else None,
         message=message.text() if message else None,
         error_kind=error_kind.word("an error type") if error_kind else None,
+        spelling=spelling.choice(SPELLINGS) if spelling else None,
     )
 
 

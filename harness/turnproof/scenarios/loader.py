@@ -11,6 +11,7 @@ The form, with everything optional but `title` and `turns`:
     cache: true                            # the session uses the binding's cache plugin
     keep_turns: 2                          # what a collection leaves
     subject: session                       # only for the certification of sessions
+    sweep: {turn: 0, round: 1}             # at full depth this answer is cancelled and broken at each of its events
     system: You keep a greenhouse log.
     tools:
       - {name: read_sensor, description: Read one sensor, takes: {bed: string, depth?: number}}
@@ -46,7 +47,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
@@ -59,19 +60,22 @@ from ..subject import SubjectKind
 from ._consistency import needed_features, stream_only
 from ._content import read_tool
 from ._document import read_document
+from ._given import GivenReader
 from ._spot import Spot
 from ._turns import TurnReader
 from .model import Scenario, Turn
+from .sweep import read_sweep
 
 FEATURES: Final = tuple(field.name for field in fields(Capabilities))
 CACHES: Final = ("explicit", "managed", "implicit")
 
 _KEYS: Final = (
     "name", "title", "subject", "depth", "modes", "features", "probes", "options", "cache", "keep_turns",
-    "system", "tools", "results", "turns",
+    "system", "tools", "results", "given", "sweep", "turns",
 )  # fmt: skip
 _MODES: Final[tuple[Literal["stream", "batch"], ...]] = ("stream", "batch")
-_PROBES: Final[tuple[Literal["fresh", "reversed", "threads"], ...]] = ("fresh", "reversed", "threads")
+_Probe: TypeAlias = Literal["fresh", "reversed", "threads", "loops"]
+_PROBES: Final[tuple[_Probe, ...]] = get_args(_Probe)
 _SUBJECTS: Final[tuple[SubjectKind, ...]] = get_args(SubjectKind)
 _DEPTHS: Final[tuple[Literal["quick", "full"], ...]] = ("quick", "full")
 _MAX_TIMES: Final = 1000
@@ -84,6 +88,11 @@ def load(path: str | Path) -> Scenario:
     """
     file = Path(path)
     return _load(file, f"{file.absolute().parent.name}/{file.stem}")
+
+
+def from_data(data: Any, name: str, file: str = "") -> Scenario:
+    """The scenario that a file with this data would hold. Raises ScenarioError, which names `file`."""
+    return _read(Spot(data, file), name)
 
 
 def load_all(package_dir: str | Path) -> dict[str, Scenario]:
@@ -104,7 +113,10 @@ def load_all(package_dir: str | Path) -> dict[str, Scenario]:
 
 def _load(file: Path, name: str) -> Scenario:
     data, lines = read_document(str(file))
-    spot = Spot(data, str(file), "$", lines)
+    return _read(Spot(data, str(file), "$", lines), name)
+
+
+def _read(spot: Spot, name: str) -> Scenario:
     spot.mapping(_KEYS, ("title", "turns"), "a scenario")
     if (given := spot.get("name")) and given.word("a name") != name:
         given.refuse(f"a scenario is named after its file: {name!r}, not {given.value!r}")
@@ -113,19 +125,26 @@ def _load(file: Path, name: str) -> Scenario:
 
 def _scenario(spot: Spot, name: str) -> Scenario:
     tools = _tools(spot)
+    results = dict(scripts.members("results by tool")) if (scripts := spot.get("results")) else {}
+    before = GivenReader(tools, results)
+    given = before.read(held) if (held := spot.get("given")) else ()
+    turns, used = _turns(spot, tools, results)
+    _check_results(results, used | before.used_results)
     cache, keep, system = (spot.get(key) for key in ("cache", "keep_turns", "system"))
     scenario = Scenario(
         name=name,
         title=spot.at("title").word("a title"),
-        turns=_turns(spot, tools),
+        turns=turns,
         system=system.text() if system else None,
         tools=tools,
+        given=given,
         options=_options(options) if (options := spot.get("options")) else {},
         cache=cache is not None and cache.flag(),
         probes=probes.choices(_PROBES) if (probes := spot.get("probes")) else (),
         depth=depth.choice(_DEPTHS) if (depth := spot.get("depth")) else "quick",
         keep_turns=keep.integer(1) if keep else 2,
         subject=subject.choice(_SUBJECTS) if (subject := spot.get("subject")) else "adapter",
+        sweep=read_sweep(sweep, turns) if (sweep := spot.get("sweep")) else None,
         file=spot.file,
     )
     scenario = replace(scenario, modes=_modes(spot, scenario.turns))
@@ -143,16 +162,19 @@ def _tools(spot: Spot) -> tuple[ToolSchema, ...]:
     return tuple(tools.values())
 
 
-def _turns(spot: Spot, tools: tuple[ToolSchema, ...]) -> tuple[Turn, ...]:
-    results = dict(given.members("results by tool")) if (given := spot.get("results")) else {}
+def _turns(spot: Spot, tools: tuple[ToolSchema, ...], results: dict[str, Spot]) -> tuple[tuple[Turn, ...], set[str]]:
+    """The turns, and the tools whose scenario-wide results they use."""
     reader = TurnReader(tools, results)
     turns = [reader.read(once) for item in spot.at("turns").items("a list of turns") for once in _repeated(item)]
     if not any(turn.user for turn in turns):
         spot.at("turns").refuse("nobody says anything; at least one turn needs 'user'")
+    return tuple(turns), reader.used_results
+
+
+def _check_results(results: dict[str, Spot], used: set[str]) -> None:
     for name, script in results.items():
-        if name not in reader.used_results:
-            script.refuse(f"no turn that lacks its own results calls {name!r}{did_you_mean(name, reader.used_results)}")
-    return tuple(turns)
+        if name not in used:
+            script.refuse(f"no turn that lacks its own results calls {name!r}{did_you_mean(name, used)}")
 
 
 def _repeated(spot: Spot) -> list[Spot]:

@@ -12,7 +12,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from ..dialects.base import ReplyPart
-from ..messages import FileRef, FinishReason, InlineData, Part, Text, ToolSchema
+from ..dialects.sse import Spelling
+from ..messages import FileRef, FinishReason, InlineData, Message, Part, Text, ToolSchema
 from ..subject import Operation, SubjectKind
 
 CutPoint = Literal["before-start", "event", "batch", "tool", "between-tools", "backoff"]
@@ -60,6 +61,7 @@ FaultKind = Literal[
     "no-end",
     "comment",
     "refuse-connection",
+    "respelled",
 ]
 
 
@@ -68,10 +70,11 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
 
     `status`: answer with `status` (and `retry_after` seconds). `reset`: RST after event `index` (-1: before the
     headers). `stall`: silence after event `index`, until the client leaves. `truncate`: half of event `index`, then a
-    clean close of the socket. `no-end`: the stream ends cleanly before its end marker, or already `after` an event.
+    clean close of the socket. `no-end`: the stream ends cleanly, after event `index` (-1: before its end marker).
     `split`: every byte in a write of its own around multi-byte characters and line ends. `garbage`: a broken frame
     after event `index`. `error-event`: the API's error event with `status`'s error type. `drip`: one byte a write.
     `comment`: SSE comments, pings and retry lines between events. `refuse-connection`: the socket is closed on accept.
+    `respelled`: the same stream in another `spelling`, where the service or a proxy in front of it has it.
     `message` and `error_kind` replace the API's usual words for a `status`.
     """
 
@@ -84,6 +87,7 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     after: str | None = None
     message: str | None = None
     error_kind: str | None = None
+    spelling: Spelling | None = None
 
 
 class ScriptRound(msgspec.Struct, frozen=True):
@@ -123,6 +127,20 @@ class ToolCase(msgspec.Struct, frozen=True):
         return all(name in args and args[name] == value for name, value in self.when.items())
 
 
+class Interjection(msgspec.Struct, frozen=True):
+    """What the user says while the turn runs, at the point of `cut`: at an event of a stream, or while a tool runs."""
+
+    text: str
+    cut: Cut
+
+
+class Injection(msgspec.Struct, frozen=True):
+    """A command that the user gave to the program, and what it said: both are shown to the model."""
+
+    command: str
+    outcome: str
+
+
 class Turn(msgspec.Struct, frozen=True):
     """One user turn. `user` are its parts; empty for a turn that only does `before` actions.
 
@@ -130,7 +148,8 @@ class Turn(msgspec.Struct, frozen=True):
     (half of a saved session is offered, and must be refused), `new-provider` (another provider object), `reset` (an
     empty history), `tamper` (the list that the session handed out is emptied). After them `revert` goes back to the
     end of a turn of the history, counted from 0; there may be no such turn. `system` and `tools` replace those of the
-    session from this turn on (None: unchanged). `results` maps a tool name to what it returns.
+    session from this turn on (None: unchanged). `results` maps a tool name to what it returns. `inject` happens right
+    before the user's message. `interject` cuts a round short, and the next round answers it.
     """
 
     user: tuple[Part, ...]
@@ -146,6 +165,13 @@ class Turn(msgspec.Struct, frozen=True):
     expect: Literal["answer", "error", "cancelled"] = "answer"
     error: str | None = None
     advance_clock: float = 0.0
+    inject: Injection | None = None
+    interject: Interjection | None = None
+
+    @property
+    def cut(self) -> Cut | None:
+        """Where the turn, or an answer in it, is broken off on purpose."""
+        return self.interject.cut if self.interject is not None else self.cancel
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -153,9 +179,18 @@ class Turn(msgspec.Struct, frozen=True):
         needed: list[Operation] = [operation for action in self.before for operation in NEEDED[action]]
         needed += ["configure"] if self.system is not None or self.tools is not None else []
         needed += ["revert"] if self.revert is not None else []
+        needed += ["inject"] if self.inject is not None else []
+        needed += ["interject"] if self.interject is not None else []
         needed += ["stop"] if self.cancel is not None and self.cancel.by == "stop" else []
         needed += ["send_parts"] if self.user and not (len(self.user) == 1 and isinstance(self.user[0], Text)) else []
         return tuple(needed)
+
+
+class Swept(msgspec.Struct, frozen=True):
+    """The answer that is broken and cancelled at every one of its events (`scenarios.sweep`)."""
+
+    turn: int = 0
+    round: int = 0
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -164,9 +199,10 @@ class Scenario(msgspec.Struct, frozen=True):
     `modes` says whether it runs streamed, in one piece, or both. `options` go to the endpoint (`thinking`,
     `max_tokens`, `timeout`), but for `context_tokens`: it narrows the service's window for this run, so that a prompt
     can be too long without being large. `probes` re-send the run's calls afterwards on a fresh object, in reverse
-    order, or from several threads. `cache` says whether the session uses the binding's cache plugin. `keep_turns` is
-    how many turns a collection leaves. A scenario whose `subject` is `session` tells sessions apart, and adapters not:
-    they are certified without it.
+    order, from several threads, or in event loops that come and go. `cache` says whether the session uses the
+    binding's cache plugin. `keep_turns` is how many turns a collection leaves. `given` is a conversation that was held
+    elsewhere: the session goes on from it, and no model of this run has signed anything in it. A scenario whose
+    `subject` is `session` tells sessions apart, and adapters not: they are certified without it.
     """
 
     name: str
@@ -174,20 +210,23 @@ class Scenario(msgspec.Struct, frozen=True):
     turns: tuple[Turn, ...]
     system: str | None = None
     tools: tuple[ToolSchema, ...] = ()
+    given: tuple[Message, ...] = ()
     features: tuple[str, ...] = ()
     modes: tuple[Literal["stream", "batch"], ...] = ("stream",)
     options: dict[str, Any] = {}
     cache: bool = False
-    probes: tuple[Literal["fresh", "reversed", "threads"], ...] = ()
+    probes: tuple[Literal["fresh", "reversed", "threads", "loops"], ...] = ()
     depth: Literal["quick", "full"] = "quick"
     keep_turns: int = 2
     subject: SubjectKind = "adapter"
+    sweep: Swept | None = None
     file: str = ""
 
     @property
     def operations(self) -> tuple[Operation, ...]:
         """What a session must be able to do for this scenario, sorted."""
-        return tuple(sorted({operation for turn in self.turns for operation in turn.operations}))
+        needed = {operation for turn in self.turns for operation in turn.operations}
+        return tuple(sorted(needed | ({"adopt"} if self.given else set())))
 
     def system_in(self, turn: int) -> str | None:
         """The system text in force in a turn."""

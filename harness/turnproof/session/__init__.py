@@ -3,29 +3,50 @@
 from __future__ import annotations
 
 from ..subject import Tool, ToolOutput
+from .approval import Approval, Approve
+from .background import Task, TaskStatus
 from .history import SessionHistory
+from .inbox import Sender
+from .ledger import LedgerRow, TokenLedger
 from .loop import TooManyRounds
-from .observer import Mode, Retry, SessionObserver, Source, Status
+from .nudge import CallMissing
+from .observer import Mode, SessionObserver, Source, Status
+from .pacing import RequestPacer
 from .pairing import is_paired, repair
 from .persistence import SavedSessionError
+from .prompt import Enrich, Enriched, Typed
 from .result import TurnResult
-from .retry import RetryPolicy, wait_for_token
+from .retry import Retry, RetryPolicy, wait_for_token
 from .session import Session
+from .tracing import Tracing
 
 __all__ = [
+    "Approval",
+    "Approve",
+    "CallMissing",
+    "Enrich",
+    "Enriched",
+    "LedgerRow",
     "Mode",
+    "RequestPacer",
     "Retry",
     "RetryPolicy",
     "SavedSessionError",
+    "Sender",
     "Session",
     "SessionHistory",
     "SessionObserver",
     "Source",
     "Status",
+    "Task",
+    "TaskStatus",
+    "TokenLedger",
     "TooManyRounds",
     "Tool",
     "ToolOutput",
+    "Tracing",
     "TurnResult",
+    "Typed",
     "is_paired",
     "repair",
     "wait_for_token",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..gc import TruncateGC
+from ..gc import GCConfig, TruncateGC
 from ..messages import FunctionCall, Message, Part, ToolResult
 from ..subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 from .flag import path_by_flag
-from .observer import Retry, SessionObserver
-from .retry import RetryPolicy
+from .observer import SessionObserver
+from .retry import Retry, RetryPolicy
 from .session import Session
 
 
@@ -24,7 +24,8 @@ def open_session(setup: SessionSetup) -> Session:
         path=path,
         system=setup.system,
         tools=setup.tools,
-        gc=TruncateGC(keep_turns=setup.keep_turns),
+        gc=TruncateGC(),
+        gc_config=GCConfig(keep_turns=setup.keep_turns),
         cache_plugin=setup.cache_plugin(provider) if setup.cache_plugin and cached else None,
         retry=RetryPolicy(attempts=setup.attempts, random=setup.random),
         sleep=setup.sleep,
@@ -93,8 +94,11 @@ REFERENCE = SessionBinding(
     send=send,
     send_parts=send,
     stop=Session.stop,
+    interject=Session.interject,
+    inject=Session.inject,
     configure=configure,
     history=lambda session: session.history.messages,
+    adopt=Session.reset,
     reset=Session.reset,
     revert=Session.revert_to_turn,
     collect=Session.collect,

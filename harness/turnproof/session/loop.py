@@ -1,13 +1,16 @@
 """One turn: from the user's message to an answer, through as many tool rounds as the model wants.
 
-The history grows only by what can be sent again: a message of the user, answers, and one tool message behind each
+The history grows only by what can be sent again: messages of the user, answers, and one tool message behind each
 answer with calls. Calls are run, and recorded, only where the response ended in an ordinary way; one that stands
 in a response that was cut off or blocked goes unrecorded, because nothing will ever answer it.
+
+What is said while the turn runs cuts the answer that is being given, or waits for the results of the tools that are
+running, and is answered next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,12 +28,17 @@ from ..messages import (
 )
 from ..provider import JSONSchema
 from .history import SessionHistory
-from .observer import Retry, SessionObserver
+from .inbox import Inbox, Prompt
+from .nudge import Nudges
+from .observer import SessionObserver
+from .pacing import RequestPacer
 from .ports import Context, Port
 from .relay import Callbacks, Diverged, Interrupted, Relay
 from .result import TurnResult
-from .retry import RetryPolicy, Sleep
+from .retry import Retry, RetryPolicy, Sleep
+from .room import TurnRoom
 from .tools import ToolBox
+from .tracing import Tracing
 
 _CALLS_STAND = {FinishReason.TOOL_USE, FinishReason.STOP, FinishReason.PAUSED, FinishReason.UNKNOWN}
 
@@ -48,22 +56,31 @@ class TooManyRounds(TurnproofError):
 
 @dataclass(frozen=True, slots=True)
 class TurnSetup:
-    """What a turn works with. `make_room` collects history for the given number of turns; True if that freed any."""
+    """What a turn works with."""
 
     history: SessionHistory
     port: Port
     context: Context
     tools: ToolBox
     retry: RetryPolicy
+    pacer: RequestPacer | None
     sleep: Sleep
     observer: SessionObserver
+    inbox: Inbox
     ids: MessageIds
     max_rounds: int
-    make_room: Callable[[int | None], bool]
+    room: TurnRoom
+    provider: object
+    tracing: Tracing
 
 
 class Turn:
-    """Runs once. On any exception the history is left half-way: the session takes it back."""
+    """Runs once. On any exception the history is left half-way: the session takes it back.
+
+    `heard` tells whether the model got anything of the turn.
+    """
+
+    heard = False
 
     def __init__(
         self, setup: TurnSetup, callbacks: Callbacks, token: CancelToken, response_schema: JSONSchema | None = None
@@ -76,57 +93,117 @@ class Turn:
         self._text: list[str] = []
         self._rounds = 0
         self._attempts = 0
-        self._room = iter((None, 1))
+        self._retries: list[Retry] = []
         self._failed: ProviderError | None = None
+        self._nudges = Nudges(setup.ids)
+        self._taken: list[Prompt] = []
+        self._unheard: list[Message] = []
 
-    def run(self, user: Message) -> TurnResult:
-        """Append `user`, have it answered, and run tools until nothing is called any more."""
-        self._history.append(user)
+    def run(self, user: Message | None) -> TurnResult:
+        """Say what waits in the inbox, then `user`, and run tools until nothing is called or said any more.
+
+        What the model did not get waits again afterwards: all that was taken, if the turn fails.
+        """
+        inbox, tasks = self._setup.inbox, self._setup.tools.tasks
+        before = len(tasks)
+        try:
+            self._deliver(inbox.take_all())
+            if user is not None:
+                self._say(user)
+            return self._until_answered()
+        except BaseException:
+            inbox.put_back(self._taken)
+            tasks.drop_from(before)
+            raise
+        finally:
+            inbox.close()
+
+    def _until_answered(self) -> TurnResult:
+        inbox, paused = self._setup.inbox, False
         response = ProviderResponse(finish_reason=FinishReason.CANCELLED)
         while True:
             if self._rounds >= self._setup.max_rounds and not self._token.is_cancelled:
                 raise TooManyRounds(self._rounds)
+            # What was said in a pause waits until the model has finished what it paused in.
+            call, said = inbox.open_call(self._token, take=not paused)
+            self._deliver(said)
+            paused = False
             relay = Relay(self._callbacks, self._setup.observer)
             try:
-                response = self._call(relay)
+                response = self._call(relay, call)
             except Cancelled:
-                return self._stopped_early(relay, response, user)
+                # No request was open: before the first, between two, or while waiting to try again.
+                if not relay.shown:
+                    if self._interrupted(call):
+                        continue
+                    return self._nothing_heard(response)
+                response = _partial(relay, relay.usage or response.usage)
+            self.heard, self._unheard = True, []
+            interrupted = self._interrupted(call)
             if response.finish_reason is FinishReason.CANCELLED:
-                return self._cut(relay, response)
+                response = self._keep_partial(relay, response)
+                if interrupted:
+                    continue
+                return self._result(response, "cancelled")
             self._rounds += 1
             relay.finish(response)
-            message = self._record(_recorded(response))
-            calls = message.calls if message else ()
-            if calls:
+            message = self._record(response)
+            if message and message.calls:
                 # A cancel in here ends the turn at the next call, which is then not made.
-                self._answer(calls)
-            elif response.finish_reason is not FinishReason.PAUSED or not message or not self._setup.port.continues:
+                self._answer(message.calls)
+            elif response.finish_reason is FinishReason.TOOL_USE:
+                self._say(self._nudges.next())
+            elif response.finish_reason is FinishReason.PAUSED and message and self._setup.port.continues:
+                paused = True
+            elif not inbox.urgent or self._token.is_cancelled:
                 return self._result(response, "answer")
 
-    def _call(self, relay: Relay) -> ProviderResponse:
+    def _deliver(self, prompts: Sequence[Prompt]) -> None:
+        """What was said to the session since the last call becomes part of the conversation."""
+        for prompt in prompts:
+            self._taken.append(prompt)
+            self._say(prompt.message)
+            self._setup.observer.on_delivered(prompt.message, prompt.sender)
+
+    def _say(self, message: Message) -> None:
+        self._history.append(message)
+        self._unheard.append(message)
+
+    def _interrupted(self, call: CancelToken) -> bool:
+        """Whether a call was cut because there is something else to answer first."""
+        if not call.is_cancelled or self._token.is_cancelled:
+            return False
+        if self._setup.inbox.urgent:
+            return True
+        # Set by the provider itself: to everybody who is handed it, a call's token is the turn's.
+        self._token.cancel()
+        return False
+
+    def _call(self, relay: Relay, call: CancelToken) -> ProviderResponse:
         """One answer, with retries, and with less history where the provider says that it is too long."""
         self._failed = None
         while True:
             try:
-                return self._call_with_retries(relay)
-            except ContextLimitError:
-                # First what the collector would keep by itself, then this turn alone.
-                if not any(self._setup.make_room(keep) for keep in self._room):
+                return self._call_with_retries(relay, call)
+            except ContextLimitError as error:
+                if not self._setup.room.make(error):
                     raise
 
-    def _call_with_retries(self, relay: Relay) -> ProviderResponse:
+    def _call_with_retries(self, relay: Relay, call: CancelToken) -> ProviderResponse:
+        setup = self._setup
+
         def attempt() -> ProviderResponse:
             relay.restart()
-            self._token.raise_if_cancelled()
+            if setup.pacer is not None:
+                setup.pacer.wait(call, setup.sleep)
+            call.raise_if_cancelled()
             self._attempts += 1
             try:
-                response = self._setup.port.complete(
-                    self._history.messages_ref, self._setup.context, relay, self._token, self._schema
-                )
+                response = setup.port.complete(self._history.messages_ref, setup.context, relay, call, self._schema)
             except ProviderError as error:
                 relay.verify()
                 self._failed = error
-                if error.retryable and self._token.is_cancelled:
+                if error.retryable and call.is_cancelled:
                     raise Cancelled("the turn was cancelled while its call failed") from error
                 raise
             except Exception:
@@ -135,42 +212,54 @@ class Turn:
             relay.verify(complete=response.finish_reason is not FinishReason.CANCELLED)
             return response
 
-        setup = self._setup
-        try:
-            return setup.retry.call(attempt, token=self._token, sleep=setup.sleep, on_retry=self._retried)
-        except Interrupted as stop:
-            # Only a repeated attempt can diverge, so there is an error that made it necessary.
-            raise (self._failed if self._failed and isinstance(stop.reason, Diverged) else stop.reason) from None
+        call.raise_if_cancelled()  # before there is a span of a call that is never made
+        streamed = self._callbacks.on_chunk is not None
+        with setup.tracing.call(setup.provider, streamed=streamed, structured=self._schema is not None) as span:
+            span.asks(self._history.messages_ref, setup.context.system)
+            try:
+                # The provider demands the wait: what is said meanwhile does not shorten it, and is answered after it.
+                response = setup.retry.call(attempt, token=self._token, sleep=self._pause, on_retry=self._retried)
+            except Interrupted as stop:
+                # Only a repeated attempt can diverge, so there is an error that made it necessary.
+                raise (self._failed if self._failed and isinstance(stop.reason, Diverged) else stop.reason) from None
+            span.answered(response)
+        setup.observer.on_response(response)
+        return response
 
-    def _retried(self, attempt: int, delay: float, error: ProviderError) -> None:
-        self._setup.observer.on_retry(Retry(attempt, delay, error))
+    def _pause(self, seconds: float, token: CancelToken) -> bool:
+        with self._setup.tracing.retry(self._retries[-1]):
+            return self._setup.sleep(seconds, token)
+
+    def _retried(self, retry: Retry) -> None:
+        self._retries.append(retry)
+        self._setup.observer.on_retry(retry)
 
     def _answer(self, calls: tuple[FunctionCall, ...]) -> None:
         results = self._setup.tools.run(calls, self._token)
         self._history.append(Message("tool", results, self._setup.ids()))
 
-    def _record(self, parts: tuple[Part, ...]) -> Message | None:
+    def _record(self, response: ProviderResponse) -> Message | None:
         """The model's message in the history; none for an empty answer, which no provider would take back."""
+        parts = _recorded(response)
         self._text.extend(part.text for part in parts if isinstance(part, Text))
-        if not parts:
-            return None
-        message = Message("model", parts, self._setup.ids())
-        self._history.append(message)
+        message = Message("model", parts, self._setup.ids()) if parts else None
+        if message is not None:
+            self._history.append(message)
+        self._setup.room.answered(response.usage)
         return message
 
-    def _cut(self, relay: Relay, response: ProviderResponse) -> TurnResult:
-        """Cancelled in the middle of an answer: what arrived is kept, and never less text than was shown."""
+    def _keep_partial(self, relay: Relay, response: ProviderResponse) -> ProviderResponse:
+        """Cut in the middle of an answer: what arrived is recorded, and never less text than was shown."""
         if relay.behind:
             response = _partial(relay, response.usage)
-        self._record(_recorded(response))
-        return self._result(response, "cancelled")
+        self._record(response)
+        return response
 
-    def _stopped_early(self, relay: Relay, last: ProviderResponse, user: Message) -> TurnResult:
-        """Cancelled while no request was open: before the first, between two, or while waiting to try again."""
-        if relay.shown:
-            return self._cut(relay, _partial(relay, relay.usage or last.usage))
-        if self._history.last is user:
+    def _nothing_heard(self, last: ProviderResponse) -> TurnResult:
+        """Cancelled while no request was open: what no model got is no part of the conversation."""
+        for _ in self._unheard:
             self._history.pop_last()
+        self._setup.inbox.put_back(prompt for prompt in self._taken if prompt.message in self._unheard)
         return self._result(last, "cancelled")
 
     def _result(self, response: ProviderResponse, outcome: Literal["answer", "cancelled"]) -> TurnResult:
@@ -181,6 +270,7 @@ class Turn:
             usage=response.usage,
             outcome=outcome,
             attempts=self._attempts,
+            retries=tuple(self._retries),
         )
 
 

@@ -10,12 +10,12 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-import msgspec
-
-from ..errors import ProviderError
+from ..cache import PrefixLoss
 from ..gc import GCResult
-from ..messages import FunctionCall, Message, TokenUsage, ToolResult
+from ..messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolResult
+from .inbox import Sender
 from .result import TurnResult
+from .retry import Retry
 
 Status: TypeAlias = Literal["idle", "running", "waiting"]
 """`waiting` is a running turn's pause before a call is made again."""
@@ -29,14 +29,6 @@ Mode: TypeAlias = Literal["write", "append"]
 _log = logging.getLogger(__name__)
 
 
-class Retry(msgspec.Struct, frozen=True):
-    """A failed call is made again after `delay` seconds, as `attempt` (the first was 0), because of `error`."""
-
-    attempt: int
-    delay: float
-    error: ProviderError
-
-
 class SessionObserver:
     """Does nothing. Override what you want to be told of."""
 
@@ -48,6 +40,9 @@ class SessionObserver:
 
     def on_turn_began(self, user: Message) -> None:
         """A turn starts with this message."""
+
+    def on_delivered(self, message: Message, sender: Sender) -> None:
+        """What somebody said to the session while it was busy is part of the running turn now, and sent next."""
 
     def on_turn_ended(self, result: TurnResult | BaseException) -> None:
         """The turn that began last is over: with a result, or with what it raises."""
@@ -64,8 +59,14 @@ class SessionObserver:
     def on_usage(self, usage: TokenUsage) -> None:
         """What the provider reported, while it streams and at the end of each call."""
 
+    def on_response(self, response: ProviderResponse) -> None:
+        """The model answered a call, or was cut short by a cancel. Once a call, also in a turn that fails later."""
+
     def on_collected(self, result: GCResult) -> None:
         """The history was collected, and something went."""
+
+    def on_prefix_lost(self, loss: PrefixLoss) -> None:
+        """Tokens that the provider had cached were written, or paid in full, again. With a cache plugin only."""
 
     def on_history(self, messages: Sequence[Message]) -> None:
         """The history holds these messages now: after each turn, also a failed one, and after each change."""
@@ -76,6 +77,14 @@ class Observers(SessionObserver):
 
     def __init__(self, observers: Sequence[SessionObserver] = ()) -> None:
         self._observers = tuple(observers)
+
+    def add(self, observer: SessionObserver) -> Callable[[], None]:
+        """One more, told last. Returns a function that takes it out again."""
+        self._observers = (*self._observers, observer)
+        return lambda: self._remove(observer)
+
+    def _remove(self, observer: SessionObserver) -> None:
+        self._observers = tuple(other for other in self._observers if other is not observer)
 
     def on_status(self, status: Status) -> None:
         """To each of them."""
@@ -88,6 +97,10 @@ class Observers(SessionObserver):
     def on_turn_began(self, user: Message) -> None:
         """To each of them."""
         self._tell(lambda one: one.on_turn_began(user))
+
+    def on_delivered(self, message: Message, sender: Sender) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_delivered(message, sender))
 
     def on_turn_ended(self, result: TurnResult | BaseException) -> None:
         """To each of them."""
@@ -109,9 +122,17 @@ class Observers(SessionObserver):
         """To each of them."""
         self._tell(lambda one: one.on_usage(usage))
 
+    def on_response(self, response: ProviderResponse) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_response(response))
+
     def on_collected(self, result: GCResult) -> None:
         """To each of them."""
         self._tell(lambda one: one.on_collected(result))
+
+    def on_prefix_lost(self, loss: PrefixLoss) -> None:
+        """To each of them."""
+        self._tell(lambda one: one.on_prefix_lost(loss))
 
     def on_history(self, messages: Sequence[Message]) -> None:
         """To each of them."""

@@ -7,9 +7,13 @@ the history itself, so that what is stored, saved and sent is the same.
 
 from __future__ import annotations
 
+import logging
+from collections import Counter, deque
 from collections.abc import Sequence
 
 from ..messages import Message, MessageIds, Part, ToolResult, new_message_id
+
+_log = logging.getLogger(__name__)
 
 UNANSWERED = "no result was recorded for this call"
 """What the model is told about a call whose result is missing."""
@@ -32,13 +36,15 @@ def is_paired(messages: Sequence[Message]) -> bool:
 def repair(messages: Sequence[Message], ids: MessageIds = new_message_id) -> list[Message]:
     """The same conversation with every call answered and no result without its call.
 
-    Results that stand in the wrong place move up behind their call; a missing one becomes an error result; an
-    orphan, or a second answer to the same call, goes. Everything else stays in order. Messages that need no change
-    stay the same objects, and a changed one keeps its id.
+    Results that stand in the wrong place move behind their call, also from in front of it; a missing one becomes an
+    error result; an orphan, or a second answer to the same call, goes, and the log says so. Everything else stays in
+    order. Messages that need no change stay the same objects, and a changed one keeps its id.
     """
     if is_paired(messages):
         return list(messages)
     answers = _Answers(messages)
+    for message, result in answers.left_over:
+        _log.warning("the result for %r in message %r answers no call: left out", result.call_id, message.message_id)
     repaired: list[Message] = []
     for index, message in enumerate(messages):
         if not message.results:
@@ -57,19 +63,43 @@ class _Answers:
         self._messages = messages
         self._found: dict[tuple[int, int], ToolResult] = {}
         self._carrier: dict[int, Message] = {}
-        waiting: dict[str, list[tuple[int, int]]] = {}
+        self.left_over: list[tuple[Message, ToolResult]] = []
+        waiting: dict[str, deque[tuple[int, int]]] = {}
+        first: dict[str, deque[tuple[int, int]]] = {}
+        early: list[tuple[Message, ToolResult]] = []
         for index, message in enumerate(messages):
             if message.role == "model":
-                asked: dict[str, list[tuple[int, int]]] = {}
+                asked: dict[str, deque[tuple[int, int]]] = {}
                 for position, call in enumerate(message.calls):
-                    asked.setdefault(call.id, []).append((index, position))
+                    asked.setdefault(call.id, deque()).append((index, position))
                 waiting.update(asked)
+                for call_id, slots in asked.items():
+                    first.setdefault(call_id, slots)
             for result in message.results:
-                if slots := waiting.get(result.call_id):
-                    slot = slots.pop(0)
-                    self._found[slot] = result
-                    if message.role == "tool":
-                        self._carrier.setdefault(slot[0], message)
+                # What came before anybody asked under its id may still answer the first who does.
+                unasked = early if result.call_id not in first else self.left_over
+                self._take(message, result, waiting, otherwise=unasked)
+        for message, result in early:
+            self._take(message, result, first, otherwise=self.left_over)
+        self._carries = Counter(self._carrier.values())
+
+    def _take(
+        self,
+        message: Message,
+        result: ToolResult,
+        waiting: dict[str, deque[tuple[int, int]]],
+        *,
+        otherwise: list[tuple[Message, ToolResult]],
+    ) -> None:
+        """Let a result answer the call that waits for it, if one does."""
+        slots = waiting.get(result.call_id)
+        if not slots:
+            otherwise.append((message, result))
+            return
+        slot = slots.popleft()
+        self._found[slot] = result
+        if message.role == "tool":
+            self._carrier.setdefault(slot[0], message)
 
     def to(self, index: int, ids: MessageIds) -> Message:
         """The tool message that answers all calls of the message at `index`."""
@@ -78,7 +108,9 @@ class _Answers:
             for position, call in enumerate(self._messages[index].calls)
         )
         carrier = self._carrier.pop(index, None)
-        if carrier is None or carrier in self._carrier.values():
+        if carrier is not None:
+            self._carries[carrier] -= 1
+        if carrier is None or self._carries[carrier]:
             # One tool message carried the results of several messages' calls: one of them alone keeps its id.
             return Message("tool", results, ids())
         return carrier if carrier.parts == results else Message("tool", results, carrier.message_id)

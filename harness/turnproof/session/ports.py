@@ -9,16 +9,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ..cancel import CancelToken
 from ..errors import CacheExpiredError, ProviderError
 from ..messages import Message, Part, ProviderResponse, Text, ToolSchema
 from ..provider import JSONSchema, LegacyProvider, StatelessProvider, SystemInstruction
+from .caching import PortCaching
 from .relay import Relay
-
-if TYPE_CHECKING:
-    from ..cache import CachePlugin
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +32,8 @@ class Port(Protocol):
 
     continues: bool
     """Whether a conversation that ends with the model's own message can be sent, as a paused response needs."""
+
+    caching: PortCaching
 
     def sync(self, messages: Sequence[Message], context: Context) -> None:
         """Make the provider hold exactly this conversation, if it holds any."""
@@ -54,9 +54,9 @@ class StatelessPort:
 
     continues = True
 
-    def __init__(self, provider: StatelessProvider, cache_plugin: CachePlugin | None = None) -> None:
+    def __init__(self, provider: StatelessProvider, caching: PortCaching) -> None:
+        self.caching = caching
         self._provider = provider
-        self._plugin = cache_plugin
 
     def sync(self, messages: Sequence[Message], context: Context) -> None:
         """Nothing to do: the provider holds no conversation."""
@@ -74,12 +74,15 @@ class StatelessPort:
         A second one where the service has lost the managed cache that the first one named: it was refused before
         anything was shown.
         """
+        self.caching.sending(messages, context.system, context.tools)
         try:
-            return self._call(messages, context, relay, token, response_schema)
+            response = self._call(messages, context, relay, token, response_schema)
         except CacheExpiredError as error:
-            if self._plugin is None or not self._plugin.lost(error.name):
+            if not self.caching.replaces(error):
                 raise
-        return self._call(messages, context, relay, token, response_schema)
+            response = self._call(messages, context, relay, token, response_schema)
+        self.caching.answered(response)
+        return response
 
     def _call(
         self,
@@ -89,10 +92,7 @@ class StatelessPort:
         token: CancelToken,
         response_schema: JSONSchema | None,
     ) -> ProviderResponse:
-        system, tools, sent = context.system, list(context.tools), list(messages)
-        if self._plugin is not None:
-            prepared = self._plugin.prepare(sent, system, tools)
-            system, tools, sent = prepared.system, list(prepared.tools), list(prepared.messages)
+        sent, system, tools = self.caching.annotated(messages, context.system, context.tools, token)
         return _checked(
             self._provider.complete(
                 sent,
@@ -122,7 +122,8 @@ class LegacyPort:
 
     continues = False
 
-    def __init__(self, provider: LegacyProvider) -> None:
+    def __init__(self, provider: LegacyProvider, caching: PortCaching) -> None:
+        self.caching = caching
         self._provider = provider
         self._context: Context | None = None
         self._held: list[Message] = []
@@ -152,12 +153,14 @@ class LegacyPort:
         """
         *base, pending = messages
         self.sync(base, context)
+        self.caching.sending(messages, context.system, context.tools)
         send = self._send_results if pending.role == "tool" else self._send_user
         try:
             response = send(pending, relay, token, response_schema)
         except CacheExpiredError:
             response = send(pending, relay, token, response_schema)
         self._held, self._answer = list(messages), response.parts
+        self.caching.answered(response)
         return response
 
     def _goes_on(self, messages: Sequence[Message]) -> bool:

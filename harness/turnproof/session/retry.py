@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
+import msgspec
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from ..cancel import CancelToken
@@ -19,12 +20,21 @@ from ..errors import Cancelled, ProviderError, UsageError
 Sleep: TypeAlias = Callable[[float, CancelToken], bool]
 """Wait for so many seconds or until the token is set; True if it was set."""
 
-OnRetry: TypeAlias = Callable[[int, float, ProviderError], None]
-"""Told before each wait: the attempt that will follow (the first call was attempt 0), the seconds, the reason."""
-
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
+
+
+class Retry(msgspec.Struct, frozen=True):
+    """A failed call is made again after `delay` seconds, as `attempt` (the first was 0), because of `error`."""
+
+    attempt: int
+    delay: float
+    error: ProviderError
+
+
+OnRetry: TypeAlias = Callable[[Retry], None]
+"""Told before each wait."""
 
 
 def wait_for_token(seconds: float, token: CancelToken) -> bool:
@@ -81,7 +91,7 @@ class RetryPolicy:
             if on_retry is None or state.next_action is None:
                 return
             try:
-                on_retry(state.attempt_number, state.next_action.sleep, error_of(state))
+                on_retry(Retry(state.attempt_number, state.next_action.sleep, error_of(state)))
             except Exception:  # an observer: it must not turn a retry into a failure
                 _log.exception("on_retry failed")
 

@@ -1,21 +1,22 @@
 """The reference `Session`: it owns the history, runs the turns, and keeps both sound whatever happens.
 
-One class for both paths. What a provider does differently on each is behind a port; what a turn does is in `loop`.
+One class for both paths. What a provider does differently on each is behind a port; what a turn does is in `loop`,
+what surrounds it in `running`, and what lasts from one to the next in `conversation`.
 """
 
 from __future__ import annotations
 
-import logging
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from ..budget import ContextUsage, InstructionBudget
 from ..cancel import CancelToken
 from ..errors import UsageError
-from ..gc import Collector, GCResult, TruncateGC, turn_starts
-from ..messages import Message, MessageIds, Part, TokenUsage, new_message_id
+from ..gc import Collector, GCConfig, GCResult, TruncateGC, turn_starts
+from ..messages import Message, MessageIds, Part, Text, TokenUsage, new_message_id
 from ..provider import (
     JSONSchema,
     LegacyProvider,
@@ -29,34 +30,48 @@ from ..provider import (
 )
 from ..subject import Tool
 from . import persistence
+from .approval import Approve
+from .background import Tasks
+from .command import command_parts, output_text
+from .conversation import Conversation, quietly
 from .history import SessionHistory
+from .inbox import Inbox, Prompt, Sender
 from .loop import Turn, TurnSetup
 from .observer import Observers, SessionObserver
-from .pairing import repair
-from .ports import Context, LegacyPort, Port, StatelessPort
+from .pacing import RequestPacer
+from .persistence import Connection, SessionState
+from .ports import Context
+from .prompt import Enrich, Prompts
 from .relay import Callbacks
 from .result import TurnResult
 from .retry import RetryPolicy, Sleep, wait_for_token
+from .room import Room, TurnRoom
+from .running import Running
 from .tools import ToolBox
+from .tracing import Tracing
 
 if TYPE_CHECKING:
-    from ..cache import CachePlugin
-
-_log = logging.getLogger(__name__)
+    from ..cache import CachePlugin, PrefixMonitor
 
 
 class Session:
     """A conversation with one provider at a time.
 
     `provider` speaks the named `path` (pass a foreign one through `turnproof.foreign` first); the session neither
-    connects nor shuts it down. `gc` collects before a turn once the last usage comes near `context_limit` (tokens),
-    when the provider says that the prompt is too long, and on `collect()`. `cache_plugin` marks what the stateless
-    path sends. Failed calls are repeated by the `retry` policy, which waits with `sleep`.
+    connects nor shuts it down. `gc` collects around a turn that fills the context as far as `gc_config` says, when the
+    provider says that the prompt is too long, and on `collect()`. `cache_plugin` marks what is sent, unless
+    the provider holds one itself. Failed calls are repeated by the `retry` policy, which waits with `sleep`; a `pacer`
+    keeps requests apart.
 
-    `observers` are told of everything that happens, and change nothing.
+    Tools of one response run at the same time unless `parallel_tools` is off, each when `approve` has allowed its call.
+    `enrich` makes of what is typed what is sent. With a `cancel_note` what is said after a cancelled turn begins with
+    that text, as a part of its own; without one the model is told nothing of a cancel.
 
-    One turn at a time: a second `send`, or any change of the session, in a running turn raises UsageError. `stop`
-    may be called from any thread at any time.
+    `observers` are told of everything that happens, and change nothing. `tracing` makes OpenTelemetry spans of it, by
+    default with the global tracer provider.
+
+    One turn at a time: a second `send`, or any change of the session, `save` among them, raises UsageError while a turn
+    runs. `stop` and `interject` may be called from any thread at any time. A change that raises has changed nothing.
     """
 
     def __init__(
@@ -67,76 +82,115 @@ class Session:
         system: SystemInstruction = None,
         tools: Sequence[Tool] = (),
         gc: Collector | None = None,
-        context_limit: int | None = None,
+        gc_config: GCConfig | None = None,
         cache_plugin: CachePlugin | None = None,
         retry: RetryPolicy | None = None,
+        pacer: RequestPacer | None = None,
         sleep: Sleep | None = None,
         clock: Callable[[], float] = time.time,
         ids: MessageIds = new_message_id,
         max_rounds: int = 100,
         parallel_tools: bool = True,
+        approve: Approve | None = None,
+        enrich: Enrich | None = None,
+        cancel_note: str | None = None,
         observers: Sequence[SessionObserver] = (),
+        tracing: Tracing | None = None,
     ) -> None:
         if max_rounds < 1:
             raise UsageError(f"a turn has at least one round, got max_rounds={max_rounds!r}")
-        self._path: Path = path
-        self._gc = gc
-        self._context_limit = context_limit
-        self._cache_plugin = cache_plugin
         self._retry = retry or RetryPolicy()
-        self._sleep = self._waiting(sleep or wait_for_token)
+        self._pacer = pacer
         self._clock = clock
         self._ids = ids
         self._max_rounds = max_rounds
-        self._parallel_tools = parallel_tools
+        self._prompts = Prompts(enrich, cancel_note, ids)
+        self._inbox = Inbox()
         self._observer = Observers(observers)
-        self._running = threading.Lock()
-        self._token: CancelToken | None = None
-        self._history = SessionHistory()
-        self._sound_version = self._history.version
-        self._usage = TokenUsage()
-        self._tools = self._toolbox(tools)
-        self._context = Context(system, self._tools.schemas)
-        self._provider = provider
-        self._port = self._open_port(provider)
-        self._sync()
+        self._tracing = tracing or Tracing()
+        self._tasks = Tasks(ids)
+        self._toolbox = partial(
+            ToolBox,
+            parallel=parallel_tools,
+            approve=approve,
+            tasks=self._tasks,
+            sleep=sleep or wait_for_token,
+            observer=self._observer,
+            tracing=self._tracing,
+        )
+        self._running = Running(self._observer)
+        self._sleep = self._running.waiting(sleep or wait_for_token)
+        self._held = Conversation(
+            provider,
+            path,
+            system=system,
+            tools=self._toolbox(tools),
+            cache_plugin=cache_plugin,
+            observer=self._observer,
+            ids=ids,
+        )
+        self._room = Room(self._held, gc, gc_config or GCConfig(), self._tracing)
 
     # What it holds
 
     @property
     def path(self) -> Path:
         """`stateless` or `legacy`."""
-        return self._path
+        return self._held.path
 
     @property
     def provider(self) -> StatelessProvider | LegacyProvider:
         """The provider of the next call."""
-        return self._provider
+        return self._held.provider
 
     @property
     def history(self) -> SessionHistory:
         """The session's own history, on both paths. Change it between turns only."""
-        return self._history
+        return self._held.history
 
     @property
     def turn_boundaries(self) -> list[int]:
         """Where in the history the turns begin: at the user's messages that have text, so no tool results do."""
-        return turn_starts(self._history.messages_ref)
+        return turn_starts(self.history.messages_ref)
 
     @property
     def system(self) -> SystemInstruction:
         """The system text of the next call."""
-        return self._context.system
+        return self._held.context.system
 
     @property
     def tools(self) -> tuple[Tool, ...]:
         """The tools of the next call."""
-        return self._tools.tools
+        return self._held.tools.tools
+
+    @property
+    def tasks(self) -> Tasks:
+        """What tools went on with in the background."""
+        return self._tasks
+
+    def typed(self, message: Message) -> tuple[Part, ...]:
+        """What was typed where this message of the history was sent: its own parts, unless something was added."""
+        return self._prompts.typed(message)
 
     @property
     def usage(self) -> TokenUsage:
         """The last call's usage that was not zero: how full the context is."""
-        return self._usage
+        return self._held.usage
+
+    @property
+    def prefix(self) -> PrefixMonitor:
+        """What became of the cached start of this conversation; measured where there is a cache plugin."""
+        return self._held.caching.monitor
+
+    @property
+    def context_usage(self) -> ContextUsage:
+        """How full the model's context is, by the budget: right after a call, what the provider reported."""
+        return self._room.budget.get_context_usage()
+
+    @property
+    def budget(self) -> InstructionBudget:
+        """What each part of the next prompt takes. To look at, and to `mark` messages in, between turns."""
+        return self._room.budget
 
     # Turns
 
@@ -153,125 +207,202 @@ class Session:
     ) -> TurnResult:
         """Say something, and return when the model has answered and calls no more tools.
 
-        Streams if `on_chunk` is given. On any exception (a ProviderError, TooManyRounds, what a callback raised)
-        the history is as it was before. A cancelled turn returns: the history then holds what had been said, ready
-        for the next turn, and not even the user's message if the model never got it.
+        Streams if `on_chunk` is given. On any exception (a ProviderError, TooManyRounds, CallMissing, what a callback
+        or the `enrich` hook raised) the history is as it was before. A cancelled turn returns: the history then holds
+        what had been said, ready for the next turn, and not even the user's message if the model never got it.
         """
-        parts = _content(content)
         callbacks = Callbacks(on_chunk, on_usage_update, on_function_call, on_thinking)
-        user = Message("user", parts, self._ids())
-        with self._exclusively(), self._cancellable(cancel_token) as token, self._told_of(user) as end:
-            self._make_sound()
-            if self._gc and self._context_limit and self._gc.should_collect(self._usage, self._context_limit):
-                self._collect(self._gc, None)
-            turn = Turn(self._setup(), callbacks, token, response_schema)
-            result = self._undone_on_error(lambda: turn.run(user), token)
-            self._note_usage(result.usage)
-            self._sound_version = self._history.version
-            # The turn is done, its result stands; what fails here, the port tries again before its next call.
-            _quietly("bringing the provider's history up to date", self._sync)
-            end(result)
-        return result
+        user = self._prompt(content)
+        return self._turn(user, user, cancel_token, callbacks, response_schema)
+
+    def send_waiting(
+        self,
+        *,
+        cancel_token: CancelToken | None = None,
+        on_chunk: OnChunk | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+        response_schema: JSONSchema | None = None,
+    ) -> TurnResult | None:
+        """A turn like that of `send`, on what was said to the session and still waits; None if nothing does."""
+        if not (waiting := self.waiting):
+            return None
+        callbacks = Callbacks(on_chunk, on_usage_update, on_function_call, on_thinking)
+        return self._turn(None, waiting[0], cancel_token, callbacks, response_schema)
+
+    def interject(self, content: str | Sequence[str | Part], *, sender: Sender = "user") -> Message:
+        """Say something to a session that may be busy, from any thread; the message that it becomes.
+
+        While a turn runs it is answered in that turn. An answer that is just being given is interrupted: what was
+        shown of it stays in the history. Behind a tool call it waits for the results. It counts as a turn of its own
+        in `turn_boundaries`.
+
+        Where no turn runs, it waits for the next one; so does what a `child` says, until the session is idle. What a
+        turn took that was then cancelled, before the model got it, or failed, waits again.
+        """
+        message = self._prompts.message(content)
+        self._inbox.put(Prompt(message, sender))
+        return message
+
+    @property
+    def waiting(self) -> tuple[Message, ...]:
+        """What was said to the session and is in no turn yet. The next turn, or `send_waiting`, says it first."""
+        return self._inbox.waiting
+
+    def withdraw(self) -> tuple[Message, ...]:
+        """Take back all that waits. Between turns only: a running one may be about to answer it."""
+        with self._running.exclusively():
+            return tuple(prompt.message for prompt in self._inbox.take_all())
+
+    def recall(self, message: Message) -> bool:
+        """Take back one message that a `child` said, also while a turn runs. False if it does not wait any more."""
+        return self._inbox.recall(message)
+
+    @property
+    def is_processing(self) -> bool:
+        """Whether a turn is running; asked from any thread."""
+        return self._running.is_processing
 
     def stop(self) -> bool:
         """Cancel the running turn, from any thread. False if none is running."""
-        token = self._token
-        if token is None:
-            return False
-        token.cancel()
-        return True
+        return self._running.stop()
+
+    def observe(self, observer: SessionObserver) -> Callable[[], None]:
+        """Tell one more observer of what happens from now on. Returns a function that ends it."""
+        return self._observer.add(observer)
 
     # Changes between turns
 
+    def inject(self, command: str, result: Any = None) -> Message:
+        """Let the model know of a command that the user ran, and of its outcome; the message that tells of it.
+
+        `result` has the shapes of what a tool returns. The message is the user's, holds the command with the outcome
+        below it, and goes out with the next turn; it counts as a turn of its own in `turn_boundaries`.
+        """
+        parts = command_parts(command, result)
+        with self._running.exclusively():
+            return self._held.add(Message("user", parts, self._ids()))
+
+    def announce(self, task_id: str) -> Message:
+        """Let the model know what became of a task, if it does not ask itself; the message that tells of it.
+
+        A message of the user, as with `inject`. Raises UsageError for a task that is still running, or unknown.
+        """
+        task = self._tasks[task_id]
+        if task.status == "running":
+            raise UsageError(f"task {task_id!r} is still running: wait() for it, or cancel() it")
+        report = task.report()
+        with self._running.exclusively():
+            return self._held.add(Message("user", (Text(output_text(report)), *report.attachments), self._ids()))
+
     def set_system(self, system: SystemInstruction) -> None:
         """Use another system text from the next call on."""
-        with self._exclusively():
-            self._context = Context(system, self._context.tools)
-            self._sync()
+        with self._running.exclusively():
+            self._held.use_system(system)
 
     def set_tools(self, tools: Sequence[Tool]) -> None:
         """Offer other tools from the next call on."""
-        with self._exclusively():
-            self._tools = self._toolbox(tools)
-            self._context = Context(self._context.system, self._tools.schemas)
-            self._sync()
+        with self._running.exclusively():
+            self._held.use_tools(self._toolbox(tools))
 
     def collect(self, keep_turns: int | None = None) -> GCResult:
         """Collect now. Without a collector `keep_turns` is needed, and older turns are dropped."""
-        with self._exclusively():
-            collector = self._gc
+        with self._running.exclusively():
+            collector, config = self._room.collector, self._room.config
             if collector is None:
                 if keep_turns is None:
                     raise UsageError("this session has no collector: pass gc=..., or say how many turns to keep")
-                collector = TruncateGC(keep_turns)
-            result = self._collect(collector, keep_turns)
-            self._changed()
+                collector = TruncateGC()
+            if keep_turns is not None:
+                config = replace(config, keep_turns=keep_turns)
+            result = self._room.collect(collector, "manual", config=config)
+            self._held.changed()
             return result
 
     def clear(self) -> None:
         """Forget the conversation; system text and tools stay."""
-        with self._exclusively():
-            self._history.clear()
-            self._usage = TokenUsage()
-            self._changed()
+        with self._running.exclusively(), self._held.changing():
+            self.history.clear()
+            self._held.usage = TokenUsage()
 
     def reset(self, history: Sequence[Message] | None = None) -> None:
         """Hold these messages instead (none by default). The stateless path calls no provider for it."""
-        with self._exclusively():
-            self._history.replace(history or ())
-            self._usage = TokenUsage()
-            self._changed()
+        with self._running.exclusively(), self._held.changing():
+            self.history.replace(history or ())
+            self._held.usage = TokenUsage()
 
     def revert_to_turn(self, turn: int) -> None:
         """Keep the turns up to this one, counted from 0, and forget the later ones.
 
         Raises UsageError, and changes nothing, for a turn that the history does not have.
         """
-        with self._exclusively():
+        with self._running.exclusively():
             starts = self.turn_boundaries
             if not 0 <= turn < len(starts):
                 there = f"turns 0 to {len(starts) - 1}" if starts else "no turn yet"
                 raise UsageError(f"there is no turn {turn}: this history has {there}")
             if turn + 1 < len(starts):
-                self._history.replace(self._history.slice(0, starts[turn + 1]))
-                self._changed()
+                with self._held.changing():
+                    self.history.replace(self.history.slice(0, starts[turn + 1]))
+                self._held.port.caching.because("revert")
 
     def swap(self, provider: StatelessProvider | LegacyProvider, *, path: Path | None = None) -> None:
-        """Go on with another provider, which gets the same conversation."""
-        with self._exclusively():
-            self._path = path or self._path
-            self._provider = provider
-            self._port = self._open_port(provider)
-            self._sync()
+        """Go on with another provider, which gets the same conversation; on this session's path, or on another.
+
+        Raises UsageError for a provider that has not the path's methods, or what its `create_session` raises; the
+        session then goes on with the provider that it had.
+        """
+        with self._running.exclusively():
+            self._held.use_provider(provider, path or self.path)
 
     # Persistence
 
     def save(self) -> str:
         """The conversation and system text as versioned JSON; the history counts as saved afterwards."""
-        with self._exclusively():
-            saved = persistence.SavedSession(
-                saved_at=self._clock(),
-                system=self._context.system,
-                tools=self._context.tools,
-                messages=tuple(self._history.messages_ref),
-                usage=self._usage,
-            )
-            text = persistence.dump(saved)
-            self._history.mark_saved()
+        with self._running.exclusively():
+            text = persistence.dump(self.state())
+            self.history.mark_saved()
             return text
 
-    def restore(self, text: str | bytes) -> None:
+    def state(self, since: int = 0) -> SessionState:
+        """What `save` writes, of the messages only those from `since` on. Between turns only."""
+        now = persistence.at(self._clock())
+        messages = self.history.messages_ref[since:]
+        cut = self._prompts.cancelled_at
+        return SessionState(
+            created_at=now,
+            updated_at=now,
+            connection=Connection(path=self.path),
+            turn_count=len(turn_starts(messages)),
+            budget=self._room.state(),
+            usage=self.usage,
+            system=self.system,
+            tools=self._held.context.tools,
+            messages=tuple(messages),
+            typed=self._prompts.records(messages),
+            waiting=self._inbox.prompts,
+            cancelled_at=cut.message_id if cut else None,
+        )
+
+    def restore(self, saved: SessionState | str | bytes) -> None:
         """Take over a saved conversation and its system text; tools stay this session's.
 
         Raises SavedSessionError, and changes nothing, if the text is damaged or of another format.
         """
-        saved = persistence.load(text)
-        with self._exclusively():
-            self._history.replace(saved.messages)
-            self._history.mark_saved()
-            self._usage = saved.usage
-            self._context = Context(saved.system, self._context.tools)
-            self._changed()
+        state = saved if isinstance(saved, SessionState) else persistence.load(saved)
+        budget = persistence.budget(state)
+        with self._running.exclusively():
+            with self._held.changing():
+                self.history.replace(state.messages)
+                self._held.usage = state.usage
+                self._held.context = Context(state.system, self._held.context.tools)
+            self.history.mark_saved()
+            self._prompts.remember(state.typed, state.messages)
+            self._prompts.cancelled_at = persistence.cancelled_at(state)
+            self._inbox.take_all()
+            self._inbox.put_back(state.waiting)
+            self._room.restore(budget, state.messages, state.usage)
 
     @classmethod
     def load(cls, text: str | bytes, provider: StatelessProvider | LegacyProvider, **options: Any) -> Session:
@@ -282,143 +413,62 @@ class Session:
 
     # Inside
 
-    @contextmanager
-    def _exclusively(self) -> Iterator[None]:
-        # Not blocking: a tool or a callback that came back in here would wait for itself for ever.
-        if not self._running.acquire(blocking=False):
-            raise UsageError("a turn of this session is running: wait for it, or stop() it first")
-        try:
-            yield
-        finally:
-            self._running.release()
+    def _prompt(self, content: str | Sequence[Part]) -> Message:
+        context, version = self._held.context, self.history.version
+        message = self._prompts.message(content, self.history)
+        if self._held.context is not context or self.history.version != version:
+            self._held.port.caching.because("enrichment")
+        return message
 
-    @contextmanager
-    def _cancellable(self, outer: CancelToken | None) -> Iterator[CancelToken]:
-        """A token of the turn's own, so that `stop()` never cancels what else the caller's token stands for."""
-        token = CancelToken()
-        forget = outer.on_cancel(token.cancel) if outer else lambda: None
-        self._token = token
-        try:
-            yield token
-        finally:
-            self._token = None
-            forget()
-
-    @contextmanager
-    def _told_of(self, user: Message) -> Iterator[Callable[[TurnResult], None]]:
-        """Has the observers told of a turn's beginning and of its one end, which is what it raises unless noted."""
-        ends: list[TurnResult | BaseException] = []
-        self._observer.on_status("running")
-        self._observer.on_turn_began(user)
-        try:
-            yield ends.append
-        except BaseException as error:
-            ends.append(error)
-            raise
-        finally:
-            self._observer.on_turn_ended(ends[0])
-            self._observer.on_history(self._history.messages)
-            self._observer.on_status("idle")
-
-    def _waiting(self, sleep: Sleep) -> Sleep:
-        def wait(seconds: float, token: CancelToken) -> bool:
-            self._observer.on_status("waiting")
-            try:
-                return sleep(seconds, token)
-            finally:
-                self._observer.on_status("running")
-
-        return wait
-
-    def _undone_on_error(self, turn: Callable[[], TurnResult], token: CancelToken) -> TurnResult:
-        before = self._history.snapshot()
-        try:
-            return turn()
-        except BaseException:
-            token.cancel()  # nobody waits any more for tools that may still run
-            self._history.replace(before)
-            self._sound_version = self._history.version
-            # The turn's own error says more than another one here would; the port tries again before its next call.
-            _quietly("setting the provider's history back", self._sync)
-            raise
-
-    def _make_sound(self) -> None:
-        """Repair what came from elsewhere, in the history itself: what is sent later is what is stored."""
-        if self._history.version == self._sound_version:
-            return
-        repaired = repair(self._history.messages_ref, self._ids)
-        if len(repaired) != len(self._history) or any(
-            new is not old for new, old in zip(repaired, self._history.messages_ref, strict=True)
+    def _turn(
+        self,
+        user: Message | None,
+        first: Message,
+        cancel_token: CancelToken | None,
+        callbacks: Callbacks,
+        response_schema: JSONSchema | None,
+    ) -> TurnResult:
+        held, running = self._held, self._running
+        with (
+            running.exclusively(),
+            running.cancellable(cancel_token) as token,
+            self._tracing.turn(held.path) as span,
+            running.told_of(first, held.history) as end,
         ):
-            self._history.replace(repaired)
-        self._sound_version = self._history.version
+            held.make_sound()
+            with self._room.turn(token) as room:
+                turn = Turn(self._setup(room), callbacks, token, response_schema)
 
-    def _collect(self, collector: Collector, keep_turns: int | None) -> GCResult:
-        before = self._history.messages
-        result = collector.collect(before, keep_turns=keep_turns)
-        if not result.removed_ids:
-            return result
-        sound = self._history.version == self._sound_version
-        self._history.replace(result.messages)
-        if sound:
-            self._sound_version = self._history.version
-        # Observers: the history is collected whether they like that or not.
-        if (plugin := self._cache_plugin) is not None:
-            _quietly("cache_plugin.on_collected", lambda: plugin.on_collected(before, result.messages))
-        self._observer.on_collected(result)
+                def run() -> TurnResult:
+                    self._room.before_turn([*self.waiting, *([user] if user else [])], token)
+                    return turn.run(user)
+
+                result = held.undone_on_error(run, token)
+            held.note_usage(result.usage)
+            held.is_sound()
+            if turn.heard:
+                self._prompts.cancelled_at = self.history.last if result.outcome == "cancelled" else None
+            self._room.after_turn(token)
+            # The turn is done, its result stands; what fails here, the port tries again before its next call.
+            quietly("bringing the provider's history up to date", held.sync)
+            span.ended(result)
+            end(result)
         return result
 
-    def _make_room(self, keep_turns: int | None) -> bool:
-        return self._gc is not None and bool(self._collect(self._gc, keep_turns).removed_ids)
-
-    def _setup(self) -> TurnSetup:
+    def _setup(self, room: TurnRoom) -> TurnSetup:
         return TurnSetup(
-            history=self._history,
-            port=self._port,
-            context=self._context,
-            tools=self._tools,
+            history=self.history,
+            port=self._held.port,
+            context=self._held.context,
+            tools=self._held.tools,
             retry=self._retry,
+            pacer=self._pacer,
             sleep=self._sleep,
             observer=self._observer,
+            inbox=self._inbox,
             ids=self._ids,
             max_rounds=self._max_rounds,
-            make_room=self._make_room,
+            room=room,
+            provider=self.provider,
+            tracing=self._tracing,
         )
-
-    def _sync(self) -> None:
-        self._port.sync(self._history.messages_ref, self._context)
-
-    def _changed(self) -> None:
-        try:
-            self._sync()
-        finally:
-            self._observer.on_history(self._history.messages)
-
-    def _note_usage(self, usage: TokenUsage) -> None:
-        if usage.total_tokens:
-            self._usage = usage
-
-    def _toolbox(self, tools: Sequence[Tool]) -> ToolBox:
-        return ToolBox(tools, parallel=self._parallel_tools, observer=self._observer)
-
-    def _open_port(self, provider: StatelessProvider | LegacyProvider) -> Port:
-        wanted = "complete" if self._path == "stateless" else "create_session"
-        if not callable(getattr(provider, wanted, None)):
-            raise UsageError(f"{type(provider).__name__} has no {wanted}(): it cannot serve the {self._path} path")
-        if self._path == "stateless":
-            return StatelessPort(cast("StatelessProvider", provider), self._cache_plugin)
-        return LegacyPort(cast("LegacyProvider", provider))
-
-
-def _content(content: str | Sequence[Part]) -> tuple[Part, ...]:
-    parts = Message.user(*([content] if isinstance(content, str) else content)).parts
-    if not parts:
-        raise UsageError("a turn needs something to say: the content is empty")
-    return parts
-
-
-def _quietly(what: str, action: Callable[[], None]) -> None:
-    try:
-        action()
-    except Exception:
-        _log.exception("%s failed", what)

@@ -12,7 +12,7 @@ from ..dialects.base import Call, Dialect, ErrorMeaning, HttpRequest, Refusal, W
 from ..messages import JSON, Text
 from ..transcript import WireRequest, WireResponse
 
-HARMLESS_FAULTS = frozenset({"split", "drip", "comment"})
+HARMLESS_FAULTS = frozenset({"split", "drip", "comment", "respelled"})
 """Faults that change how bytes arrive, but not what they say."""
 
 

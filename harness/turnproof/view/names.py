@@ -13,6 +13,8 @@ from difflib import SequenceMatcher
 from ..messages import ToolSchema
 
 _LIKENESS = 0.8
+_BEGINNING = 16
+"""Letters by which a name is known that was cut, or given a suffix of its own, to make it legal."""
 
 
 def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[str, str]:
@@ -34,7 +36,8 @@ def _likeness(held: ToolSchema, sent: ToolSchema) -> tuple[bool, int, float]:
     """Whether the sent tool is evidently the held one, and how much else speaks for it."""
     alike = SequenceMatcher(None, _bare(held.name), _bare(sent.name)).ratio()
     same = int(held.parameters == sent.parameters) + int(held.description == sent.description)
-    return alike >= _LIKENESS or bool(same == 2 and held.description), same, alike
+    begins = _bare(sent.name).startswith(_bare(held.name)[:_BEGINNING])
+    return alike >= _LIKENESS or bool(same == 2 and (held.description or begins)), same, alike
 
 
 def _bare(name: str) -> str:

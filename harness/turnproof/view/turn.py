@@ -14,7 +14,9 @@ from ..transcript import (
     Failed,
     HistorySnapshot,
     Loaded,
+    Reset,
     Retried,
+    Reverted,
     Saved,
     Swapped,
     ToolRun,
@@ -71,9 +73,9 @@ class TurnView:
 
     @property
     def normal(self) -> bool:
-        """Whether nothing was made to go wrong: no cancel, no fault, an answer expected."""
+        """Whether nothing was made to go wrong: no cancel, nobody who interrupts, no fault, an answer expected."""
         script = self.script
-        return script is not None and script.cancel is None and not script.faults and script.expect == "answer"
+        return script is not None and script.cut is None and not script.faults and script.expect == "answer"
 
     @property
     def tool_runs(self) -> tuple[ToolRun, ...]:
@@ -99,6 +101,11 @@ class TurnView:
     def loaded(self) -> Loaded | None:
         """The session as loaded, if the turn began with loading it; a damaged one is never gone on with."""
         return next((event for event in self.events if isinstance(event, Loaded) and not event.damaged), None)
+
+    @property
+    def rewritten(self) -> bool:
+        """Whether something was done in front of the turn that rightly takes from the history what was in it."""
+        return any(isinstance(event, Collected | Reset | Reverted) for event in self.events)
 
     @property
     def swapped(self) -> bool:

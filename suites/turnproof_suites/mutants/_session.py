@@ -15,7 +15,21 @@ from typing import Any
 from turnproof.messages import Message, Part
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
 
-_PASSED_ON = ("stop", "reset", "revert", "collect", "save", "swap", "usage", "provider_history", "configure", "path")
+_PASSED_ON = (
+    "stop",
+    "interject",
+    "inject",
+    "adopt",
+    "reset",
+    "revert",
+    "collect",
+    "save",
+    "swap",
+    "usage",
+    "provider_history",
+    "configure",
+    "path",
+)
 
 
 class BrokenSession:

@@ -57,6 +57,9 @@ class Wire(Protocol):
     def is_error(self, result: Json) -> bool:
         """Whether a tool result says that the tool failed."""
 
+    def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
+        """Every place in a request where a result names its call, as an object and its key."""
+
     def strip_signature(self, block: Json) -> None:
         """Take the signature of what the model thought away, from whichever block carries it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace as changed
 
+from turnproof.errors import TransportError
 from turnproof.messages import Message, ProviderResponse, Text
 from turnproof.provider import Path, SystemInstruction
 
@@ -194,3 +196,27 @@ class HistoryCountedMessageByMessage(Broken):
         for message in given.messages:
             self.inner.count_tokens([Message.user(message.text or "-")])
         return proceed(given)
+
+
+@mutant(
+    "first-event-loop-only",
+    "inputs",
+    caught_by="core/event-loops-may-come-and-go",
+    scenarios="basics/four_turns",
+    sources="defects:SP6",
+    paths=("stateless",),
+)
+class FirstEventLoopOnly(Broken):
+    """What it holds open belongs to the event loop that it was first called in."""
+
+    loop: asyncio.AbstractEventLoop | None = None
+
+    def given(self, given: Given) -> Given:
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            return given
+        self.loop = self.loop or running
+        if self.loop is not running:
+            raise TransportError("the connection is attached to a different loop")
+        return given

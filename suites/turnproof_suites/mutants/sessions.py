@@ -284,3 +284,59 @@ class BackOffDeaf(BrokenSession):
         heard = CancelToken()
         turn.cancel_token.on_cancel(lambda: None if self.waiting else heard.cancel())
         return say(replace(turn, cancel_token=heard))
+
+
+@mutant(
+    "mended-for-the-request-alone",
+    "session",
+    caught_by="history/broken-conversation-is-mended",
+    scenarios="history/unanswered",
+    sources=("defects:LS11", "behaviours:E4"),
+)
+class MendedForTheRequestAlone(BrokenSession):
+    """A call that was taken over without its result is answered in a copy for each request, and not in what is held."""
+
+    unanswered: frozenset[str] = frozenset()
+
+    def adopt(self, messages: Sequence[Message]) -> None:
+        answered = {result.call_id for message in messages for result in message.results}
+        self.unanswered = frozenset(call.id for one in messages for call in one.calls) - answered
+        self.do("adopt", messages)
+
+    def history(self) -> Sequence[Message]:
+        return [one for one in super().history() if not self.unanswered & {result.call_id for result in one.results}]
+
+
+@mutant(
+    "interjection-kept-for-later",
+    "session",
+    caught_by="history/interjection-is-answered",
+    scenarios="history/interjected",
+    sources=("behaviours:G11", "behaviours:M4"),
+)
+class InterjectionKeptForLater(BrokenSession):
+    """What the user says while a turn runs cuts the answer, and is put in front of the next turn's message."""
+
+    later = ""
+
+    def interject(self, text: str) -> None:
+        self.later = text
+        self.do("stop")
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        said, self.later = f"{self.later}\n{text}".strip(), ""
+        return super().send(said, turn)
+
+
+@mutant(
+    "command-outcome-shown-once",
+    "session",
+    caught_by="history/command-outcomes-are-held",
+    scenarios="history/command_injected",
+    sources="behaviours:A11",
+)
+class CommandOutcomeShownOnce(BrokenSession):
+    """The outcome of a command is a command's name in the history, and nothing else."""
+
+    def inject(self, command: str, outcome: str) -> None:
+        self.do("inject", command, "")

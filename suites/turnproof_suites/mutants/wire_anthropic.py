@@ -82,6 +82,12 @@ class AnthropicWire:
     def is_error(self, result: Json) -> bool:
         return bool(result.get("is_error"))
 
+    def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
+        for message in self.messages(body):
+            for block in self.blocks(message):
+                if self.kind(block) == "result":
+                    yield block, "tool_use_id"
+
     def strip_signature(self, block: Json) -> None:
         if block["type"] == "thinking":
             block["signature"] = ""

@@ -82,6 +82,12 @@ class GeminiWire:
     def is_error(self, result: Json) -> bool:
         return "error" in result["functionResponse"]["response"]
 
+    def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
+        for message in self.messages(body):
+            for part in self.blocks(message):
+                if "id" in part.get("functionResponse", ()):
+                    yield part["functionResponse"], "id"
+
     def strip_signature(self, block: Json) -> None:
         block.pop("thoughtSignature", None)
 

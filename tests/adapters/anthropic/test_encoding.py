@@ -16,7 +16,7 @@ import anthropic
 import httpx2
 import pytest
 
-from turnproof.cache.anthropic import AnthropicCachePlugin
+from turnproof.cache import ExplicitCachePlugin
 from turnproof.messages import Message, ToolSchema, dump_messages
 from turnproof_adapters.anthropic.encode import Encoder
 
@@ -124,7 +124,7 @@ def test_a_turn_encodes_its_new_messages_and_no_others() -> None:
 def test_a_turn_with_a_cache_plugin_encodes_no_more_for_a_longer_history() -> None:
     costs = []
     for length in (40, 400):
-        provider, plugin = stateless(URL, transport=Capture().transport), AnthropicCachePlugin(minimum_tokens=1)
+        provider, plugin = stateless(URL, transport=Capture().transport), ExplicitCachePlugin(minimum_tokens=1)
         history = grown(length)
         for _ in range(6):
             before = provider.messages_encoded

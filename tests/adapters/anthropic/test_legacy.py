@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from turnproof.cache.anthropic import AnthropicCachePlugin
+from turnproof.cache import ExplicitCachePlugin
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, InvalidRequestError, OverloadedError, TransportError
 from turnproof.messages import (
@@ -173,9 +173,9 @@ def test_both_paths_say_the_same_on_the_wire(history: list[Message]) -> None:
 
 
 def test_a_cache_plugin_marks_the_requests_of_both_paths_alike() -> None:
-    old, new, plugin = Capture(), Capture(), AnthropicCachePlugin(minimum_tokens=1)
+    old, new, plugin = Capture(), Capture(), ExplicitCachePlugin(minimum_tokens=1)
     provider, pure = legacy(URL, transport=old.transport), stateless(URL, transport=new.transport)
-    provider.set_cache_plugin(AnthropicCachePlugin(minimum_tokens=1))
+    provider.set_cache_plugin(ExplicitCachePlugin(minimum_tokens=1))
     provider.create_session("rules", TOOLS)
     for n in range(4):
         provider.send_message(f"question {n}")

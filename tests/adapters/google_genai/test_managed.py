@@ -10,21 +10,25 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.cache.managed import ManagedCachePlugin
+from turnproof.cache import ManagedCachePlugin
+from turnproof.cancel import CancelToken
 from turnproof.errors import (
     AuthenticationError,
     CacheExpiredError,
+    Cancelled,
     InvalidRequestError,
     OverloadedError,
     TransportError,
     UsageError,
 )
 from turnproof.messages import Message, ToolSchema
-from turnproof.session import Session, Tool
+from turnproof.session import Session, Tool, TurnResult
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
+from ..running import Running, holding, wait_until
+from ..scripted_server import LIMIT, scripted
 from .kit import KEY, MODEL, answer, legacy, stateless, stream, text
 
 RULES = "You run a harbour desk. " * 200
@@ -274,3 +278,122 @@ def test_both_paths_name_a_cache_alike() -> None:
     assert first["cachedContent"] == "cachedContents/1"
     assert second == {"contents": [{"role": "user", "parts": [{"text": "hello"}]}], "cachedContent": "cachedContents/2"}
     assert first == {**second, "cachedContent": "cachedContents/1", "generationConfig": {}}
+
+
+# Held by the provider
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_provider_of_the_stateless_path_annotates_its_calls_itself(streamed: bool) -> None:
+    service, shown = Service(), list[str]()
+    provider, pure = service.stateless(), service.stateless()
+    plugin = ManagedCachePlugin(provider)
+    provider.set_cache_plugin(plugin)
+    assert provider.cache_plugin is plugin
+    said, on_chunk = [Message.user("hello")], shown.append if streamed else None
+    assert provider.complete(said, RULES, TOOLS, on_chunk=on_chunk).text == "hi"
+    prepared = plugin.prepare(said, RULES, TOOLS)
+    pure.complete(prepared.messages, prepared.system, prepared.tools, on_chunk=on_chunk)
+    first, second = (request.content for request in service.requests if not _is_cache(request))
+    assert first == second
+    assert len(service.made) == 1
+    provider.set_cache_plugin(None)
+    provider.complete(said, RULES, TOOLS, on_chunk=on_chunk)
+    assert service.asked[-1].keys() >= {"systemInstruction", "tools"}
+
+
+def test_a_lost_cache_fails_a_stateless_call_once() -> None:
+    service = Service()
+    provider = service.stateless()
+    provider.set_cache_plugin(ManagedCachePlugin(provider))
+    provider.complete([Message.user("hello")], RULES, TOOLS)
+    service.caches.clear()
+    with pytest.raises(CacheExpiredError):
+        provider.complete([Message.user("again")], RULES, TOOLS)
+    assert provider.complete([Message.user("again")], RULES, TOOLS).text == "hi"
+    assert service.asked[-1]["cachedContent"] == "cachedContents/2"
+
+
+# Cancelled
+
+
+def talking(url: str, holder: str) -> Session:
+    provider: Any = legacy(url) if holder == "legacy provider" else stateless(url)
+    plugin = ManagedCachePlugin(provider)
+    if holder == "provider":
+        provider.set_cache_plugin(plugin)
+    path: Any = "legacy" if holder == "legacy provider" else "stateless"
+    return Session(provider, path=path, system=RULES, cache_plugin=None if holder == "provider" else plugin)
+
+
+@pytest.mark.parametrize("holder", ["session", "provider", "legacy provider"])
+def test_a_turn_that_is_cancelled_while_a_cache_is_made_waits_for_nothing(holder: str) -> None:
+    """The service would have been given half a minute; the connection is cut instead, and nothing else is sent."""
+    script, asked = holding()
+    with scripted(script) as server:
+        session = talking(server.url, holder)
+        running = Running(lambda token: session.send("hello", cancel_token=token))
+        assert asked.wait(LIMIT)
+        wait_until(lambda: running.reads)
+        running.token.cancel()
+        result = running.result()
+        assert server.hung_up.wait(LIMIT), "the service did not see the cut"
+    assert isinstance(result, TurnResult), result
+    assert result.outcome == "cancelled"
+    assert [(each.method, each.path.rpartition("/")[2]) for each in server.requests] == [("POST", "cachedContents")]
+    assert not session.history
+
+
+@pytest.mark.parametrize("holder", ["session", "provider", "legacy provider"])
+def test_the_turn_after_it_has_its_prefix_kept(holder: str) -> None:
+    script, asked = holding()
+    made = {"name": "cachedContents/1", "model": f"models/{MODEL}"}
+    with scripted(script, lambda each: each.answer(made), lambda each: each.answer(answer(text("hi")))) as server:
+        session = talking(server.url, holder)
+        running = Running(lambda token: session.send("hello", cancel_token=token))
+        assert asked.wait(LIMIT)
+        wait_until(lambda: running.reads)
+        running.token.cancel()
+        running.result()
+        assert session.send("again").text == "hi"
+        assert server.requests[-1].json["cachedContent"] == "cachedContents/1"
+
+
+def test_a_name_that_arrives_just_as_the_turn_is_cancelled_is_not_forgotten() -> None:
+    """It has been stored, and is paid for until it is deleted."""
+    service, token = Service(), CancelToken()
+
+    def handle(request: httpx2.Request) -> httpx2.Response:
+        token.cancel()
+        return service._handle(request)
+
+    provider = stateless(transport=httpx2.MockTransport(handle))
+    assert provider.create_cache(RULES, [], ttl_seconds=60, cancel_token=token) == "cachedContents/1"
+    provider.shutdown()
+    assert service.caches == {}
+
+
+def test_a_token_that_is_set_already_sends_nothing() -> None:
+    service, token = Service(), CancelToken()
+    token.cancel()
+    provider = service.stateless()
+    with pytest.raises(Cancelled):
+        provider.create_cache(RULES, [], ttl_seconds=60, cancel_token=token)
+    with pytest.raises(Cancelled):
+        provider.delete_cache("cachedContents/1", cancel_token=token)
+    assert service.requests == []
+
+
+def test_a_deletion_that_was_cut_is_made_up_for_at_shutdown() -> None:
+    script, asked = holding()
+    made = {"name": "cachedContents/1", "model": f"models/{MODEL}"}
+    with scripted(lambda each: each.answer(made), script, lambda each: each.answer({})) as server:
+        provider = stateless(server.url)
+        name = provider.create_cache(RULES, [], ttl_seconds=60)
+        running = Running(lambda token: provider.delete_cache(name, cancel_token=token))
+        assert asked.wait(LIMIT)
+        wait_until(lambda: running.reads)
+        running.token.cancel()
+        assert isinstance(running.result(), Cancelled)
+        provider.shutdown()
+        assert [each.method for each in server.requests] == ["POST", "DELETE", "DELETE"]

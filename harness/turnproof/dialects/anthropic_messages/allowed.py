@@ -59,6 +59,10 @@ ALLOWED: tuple[AllowedDifference, ...] = (
         "foreign-opaque", "Blocks of another API are left out.", _DOC, "a block goes back only to its own API",
     ),
     AllowedDifference(
+        "foreign-code-as-text", "Code that another API ran, and what it gave, is told as text.",
+        _DOC, "anthropic.md §1: this API has blocks for its own runs only",
+    ),
+    AllowedDifference(
         "result-as-json-text", "A JSON value as a tool's result is sent as JSON text; an empty one may be left out.",
         _REC, "anthropic.md §6: tool_result content is a string or a list of blocks, or absent",
     ),

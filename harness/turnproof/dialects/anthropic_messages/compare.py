@@ -11,7 +11,7 @@ from ..agree import Comparison
 from ..atoms import Atom, token_of
 from ..base import Call, WireDifference
 from ..naming import NameMap
-from ..preamble import same_schema, system_differences, text_of, tool_differences
+from ..preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
 from .models import same_model
 from .names import LEGAL_ID, LEGAL_NAME
 from .rules import NAME
@@ -27,8 +27,7 @@ def differences(
     later = [message.text for message in held if message.role == "system"]
     spoken = frozenset(message.text for message in call.messages if message.role == "system")
     absorbed, found = system_differences(text_of(system), later, call, spoken)
-    kept = [_without_parts(each) if each.role == "system" and each.text in absorbed else each for each in held]
-    comparison = _Messages(kept, call, model, names)
+    comparison = _Messages(settled_instructions(held, absorbed, call), call, model, names)
     found += comparison.run()
     forced = (body.get("tool_choice") or {}).get("type") in ("any", "tool")
     found += tool_differences(tools, own, names, same_schema, forced=forced)
@@ -71,10 +70,6 @@ class _Messages(Comparison):
                 missing.remove(atom)
                 added.remove(twin)
         super()._texts_changed(missing, added)
-
-
-def _without_parts(message: Message) -> Message:
-    return Message(message.role, (), message.message_id)
 
 
 def _says_something(message: Message) -> bool:

@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
+from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 from ..base import Call
 from ..prefix_cache import Cell, Ttl
-from ..tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 from .conversation import Block, blocks_of, is_cacheable, ttl_of
 
 TAIL_TOKENS = 3

@@ -25,6 +25,7 @@ from ..base import (
     World,
 )
 from ..naming import speak
+from ..sse import Spelling
 from . import compare, counting, errors, extras, read, render, rules, signing, writing
 from .allowed import ALLOWED
 from .cache import MessagesCache
@@ -47,6 +48,7 @@ class AnthropicMessages:
         query_parameters=frozenset({"after_id", "before_id", "beta", "limit"}),
     )
     noise: Sequence[bytes] = writing.NOISE
+    spellings: Mapping[Spelling, str] = writing.SPELLINGS
     garbage = writing.GARBAGE
     traits: frozenset[Trait] = frozenset({"calls-in-pieces", "pings", "results-first", "text-blocks"})
     legal_name = LEGAL_NAME

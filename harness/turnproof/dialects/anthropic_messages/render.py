@@ -11,11 +11,11 @@ from typing import Any
 
 from ...errors import HarnessError
 from ...messages import FunctionCall, Opaque, Text, Thought, thaw
+from ...tokens import json_tokens, text_tokens
 from ..base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from ..cutting import cut_text
 from ..naming import spoken_name
 from ..seeded import derived
-from ..tokens import json_tokens, text_tokens
 from . import signing, stop_reasons
 from .models import dated
 from .names import LEGAL_NAME

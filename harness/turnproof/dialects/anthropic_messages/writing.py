@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from ...messages import JSON
 from ..base import EventKind, WireEvent
 from ..seeded import drawn
+from ..sse import Spelling
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 _encode = msgspec.json.Encoder().encode
@@ -34,4 +37,11 @@ def sse(name: str, data: JSON, padding: int, kind: EventKind, text: str = "") ->
 
 
 NOISE = (b": keep-alive\n\n", b"retry: 3000\n\n", b'event: ping\ndata: {"type": "ping"}\n\n')
+SPELLINGS: Mapping[Spelling, str] = {
+    "crlf": "proxies and gateways that write events anew; anthropic 2.12 takes LF, CRLF and CR",
+    "unspaced": "servers that imitate the API (defects:ST11); anthropic 2.12 takes `data:{` as the standard has it",
+    "padded": "recorded: blanks in front of the last brace",
+}
+"""No byte order mark: anthropic 2.12 loses the first event behind one, so no service can send it."""
+
 GARBAGE = b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"del\x07 <html>\n\n'

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from ...messages import (
-    CodeExecutionResult,
-    ExecutableCode,
     FileRef,
     FunctionCall,
     InlineData,
@@ -24,7 +22,7 @@ from ..agree import Comparison
 from ..atoms import Atom, media_key
 from ..base import Call, WireDifference
 from ..naming import NameMap
-from ..preamble import same_schema, system_differences, text_of, tool_differences
+from ..preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
 from .ids import is_positional
 from .models import DEMANDS_SIGNATURES, GIVES_IDS, MODELS, same_model
 from .names import LEGAL_ID, LEGAL_NAME
@@ -33,9 +31,6 @@ from .results import fails_by_itself, kept, tells_a_failure
 from .rules import NAME
 from .signing import stands_in
 from .surfaces import bare_model
-
-_FENCE = 32
-"""Characters that a text may have beside the code that it tells."""
 
 
 def differences(
@@ -46,8 +41,7 @@ def differences(
     names = NameMap(tools, own, LEGAL_NAME)
     later = [message.text for message in held if message.role == "system"]
     absorbed, found = system_differences(text_of(system), later, call)
-    settled = [replace(each, parts=()) if each.role == "system" and each.text in absorbed else each for each in held]
-    found += _Contents(settled, call, model, names).run()
+    found += _Contents(settled_instructions(held, absorbed, call), call, model, names).run()
     found += tool_differences(tools, own, names, same_schema, forced=_is_forced(call))
     if call.model is not None and not same_model(call.model, bare_model(model)):
         found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
@@ -171,25 +165,7 @@ class _Contents(Comparison):
         part = atom.part
         if isinstance(part, InlineData | FileRef) and media_key(part) in self._attached():
             return
-        if not any(_tells(atom, each) for each in self.held if self._is_others_code(each)):
-            super()._added(atom)
-
-    # -- code that another service ran
-
-    def may_omit(self, atom: Atom) -> bool:
-        told = self._is_others_code(atom) and any(_tells(sent, atom) for sent in self.sent)
-        return told or super().may_omit(atom)
-
-    def _is_others_code(self, atom: Atom) -> bool:
-        data = atom.part.provider_data
-        return isinstance(atom.part, ExecutableCode | CodeExecutionResult) and (data is None or data.dialect != NAME)
-
-
-def _tells(sent: Atom, code: Atom) -> bool:
-    """Whether a text is this code or what it gave, with little more than a fence around it."""
-    part = code.part
-    said = part.code if isinstance(part, ExecutableCode) else getattr(part, "output", "")
-    return bool(said) and said in sent.text and len(sent.text) - len(said) <= _FENCE
+        super()._added(atom)
 
 
 def held_signature(part: FunctionCall) -> str | None:

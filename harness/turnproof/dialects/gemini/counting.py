@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, ToolResult, ToolSchema
+from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 from ..base import Call
 from ..prefix_cache import Cell
-from ..tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 from .parts import signature_of
 
 _PART_TOKENS = 1

@@ -25,6 +25,7 @@ from ..base import (
     World,
 )
 from ..naming import speak
+from ..sse import Spelling
 from . import caches, compare, counting, errors, extras, ids, matching, read, render, rules, signing, writing
 from .allowed import ALLOWED
 from .cache import GeminiCache
@@ -48,6 +49,7 @@ class Gemini:
         query_parameters=frozenset({"$alt", "alt", "pagesize", "pagetoken", "updatemask"}),
     )
     noise: Sequence[bytes] = writing.NOISE
+    spellings: Mapping[Spelling, str] = writing.SPELLINGS
     garbage = writing.GARBAGE
     traits: frozenset[Trait] = frozenset({"blocked-prompts"})
     legal_name = LEGAL_NAME

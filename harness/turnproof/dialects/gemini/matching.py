@@ -7,7 +7,8 @@ and signatures may be left out, ids may be missing, and it does not matter wheth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
+from itertools import count, groupby
+from operator import itemgetter
 
 from msgspec.structs import replace
 
@@ -33,25 +34,24 @@ def _turns(messages: Sequence[Message]) -> list[JSON]:
     """The turns as `[side, parts]`, with each call and result under the number of the call."""
     calls = count()
     numbers: dict[str, int] = {}
-    turns: list[tuple[str, list[JSON]]] = []
+    row: list[tuple[str, JSON]] = []
     for message in messages:
         side = "model" if message.role == "model" else "user"
-        said = list(_said(message.parts, numbers, calls))
-        if not said:
-            continue
-        if not turns or turns[-1][0] != side:
-            turns.append((side, []))
-        for part in said:
-            _append(turns[-1][1], part)
-    return [[side, parts] for side, parts in turns]
+        for part in _said(message.parts, numbers, calls):
+            _append(row, side, part)
+    joined: list[tuple[str, JSON]] = []
+    for side, part in row:
+        # A blank piece is part of the text around it; only what is blank as a whole says nothing.
+        if not isinstance(part, str) or part.strip():
+            _append(joined, side, part)
+    return [[side, [part for _, part in turn]] for side, turn in groupby(joined, key=itemgetter(0))]
 
 
 def _said(parts: Sequence[Part], numbers: dict[str, int], calls: Iterator[int]) -> Iterator[JSON]:
     for part in parts:
         match part:
             case Text(text=text):
-                if text.strip():
-                    yield text
+                yield text
             case Thought():
                 pass
             case FunctionCall(id=call_id, name=name, args=args):
@@ -65,8 +65,9 @@ def _said(parts: Sequence[Part], numbers: dict[str, int], calls: Iterator[int]) 
                 yield to_builtins(replace(part, provider_data=None, cache=None))
 
 
-def _append(parts: list[JSON], part: JSON) -> None:
-    if isinstance(part, str) and parts and isinstance(parts[-1], str):
-        parts[-1] += part
+def _append(row: list[tuple[str, JSON]], side: str, part: JSON) -> None:
+    """Put a part behind what this side has said; texts of one side are one text."""
+    if isinstance(part, str) and row and row[-1][0] == side and isinstance(row[-1][1], str):
+        row[-1] = side, row[-1][1] + part
     else:
-        parts.append(part)
+        row.append((side, part))

@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ...messages import FinishReason
+from ...tokens import text_tokens
 from ..base import Call, PromptUsage, Rendered, Reply, World
 from ..cutting import cut_text
 from ..seeded import derived
-from ..tokens import text_tokens
 from . import finishes
 from .models import THINKS, dated
 from .said import Said, speech, unspeakable_call

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...messages import JSON, FunctionCall, Opaque, Part, Text, Thought, TokenUsage
+from ...tokens import json_tokens, text_tokens
 from ..base import PromptUsage, Reply
 from ..lenient import number
-from ..tokens import json_tokens, text_tokens
 from .surfaces import Surface
 
 _CALL_TOKENS = 8

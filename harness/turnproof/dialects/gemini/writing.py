@@ -11,6 +11,7 @@ import msgspec
 from ...messages import JSON
 from ..base import EventKind, WireEvent
 from ..seeded import drawn
+from ..sse import Spelling
 
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
 _URL_SAFE = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -64,6 +65,13 @@ def array_events(chunks: Iterable[Chunk]) -> Iterator[WireEvent]:
 
 
 NOISE = (b"\r\n", b"\r\n\r\n")
-"""Blank lines are all that google-genai 3.4 reads over: it takes a comment or a `retry:` line for broken JSON."""
+"""Blank lines are all that google-genai 3.4 reads over. A line that does not begin with `data: ` is JSON to it: a
+comment, an `event:`, `id:` or `retry:` line breaks the stream, and so does `data:` without its blank."""
+
+SPELLINGS: Mapping[Spelling, str] = {
+    "lf": "proxies that write events anew end lines as most servers do; google-genai 3.4 takes CRLF, LF and CR",
+    "padded": "recorded: indented JSON, and blanks after colons; JSON allows them anywhere between its tokens",
+}
+"""No byte order mark, and no `data:` without its blank: google-genai 3.4 reads neither, so no service can send them."""
 
 GARBAGE = b'data: {"candidates": [{"content": {"parts": [{"te\x07 <html>\r\n\r\n'

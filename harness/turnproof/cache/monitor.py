@@ -1,0 +1,196 @@
+"""`PrefixMonitor`: whether the start of a conversation stays the same, and what it cost when it did not.
+
+A provider's cache serves the part of a request that an earlier request began with. Whatever changes in front (a
+collected history, another system text, a tool more) makes it write the rest again. The monitor is told of each
+request and of the usage that came back, and reports each such loss once, with its cause and its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from ..messages import Message, Text, ToolSchema
+from ..provider import SystemInstruction
+from ..tokens import message_tokens, text_tokens, tool_tokens
+from ._plugin import CacheUsage, Covers
+
+LossReason: TypeAlias = Literal["gc", "revert", "enrichment", "system", "tools", "swap", "edit", "expired"]
+"""Why a cached prefix was of no use any more.
+
+`gc`: the history was collected. `revert`: it went back to an earlier turn. `enrichment`: what is put around a prompt
+changed what stood before it. `system`, `tools`: there are others now. `swap`: another provider or model, which has its
+own cache. `edit`: the history was changed in another way. `expired`: nothing changed, the provider had it no more.
+"""
+
+
+class PrefixLoss(msgspec.Struct, frozen=True):
+    """Tokens that had been cached, belong to the conversation still, and had to be written or paid in full again.
+
+    `turn` counts the user's messages that the monitor saw answered, from 0. `kept` is how many messages at the start
+    of the request before stand at the start of this one. `tokens` is the provider's own figure for `expired`; else an
+    estimate by the project's ruler, scaled to the provider's figures, and never more than the request paid for.
+    """
+
+    turn: int
+    reason: LossReason
+    kept: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A request. `upto` are the ruler's tokens before each message and behind the last; `kept` as in PrefixLoss."""
+
+    to: object
+    covers: Covers
+    tools: tuple[ToolSchema, ...]
+    system: str
+    messages: list[Message]
+    of_tools: int
+    upto: list[int]
+    kept: int
+
+
+class PrefixMonitor:
+    """Watches one conversation. Call `sending` before each request and `answered` after each answer.
+
+    A request that only goes on from the last answered one costs its new messages, and a comparison of the old ones by
+    identity. A request that failed, and its repetitions, count as one. Not synchronised.
+    """
+
+    def __init__(self) -> None:
+        self._losses: list[PrefixLoss] = []
+        self._totals = CacheUsage()
+        self._cause: LossReason | None = None
+        self._before: _Sent | None = None
+        self._cached = 0
+        self._scale = 0.0
+        self._sent: _Sent | None = None
+        self._asked: Message | None = None
+        self._turn = -1
+
+    @property
+    def losses(self) -> tuple[PrefixLoss, ...]:
+        """Everything that was lost so far, in order."""
+        return tuple(self._losses)
+
+    @property
+    def totals(self) -> CacheUsage:
+        """What all answers so far read from the cache, wrote to it, and paid in full."""
+        return self._totals
+
+    @property
+    def stable(self) -> int:
+        """How many messages at its start the last answered request had in common with the one before it."""
+        return self._before.kept if self._before is not None else 0
+
+    def because(self, cause: LossReason) -> None:
+        """Say why the next request will differ, if it does, from the one before it."""
+        self._cause = cause
+
+    def sending(
+        self,
+        messages: Sequence[Message],
+        system: SystemInstruction,
+        tools: Sequence[ToolSchema],
+        *,
+        covers: Covers = "conversation",
+        to: object = None,
+    ) -> None:
+        """A request goes out; the messages and tools as the session holds them, without marks.
+
+        `covers` says what of it will be cached, and `to` is equal for requests that can read from the same cache.
+        """
+        text = system.text if isinstance(system, Text) else system or ""
+        ordered = tuple(sorted(tools, key=lambda tool: tool.name))
+        before, held = self._before, list(messages)
+        kept = _common(before.messages, held) if before is not None else 0
+        if before is not None and (before.tools, before.system) == (ordered, text):
+            of_tools, upto = before.of_tools, before.upto[: kept + 1]
+        else:
+            of_tools = sum(map(tool_tokens, ordered))
+            upto = [of_tools + text_tokens(text)]
+        *upto, last = upto
+        upto.extend(accumulate(map(message_tokens, held[len(upto) :]), initial=last))
+        self._sent = _Sent(to, covers, ordered, text, held, of_tools, upto, kept)
+
+    def answered(self, usage: CacheUsage) -> PrefixLoss | None:
+        """The request that was sent last has been answered; what that shows to be lost, or None.
+
+        Nothing is learned from usage without a prompt, as a cancelled answer may have it.
+        """
+        before, sent, self._sent = self._before, self._sent, None
+        if sent is None or not usage.prompt:
+            return None
+        self._count_turn(sent)
+        self._totals += usage
+        loss = self._loss(before, sent, usage) if before is not None and self._cached else None
+        if loss is not None:
+            self._losses.append(loss)
+        self._before, self._cause = sent, None
+        self._cached = usage.read + usage.written
+        self._scale = usage.prompt / max(1, sent.upto[-1])
+        return loss
+
+    def _count_turn(self, sent: _Sent) -> None:
+        asked = next((message for message in reversed(sent.messages) if message.role == "user"), None)
+        if asked is not self._asked:
+            self._turn += 1
+        self._asked = asked
+
+    def _loss(self, before: _Sent, sent: _Sent, usage: CacheUsage) -> PrefixLoss | None:
+        reason = self._reason(before, sent)
+        if reason is None:
+            # Nothing changed: all that was cached should have been read.
+            tokens = self._cached - usage.read
+            reason = "expired"
+        elif before.covers == "prefix":
+            # Stored as one piece, and again as one piece, which no response shows.
+            tokens = self._cached if reason in ("system", "tools", "enrichment", "swap") else 0
+        else:
+            tokens = round(min(self._again(before, sent, reason), usage.written + usage.fresh))
+        return PrefixLoss(self._turn, reason, sent.kept, tokens) if tokens > 0 else None
+
+    def _reason(self, before: _Sent, sent: _Sent) -> LossReason | None:
+        """What the first difference comes from, in the order in which a prefix is made."""
+        if before.to != sent.to:
+            return "swap"
+        if before.tools != sent.tools:
+            return "tools"
+        if before.system != sent.system:
+            return "enrichment" if self._cause == "enrichment" else "system"
+        if sent.kept < len(before.messages):
+            return self._cause or "edit"
+        return None
+
+    def _again(self, before: _Sent, sent: _Sent, reason: LossReason) -> float:
+        """Tokens behind the first difference that had been cached and are still there."""
+        cached = self._cached / self._scale
+        again = 0.0
+        if reason == "swap" and before.tools == sent.tools:
+            again += _within(0, before.of_tools, cached)
+        if reason in ("swap", "tools") and before.system == sent.system:
+            again += _within(before.of_tools, before.upto[0], cached)
+        first = 0 if reason in ("swap", "tools", "system", "enrichment") else sent.kept
+        still = set(sent.messages)
+        for place in range(first, len(before.messages)):
+            if before.messages[place] in still:
+                again += _within(before.upto[place], before.upto[place + 1], cached)
+        return again * self._scale
+
+
+def _common(before: list[Message], after: list[Message]) -> int:
+    """How many messages both begin with. Messages compare by identity, so that equal starts are found at C's speed."""
+    if after[: len(before)] == before:
+        return len(before)
+    pairs = enumerate(zip(before, after, strict=False))
+    return next((place for place, (old, new) in pairs if old is not new), min(len(before), len(after)))
+
+
+def _within(start: float, end: float, limit: float) -> float:
+    return max(0.0, min(end, limit) - start)

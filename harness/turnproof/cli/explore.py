@@ -1,0 +1,79 @@
+"""`turnproof explore`: find what nobody thought of."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..exits import Exit
+
+
+def explore(
+    subject: Annotated[
+        str,
+        typer.Argument(
+            metavar="ADAPTER",
+            help="An adapter or a session: an installed name, or module:attribute; SESSION@ADAPTER runs a session with "
+            "another adapter.",
+            show_default=False,
+        ),
+    ],
+    examples: Annotated[
+        int, typer.Option("-n", "--examples", min=1, metavar="N", help="How many scenarios are tried.")
+    ] = 300,
+    seed: Annotated[int, typer.Option(metavar="N", help="All of them follow from it.")] = 0,
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="How many findings are enough.")] = 5,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ID", help="Judge by these requirements; patterns like 'tools/*' work. Default: all MUSTs."),
+    ] = None,
+    skip: Annotated[list[str] | None, typer.Option(metavar="ID", help="Judge without these requirements.")] = None,
+    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where scenarios go, in a folder explored. Default: reports.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run the adapter in this process, for debugging.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> Exit:
+    """Search for scenarios that fail.
+
+    Tries random conversations, operations and faults against the emulator, makes each failing one as small as it can,
+    and writes it to a file that `certify --scenario` takes.
+    """
+    import msgspec
+
+    from ..config import load_config
+    from ..explore import ExploreOptions
+    from ..explore import explore as engine
+    from ..explore.terminal import print_exploration
+    from ..reports.progress import progress
+    from .certify import configured_out
+
+    config = load_config(Path.cwd())
+    found = engine(
+        ExploreOptions(
+            subject=subject,
+            examples=examples,
+            seed=seed,
+            most=most,
+            only=tuple(only or ()),
+            skip=tuple(skip or ()),
+            path=path,
+            out=out or configured_out(config.file, config.settings.out),
+            jobs=jobs or config.settings.jobs,
+            in_process=in_process,
+            config=config,
+        ),
+        progress(),
+    )
+    if json:
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+    else:
+        print_exploration(found, sys.stdout)
+    return found.exit_code

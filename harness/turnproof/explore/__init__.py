@@ -1,0 +1,7 @@
+"""`turnproof explore`: random conversations and faults, down to the smallest scenario that fails."""
+
+from .engine import explore
+from .options import ExploreOptions
+from .report import Exploration, Finding
+
+__all__ = ["Exploration", "ExploreOptions", "Finding", "explore"]

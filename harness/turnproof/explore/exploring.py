@@ -1,0 +1,194 @@
+"""An exploration while it happens: what is known already, what was found, and what is made of a finding."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable
+from datetime import date
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from ..bindings import resolve_subject
+from ..certify.deciding import lacking_for
+from ..controls import CONTROLS
+from ..declarations import excused_for
+from ..driver import Lab
+from ..errors import HarnessError, ScenarioError
+from ..parity import kind as kind_of_difference
+from ..reports._text import file_name
+from ..requirements import Level, Requirement
+from ..scenarios import Scenario, from_data, load, to_yaml
+from ..subject import Subject
+from ..verdict import Status
+from .bench import Bench, Failure
+from .options import ExploreOptions
+from .report import Finding
+from .shrinking import smallest
+
+Document = dict[str, Any]
+
+Progress = Callable[[int, int, str], None]
+
+FOLDER: Final = "explored"
+"""The folder of the files that are written: it is part of their scenarios' names, by which requirements look at them."""
+
+_MEANT = "If it is meant, declare it, with the reason, in the binding or in the settings; else one of the paths is wrong."
+
+
+class Exploring:
+    """Hunts one subject; `findings`, `unsteady` and `examples` say how far it has come."""
+
+    def __init__(
+        self,
+        options: ExploreOptions,
+        lab: Lab,
+        subject: Subject,
+        requirements: Iterable[Requirement],
+        progress: Progress,
+    ) -> None:
+        self.examples = 0
+        self.findings: list[Finding] = []
+        self.unsteady: list[Failure] = []
+        self._options = options
+        self._progress = progress
+        self._tried: Document = {}
+        self._known: set[tuple[str, Status]] = set()
+        self._stem = f"{file_name(subject.name)}-{options.seed}"
+        self._judged = {one.id: one for one in requirements if options.only or one.level is Level.MUST}
+        settings = options.config.settings
+        today = date.today()
+        self.bench = Bench(
+            lab,
+            options.subject,
+            subject,
+            self._judged.values(),
+            excused=excused_for(subject, settings.declared_difference),
+            accepted={
+                (issue.requirement, issue.path)
+                for issue in settings.known_issue
+                if issue.adapter == subject.name and issue.expires >= today
+            },
+            path=options.path,
+        )
+        self._control = self._bench_of_control(lab, subject)
+
+    def _bench_of_control(self, lab: Lab, subject: Subject) -> Bench | None:
+        """Where the adapter that is right on sight is tried; a session is compared with ours above that adapter."""
+        control = CONTROLS[subject.dialect]
+        if subject.kind == "session":
+            control = f"reference@{control}"
+        found = resolve_subject(control)
+        if found.name == subject.name:
+            return None  # it would only confirm itself
+        return Bench(lab, control, found, self._judged.values())
+
+    def run(self) -> None:
+        """Try scenario after scenario until there were enough of them, or enough was found."""
+        from ..scenarios.strategies import Means, documents
+        from .drawing import drawn
+
+        subject = self.bench.subject
+        random = drawn(documents(Means(subject.claims(), subject.operations)), self._options.seed)
+        for document in islice(random, self._options.examples):
+            self.examples += 1
+            self._tell("")
+            # Ids and pieces of a run follow from its scenario's name: only under the same name does a file do the same.
+            name = f"{FOLDER}/{self._stem}-{self.examples}"
+            try:
+                self._try(name, document)
+            except HarnessError as error:
+                file = self._write(name, self._tried, [f"turnproof itself failed: {error}"])
+                raise HarnessError(f"turnproof itself failed on {file}: {error}") from error
+            if len(self.findings) >= self._options.most:
+                return
+
+    def _try(self, name: str, document: Document) -> None:
+        scenario = self._loaded(name, document)
+        news = [failure for failure in self.bench.failures(scenario) if failure.key not in self._known]
+        # What fails once may fail by chance, on a busy machine say.
+        target = next((failure for failure in news if self.bench.shows(scenario, failure)), None)
+        if target is None:
+            self.unsteady += news
+            return
+
+        def fails(smaller: Document) -> bool:
+            self._tell(f"making a scenario smaller for {target.what}")
+            try:
+                return self.bench.shows(self._loaded(name, smaller), target)
+            except ScenarioError:
+                return False
+
+        self._take(name, target, *smallest(document, fails))
+
+    def _loaded(self, name: str, document: Document) -> Scenario:
+        self._tried = document
+        return from_data(document, name)
+
+    def _tell(self, what: str) -> None:
+        self._progress(self.examples, self._options.examples, what)
+
+    # -- what is made of a finding ------------------------------------------------------------------------------
+
+    def _take(self, name: str, target: Failure, document: Document, attempts: int) -> None:
+        title, remedy = self._in_words(target)
+        document = {**document, "title": f"{title} (found at random)"}
+        scenario = self._loaded(name, document)
+        shown = self.bench.failures(scenario)
+        self._known |= {target.key, *(failure.key for failure in shown)}
+        first = next((failure for failure in shown if failure.key == target.key), None)
+        if first is None:
+            self.unsteady.append(target)
+            return
+        failures = (first, *(failure for failure in shown if failure is not first))
+        command = self._command(first, name)
+        comments = [f"{failure.what} [{failure.path}] {failure.status}: {failure.message}" for failure in failures]
+        file = self._write(name, document, [*comments, command])
+        if replace(load(file), file="") != scenario:
+            raise HarnessError("its file does not say what was tried")
+        finding = Finding(
+            file=str(file),
+            failures=failures,
+            title=title,
+            remedy=remedy,
+            example=self.examples,
+            attempts=attempts,
+            scenario=file.read_text("utf-8"),
+            command=command,
+            ours=self._is_ours(scenario, first),
+        )
+        self.findings.append(finding)
+
+    def _in_words(self, failure: Failure) -> tuple[str, str]:
+        if failure.kind == "difference":
+            return kind_of_difference(failure.what).title, _MEANT
+        requirement = self._judged[failure.what]
+        return requirement.title, requirement.remedy
+
+    def _command(self, failure: Failure, name: str) -> str:
+        """What shows it again."""
+        words = [self._options.subject, "--scenario", str(self._file(name))]
+        if self._options.config.settings.seed:
+            words += ["--seed", "0"]
+        if failure.kind == "difference":
+            return shlex.join(["turnproof", "compare", *words])
+        return shlex.join(["turnproof", "certify", *words, "--only", failure.what])
+
+    def _write(self, name: str, document: Document, comments: Iterable[str]) -> Path:
+        file = self._file(name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(to_yaml(document, comments), "utf-8")
+        return file
+
+    def _file(self, name: str) -> Path:
+        return self._options.out / f"{name}.yaml"
+
+    def _is_ours(self, scenario: Scenario, failure: Failure) -> bool:
+        """Whether the control fails like this too; where it does not claim what the scenario needs, it cannot tell."""
+        control = self._control
+        if control is None or failure.kind == "difference":
+            return False
+        able = not lacking_for(scenario, control.subject.claims(), control.subject.operations)
+        return able and control.shows(scenario, failure)

@@ -1,0 +1,163 @@
+"""The ways to make a scenario smaller, the bold ones first. What comes of each is a conversation as a model may hold it.
+
+hypothesis could shrink what it has drawn. But an attempt costs a conversation over HTTP here, and whoever knows what a
+turn is needs far fewer of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from ..scenarios.strategies import Document, Round, calls_of, events, parts_of
+from .plainer import plainer
+
+Turn = dict[str, Any]
+
+_BARE: Final[Turn] = {"user": "Yes.", "model": [["Yes."]]}
+
+_HAPPENINGS: Final = (("cancel", "faults", "error"), ("cancel",), ("faults", "error"), ("before", "revert"), ("before",),
+                      ("revert",), ("system",), ("tools",), ("response_schema",))  # fmt: skip
+
+
+# -- the whole scenario -------------------------------------------------------------------------------------
+
+
+def fewer_turns(document: Document) -> Iterator[Document]:
+    """Without one or several of its turns, and with turns in which nothing happens."""
+    turns = document["turns"]
+    for count in range(len(turns) - 1, 0, -1):
+        for start in range(len(turns) - count, -1, -1):
+            yield {**document, "turns": turns[:start] + turns[start + count :]}
+    for number in range(len(turns)):
+        yield _with_turn(document, number, _BARE)
+
+
+def fewer_settings(document: Document) -> Iterator[Document]:
+    """Without what holds for all turns: thinking, tools, a second mode, system text."""
+    for key in ("cache", "keep_turns", "probes", "system", "tools"):
+        if key in document:
+            yield _without(document, key)
+    if "options" in document:
+        yield _without_thinking(document)
+    if len(document["modes"]) > 1:
+        yield from ({**document, "modes": [mode]} for mode in document["modes"])
+    tools = document.get("tools", [])
+    if len(tools) > 1:
+        yield from ({**document, "tools": tools[:n] + tools[n + 1 :]} for n in range(len(tools)))
+
+
+def _without_thinking(document: Document) -> Document:
+    def unthinking(answer: Round) -> Round:
+        parts = [part for part in parts_of(answer) if not _is_thought(part)]
+        return {**answer, "parts": parts} if isinstance(answer, dict) else parts
+
+    turns = [{**turn, "model": [unthinking(answer) for answer in turn["model"]]} for turn in document["turns"]]
+    return {**_without(document, "options"), "turns": turns}
+
+
+# -- one turn -----------------------------------------------------------------------------------------------
+
+
+def fewer_happenings(document: Document) -> Iterator[Document]:
+    """Without what is done ahead of a turn, or goes wrong in it."""
+    for number, turn in enumerate(document["turns"]):
+        for keys in _HAPPENINGS:
+            if all(key in turn for key in keys[:1]):
+                yield _with_turn(document, number, _completed(_without(turn, *keys)))
+        before = turn.get("before", [])
+        if len(before) > 1:
+            for action in range(len(before)):
+                yield _with_turn(document, number, {**turn, "before": before[:action] + before[action + 1 :]})
+        if "by" in turn.get("cancel", ()):
+            yield _with_turn(document, number, {**turn, "cancel": _without(turn["cancel"], "by")})
+
+
+def fewer_answers(document: Document) -> Iterator[Document]:
+    """Without a round of a turn, a part of an answer, or the way in which it ends."""
+    for number, turn in enumerate(document["turns"]):
+        model = turn["model"]
+        for place in range(len(model) - 1):
+            yield _with_turn(document, number, _without_round(turn, place))
+        for place, answer in enumerate(model):
+            for smaller in _smaller_answers(answer):
+                yield _with_turn(document, number, {**turn, "model": [*model[:place], smaller, *model[place + 1 :]]})
+
+
+def _smaller_answers(answer: Round) -> Iterator[Round]:
+    parts = parts_of(answer)
+    fewer = [[*parts[:place], *parts[place + 1 :]] for place in range(len(parts))]
+    if not isinstance(answer, dict):
+        yield from fewer
+        return
+    yield list(parts)
+    yield from (_without(answer, key) for key in ("finish", "usage") if key in answer and len(answer) > 2)
+    yield from ({**answer, "parts": rest} for rest in fewer)
+
+
+def _without_round(turn: Turn, place: int) -> Turn:
+    """The turn without an answer; what happens later in it happens one round earlier."""
+
+    def earlier(happening: Any) -> Any:
+        if not isinstance(happening, dict) or happening.get("round", 0) <= place:
+            return happening
+        return {**happening, "round": happening["round"] - 1}
+
+    moved = {key: earlier(turn[key]) for key in ("cancel", "faults") if key in turn}
+    return {**turn, **moved, "model": turn["model"][:place] + turn["model"][place + 1 :]}
+
+
+def _completed(turn: Turn) -> Turn:
+    """The turn with an answer to its last calls, where nothing cuts it off any more."""
+    goes_on = calls_of(turn["model"][-1]) and "cancel" not in turn and "error" not in turn
+    return {**turn, "model": [*turn["model"], ["Yes."]]} if goes_on else turn
+
+
+# -- what makes sense ---------------------------------------------------------------------------------------
+
+
+def _sensible(smaller: Callable[[Document], Iterator[Document]]) -> Callable[[Document], Iterator[Document]]:
+    """Only what a model may say, and what happens for certain; the loader knows the rest."""
+    return lambda document: filter(_is_sensible, smaller(document))
+
+
+def _is_sensible(document: Document) -> bool:
+    thinking = "options" in document
+    return all(_fits(turn, thinking=thinking) for turn in document["turns"])
+
+
+def _fits(turn: Turn, *, thinking: bool) -> bool:
+    for answer in turn["model"]:
+        parts = parts_of(answer)
+        if isinstance(answer, dict) and answer.get("finish") == "paused" and not parts:
+            return False
+        if thinking and calls_of(answer) and not _is_thought(parts[0]):
+            return False  # a service refuses to go on from calls that nobody has thought about
+    for happening in (turn.get("cancel"), turn.get("faults")):
+        if isinstance(happening, dict) and happening.get("after", "usage:1") != "usage:1":
+            number = happening.get("round", 0)
+            if number >= len(turn["model"]) or happening["after"] not in events(turn["model"][number]):
+                return False
+    return True
+
+
+def _is_thought(part: Any) -> bool:
+    return isinstance(part, dict) and ("thinking" in part or "redacted" in part)
+
+
+def _with_turn(document: Document, number: int, turn: Turn) -> Document:
+    """The document with another turn in this place, and with results for the calls that it makes."""
+    called = {call["call"] for answer in turn["model"] for call in calls_of(answer)}
+    results = {name: script for name, script in turn.get("results", {}).items() if name in called}
+    tidy = {**_without(turn, "results"), **({"results": results} if results else {})}
+    return {**document, "turns": [*document["turns"][:number], tidy, *document["turns"][number + 1 :]]}
+
+
+def _without(mapping: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in mapping.items() if key not in keys}
+
+
+PASSES: Final = tuple(
+    map(_sensible, (fewer_turns, fewer_happenings, fewer_settings, fewer_answers, plainer))
+)
+"""All ways, in the order in which they are best tried."""

@@ -1,0 +1,69 @@
+"""Whole scenarios: the settings of a conversation, and its turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from ..loader import from_data
+from ..model import Scenario
+from ._means import Means, Mode, Setting, often, seldom, weighted
+from ._texts import texts
+from ._tools import declarations
+from ._turns import turns
+
+Document = dict[str, Any]
+"""The data of a scenario's file."""
+
+_THINKING: Final = {"thinking": {"budget_tokens": 1024}, "max_tokens": 4096}
+
+
+@st.composite
+def documents(draw: st.DrawFn, means: Means, *, most_turns: int = 5) -> Document:
+    """A scenario as the data of its file. The loader takes every one of them."""
+    claims = means.claims
+    modes = draw(_modes(streaming=claims.streaming))
+    document: Document = {"title": "Found at random", "modes": list(modes)}
+    thinking = claims.thinking and draw(seldom(5))
+    if thinking:
+        document["options"] = _THINKING
+    if draw(often(6)):
+        document["system"] = draw(texts())
+    tools: list[dict[str, Any]] = []
+    if claims.tools and draw(weighted({False: 2, True: 3})):
+        tools = document["tools"] = draw(declarations())
+    if means.can("collect") and draw(st.booleans()):
+        document["keep_turns"] = draw(st.integers(1, 3))
+    if claims.claims("cache") and draw(seldom(8)):
+        document["cache"] = True
+    declared = tuple(tool["name"] for tool in tools)
+    setting = Setting(means, modes, thinking, "cache" in document, declared)
+    document["turns"] = draw(_conversation(setting, most=most_turns))
+    return document
+
+
+def scenarios(means: Means, *, name: str = "explored/random", most_turns: int = 5) -> st.SearchStrategy[Scenario]:
+    """`documents`, loaded under a name."""
+    return documents(means, most_turns=most_turns).map(lambda document: from_data(document, name))
+
+
+def _modes(*, streaming: bool) -> st.SearchStrategy[tuple[Mode, ...]]:
+    if not streaming:
+        return st.just(("batch",))
+    return weighted({("stream",): 3, ("batch",): 1, ("stream", "batch"): 1})
+
+
+@st.composite
+def _conversation(draw: st.DrawFn, setting: Setting, *, most: int) -> list[dict[str, Any]]:
+    """The turns; now and then the tools change from one on."""
+    conversation: list[dict[str, Any]] = []
+    declared = setting.tools
+    for _ in range(draw(st.integers(1, most))):
+        change: dict[str, Any] = {}
+        if declared and setting.means.can("configure") and draw(seldom(10)):
+            change = {"tools": draw(st.lists(st.sampled_from(declared), unique=True))}
+            setting = replace(setting, tools=tuple(change["tools"]))
+        conversation.append(draw(turns(setting)) | change)
+    return conversation

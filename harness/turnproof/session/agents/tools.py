@@ -1,0 +1,166 @@
+"""The tools with which a model works with subagents.
+
+None of them fails the turn: what is refused, and what a subagent raises, comes back as a result that the model can
+read. A result is handed out once: what was fetched here is not delivered later, and the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta
+
+from ...cancel import CancelToken
+from ...messages import JSON
+from ...provider import Path
+from ...subject import Tool, ToolOutput
+from .agent import Agent
+from .arguments import Arguments, typed_tool
+from .report import Report
+
+if TYPE_CHECKING:
+    from .team import Team
+
+
+class _Spawn(Arguments, frozen=True):
+    task: Annotated[str, Meta(min_length=1, description="What it is to do. It sees nothing else of this conversation.")]
+    name: Annotated[str, Meta(description="A name of your choice, to speak of it later: letters, digits, - and _.")] | (
+        None
+    ) = None
+    tools: Annotated[list[str], Meta(description="The tools it gets; all that you have, if left out.")] | None = None
+    provider: Annotated[str, Meta(description="Whose model it runs on.")] | None = None
+    model: Annotated[str, Meta(description="The model it runs on.")] | None = None
+    path: Annotated[Path, Meta(description="Who keeps its history: its session, or its provider (legacy).")] | (
+        None
+    ) = None
+    background: Annotated[bool, Meta(description="Return at once, while it works. Otherwise wait for its report.")] = (
+        False
+    )
+
+
+class _Named(Arguments, frozen=True):
+    name: Annotated[str, Meta(description="The subagent's name.")]
+
+
+class _Tell(_Named, frozen=True):
+    text: Annotated[str, Meta(min_length=1, description="What to say. One that is at work hears it at once.")]
+    background: Annotated[bool, Meta(description="Return at once. Otherwise wait for its report.")] = False
+
+
+class _Result(Arguments, frozen=True):
+    name: Annotated[str, Meta(description="The subagent's name; whichever reports first, if left out.")] | None = None
+    wait: Annotated[bool, Meta(description="Whether to wait for a report that is not there yet.")] = True
+
+
+class _Status(Arguments, frozen=True):
+    pass
+
+
+def subagent_tools(team: Team, parent: Agent) -> tuple[Tool, ...]:
+    """What a model starts its subagents with, speaks to them, asks for their reports, and ends them."""
+
+    def spawn(asked: _Spawn, token: CancelToken) -> Any:
+        agent = team.spawn(
+            parent,
+            asked.task,
+            name=asked.name,
+            tools=asked.tools,
+            provider=asked.provider,
+            path=asked.path,
+            model=asked.model,
+            under=token,
+        )
+        return started(agent, token, background=asked.background)
+
+    def tell(asked: _Tell, token: CancelToken) -> Any:
+        agent = team.child(parent, asked.name)
+        agent.tell(asked.text, under=token)
+        return started(agent, token, background=asked.background)
+
+    def started(agent: Agent, token: CancelToken, *, background: bool) -> Any:
+        return {"agent": agent.name, "status": "started"} if background else waited_for(agent, token)
+
+    def result(asked: _Result, token: CancelToken) -> Any:
+        if asked.name is not None:
+            agent = team.child(parent, asked.name)
+            return waited_for(agent, token) if asked.wait else _outcome(agent)
+        agents = tuple(parent.children)
+        if asked.wait:
+            wait(lambda: any(map(_has_ended, agents)) or not any(agent.is_running for agent in agents), token)
+        return [_outcome(agent).result for agent in agents if _has_ended(agent)]
+
+    def cancel(asked: _Named, token: CancelToken) -> Any:
+        agent = team.child(parent, asked.name)
+        team.cancel(agent)
+        return _outcome(agent)
+
+    def close(asked: _Named, token: CancelToken) -> Any:
+        agent = team.child(parent, asked.name)
+        last = agent.take_reports()
+        stopped = team.dismiss(agent)
+        return {"agent": agent.name, "status": "closed" if stopped else "does not stop", "reports": _told(last)}
+
+    def status(asked: _Status, token: CancelToken) -> JSON:
+        return [
+            {
+                "agent": agent.name,
+                "status": agent.status,
+                "report_waits": agent.has_report,
+                "tokens": team.runtime.usage(agent.name).total_tokens,
+            }
+            for agent in tuple(parent.children)
+        ]
+
+    def waited_for(agent: Agent, token: CancelToken) -> ToolOutput:
+        wait(lambda: not agent.is_running, token)
+        return _outcome(agent)
+
+    def wait(condition: Callable[[], bool], token: CancelToken) -> None:
+        team.wait_for(condition, token=token, timeout=team.limits.patience)
+        token.raise_if_cancelled()
+
+    sources = team.runtime.providers
+    choices = {
+        "tools": tuple(name for name in team.runtime.tools if name in parent.tools),
+        "provider": tuple(sources),
+        "model": tuple(dict.fromkeys(model for source in sources.values() for model in source.models)),
+        "path": tuple(dict.fromkeys(path for source in sources.values() for path in source.paths)),
+    }
+    return (
+        typed_tool(
+            "spawn_subagent",
+            "Give a task to a subagent: a model with a conversation of its own. "
+            "Several that are started together work at the same time.",
+            _Spawn,
+            spawn,
+            choices=choices,
+        ),
+        typed_tool("message_subagent", "Say something to a subagent, idle or at work.", _Tell, tell),
+        typed_tool(
+            "subagent_result",
+            "What a subagent that works in the background has to report. Each report is handed out once.",
+            _Result,
+            result,
+        ),
+        typed_tool("subagent_status", "Your subagents, and what each is doing.", _Status, status),
+        typed_tool("cancel_subagent", "Stop what a subagent is doing. It can be spoken to again.", _Named, cancel),
+        typed_tool("close_subagent", "End a subagent for good, and make room for another.", _Named, close),
+    )
+
+
+def _has_ended(agent: Agent) -> bool:
+    return agent.has_report and not agent.is_running
+
+
+def _outcome(agent: Agent) -> ToolOutput:
+    reports = agent.take_reports()
+    said: dict[str, Any] = {"agent": agent.name, "status": agent.status, "reports": _told(reports)}
+    if not reports:
+        said["note"] = "still at work: ask again later" if agent.is_running else "nothing new: all was reported before"
+    failed = bool(reports) and all(report.kind == "error" for report in reports)
+    return ToolOutput(said, is_error=failed)
+
+
+def _told(reports: Sequence[Report]) -> list[dict[str, str]]:
+    return [{"ended": report.ended, "text": report.text} for report in reports]

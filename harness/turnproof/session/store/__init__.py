@@ -1,0 +1,40 @@
+"""Sessions that outlive the process: stored turn by turn, found again, and shared by several clients."""
+
+from __future__ import annotations
+
+from .conversations import (
+    ConversationManager,
+    ConversationReply,
+    ConversationRequest,
+    complete_with,
+)
+from .errors import SessionBusyError, StoreError, StoreFullError, UnknownSessionError
+from .file_store import FileStore, Loaded
+from .files import Files, Handle, LocalFiles
+from .journal import Problem
+from .kept import KeptSession
+from .manager import Client, SessionManager
+from .providers import ProviderRegistry
+from .signals import exit_on_sigterm
+
+__all__ = [
+    "Client",
+    "ConversationManager",
+    "ConversationReply",
+    "ConversationRequest",
+    "FileStore",
+    "Files",
+    "Handle",
+    "KeptSession",
+    "Loaded",
+    "LocalFiles",
+    "Problem",
+    "ProviderRegistry",
+    "SessionBusyError",
+    "SessionManager",
+    "StoreError",
+    "StoreFullError",
+    "UnknownSessionError",
+    "complete_with",
+    "exit_on_sigterm",
+]

@@ -1,0 +1,219 @@
+"""`ConversationManager`: one history for providers that remember a conversation and for those that do not.
+
+A stateless provider gets the whole history with each request, a stateful one only what is new, and the id under which
+it keeps the rest. Both sides of every exchange are logged either way, so that a conversation can go on with the other
+kind, and be looked at later.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeAlias
+
+from ...budget import ContextUsage
+from ...cancel import CancelToken
+from ...errors import ResumeError, UsageError
+from ...gc import Collector, GCConfig, GCResult, Reason, turn_starts
+from ...messages import JSON, Message, TokenUsage
+from ...provider import StatelessProvider, SystemInstruction
+from .. import persistence
+from ..conversation import quietly
+from .conversation_log import ConversationLog
+from .files import Files, LocalFiles
+from .journal import Problem
+from .locking import Place, this_process
+from .providers import Memory, ProviderRegistry, provider_of
+from .reading import Paths, checked_id
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRequest:
+    """What a provider is to answer: the last message, with those before it where the provider does not have them.
+
+    `session_id` is the provider's own, from its last answer in this conversation; None for the first request, and for
+    a stateless provider.
+    """
+
+    model: str
+    messages: tuple[Message, ...]
+    session_id: str | None
+    request_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationReply:
+    """An answer. `session_id` is where a stateful provider goes on; `details` is JSON for the log."""
+
+    result: str
+    session_id: str | None = None
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    details: Mapping[str, JSON] = field(default_factory=dict)
+
+
+Complete: TypeAlias = Callable[[ConversationRequest], ConversationReply]
+"""Calls a provider. Raises `ResumeError` where the provider does not know the session id, and whatever else fails."""
+
+
+def complete_with(provider: StatelessProvider, system: SystemInstruction = None) -> Complete:
+    """Calls a stateless provider of ours."""
+
+    def complete(request: ConversationRequest) -> ConversationReply:
+        response = provider.complete(list(request.messages), system)
+        return ConversationReply(response.text, usage=response.usage)
+
+    return complete
+
+
+class ConversationManager:
+    """Conversations by name, each with a file `<name>.jsonl` in `folder`.
+
+    One request of a conversation at a time, in the order in which they came; what a request needs (history, session id)
+    is looked up when its turn has come, so that a burst of first requests makes one conversation. A request that fails
+    leaves nothing in it. `collector` shortens what stateless providers are sent, by `config`.
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        complete: Complete,
+        *,
+        registry: ProviderRegistry | None = None,
+        collector: Collector | None = None,
+        config: GCConfig | None = None,
+        program: str | None = None,
+        files: Files | None = None,
+        clock: Callable[[], float] = time.time,
+        ids: Callable[[], str] = lambda: uuid.uuid4().hex,
+    ) -> None:
+        self.registry = registry or ProviderRegistry()
+        self._folder = Path(folder).absolute()
+        self._complete = complete
+        self._collector = collector
+        self._config = config or GCConfig()
+        self._program = program or Path(sys.argv[0] or "python").name
+        self._files = files or LocalFiles()
+        self._clock = clock
+        self._ids = ids
+        self._lock = threading.Lock()
+        self._open: dict[str, ConversationLog] = {}
+
+    def request(
+        self,
+        conversation: str,
+        model: str,
+        content: str,
+        *,
+        request_id: str | None = None,
+        cancel_token: CancelToken | None = None,
+    ) -> ConversationReply:
+        """Say something, and return when both sides are on the disk.
+
+        Raises what the provider raises; Cancelled if the token is set while the request waits for others; StoreError if
+        the exchange cannot be logged, and then it is not in the conversation.
+        """
+        held = self._conversation(conversation)
+        with held.line.turn(cancel_token):
+            memory = self.registry.memory_of(model)
+            if memory == "stateless":
+                self._collect_if_due(held)
+            return _exchange(held, self._complete, model, content, request_id or self._ids(), memory)
+
+    def feedback(self, conversation: str, content: str, *, request_id: str | None = None) -> None:
+        """Log what the system itself has to say. No model is ever shown it."""
+        held = self._conversation(conversation)
+        with held.line.turn():
+            held.log({"type": "feedback", "content": content, "request_id": request_id or self._ids()})
+
+    def messages(self, conversation: str) -> list[Message]:
+        """What a stateless provider would be sent with the next request, but for the new message."""
+        held = self._conversation(conversation)
+        with held.line.turn():
+            return list(held.transcript.messages)
+
+    def problems(self, conversation: str) -> tuple[Problem, ...]:
+        """What was wrong with the lines of the file when it was opened."""
+        return self._conversation(conversation).problems
+
+    def collect(self, conversation: str) -> GCResult:
+        """Shorten a conversation now. Raises UsageError without a collector."""
+        held = self._conversation(conversation)
+        with held.line.turn():
+            if self._collector is None:
+                raise UsageError("these conversations have no collector: pass collector=...")
+            return self._collected(held, self._collector, "manual")
+
+    def close(self) -> None:
+        """Let other processes have the conversations. The next request opens one again."""
+        with self._lock:
+            held, self._open = list(self._open.values()), {}
+        with ExitStack() as closing:
+            for conversation in held:
+                closing.callback(conversation.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _conversation(self, name: str) -> ConversationLog:
+        paths = Paths(self._folder, checked_id(name))
+        with self._lock:
+            if name not in self._open:
+                owner = this_process(self._program, self._now())
+                self._open[name] = ConversationLog(Place(self._files, paths, owner, self._now))
+            return self._open[name]
+
+    def _collect_if_due(self, held: ConversationLog) -> None:
+        if self._collector is None:
+            return
+        messages = held.transcript.messages
+        usage = ContextUsage(held.transcript.tokens, self._config.context_limit, len(turn_starts(messages)))
+        if reason := self._collector.should_collect(usage, self._config):
+            self._collected(held, self._collector, reason)
+
+    def _collected(self, held: ConversationLog, collector: Collector, reason: Reason) -> GCResult:
+        result = collector.collect(held.transcript.messages, config=self._config, reason=reason)
+        if result.changed:
+            held.replace(result.messages)
+        return result
+
+    def _now(self) -> datetime:
+        return persistence.at(self._clock())
+
+
+def _exchange(
+    held: ConversationLog, complete: Complete, model: str, content: str, request_id: str, memory: Memory
+) -> ConversationReply:
+    provider, asked_at = provider_of(model), held.now()
+    user = held.next_message(content)
+    session_id = held.transcript.session_ids.get(provider) if memory == "stateful" else None
+    before = () if memory == "stateful" else held.transcript.messages
+    try:
+        reply = complete(ConversationRequest(model, (*before, user), session_id, request_id))
+    except ResumeError:
+        if session_id is not None:
+            # Whatever id came with the error: it is none that anybody can go on with.
+            lost = {"type": "session_lost", "provider": provider, "request_id": request_id}
+            quietly("noting that a session is lost", lambda: held.log(lost))
+        raise
+    usage = {"input_tokens": reply.usage.prompt_tokens, "output_tokens": reply.usage.output_tokens}
+    answer = {"type": "claude", "result": reply.result, "request_id": request_id, "model": model, "usage": usage}
+    if memory == "stateful" and reply.session_id:
+        answer["session_id"] = reply.session_id
+    if reply.details:
+        answer["details"] = reply.details
+    # Both at once, and only now: of a request that failed nothing is to be found.
+    held.log({"type": "user", "timestamp": asked_at, "content": content, "request_id": request_id}, answer)
+    return reply

@@ -1,0 +1,104 @@
+"""A conversation that began elsewhere reaches this model whole, in a form that its API takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from turnproof.messages import JSON, FunctionCall, Message, ProviderData, Text, ToolResult
+from turnproof.requirements import Findings, check
+from turnproof.verdict import violated
+from turnproof.view import Exchange, View
+from turnproof.view.diff import equal, show
+
+
+@check("handoff/foreign-history-is-sent")
+def foreign_history_is_sent(view: View) -> Findings:
+    """Every text, call and result that was said elsewhere is in each request, in order."""
+    wanted = _said(view.scenario.given)
+    for where, exchange in _requests(view):
+        assert exchange.call is not None
+        sent = _said(exchange.call.messages)
+        if equal(wanted, sent[: len(wanted)]):
+            yield "requests with a conversation from elsewhere"
+        else:
+            at = next(n for n, said in enumerate(wanted) if n >= len(sent) or not equal(said, sent[n]))
+            found = show(sent[at]) if at < len(sent) else "nothing"
+            yield violated(f"{where}: said elsewhere was {show(wanted[at])}, and the request has {found} in its place")
+
+
+@check("handoff/foreign-ids-stay-linked")
+def foreign_ids_stay_linked(view: View) -> Findings:
+    """Whatever becomes of the ids: each call has one of its own, and its result has the same."""
+    given = [call for message in view.scenario.given for call in message.calls]
+    for where, exchange in _requests(view):
+        assert exchange.call is not None
+        parts = [part for message in exchange.call.messages for part in message.parts]
+        calls = [part.id for part in parts if isinstance(part, FunctionCall)][: len(given)]
+        results = [part.call_id for part in parts if isinstance(part, ToolResult)][: len(given)]
+        refused = next((finding for finding in exchange.refusals), None)
+        if refused is not None:
+            yield violated(f"{where}: the API refuses the request: {refused['message']}")
+        elif len(set(calls)) < len(calls):
+            yield violated(f"{where}: two calls from elsewhere share an id: {show(calls)}")
+        elif calls != results:
+            yield violated(
+                f"{where}: the calls from elsewhere have the ids {show(calls)}, their results {show(results)}"
+            )
+        else:
+            yield "requests with linked calls"
+
+
+@check("handoff/foreign-signatures-are-withheld")
+def foreign_signatures_are_withheld(view: View) -> Findings:
+    """What another model signed is opaque to this one, which refuses it, or takes it for its own."""
+    signatures = set(_signatures(view.scenario.given))
+    for where, exchange in _requests(view):
+        text = msgspec.json.encode(exchange.body).decode()
+        if found := next((one for one in sorted(signatures) if one in text), None):
+            yield violated(f"{where}: the signature {show(found)} of another provider's model is in the request")
+        elif signatures:
+            yield "requests without foreign signatures"
+
+
+def _requests(view: View) -> Iterator[tuple[str, Exchange]]:
+    """The requests for an answer, where a conversation from elsewhere was handed over."""
+    if not view.scenario.given:
+        return
+    for call in view.calls:
+        for exchange in call.exchanges:
+            if exchange.generates and exchange.call is not None:
+                yield f"{call.where}, request {exchange.number}", exchange
+
+
+def _said(messages: tuple[Message, ...]) -> list[JSON]:
+    """Texts, calls and results in order. Names, ids and the form of results may change; arguments and words may not."""
+    found: list[JSON] = []
+    for message in messages:
+        if message.text.strip() and message.role != "system":
+            found.append({message.role: message.text.strip()})
+        found += [{"call": call.args} for call in message.calls]
+        found += ["a result"] * len(message.results)
+    return found
+
+
+def _signatures(messages: tuple[Message, ...]) -> Iterator[str]:
+    for message in messages:
+        for part in message.parts:
+            if isinstance(part.provider_data, ProviderData):
+                yield from (value for value in part.provider_data.data.values() if isinstance(value, str))
+
+
+@check("core/instructions-between-turns-are-sent")
+def instructions_between_turns_are_sent(view: View) -> Findings:
+    """In its place, in whatever role, or at the top: the model has to see it, beside the system text of the call."""
+    instructions = [message.text for message in view.scenario.given if message.role == "system"]
+    for where, exchange in _requests(view):
+        assert exchange.call is not None
+        spoken = [message.text for message in exchange.call.messages if message.role in ("system", "user")]
+        above = [part.text for part in exchange.call.system if isinstance(part, Text)]
+        if missing := [text for text in instructions if not any(text in found for found in (*spoken, *above))]:
+            yield violated(f"{where}: the instruction {show(missing[0])} is nowhere in the request")
+        elif instructions:
+            yield "instructions between turns"

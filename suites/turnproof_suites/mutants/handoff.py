@@ -1,0 +1,90 @@
+"""Adapters that do not cope with a conversation which began elsewhere."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import replace as given_with
+
+from turnproof.messages import Message, Part, Text, Thought
+
+from ._broken import Broken, Given
+from ._mutant import mutant
+from ._rewriting import Rewriting
+from ._wire import Json, Wire
+
+SCENARIO = "handoff/from_elsewhere"
+
+
+@mutant(
+    "foreign-conversation-dropped",
+    "inputs",
+    caught_by="handoff/foreign-history-is-sent",
+    scenarios=SCENARIO,
+    sources=("defects:LS7", "behaviours:A10"),
+)
+class ForeignConversationDropped(Broken):
+    """What another model has a part in is left out, up to the user's latest message."""
+
+    def given(self, given: Given) -> Given:
+        if not any(_is_foreign(part) for message in given.messages for part in message.parts):
+            return given
+        asked = [n for n, one in enumerate(given.messages) if one.role == "user"]
+        return given_with(given, messages=() if given.opens else given.messages[asked[-1] :])
+
+
+@mutant(
+    "foreign-results-under-each-others-ids",
+    "wire",
+    caught_by="handoff/foreign-ids-stay-linked",
+    scenarios=SCENARIO,
+    sources=("defects:HO1", "defects:HO2"),
+)
+class ForeignResultsUnderEachOthersIds(Rewriting):
+    """Results get legal ids in an order of their own, so that two of them change places."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        (first, key), (second, _) = itertools.islice(wire.result_ids(body), 2)
+        first[key], second[key] = second[key], first[key]
+
+
+@mutant(
+    "foreign-thinking-spelled-out",
+    "inputs",
+    caught_by="handoff/foreign-signatures-are-withheld",
+    scenarios=SCENARIO,
+    sources=("defects:HO3", "defects:TH8", "defects:PE1"),
+)
+class ForeignThinkingSpelledOut(Broken):
+    """A part that the adapter cannot use is sent as text, with everything that stood in it."""
+
+    def given(self, given: Given) -> Given:
+        def spell(part: Part) -> Part:
+            if isinstance(part, Thought) and _is_foreign(part):
+                assert part.provider_data is not None
+                return Text(f"[thought {part.text} {part.provider_data.data['signature']}]")
+            return part
+
+        return given_with(given, messages=_with_parts(given.messages, spell))
+
+
+@mutant(
+    "instructions-between-turns-dropped",
+    "inputs",
+    caught_by="core/instructions-between-turns-are-sent",
+    scenarios=SCENARIO,
+    sources="defects:SY3",
+)
+class InstructionsBetweenTurnsDropped(Broken):
+    """A message of a role that the API has no place for is left out."""
+
+    def given(self, given: Given) -> Given:
+        return given_with(given, messages=[one for one in given.messages if one.role != "system"])
+
+
+def _is_foreign(part: Part) -> bool:
+    return part.provider_data is not None and part.provider_data.dialect == "elsewhere"
+
+
+def _with_parts(messages: Sequence[Message], change: Callable[[Part], Part]) -> list[Message]:
+    return [Message(one.role, tuple(map(change, one.parts)), one.message_id) for one in messages]

@@ -1,0 +1,104 @@
+"""Checks of what is said beside the usual course of turns, on the wire and in snapshots alone."""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import Message, Text
+from turnproof.scenarios.model import Cut, Injection, Interjection
+from turnproof.transcript import Cancelled, HistorySnapshot, Interjected, Refused, TurnEnded, WireRequest
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import Made, body_with, scripted, spoilt
+from .cases import Case, decide
+from .conversations import THREE
+from .test_history_checks import ended, held, uncalled
+
+SAID = "Only bed 3."
+TOLD = Injection("/beds", "3 beds")
+
+
+def interrupted() -> View:
+    """An answer of which two pieces were shown, what the user said then, and the answer to that."""
+    cut = Cut("event", after="text:2")
+    script = replace(scripted([THREE], ["It is."], user="Tell me."), interject=Interjection(SAID, cut))
+    made = Made(script, name="history/interjected").turn("Tell me.")
+    made.add(Interjected(at="event", text=SAID, turn=0)).call(THREE, cut=5)
+    made.events = [event for event in made.events if not isinstance(event, Cancelled)]
+    made.history.append(Message.user(SAID))
+    return uncalled(made.call("It is.").end().view())
+
+
+def told_of_a_command() -> View:
+    script = replace(scripted([THREE], user="How many?"), inject=TOLD)
+    made = Made(script, name="history/command_injected")
+    made.operated("inject", held=[Message.user("/beds\n3 beds")])
+    return uncalled(made.turn("How many?").call(THREE).end().view())
+
+
+def without_the_aside(body: dict[str, Any]) -> dict[str, Any]:
+    for message in body["messages"]:
+        message["content"] = [block for block in message["content"] if block.get("text") != SAID]
+    body["messages"] = [message for message in body["messages"] if message["content"]]
+    return body
+
+
+def refused(view: View) -> View:
+    events = (*view.transcript.events[:1], Refused(operation="interject", error="E", message="not now", turn=0))
+    return View(replace(view.transcript, events=(*events, *view.transcript.events[1:])), view.dialect, view.scenario)
+
+
+def without(text: str) -> Any:
+    return lambda messages: tuple(message for message in messages if text not in message.text)
+
+
+INTERJECTED = "history/interjection-is-answered"
+INJECTED = "history/command-outcomes-are-held"
+
+CASES = [
+    Case(
+        INTERJECTED, interrupted, lambda view: spoilt(view, WireRequest, body_with(without_the_aside), 1), "no request"
+    ),
+    Case(INTERJECTED, interrupted, held(without(SAID)), "held is"),
+    Case(INTERJECTED, interrupted, held(without("Bed 3 is")), "the user was shown"),
+    Case(INTERJECTED, interrupted, ended(outcome="cancelled"), "the turn ended with 'cancelled'"),
+    Case(INTERJECTED, interrupted, refused, "was refused: not now"),
+    Case(INJECTED, told_of_a_command, held(lambda messages: ()), "is not held"),
+    Case(
+        INJECTED,
+        told_of_a_command,
+        lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"][0]["content"].pop(0) and None)),
+        "is not in it",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "said"))
+def test_a_kept_requirement_holds_and_a_broken_one_is_named(case: Case) -> None:
+    decide(case)
+
+
+@pytest.mark.parametrize("requirement", [INTERJECTED, INJECTED])
+def test_turns_in_which_nothing_of_the_kind_is_said_decide_nothing(requirement: str) -> None:
+    made = Made(scripted([THREE], user="Hi."), name="history/made").turn("Hi.").call(THREE).end()
+    view = uncalled(made.view())
+    assert Case(requirement, lambda: view, lambda view: view).verdict(view).status is Status.INCONCLUSIVE
+
+
+def test_a_session_may_tell_of_a_command_in_any_form() -> None:
+    def as_two(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        return (Message.user(Text("/beds"), Text("It says: 3 beds.")), *messages[1:])
+
+    view = spoilt(told_of_a_command(), HistorySnapshot, lambda event: replace(event, messages=as_two(event.messages)))
+    assert Case(INJECTED, lambda: view, lambda view: view).verdict(view).status is Status.HELD
+
+
+def test_a_turn_that_never_ended_is_no_answer() -> None:
+    view = spoilt(interrupted(), TurnEnded, lambda event: None)
+    verdict = Case(INTERJECTED, lambda: view, lambda view: view).verdict(view)
+    assert (verdict.status, "did not end" in verdict.message) == (Status.VIOLATED, True)

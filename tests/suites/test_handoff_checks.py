@@ -1,0 +1,136 @@
+"""Checks of a conversation that began elsewhere: what may change on its way to this model, and what may not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import FunctionCall, Message, ProviderData, Text, ToolResult
+from turnproof.transcript import WireRequest
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import DIALECT, Made, body_with, scripted, spoilt
+from .cases import Case, decide
+from .conversations import READ, THREE
+
+SIGNED = ProviderData("elsewhere", "another-model", {"signature": "c2lnbmVk"})
+GIVEN = (
+    Message.user("See to beds 3 and 4."),
+    Message.model(
+        FunctionCall("given_1", "read_sensor", {"bed": "3"}, provider_data=SIGNED),
+        FunctionCall("given_2", "read_sensor", {"bed": "4"}, provider_data=SIGNED),
+    ),
+    Message.tool(ToolResult("given_1", "read_sensor", "12 %"), ToolResult("given_2", "read_sensor", "13 %")),
+    Message.model("Both are dry."),
+    Message("system", (Text("Be brief."),), "s1"),
+)
+
+
+def handed_over(name: str = "handoff/made") -> View:
+    """A turn on top of a conversation from elsewhere; its instruction goes out at the top."""
+    made = Made(
+        scripted([THREE], user="Now?"), name=name, tools=(READ,), system="You keep a greenhouse log.\nBe brief."
+    )
+    made.scenario = replace(made.scenario, given=GIVEN)
+    made.history = list(GIVEN[:-1])
+    return made.turn("Now?").call(THREE).end().view()
+
+
+def body(change: Callable[[dict[str, Any]], Any]) -> Callable[[View], View]:
+    """The first request with its body changed in place."""
+
+    def changed(body: dict[str, Any]) -> dict[str, Any]:
+        change(body)
+        return body
+
+    return lambda view: spoilt(view, WireRequest, body_with(changed))
+
+
+def blocks(body: dict[str, Any], message: int) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = body["messages"][message]["content"]
+    return found
+
+
+CASES = [
+    Case(
+        "handoff/foreign-history-is-sent",
+        handed_over,
+        body(lambda body: body["messages"].pop(0)),
+        "'See to beds 3 and 4.'",
+    ),
+    Case(
+        "handoff/foreign-history-is-sent",
+        handed_over,
+        body(lambda body: blocks(body, 1)[0].update(input={})),
+        "'bed': '3'",
+    ),
+    Case(
+        "handoff/foreign-ids-stay-linked",
+        handed_over,
+        body(lambda body: [block.update(tool_use_id="given_1") for block in blocks(body, 2)]),
+        "their results",
+    ),
+    Case(
+        "handoff/foreign-ids-stay-linked",
+        handed_over,
+        body(
+            lambda body: [
+                block.update({key: "given"})
+                for message, key in ((1, "id"), (2, "tool_use_id"))
+                for block in blocks(body, message)
+            ]
+        ),
+        "share an id",
+    ),
+    Case(
+        "handoff/foreign-signatures-are-withheld",
+        handed_over,
+        body(lambda body: blocks(body, 3).insert(0, {"type": "thinking", "thinking": "", "signature": "c2lnbmVk"})),
+        "'c2lnbmVk'",
+    ),
+    Case(
+        "core/instructions-between-turns-are-sent",
+        handed_over,
+        body(lambda body: body.update(system=[{"type": "text", "text": "You keep a greenhouse log."}])),
+        "'Be brief.'",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+def test_a_kept_requirement_holds_and_a_broken_one_is_named(case: Case) -> None:
+    decide(case)
+
+
+@pytest.mark.parametrize("requirement", sorted({case.id for case in CASES}))
+def test_without_a_conversation_from_elsewhere_nothing_is_decided(requirement: str) -> None:
+    view = handed_over()
+    alone = View(view.transcript, DIALECT, replace(view.scenario, given=()))
+    verdict = Case(requirement, lambda: alone, lambda view: view).verdict(alone)
+    assert verdict.status is Status.INCONCLUSIVE
+
+
+def test_ids_may_be_made_legal_as_long_as_they_stay_linked() -> None:
+    def renamed(body: dict[str, Any]) -> None:
+        for message, key in ((1, "id"), (2, "tool_use_id")):
+            for block in blocks(body, message):
+                block[key] = f"toolu_{block[key]}"
+
+    view = body(renamed)(handed_over())
+    case = Case("handoff/foreign-ids-stay-linked", lambda: view, lambda view: view)
+    assert case.verdict(view).status is Status.HELD
+
+
+def test_an_instruction_may_go_out_in_the_users_name() -> None:
+    def moved(body: dict[str, Any]) -> None:
+        body["system"] = [{"type": "text", "text": "You keep a greenhouse log."}]
+        blocks(body, 4).insert(0, {"type": "text", "text": "Be brief."})
+
+    view = body(moved)(handed_over())
+    case = Case("core/instructions-between-turns-are-sent", lambda: view, lambda view: view)
+    assert case.verdict(view).status is Status.HELD
