@@ -46,6 +46,9 @@ def test_stopping_the_leads_session_is_enough() -> None:
         over(turn)
         at_rest(team, team.child(team.lead, "a"))
         assert held.cut
+        # The call was answered with "cancelled"; what the child had said until then comes as its report.
+        assert results(team) == ["cancelled"]
+        assert [message.text for message in team.lead.session.waiting] == ["[subagent a: CANCELLED]\nso far"]
 
 
 def test_a_child_in_the_background_survives_the_turn_that_started_it_and_a_later_one_that_is_cancelled() -> None:

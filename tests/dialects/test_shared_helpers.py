@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnproof.dialects import dialect, dialect_names, lenient, tokens
+from turnproof import tokens
+from turnproof.dialects import dialect, dialect_names, lenient
 from turnproof.dialects.base import PromptUsage, Reply, ReplyPart
 from turnproof.dialects.cutting import cut_text
 from turnproof.dialects.naming import NameMap, speak

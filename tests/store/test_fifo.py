@@ -139,9 +139,9 @@ def test_a_helper_that_outlives_its_turn_may_come_like_anybody_else() -> None:
 def test_two_lines_do_not_know_each_other() -> None:
     one, other = Fifo("one"), Fifo("other")
     with one.turn(), other.turn():
-        with pytest.raises(UsageError, match="^one"), one.turn():
+        with pytest.raises(UsageError, match=r"^one"), one.turn():
             pass
-        with pytest.raises(UsageError, match="^other"), other.turn():
+        with pytest.raises(UsageError, match=r"^other"), other.turn():
             pass
 
 

@@ -247,7 +247,7 @@ def saved() -> View:
     """A conversation saved and loaded between two turns."""
     made = Made(scripted(["Moist."], user="How?"), scripted(["Yes."], user="Sure?", before=("save-load",)))
     made.turn("How?").call("Moist.").end()
-    made.add(Saved(data="[]", turn=1), Loaded(messages=tuple(made.history), turn=1))
+    made.operated("save-load", Saved(data="[]"), Loaded(messages=tuple(made.history)))
     return made.turn("Sure?").call("Yes.").end().view()
 
 

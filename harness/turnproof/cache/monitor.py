@@ -69,6 +69,7 @@ class PrefixMonitor:
         self._cause: LossReason | None = None
         self._before: _Sent | None = None
         self._cached = 0
+        self._ends: list[tuple[int, int]] = []
         self._scale = 0.0
         self._sent: _Sent | None = None
         self._asked: Message | None = None
@@ -134,6 +135,7 @@ class PrefixMonitor:
             self._losses.append(loss)
         self._before, self._cause = sent, None
         self._cached = usage.read + usage.written
+        self._ends.append((len(sent.messages), self._cached))
         self._scale = usage.prompt / max(1, sent.upto[-1])
         return loss
 
@@ -144,41 +146,45 @@ class PrefixMonitor:
         self._asked = asked
 
     def _loss(self, before: _Sent, sent: _Sent, usage: CacheUsage) -> PrefixLoss | None:
-        reason = self._reason(before, sent)
-        if reason is None:
-            # Nothing changed: all that was cached should have been read.
-            tokens = self._cached - usage.read
-            reason = "expired"
-        elif before.covers == "prefix":
-            # Stored as one piece, and again as one piece, which no response shows.
-            tokens = self._cached if reason in ("system", "tools", "enrichment", "swap") else 0
+        front = self._changed_in_front(before, sent)
+        same = sent.kept == len(before.messages)
+        reason: LossReason = front or ("expired" if same else self._cause or "edit")
+        if before.covers == "prefix":
+            # Stored as one piece, and again as one piece, which no response shows; what is said is no part of it.
+            tokens = self._cached if front else self._cached - usage.read
+            reason = front or "expired"
         else:
-            tokens = round(min(self._again(before, sent, reason), usage.written + usage.fresh))
+            found = 0 if front else self._cached_up_to(sent.kept)
+            again = max(0, found - usage.read) + round(self._behind(before, sent, front))
+            tokens = min(again, usage.written + usage.fresh)
         return PrefixLoss(self._turn, reason, sent.kept, tokens) if tokens > 0 else None
 
-    def _reason(self, before: _Sent, sent: _Sent) -> LossReason | None:
-        """What the first difference comes from, in the order in which a prefix is made."""
+    def _changed_in_front(self, before: _Sent, sent: _Sent) -> LossReason | None:
+        """What differs before the first message, in the order in which a prefix is made."""
         if before.to != sent.to:
             return "swap"
         if before.tools != sent.tools:
             return "tools"
         if before.system != sent.system:
             return "enrichment" if self._cause == "enrichment" else "system"
-        if sent.kept < len(before.messages):
-            return self._cause or "edit"
         return None
 
-    def _again(self, before: _Sent, sent: _Sent, reason: LossReason) -> float:
+    def _cached_up_to(self, kept: int) -> int:
+        """What had been cached, by the provider's figures, at the last end of a request within these messages."""
+        while self._ends and self._ends[-1][0] > kept:
+            self._ends.pop()
+        return self._ends[-1][1] if self._ends else 0
+
+    def _behind(self, before: _Sent, sent: _Sent, front: LossReason | None) -> float:
         """Tokens behind the first difference that had been cached and are still there."""
         cached = self._cached / self._scale
         again = 0.0
-        if reason == "swap" and before.tools == sent.tools:
+        if front == "swap" and before.tools == sent.tools:
             again += _within(0, before.of_tools, cached)
-        if reason in ("swap", "tools") and before.system == sent.system:
+        if front in ("swap", "tools") and before.system == sent.system:
             again += _within(before.of_tools, before.upto[0], cached)
-        first = 0 if reason in ("swap", "tools", "system", "enrichment") else sent.kept
-        still = set(sent.messages)
-        for place in range(first, len(before.messages)):
+        still = set(sent.messages) if front or sent.kept < len(before.messages) else ()
+        for place in range(0 if front else sent.kept, len(before.messages)):
             if before.messages[place] in still:
                 again += _within(before.upto[place], before.upto[place + 1], cached)
         return again * self._scale

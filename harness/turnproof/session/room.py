@@ -52,27 +52,20 @@ class Room:
 
     @property
     def budget(self) -> InstructionBudget:
-        """The budget of the conversation as it is now."""
-        held = self._held
-        if self._counted_by is not held.provider:
-            self._budget.use_other_provider()
-            self._counted_by = held.provider
-        if self._framed is not held.context:
-            self._budget.frame(held.context.system, held.context.tools)
-            self._framed = held.context
-        self._budget.limit = self._limit()
-        self._budget.sync(held.history.messages_ref)
-        return self._budget
+        """The budget of the conversation as it is now, its limit included."""
+        budget = self._synced()
+        budget.limit = self._limit()
+        return budget
 
     # Collections
 
     def before_turn(self, said: Sequence[Message], token: CancelToken) -> None:
         """Collect if what is about to be said would fill the context too far."""
-        self._collect_if_due(self.budget.get_context_usage(said), token)
+        self._collect_if_due(said, token)
 
     def after_turn(self, token: CancelToken) -> None:
         """Collect if the turn has filled the context too far, and so if its stream had already said so."""
-        self._collect_if_due(self.budget.get_context_usage(), token)
+        self._collect_if_due((), token)
 
     def collect(
         self,
@@ -89,7 +82,8 @@ class Room:
         """
         held = self._held
         held.make_sound()
-        budget = self.budget
+        # By hand, it is about turns: no provider is asked for that. What it has said before still counts.
+        budget = self._synced() if reason == "manual" else self.budget
         usage = usage or budget.get_context_usage()
         with self.tracing.collect(reason) as span:
             try:
@@ -108,8 +102,6 @@ class Room:
                 result = GCResult(
                     messages=tuple(held.history.messages_ref), reason=reason, before=count, after=count, error=said
                 )
-                span.collected(result, usage.used)
-                return result
             span.collected(result, usage.used)
         if not result.success:
             _log.warning("the history was not collected (%s): %s", reason, result.error)
@@ -122,7 +114,7 @@ class Room:
     @contextmanager
     def turn(self, token: CancelToken) -> Iterator[TurnRoom]:
         """The ladder of one turn. Left by an exception, the budget is what it was before."""
-        held, budget = self._held, self.budget
+        held, budget = self._held, self._synced()
         before, state = held.history.messages, budget.state()
         try:
             yield TurnRoom(self, held, token)
@@ -132,7 +124,7 @@ class Room:
 
     def answered(self, usage: TokenUsage) -> None:
         """The provider has counted the conversation as it is now, its answer included."""
-        self.budget.report(usage)
+        self._synced().report(usage)
 
     def limit_of(self, error: ContextLimitError) -> int | None:
         """The limit that a refusal names, else the provider's own, else the configured one. The session learns it."""
@@ -145,19 +137,33 @@ class Room:
 
     def state(self) -> JSON:
         """What a saved session keeps of the budget."""
-        return to_builtins(self.budget.state())
+        return to_builtins(self._synced().state())
 
     def restore(self, state: BudgetState | None, messages: Sequence[Message], usage: TokenUsage) -> None:
         """Take over what was saved with these messages; without a state, what the last report said of them."""
-        budget = self.budget
+        budget = self._synced()
         budget.restore(state or BudgetState(), messages)
         if state is None:
             budget.report(usage)
 
     # Inside
 
-    def _collect_if_due(self, usage: ContextUsage, token: CancelToken) -> None:
-        if self.collector is not None and (reason := self.collector.should_collect(usage, self.config)) is not None:
+    def _synced(self) -> InstructionBudget:
+        held = self._held
+        if self._counted_by is not held.provider:
+            self._budget.use_other_provider()
+            self._counted_by = held.provider
+        if self._framed is not held.context:
+            self._budget.frame(held.context.system, held.context.tools)
+            self._framed = held.context
+        self._budget.sync(held.history.messages_ref)
+        return self._budget
+
+    def _collect_if_due(self, said: Sequence[Message], token: CancelToken) -> None:
+        if self.collector is None:
+            return
+        usage = self.budget.get_context_usage(said)
+        if (reason := self.collector.should_collect(usage, self.config)) is not None:
             self.collect(self.collector, reason, usage=usage, token=token)
 
     def _limit(self) -> int | None:

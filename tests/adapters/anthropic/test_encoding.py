@@ -25,6 +25,7 @@ from .kit import KEY, MODEL, Capture, legacy, stateless
 
 URL = "http://example.invalid"
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
+FIRST = Message.user("hi")
 
 
 def body(provider: Any, capture: Capture, messages: Sequence[Message], **kwargs: Any) -> bytes:
@@ -41,6 +42,7 @@ def fresh(messages: Sequence[Message], **kwargs: Any) -> bytes:
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 @pytest.mark.parametrize("history", [*map(grown, (1, 2, 3, 4, 9, 40)), *map(arbitrary, range(30))])
 def test_the_request_is_the_one_that_the_plain_sdk_call_sends(history: list[Message], streamed: bool) -> None:
+    history = [FIRST, *history]  # of a conversation in which nothing is said there is no request
     ours, theirs = Capture(), Capture()
     thinking = {"budget_tokens": 2000}
     provider = stateless(URL, transport=ours.transport, thinking=thinking)
@@ -62,7 +64,7 @@ def test_requests_in_any_order_are_those_of_fresh_objects(seed: int) -> None:
     capture = Capture()
     provider = stateless(URL, transport=capture.transport)
     for request in requests[:12]:
-        assert body(provider, capture, request) == fresh(request)
+        assert body(provider, capture, [FIRST, *request]) == fresh([FIRST, *request])
 
 
 def test_dropping_what_is_kept_beside_messages_changes_no_byte() -> None:

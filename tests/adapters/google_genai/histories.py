@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from turnproof.messages import (
     CacheMark,
@@ -75,6 +76,14 @@ def rich() -> list[Message]:
         ),
         Message.user("thanks"),
     ]
+
+
+FIRST, LAST = Message.user("hi"), Message.user("so?")
+
+
+def framed(messages: Sequence[Message]) -> list[Message]:
+    """The conversation between two messages of the user: whatever stands in it, the API is asked something."""
+    return [FIRST, *messages, LAST]
 
 
 def arbitrary(seed: int) -> list[Message]:

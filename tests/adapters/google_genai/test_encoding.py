@@ -23,7 +23,7 @@ from turnproof_adapters.google_genai import stateless as stateless_module
 from turnproof_adapters.google_genai.encode import Encoder
 
 from ..heard import Heard
-from .histories import TOOLS, arbitrary, grown, issued, rich
+from .histories import TOOLS, arbitrary, framed, grown, issued, rich
 from .kit import MODEL, Capture, stateless
 
 SCHEMA = {"type": "object", "properties": {"x": {"type": "string"}}}
@@ -61,8 +61,7 @@ def alike(value: Any, key: str = "") -> Any:
 def test_the_request_is_the_one_that_the_plain_sdk_call_sends(
     history: list[Message], streamed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not any(message.text for message in history):
-        history = [Message.user("hi"), *history]  # the SDK itself refuses a request without contents
+    history = framed(history)
     requests = []
     for spliced in (True, False):
         monkeypatch.setattr(stateless_module, "supported", lambda spliced=spliced: spliced)
@@ -117,17 +116,17 @@ def test_requests_in_any_order_are_those_of_fresh_objects(seed: int) -> None:
     capture = Capture()
     provider = stateless(transport=capture.transport)
     for request in requests[:12]:
-        assert body(provider, capture, request) == fresh(request)
+        assert body(provider, capture, framed(request)) == fresh(framed(request))
 
 
 def test_dropping_what_is_kept_beside_messages_changes_no_byte() -> None:
     capture = Capture()
     provider = stateless(transport=capture.transport)
-    history = grown(20)
+    history = grown(21)
     before = body(provider, capture, history)
     provider.forget_encodings()
     assert body(provider, capture, history) == before
-    assert provider.messages_encoded == 40
+    assert provider.messages_encoded == 42
 
 
 def test_arguments_are_left_as_they_were() -> None:
@@ -183,7 +182,7 @@ def test_a_call_within_a_call_sends_its_own_body() -> None:
 def test_a_turn_encodes_its_new_messages_and_no_others() -> None:
     """The counter is exact where a clock is not: this is what keeps the cost of a turn from growing."""
     provider = stateless(transport=Capture().transport)
-    history = grown(1000)
+    history = grown(1001)
     provider.complete(history)
     for _ in range(5):
         before = provider.messages_encoded
@@ -204,7 +203,7 @@ def test_the_sdk_sees_as_much_of_a_long_conversation_as_of_a_short_one(monkeypat
         return original(**kwargs)
 
     monkeypatch.setattr(models, "generate_content", watched)
-    for length in (1, 400):
+    for length in (1, 401):
         provider.complete(grown(length), "rules", TOOLS, response_schema=SCHEMA)
     assert given[0] == given[1]
     assert given[0][1].tools is None
@@ -212,7 +211,7 @@ def test_the_sdk_sees_as_much_of_a_long_conversation_as_of_a_short_one(monkeypat
 
 def test_nothing_keeps_a_conversation_alive_that_its_session_dropped() -> None:
     provider = stateless(transport=Capture().transport)
-    history = grown(40)
+    history = grown(41)
     provider.complete(history)
     remembered = [weakref.ref(message) for message in history]
     del history

@@ -34,7 +34,7 @@ from turnproof_adapters.google_genai import stateless as stateless_module
 from turnproof_adapters.google_genai.names import is_made_up, wire_name
 
 from ..heard import Heard
-from .histories import TOOLS, arbitrary, grown, issued, rich
+from .histories import FIRST, TOOLS, arbitrary, grown, issued, rich
 from .kit import MODEL, SIGNATURE, Capture, answer, call, event, legacy, outcome, stateless, stream, text, thought
 from .talking import Talk, refusal, reply
 
@@ -342,7 +342,8 @@ def test_one_message_is_one_request_whatever_the_answer_asks_for() -> None:
 def test_both_paths_say_the_same_on_the_wire(history: list[Message], streamed: bool) -> None:
     # Of what the API did on its own side the SDK sends names in another spelling, two levels down.
     history = [
-        Message(each.role, tuple(part for part in each.parts if not isinstance(part, Opaque))) for each in history
+        FIRST,
+        *(Message(each.role, tuple(part for part in each.parts if not isinstance(part, Opaque))) for each in history),
     ]
     old, new, last = Capture(), Capture(), Message.user("so?")
     provider = legacy(transport=old.transport)

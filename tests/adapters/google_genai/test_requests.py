@@ -46,8 +46,8 @@ def sent(*messages: Message, model: str = MODEL) -> list[dict[str, Any]]:
 def parts_of(*parts: Part, role: str = "model", model: str = MODEL) -> list[dict[str, Any]]:
     """What becomes of the parts of one message, said between two others."""
     message = Message("model" if role == "model" else "user", parts)
-    found = sent(Message.user("first"), message, model=model)
-    return list(found[1]["parts"]) if len(found) > 1 else []
+    found = sent(Message.user("first"), message, Message.user("last"), model=model)
+    return list(found[1]["parts"]) if len(found) > 2 else []
 
 
 def asked(**kwargs: Any) -> dict[str, Any]:

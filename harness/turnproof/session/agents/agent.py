@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextvars import copy_context
 from functools import partial
 from typing import Any, Literal, TypeAlias
@@ -57,7 +57,6 @@ class Agent:
         self.children: list[Agent] = []
         self._changed = changed
         self._token: CancelToken | None = None
-        self._chained: list[Callable[[], None]] = []
         self._rest: AgentStatus = "idle"
         self._unread: list[tuple[Report, Message | None]] = []
 
@@ -99,12 +98,8 @@ class Agent:
         with self._changed:
             token = self._started()
         if under is not None:
-            forget = under.on_cancel(token.cancel)
-            with self._changed:
-                if self._token is token:
-                    self._chained.append(forget)
-                    return
-            forget()
+            # The token of this run alone: once that is over, cancelling it stops nobody.
+            under.on_cancel(token.cancel)
 
     def cancel(self) -> bool:
         """Stop its run and those of all agents below it, from any thread. False if there was none.
@@ -150,7 +145,9 @@ class Agent:
         return self.parent.session
 
     def _started(self) -> CancelToken:
-        """The token of the run that goes on, or of a new one. With the lock held."""
+        """The token of the run that goes on, or of a new one. With the lock held. Raises UsageError once it is closed."""
+        if self._rest == "closed":
+            raise UsageError(f"subagent {self.name!r} was closed")
         if self._token is None:
             token = CancelToken()
             # The context of whoever speaks: spans of the run nest in those of the call that began it.
@@ -170,11 +167,8 @@ class Agent:
                 if self._rest != "closed":
                     self._rest = _RESTS[report.kind] if report is not None else "idle"
                 self._token = None
-                chained, self._chained = self._chained, []
                 self._changed.notify_all()
-            break
-        for forget in chained:
-            forget()
+                return
 
     def _turn(self, token: CancelToken) -> Report | None:
         """A turn on what waits; None if it was withdrawn. Streamed, so that a cancel keeps what had arrived."""
