@@ -49,6 +49,13 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def kill(session: nox.Session) -> None:
+    """Kill a process that takes turns a thousand times, and look for lost ones (`nox -s kill -- --times 50`)."""
+    session.install("-e", ".")
+    session.run("python", "-m", "tests.store.kill", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style and form of the code."""
     session.install(*group("lint"))
@@ -102,6 +109,7 @@ def bench(session: nox.Session) -> None:
     if not session.posargs:
         session.run("python", "benchmarks/bench_server.py")
         session.run("python", "benchmarks/bench_cassettes.py")
+        session.run("python", "benchmarks/bench_history.py")
         session.run("python", "benchmarks/bench_telemetry.py")
         session.run("python", "benchmarks/bench_subagents.py")
 

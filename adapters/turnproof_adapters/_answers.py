@@ -20,6 +20,11 @@ class Listeners:
     on_thinking: Callable[[str], None] | None = None
 
 
+def counted(figure: int | None) -> int:
+    """A figure as a service gives it: what is missing, or below nothing, is nothing."""
+    return max(0, figure or 0)
+
+
 def risen(shown: TokenUsage, now: TokenUsage) -> TokenUsage:
     """What a callback may be told after `shown`: no field falls, whatever the service corrects at the end."""
     return TokenUsage(
@@ -38,6 +43,6 @@ def with_structured_output(response: ProviderResponse, schema: JSON) -> Provider
         return response
     try:
         structured = msgspec.json.decode(response.text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return response
     return msgspec.structs.replace(response, structured_output=structured)

@@ -49,7 +49,8 @@ class Naming:
 
     def _rewritten(self, word: str, limit: int) -> str:
         digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
-        legal = "".join(character if re.fullmatch(self.rest, character) else "_" for character in word)
+        # Of a word far beyond the limit no more is looked at than can be kept.
+        legal = re.sub(f"(?!{self.rest}).", "_", word[:limit], flags=re.DOTALL)
         if re.match(self.first, legal + "-") is None:
             legal = "_" + legal
         return f"{legal[: limit - _DIGEST_LENGTH]}-x{digest}"

@@ -18,6 +18,7 @@ from .messages import JSON, FileRef, FunctionCall, InlineData, Message, Part, To
 from .provider import Binding, Capabilities, Difference, Endpoint, JSONSchema, OnChunk, Path
 
 __all__ = [
+    "FACTS",
     "OPERATIONS",
     "Flag",
     "Operation",
@@ -138,13 +139,19 @@ Operation: TypeAlias = Literal[
     "load",
     "swap",
     "usage",
+    "context",
     "provider_history",
     "path",
+    "spawn",
     "message_ids",
+    "other_path",
 ]
 
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 """What a session binding may lack. Requirements that need it are then not claimed, by this name."""
+
+FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path"})
+"""Those of them that are no functions, but say something of what the functions do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,11 +183,16 @@ class SessionBinding:
     save, load: the session as text, and a new session that goes on from it. `load` raises for text that is damaged.
     swap:       goes on with another provider, opened by the setup's `open_provider` for the session's path.
     usage:      what the provider last reported.
+    context:    tokens of the model's context that the conversation takes, by the session's own account: what the next
+                request will carry, without what will be said in it. May be asked at any time between turns.
     provider_history: what the provider itself holds, on the legacy path.
     path:       the path that the session is on.
+    spawn:      another session, a child of this one: with the same system text, tools and provider, or one of its own
+                where the provider keeps the history, and with nothing said in it yet. Both can be spoken to from then on.
     close:      lets go of what it holds open.
     paths:      the paths that a setup may put it on.
     message_ids: whether the ids in `history` are the session's own, and so stay with their messages.
+    other_path: whether a session that was saved on one path can be loaded on the other.
     capabilities: what is claimed with this session; None: all that the adapter claims.
     declared:   intended differences between its paths.
     flag:       its migration switch.
@@ -205,11 +217,14 @@ class SessionBinding:
     load: Callable[[SessionSetup, str], Any] | None = None
     swap: Callable[[Any, Any], object] | None = None
     usage: Callable[[Any], TokenUsage] | None = None
+    context: Callable[[Any], int] | None = None
     provider_history: Callable[[Any], Sequence[Message]] | None = None
     path: Callable[[Any], Path] | None = None
+    spawn: Callable[[Any], Any] | None = None
     close: Callable[[Any], object] | None = None
     paths: tuple[Path, ...] = ("stateless",)
     message_ids: bool = True
+    other_path: bool = False
     capabilities: Capabilities | None = None
     declared: Sequence[Difference] = ()
     flag: Flag = Flag()
@@ -270,8 +285,9 @@ class Subject:
 
     @property
     def operations(self) -> frozenset[Operation]:
-        """What can be done with its session."""
-        return self.session.operations
+        """What can be done with its session, on the paths that there are."""
+        lacking: set[Operation] = set() if len(self.paths) > 1 else {"other_path"}
+        return self.session.operations - lacking
 
     def claims(self) -> Capabilities:
         """What is claimed for the model, and the traits of the wire API. Raises BindingError for an unknown one."""

@@ -40,7 +40,8 @@ class TurnBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="turn
 class CallBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="call_began"):
     """The session hands these messages, system text and tools to the adapter. `round` counts tool-result rounds.
 
-    `path` is that of the provider which is called.
+    `path` is that of the provider which is called. `child`: a child of the session calls it, which has a conversation
+    of its own.
     """
 
     messages: tuple[Message, ...]
@@ -51,6 +52,7 @@ class CallBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="call
     attempt: int = 0
     response_schema: Any = None
     path: Path | None = None
+    child: bool = False
 
 
 class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wire_request"):
@@ -210,10 +212,14 @@ class Saved(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="saved"):
 
 
 class Loaded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="loaded"):
-    """A session was loaded into a fresh one. `damaged` says that the text had been: the run does not go on with it."""
+    """A session was loaded into a fresh one. `damaged` says that the text had been: the run does not go on with it.
+
+    `path` is the one that the loaded session is on, where it was saved on the other.
+    """
 
     messages: tuple[Message, ...]
     damaged: bool = False
+    path: Path | None = None
 
 
 class Swapped(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="swapped"):
@@ -244,6 +250,12 @@ class UsageReport(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="us
     """What the session gives as its provider's last figures, after a turn."""
 
     usage: TokenUsage
+
+
+class ContextReport(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="context_report"):
+    """How many tokens of context the conversation takes, by the session's account, after a turn or an operation."""
+
+    tokens: int
 
 
 class HistorySnapshot(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="history"):
@@ -305,6 +317,7 @@ Event: TypeAlias = (
     | Reverted
     | Refused
     | UsageReport
+    | ContextReport
     | HistorySnapshot
     | TurnEnded
     | RunEnded

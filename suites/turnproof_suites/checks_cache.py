@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from turnproof.dialects.base import Call, ModelFacts
-from turnproof.messages import JSON, Message, ToolResult, ToolSchema
+from turnproof.messages import JSON, FileRef, InlineData, Message, Part, ToolResult, ToolSchema
 from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
 from turnproof.view import TurnView, View
 from turnproof.view.diff import differences
 
-from .reading import Answered, Requested, answered, requested, row, system_text
+from .reading import Answered, Requested, answered, begun, makes_room, requested, row, system_text
 
 _MOST_MARKS = 4
 
@@ -90,18 +90,17 @@ def marks_reach_the_wire(view: View) -> Findings:
 
 
 def _steady(view: View) -> Iterator[tuple[Answered, Answered]]:
-    """Neighbouring answers between which nothing happened that rightly voids the cache."""
-    if not view.scenario.cache:
-        return
+    """Neighbouring answers between which nothing happened that rightly voids a cache."""
     for before, after in pairwise(answered(view)):
         first, last = before.call.began.turn, after.call.began.turn
         quiet = all(_is_quiet(turn, first, last) for turn in view.turns if first <= turn.index <= last)
-        same_setting = (before.call.began.system, before.call.began.tools) == (
-            after.call.began.system,
-            after.call.began.tools,
-        )
-        if quiet and same_setting:
+        if quiet and _settings(before) == _settings(after):
             yield before, after
+
+
+def _settings(one: Answered) -> tuple[object, ...]:
+    """What stands beside the messages of a request."""
+    return one.call.began.system, one.call.began.tools, one.call.began.response_schema
 
 
 def _is_quiet(turn: TurnView, first: int, last: int) -> bool:
@@ -109,8 +108,17 @@ def _is_quiet(turn: TurnView, first: int, last: int) -> bool:
     script, ended = turn.script, turn.ended
     if script is None or (turn.index > first and (script.before or script.advance_clock or turn.rewritten)):
         return False
+    if any(map(makes_room, turn.calls)):
+        return False
     # What a failed turn had said is taken back.
     return turn.index == last or (ended is not None and ended.outcome != "error")
+
+
+def _shows(one: Answered) -> bool:
+    """Whether there is an image anywhere in the request: the first one voids what was stored of the messages."""
+    media: list[Part] = [part for message in one.call.began.messages for part in message.parts]
+    media += [each for part in media if isinstance(part, ToolResult) for each in part.attachments]
+    return any(isinstance(part, InlineData | FileRef) and part.mime_type.startswith("image/") for part in media)
 
 
 @check("cache/reads-grow-with-the-history")
@@ -118,8 +126,8 @@ def reads_grow_with_the_history(view: View) -> Findings:
     """What one request read or stored, the next one reads; in the end more is read than in the beginning."""
     first = last = 0
     steps = 0
-    for before, after in _steady(view):
-        if before.wire.usage is None or after.wire.usage is None:
+    for before, after in _steady(view) if view.scenario.cache else ():
+        if before.wire.usage is None or after.wire.usage is None or _shows(before) != _shows(after):
             continue
         read, now = before.wire.usage.cache_read_tokens, after.wire.usage.cache_read_tokens
         stored = before.wire.usage.cache_creation_tokens
@@ -158,18 +166,18 @@ def prefix_is_stable(view: View) -> Findings:
         first, second = before.call.sent, after.call.sent
         if first is None or second is None:
             continue
-        start, whole = _prefix(first), _prefix(second)
-        begun = {**whole, "messages": whole["messages"][: len(start["messages"])]}
-        found = differences(start, begun, names=("before", "now"))
+        start = _prefix(first, begun(first.messages))
+        whole = _prefix(second, row(second.messages)[: len(start["messages"])])
+        found = differences(start, whole, names=("before", "now"))
         if found:
             yield violated(f"{after.where}: the start of the request changed: {found[0]}", detail="\n".join(found))
         else:
             yield "starts of requests"
 
 
-def _prefix(sent: Call) -> JSON:
+def _prefix(sent: Call, messages: list[JSON]) -> JSON:
     # Old thinking may be left out; everything else that was sent once stays where it was.
-    return {"tools": _tools(sent.tools), "system": system_text(sent), "messages": row(sent.messages)}
+    return {"tools": _tools(sent.tools), "system": system_text(sent), "messages": messages}
 
 
 def _tools(tools: Sequence[ToolSchema]) -> JSON:

@@ -274,7 +274,8 @@ def nothing_is_invented(view: View) -> Findings:
     """No text goes out as the model's that the model did not write: it would learn to write it."""
     for _, request in _following(view, *_KEPT, "before-start", "backoff"):
         # Joined as they are: an answer that was paused and gone on with is one text on the wire.
-        written = "".join(exchange.text for call in view.calls for exchange in call.generated)
+        here = "".join(exchange.text for call in view.calls for exchange in call.generated)
+        written = here + "\n\x00".join(["", *model_texts(view.scenario.given)])
         invented = [text for text in model_texts(request.sent.messages) if text.strip() not in written]
         if invented:
             yield violated(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from turnproof.messages import same_history
+from turnproof.messages import JSON, same_history
 from turnproof.requirements import Findings, check
 from turnproof.transcript import Loaded
 from turnproof.verdict import violated
-from turnproof.view import TurnView, View
+from turnproof.view import Exchange, TurnView, View
 from turnproof.view.diff import differences
 
-from .reading import Requested, plain, row
-from .steps import operations_done
+from .reading import Requested, begun, plain, row
+from .steps import change, operations_done
 
 
 @check("persistence/loaded-history-is-the-saved-one", without_calls=True)
@@ -46,9 +46,9 @@ def _goes_on(view: View, *, loaded: bool) -> Findings:
     last: Requested | None = None
     for before, turn in _turns(view):
         first = _first(turn)
-        changed = turn.loaded is not None if loaded else turn.swapped
+        changed = _loaded_on_its_path(turn) if loaded else turn.swapped
         if changed and not turn.rewritten and last is not None and first is not None and _answered(before):
-            start, whole = row(last.sent.messages), row(first.sent.messages)
+            start, whole = begun(last.sent.messages), row(first.sent.messages)
             found = differences(start, whole[: len(start)], names=("before", "now"))
             if found:
                 yield violated(
@@ -59,6 +59,10 @@ def _goes_on(view: View, *, loaded: bool) -> Findings:
         for call in turn.calls:
             if call.last is not None and call.sent is not None:
                 last = Requested(call, call.last, call.sent)
+
+
+def _loaded_on_its_path(turn: TurnView) -> bool:
+    return turn.loaded is not None and turn.loaded.path is None
 
 
 def _answered(turn: TurnView | None) -> bool:
@@ -78,6 +82,32 @@ def _turns(view: View) -> Iterator[tuple[TurnView | None, TurnView]]:
     for turn in view.turns:
         yield before, turn
         before = turn
+
+
+@check("persistence/other-path-continues")
+def other_path_continues(view: View) -> Findings:
+    """What is loaded is what was saved, and the next request begins with the last one and with what came of it."""
+    last: Exchange | None = None
+    expected: list[JSON] | None = None
+    for step in operations_done(view, "save-load-other-path", "turn"):
+        if step.done != "turn":
+            loaded = step.first(Loaded)
+            if step.refusal is not None:
+                yield violated(f"{step.where}: it was refused: {step.refusal.message}")
+            elif loaded is not None and not step.unchanged:
+                yield violated(f"{step.where}: another conversation was loaded: {change(step.before, step.held)}")
+            elif loaded is not None and last is not None and last.call is not None:
+                expected = [*row(last.call.messages), *row(step.before[-1:])]
+            continue
+        first = step.generated[0] if step.generated else None
+        if expected is not None and first is not None and first.call is not None:
+            now = row(first.call.messages)[: len(expected)]
+            found = differences(expected, now, names=("before", "on the other path"))
+            if found:
+                yield violated(f"{step.where}: the conversation does not go on: {found[0]}", detail="\n".join(found))
+            else:
+                yield "requests on the other path"
+        expected, last = None, step.generated[-1] if step.ordinary else None
 
 
 @check("persistence/loading-sends-nothing")

@@ -160,6 +160,13 @@ def keep_alives_change_nothing(view: View) -> Findings:
         yield from _unchanged(call, "whatever keep-alives stood between the events")
 
 
+@check("streaming/spelling-changes-nothing")
+def spelling_changes_nothing(view: View) -> Findings:
+    """Other line ends, no blank behind a colon, padding inside a document: the events are the same."""
+    for call in _disturbed(view, "respelled"):
+        yield from _unchanged(call, "however the stream was spelled")
+
+
 def _disturbed(view: View, *faults: str) -> Iterator[ProviderCall]:
     for call in view.calls:
         last = call.last

@@ -190,6 +190,12 @@ def row(messages: Iterable[Message]) -> list[JSON]:
     return [{"role": message["role"], **part} for message in plain(messages) for part in message["parts"]]
 
 
+def begun(messages: Iterable[Message]) -> list[JSON]:
+    """The row of a request as a later one begins: without a text of the model at its end, which was paused there."""
+    parts = row(messages)
+    return parts[:-1] if parts and parts[-1]["role"] == "model" else parts
+
+
 def heard(turn: TurnView, messages: Iterable[Message]) -> bool:
     """Whether every text that the user said in a turn stands among what users said."""
     told = user_text(messages)

@@ -14,7 +14,7 @@ from turnproof.messages import ProviderResponse, ToolSchema
 from turnproof.session.agents import AgentLimitError, Limits, ProviderSource, Team
 from turnproof.subject import Tool
 
-from .kit import LIMIT, Held, Minds, at_rest, calls, results, spawn, team_of, when
+from .kit import LIMIT, Held, Minds, at_rest, calls, over, results, spawn, team_of, when
 
 
 def refusal(team: Team) -> str:
@@ -205,6 +205,9 @@ def test_closing_a_team_ends_everybody_and_leaves_no_thread() -> None:
     agent = team.spawn(team.lead, "a", name="a")
     helds[0].await_reached()
     assert team.close() == ()
+    for thread in threading.enumerate():
+        if thread.name in ("turnproof-agent-a", "turnproof-agent-b"):
+            over(thread)
     assert [held.cut for held in helds] == [True, True]
     assert [one.status for one in agent.family()] == ["closed", "closed"]
     assert team.close() == ()

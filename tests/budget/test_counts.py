@@ -52,7 +52,7 @@ turns = st.lists(
 )
 
 
-@settings(max_examples=12, derandomize=True, deadline=None)
+@settings(max_examples=8, derandomize=True, deadline=None)
 @given(st.sampled_from(sorted(SERVICES)), turns)
 def test_what_is_about_to_be_sent_is_as_large_as_the_budget_says(
     name: str, said: list[tuple[str, list[Any], str]]
@@ -82,7 +82,7 @@ COLLECTORS: dict[str, Collector] = {
 def test_after_a_collection_the_budget_is_still_right_and_the_next_turn_is_answered(name: str, kind: str) -> None:
     service, results = Service(name), [RESULTS[n % 3] for n in range(12)]
     session = session_on(service, results, gc=COLLECTORS[kind], gc_config=GCConfig(keep_turns=2, notice="Gone."))
-    for n in range(6):
+    for n in range(4):
         service.answers[:] = [calls(f"c{n}"), calls(f"d{n}"), Message.model(TEXTS[n % 4])]
         session.send(TEXTS[(n + 1) % 4])
     before = session.context_usage.used

@@ -129,6 +129,31 @@ def test_going_back_to_an_earlier_turn_costs_nothing_where_its_prefix_is_found_a
     assert watched.ask([*history[:4], *said("user")], read=600) is None
 
 
+def test_going_back_to_a_prefix_that_is_not_found_any_more_costs_what_had_been_cached_of_it() -> None:
+    """By the figure of the turn that ended there, not by an estimate."""
+    watched, history = Watched(), said("user")
+    for _ in range(4):
+        watched.ask(history)
+        history = grown(history, "model", "user")
+    watched.monitor.because("revert")
+    loss = watched.ask([*history[:4], *said("user")], read=0)
+    assert loss == PrefixLoss(turn=4, reason="revert", kept=4, tokens=500)
+    assert watched.ask(grown([*history[:4], *said("user")], "model", "user"), read=0) is not None
+
+
+def test_ends_of_requests_that_were_left_behind_are_forgotten() -> None:
+    watched, history = Watched(), said("user")
+    for _ in range(4):
+        watched.ask(history)
+        history = grown(history, "model", "user")
+    shorter = [*history[:2], *said("user")]
+    watched.ask(shorter, read=300)
+    other = grown(shorter, "model", "user", "model", "user")
+    watched.ask(other)
+    watched.monitor.because("revert")
+    assert watched.ask([*shorter, *said("model", "user")], read=500) is None
+
+
 @pytest.mark.parametrize(
     ("change", "reason", "tokens"),
     [
@@ -173,6 +198,14 @@ def test_a_system_text_that_enrichment_changed_is_put_down_to_it() -> None:
     loss = watched.ask(grown(history, "model", "user"), read=0)
     assert loss is not None
     assert loss.reason == "enrichment"
+
+
+def test_enrichment_that_changes_what_was_said_costs_only_what_is_behind_it() -> None:
+    watched, history = Watched(), turns(6)
+    watched.ask(grown(history, "user"))
+    watched.monitor.because("enrichment")
+    loss = watched.ask([*history[:9], *said("model"), *history[10:], *said("user")], read=0)
+    assert loss == PrefixLoss(turn=1, reason="enrichment", kept=9, tokens=200)
 
 
 def test_a_history_that_was_changed_by_hand_is_an_edit() -> None:

@@ -53,7 +53,7 @@ configs = st.builds(
 )
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=40, derandomize=True, deadline=None)
 @given(
     histories(),
     configs,
@@ -107,7 +107,7 @@ def check(result: GCResult, history: list[Message], budget: InstructionBudget, c
     assert abs(before - probe.used - result.tokens_freed) <= 1
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=20, derandomize=True, deadline=None)
 @given(histories(), st.integers(0, 3000))
 def test_cutting_results_changes_nothing_else(history: list[Message], free: int) -> None:
     budget = InstructionBudget()
@@ -127,7 +127,7 @@ def test_cutting_results_changes_nothing_else(history: list[Message], free: int)
     assert before - budget.used == result.tokens_freed
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=20, derandomize=True, deadline=None)
 @given(histories(), st.integers(1, 7))
 def test_truncation_leaves_as_many_turns_as_it_says(history: list[Message], keep: int) -> None:
     budget = InstructionBudget()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ from turnproof.subject import Flag, SessionBinding, SessionReply
 from turnproof.transcript import (
     CallBegan,
     Cancelled,
+    ContextReport,
     Failed,
     HistorySnapshot,
     Loaded,
@@ -169,6 +171,26 @@ def test_a_usage_that_cannot_be_told_is_refused() -> None:
         raise KeyError("tokens")
 
     assert [one.operation for one in run(on_toy(usage=broken), talk(said("one"))).of(Refused)] == ["usage"]
+
+
+def test_context_is_asked_for_after_every_step() -> None:
+    taken = itertools.count(7)
+    turns = said("one"), said("two", before=("reset",), cancel=Cut("before-start"), expect="cancelled")
+    transcript = run(on_toy(context=lambda session: next(taken), reset=lambda session: None), talk(*turns))
+    assert [(event.turn, event.tokens) for event in transcript.of(ContextReport)] == [(0, 7), (1, 8), (1, 9)]
+    told = kinds(transcript)
+    assert all(told[n + 1] == "HistorySnapshot" for n, kind in enumerate(told) if kind == "ContextReport")
+
+
+@pytest.mark.parametrize("account", [0.5, True, None])
+def test_a_context_that_is_no_number_of_tokens_is_refused(account: Any) -> None:
+    transcript = run(on_toy(context=lambda session: account), talk(said("one")))
+    assert transcript.of(ContextReport) == []
+    (refused,) = transcript.of(Refused)
+    assert (refused.operation, refused.message) == (
+        "context",
+        f"context() returned {type(account).__name__} instead of a number of tokens",
+    )
 
 
 def test_a_session_that_returns_no_reply_fails_its_turn() -> None:

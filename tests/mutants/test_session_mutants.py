@@ -13,7 +13,7 @@ from turnproof.certify.mutants import mutants
 from turnproof.certify.options import MutantsOptions
 from turnproof.exits import Exit
 from turnproof.messages import Message, Text, TokenUsage
-from turnproof.subject import OPERATIONS, SessionBinding, SessionReply, SessionTurn
+from turnproof.subject import FACTS, OPERATIONS, SessionBinding, SessionReply, SessionTurn
 from turnproof_suites.mutants._session import BrokenSession, broken
 
 REFERENCE = "turnproof.session.binding:REFERENCE"
@@ -41,7 +41,7 @@ def logging_binding(**fields: Any) -> SessionBinding:
         return operation
 
     everything: dict[str, Any] = {
-        name: does(name) for name in (*OPERATIONS, "close") if name not in ("load", "message_ids")
+        name: does(name) for name in (*OPERATIONS, "close") if name not in {"load", *FACTS}
     }
     everything |= {"save": does("save", "text"), "usage": does("usage", TokenUsage(1, 2, 3))}
     everything |= {"send_parts": does("send_parts", SessionReply("both"))}
@@ -64,14 +64,14 @@ def test_what_is_not_broken_is_the_sessions_own() -> None:
     assert [message.text for message in binding.history(session)] == ["Hi"]
     given = {"revert": (1,), "swap": ("provider",), "configure": ("system", ())}
     for name in OPERATIONS:
-        if name not in ("send_parts", "load", "message_ids"):
+        if name not in {"send_parts", "load", *FACTS}:
             getattr(binding, name)(session, *given.get(name, ()))
     assert binding.usage is not None
     assert binding.usage(session) == TokenUsage(1, 2, 3)
     assert binding.close is not None
     binding.close(session)
     done = [what[0] for what in session.handle.done]
-    assert set(done) == (set(OPERATIONS) - {"load", "message_ids"}) | {"send", "history", "close"}
+    assert set(done) == (set(OPERATIONS) - {"load", *FACTS}) | {"send", "history", "close"}
     assert ("revert", 1) in session.handle.done
 
 

@@ -18,6 +18,7 @@ from turnproof.transcript import (
     Cancelled,
     Chunk,
     Collected,
+    ContextReport,
     Event,
     FunctionCallDetected,
     HistorySnapshot,
@@ -128,6 +129,7 @@ def test_what_is_done_with_a_session_is_told() -> None:
         Loaded(messages=(HI,), damaged=True),
         Refused(operation="revert", error="IndexError", message="no such turn"),
         UsageReport(usage=USAGE),
+        ContextReport(tokens=9),
     )
     assert [(label, text) for _, label, text in lines[:-1]] == [
         ("session opened on the legacy path", ""),
@@ -137,6 +139,7 @@ def test_what_is_done_with_a_session_is_told() -> None:
         ("damaged session loaded, 1 messages", ""),
         ("revert was refused: IndexError", "no such turn"),
         ("usage that the session gives", "tokens: prompt 7, output 2, total 9"),
+        ("context taken by the session's account: 9 tokens", ""),
     ]
 
 

@@ -36,7 +36,7 @@ def test_what_only_sessions_run_is_little_more() -> None:
     assert 1 <= len(for_sessions) <= 8
     for scenario in for_sessions:
         asked = {action for turn in scenario.turns for action in turn.before} | set(scenario.operations)
-        assert asked & {"tamper", "damaged-load", "reset", "revert", "stop"}, scenario.name
+        assert asked & {"tamper", "damaged-load", "reset", "revert", "stop", "other_path"}, scenario.name
 
 
 @pytest.mark.parametrize("kind", get_args(FaultKind))

@@ -456,3 +456,16 @@ def test_the_budget_of_a_session_holds_its_system_text_tools_and_messages() -> N
     session, _ = reading("stateless", reply("a"), system=Text("be brief"))
     session.send("one")
     assert [entry.source for entry in session.budget.entries()] == ["system", "plugin", "conversation", "conversation"]
+
+
+@both
+def test_a_tool_may_ask_how_full_the_context_is(path: str) -> None:
+    seen: list[int] = []
+
+    def run(args: dict[str, Any], token: CancelToken) -> str:
+        seen.append(session.context_usage.used)
+        return "seen"
+
+    session, _ = open_session(path, reply(call(), call(id="c2"), prompt=100), reply("a"), tools=[tool(run=run)])
+    session.send("one")
+    assert seen == [102, 102]

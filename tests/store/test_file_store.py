@@ -204,6 +204,15 @@ def test_a_session_that_cannot_be_read_stands_in_the_list_with_its_problem(conte
         store.load("bad")
 
 
+@pytest.mark.parametrize(
+    "end", [b'{"seq":4,"crc":"00000000","type":"ended","at":"2026-99-99T00:00:00Z"}\n', b"garbage\n"]
+)
+def test_a_list_does_not_stumble_over_the_end_of_a_log(end: bytes) -> None:
+    store = stored("hello")
+    rewrite(store, LOG, lambda data: data + end)
+    assert store.list_sessions().sessions[0].updated_at == store.load("s").state.updated_at
+
+
 def test_other_files_in_the_folder_are_no_sessions() -> None:
     store = stored("hello")
     for name in ("notes.txt", ".s.json.new", "s.lock", "s.jsonl.spoiled-1", "..json"):
@@ -219,6 +228,7 @@ def test_a_deleted_session_leaves_nothing() -> None:
     rewrite(store, LOG, lambda data: data + b"torn")
     store.resume(echo_session(), "s").close()
     assert any("spoiled" in name for name in files_of(store).names(FOLDER))
+    files_of(store).create(FOLDER / ".s.json.new").write(b"left by a crash")
     store.delete("s")
     assert files_of(store).names(FOLDER) == []
     with pytest.raises(UnknownSessionError):
@@ -274,6 +284,19 @@ def test_a_second_writer_is_told_who_the_first_one_is() -> None:
     first.close()
     with second.resume(session, "s") as kept:
         assert said(kept.state) == ["hello"]
+
+
+def test_an_owner_who_cannot_be_read_is_somebody_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: SimFiles, path: Path, last: int | None = None) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    files = SimFiles()
+    sim_store(files).create(echo_session(), session_id="s")
+    monkeypatch.setattr(SimFiles, "read", refuse)
+    with pytest.raises(SessionBusyError, match="session 's' is open in another process"):
+        sim_store(files).resume(echo_session(), "s")
+    with pytest.raises(StoreError, match=r"s\.json: reading failed: Permission denied"):
+        sim_store(files).load("s")
 
 
 def test_the_lock_of_a_dead_process_is_taken_over() -> None:

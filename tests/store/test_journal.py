@@ -50,33 +50,32 @@ def test_what_was_written_is_read() -> None:
     ]
 
 
-@pytest.mark.parametrize("size", range(len(WHOLE) + 1))
-def test_cut_at_any_byte_all_whole_records_survive_and_nothing_fuses(size: int) -> None:
-    whole = sum(len(b"".join(LINES[: n + 1]).rstrip()) <= size for n in range(4))
-    files = on_disk(WHOLE[:size])
-    found = scan(files.read(LOG), str(LOG))
-    assert bodies(found) == BODIES[:whole]
-    journal = Journal.open(files, LOG, found)
-    journal.append([b'{"n":5}'])
-    again = scan(files.read(LOG), str(LOG))
-    assert bodies(again) == (*BODIES[:whole], b'{"n":5}')
-    assert again.problems == ()
-    kept = [files.read(LOG.with_name(name)) for name in files.names(LOG.parent) if ".spoiled-" in name]
-    assert b"".join(kept) == found.torn
-    assert bool(found.problems) == bool(found.torn)
+def test_cut_at_any_byte_all_whole_records_survive_and_nothing_fuses() -> None:
+    for size in range(len(WHOLE) + 1):
+        whole = sum(len(b"".join(LINES[: n + 1]).rstrip()) <= size for n in range(4))
+        files = on_disk(WHOLE[:size])
+        found = scan(files.read(LOG), str(LOG))
+        assert bodies(found) == BODIES[:whole]
+        journal = Journal.open(files, LOG, found)
+        journal.append([b'{"n":5}'])
+        again = scan(files.read(LOG), str(LOG))
+        assert bodies(again) == (*BODIES[:whole], b'{"n":5}')
+        assert again.problems == ()
+        kept = [files.read(LOG.with_name(name)) for name in files.names(LOG.parent) if ".spoiled-" in name]
+        assert b"".join(kept) == found.torn
+        assert bool(found.problems) == bool(found.torn)
 
 
-@pytest.mark.parametrize("at", range(len(WHOLE) - 1))
-def test_any_changed_byte_is_told_with_its_line_and_the_rest_is_read(at: int) -> None:
-    data = bytearray(WHOLE)
-    data[at] ^= 0x01
-    found = scan(bytes(data), "log")
-    line = WHOLE[:at].count(b"\n")
-    fused = WHOLE[at : at + 1] == b"\n"
-    spoiled = {line, line + 1} if fused else {line}
-    assert bodies(found) == tuple(body for n, body in enumerate(BODIES) if n not in spoiled)
-    assert found.problems[0].line == line + 1
-    assert found.problems[0].offset == len(b"".join(LINES[:line]))
+def test_any_changed_byte_is_told_with_its_line_and_the_rest_is_read() -> None:
+    for at in range(len(WHOLE) - 1):
+        data = bytearray(WHOLE)
+        data[at] ^= 0x01
+        found = scan(bytes(data), "log")
+        line = WHOLE[:at].count(b"\n")
+        spoiled = {line, line + 1} if WHOLE[at : at + 1] == b"\n" else {line}
+        assert bodies(found) == tuple(body for n, body in enumerate(BODIES) if n not in spoiled)
+        assert found.problems[0].line == line + 1
+        assert found.problems[0].offset == len(b"".join(LINES[:line]))
 
 
 def test_a_problem_says_where_and_what() -> None:

@@ -237,8 +237,25 @@ NESTED = '{"format":"turnproof.session/2","budget":' + "[" * 100_000
         (dump(state()).replace("2026-11-22T09:30:00Z", "yesterday", 1), "$.created_at"),
         (dump(state()).replace('"budget":null', '"budget":NaN'), "$"),
         (dump(state()).replace('"budget":null', '"budget":"\\ud83d"'), "$.budget"),
+        ('{"format":"\\ud83d"', "$"),
+        ('{"format":"\\ud83d","budget":NaN}', "$"),
     ],
-    ids=["png", "utf-16", "nul", "deep", "deeper-inside", "number", "empty", "key", "type", "time", "nan", "surrogate"],
+    ids=[
+        "png",
+        "utf-16",
+        "nul",
+        "deep",
+        "deeper-inside",
+        "number",
+        "empty",
+        "key",
+        "type",
+        "time",
+        "nan",
+        "surrogate",
+        "cut",
+        "cut-nan",
+    ],
 )
 def test_what_is_no_session_is_refused_with_the_place(text: str | bytes, path: str) -> None:
     with pytest.raises(SavedSessionError, match="saved session") as caught:
@@ -254,6 +271,18 @@ def test_a_message_that_cannot_be_written_is_named() -> None:
     with pytest.raises(SavedSessionError) as caught:
         dump(state(messages=(Message.user("fine"), Message.model("fine", bad))))
     assert caught.value.path == "$.messages[1].parts[1]"
+
+
+@pytest.mark.parametrize("bad", [object(), {1: object()}, 10**5000], ids=["object", "in-an-object", "number"])
+def test_what_is_no_data_is_refused_where_it_stands(bad: object) -> None:
+    part = Text("x")
+    msgspec.structs.force_setattr(part, "text", bad)
+    with pytest.raises(SavedSessionError) as caught:
+        dump(state(messages=(Message.user(part),)))
+    assert caught.value.path == "$.messages[0].parts[0]"
+    with pytest.raises(SavedSessionError) as caught:
+        dump(state(description=bad))
+    assert caught.value.path == "$"
 
 
 def test_a_deep_stack_is_no_reason_to_crash() -> None:

@@ -357,6 +357,7 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
     from . import (
         test_aside_checks,
         test_cancellation_checks,
+        test_context_checks,
         test_core_checks,
         test_error_checks,
         test_handoff_checks,
@@ -369,6 +370,7 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
     cases = [
         *ALL,
         *test_aside_checks.CASES,
+        *test_context_checks.CASES,
         *test_core_checks.CORE,
         *test_core_checks.STREAMING,
         *test_tool_checks.CASES,

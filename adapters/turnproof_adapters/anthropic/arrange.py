@@ -12,6 +12,7 @@ from it costs the new messages, not the history.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Generic
 
 from turnproof.errors import InvalidRequestError
@@ -120,15 +121,15 @@ class Arrangement(Generic[V]):
         self._instructions.clear()
 
     def _results(self, calls: list[Unit[V]], ids: list[str]) -> list[V]:
-        found: dict[str, list[Unit[V]]] = {}
+        found: dict[str, deque[Unit[V]]] = {}
         for unit in self._answers:
             if unit.kind is Kind.RESULT:
-                found.setdefault(unit.id, []).append(unit)
+                found.setdefault(unit.id, deque()).append(unit)
         values = []
         for call, sent in zip(calls, ids, strict=True):
             waiting = found.get(call.id)
             if waiting:
-                values.append(self._result(waiting.pop(0), sent))
+                values.append(self._result(waiting.popleft(), sent))
             else:
                 values.append(self._codec.block(convert.unanswered(sent)))
         return values
@@ -156,11 +157,13 @@ class Arrangement(Generic[V]):
 def _unique_ids(calls: list[Unit[V]]) -> list[str]:
     """Wire ids of the calls of one message; a repeated one is told apart by its place."""
     ids: list[str] = []
+    taken: set[str] = set()
+    places: dict[str, int] = {}
     for call in calls:
-        sent = wire_id(call.id)
-        place = 2
-        while sent in ids:
-            sent = f"{wire_id(call.id)}_{place}"
-            place += 1
+        own = sent = wire_id(call.id)
+        while sent in taken:
+            places[own] = places.get(own, 1) + 1
+            sent = f"{own}_{places[own]}"
+        taken.add(sent)
         ids.append(sent)
     return ids

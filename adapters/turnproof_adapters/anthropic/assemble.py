@@ -16,6 +16,7 @@ from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
 
 from .._answers import Listeners, risen
+from .._characters import Joiner
 from . import parts as neutral
 from .usage import NOTHING, tokens, updated
 from .wire import Answer, Delta, Event, Failure, Usage
@@ -29,6 +30,13 @@ class _Open:
     pieces: list[str] = field(default_factory=list)
     signature: str = ""
     citations: list[dict[str, Any]] = field(default_factory=list)
+    joiner: Joiner = field(default_factory=Joiner)
+
+    def grow(self, piece: str, *, last: bool = False) -> str:
+        """Take a piece of text; what can be shown of it."""
+        shown = self.joiner.feed(piece) + (self.joiner.rest() if last else "")
+        self.pieces.append(shown)
+        return shown
 
     def block(self) -> dict[str, Any]:
         """The block as a batch answer would have shown it. Raises ValueError for arguments that are no object."""
@@ -43,8 +51,15 @@ class _Open:
                 block["thinking"] = (block.get("thinking") or "") + grown
                 block["signature"] = self.signature or block.get("signature") or ""
             case _ if grown:
-                block["input"] = msgspec.json.decode(grown, type=dict[str, Any])
+                block["input"] = _arguments(grown)
         return block
+
+
+def _arguments(grown: str) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(grown, type=dict[str, Any])
+    except RecursionError:
+        raise ValueError("nested too deeply to be read") from None
 
 
 class Assembler:
@@ -123,13 +138,11 @@ class Assembler:
             return
         match delta.type:
             case "text_delta":
-                block.pieces.append(delta.text or "")
-                self._say(delta.text or "", "")
+                self._say(block.grow(delta.text or ""), "")
             case "input_json_delta":
                 block.pieces.append(delta.partial_json or "")
             case "thinking_delta":
-                block.pieces.append(delta.thinking or "")
-                self._say("", delta.thinking or "")
+                self._say("", block.grow(delta.thinking or ""))
             case "signature_delta":
                 block.signature += delta.signature or ""
             case "citations_delta":
@@ -148,6 +161,11 @@ class Assembler:
         block = self._open.pop(index, None)
         if block is None:
             return
+        match block.shell.get("type"):
+            case "text":
+                self._say(block.grow("", last=True), "")
+            case "thinking":
+                self._say("", block.grow("", last=True))
         try:
             part = neutral.part(block.block(), self._model, self._restore)
         except ValueError:

@@ -25,7 +25,7 @@ from turnproof.messages import (
     ToolResult,
 )
 
-from .._roles import misplaced, refuse_misplaced
+from .._sendable import refusal, refuse_unsendable
 from . import convert
 from .names import wire_id
 
@@ -71,7 +71,7 @@ class Row(Generic[V]):
 
 def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
     """The blocks of a message. Raises InvalidRequestError for content that the API has no block for."""
-    refuse_misplaced(message)
+    refuse_unsendable(message)
     try:
         units = tuple(_units(message, codec, model))
     except UnicodeEncodeError as error:
@@ -93,7 +93,7 @@ def _units(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
                 yield Unit(Kind.RESULT, codec.block(convert.result(part, wire_id(own))), own, part)
             case InlineData() | FileRef():
                 if message.role == "model":
-                    raise misplaced(message, place, f"of type {part.mime_type!r}, which the API takes from the user only")
+                    raise refusal(message, place, f"a {part.mime_type!r}, which the API takes from the user only")
                 block = convert.media(part)
             case Opaque():
                 block = convert.opaque(part)

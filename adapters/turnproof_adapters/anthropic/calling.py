@@ -26,6 +26,7 @@ _FAILURES = (
     httpx2.InvalidURL,
     OSError,
     ValueError,  # a frame or a body that is not JSON, from our decoder or the SDK's
+    RecursionError,  # one that is nested too deeply to be read
 )
 
 

@@ -92,11 +92,16 @@ class AnthropicLegacy(LegacySends, AnthropicProvider):
 
 
 def _ask(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:
-    return msgspec.convert(client.messages.create(**kwargs).to_dict(mode="json", warnings=False), Answer)
+    return msgspec.convert(_fields(client.messages.create(**kwargs)), Answer)
 
 
 def _open(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Source[Event]:
     stream = client.messages.create(**kwargs, stream=True)
-    return Source(
-        (msgspec.convert(event.to_dict(mode="json", warnings=False), Event) for event in stream), stream.close
-    )
+    return Source((msgspec.convert(_fields(event), Event) for event in stream), stream.close)
+
+
+def _fields(answer: object) -> dict[str, object]:
+    """An answer of the SDK's as plain data, as it came. Raises ValueError for what is no object at all."""
+    if not isinstance(answer, anthropic.BaseModel):
+        raise ValueError(f"the service sent {type(answer).__name__} where an object belongs")
+    return answer.to_dict(mode="python", warnings=False)

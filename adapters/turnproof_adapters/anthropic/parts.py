@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from turnproof.errors import PayloadError
 from turnproof.messages import (
     FinishReason,
     FunctionCall,
@@ -15,6 +16,7 @@ from turnproof.messages import (
     Thought,
 )
 
+from .._characters import whole_characters
 from .models import DIALECT
 
 FINISH = {
@@ -43,18 +45,27 @@ def finish_reason(stop_reason: str | None) -> FinishReason:
 def part(block: dict[str, Any], model: str, restore: Restore) -> Part | None:
     """The part that a finished block is; None for a text block without text.
 
-    A block of an unknown type is kept as `Opaque`. Raises ValueError for a call whose arguments are not an object:
-    it must not be run, and cannot be sent back.
+    A block of an unknown type is kept as `Opaque`. Raises ValueError for a call whose arguments are not an object, and
+    for anything in a block that JSON cannot carry: it must not be run, and cannot be sent back.
     """
+    try:
+        return _part(block, model, restore)
+    except PayloadError as error:
+        raise ValueError(str(error)) from None
+
+
+def _part(block: dict[str, Any], model: str, restore: Restore) -> Part | None:
     match block:
         case {"type": "text", "text": str(text)}:
             if not text:
                 return None
             citations = block.get("citations")
-            return Text(text, provider_data=_issued(model, {"citations": citations}) if citations else None)
+            issued = _issued(model, {"citations": citations}) if citations else None
+            return Text(whole_characters(text), provider_data=issued)
         case {"type": "thinking", "thinking": str(text)}:
             signature = block.get("signature")
-            return Thought(text, provider_data=_issued(model, {"signature": signature}) if signature else None)
+            issued = _issued(model, {"signature": signature}) if signature else None
+            return Thought(whole_characters(text), provider_data=issued)
         case {"type": "redacted_thinking", "data": str(data)}:
             return Thought(provider_data=_issued(model, {"redacted": data}))
         case {"type": "tool_use"}:

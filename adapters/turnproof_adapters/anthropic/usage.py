@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from turnproof.messages import TokenUsage
 
+from .._answers import counted
 from .wire import OutputDetails, Usage
 
 NOTHING = Usage()
 
 
 def tokens(usage: Usage) -> TokenUsage:
-    """The neutral figures; missing ones count as 0."""
-    read = usage.cache_read_input_tokens or 0
-    written = usage.cache_creation_input_tokens or 0
-    prompt = (usage.input_tokens or 0) + read + written
-    output = usage.output_tokens or 0
+    """The neutral figures; missing ones, and negative ones, count as 0."""
+    read = counted(usage.cache_read_input_tokens)
+    written = counted(usage.cache_creation_input_tokens)
+    prompt = counted(usage.input_tokens) + read + written
+    output = counted(usage.output_tokens)
     details = usage.output_tokens_details or OutputDetails()
     return TokenUsage(
         prompt_tokens=prompt,
@@ -22,7 +23,7 @@ def tokens(usage: Usage) -> TokenUsage:
         total_tokens=prompt + output,
         cache_read_tokens=read,
         cache_creation_tokens=written,
-        thinking_tokens=details.thinking_tokens or 0,
+        thinking_tokens=counted(details.thinking_tokens),
     )
 
 

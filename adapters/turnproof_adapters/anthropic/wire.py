@@ -6,7 +6,9 @@ plain dictionaries, since a block of a kind unknown here is kept verbatim.
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import re
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -74,5 +76,32 @@ class ErrorBody(msgspec.Struct, frozen=True):
     error: Failure | None = None
 
 
-decode_answer = msgspec.json.Decoder(Answer).decode
-decode_event = msgspec.json.Decoder(Event).decode
+_T = TypeVar("_T")
+
+_answers = msgspec.json.Decoder(Answer)
+_events = msgspec.json.Decoder(Event)
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def decode_answer(body: bytes) -> Answer:
+    """A whole answer. Raises ValueError for what is none, RecursionError for one that is nested too deeply."""
+    return _decode(_answers, body)
+
+
+def decode_event(data: bytes) -> Event:
+    """An event of a stream, in the same way."""
+    return _decode(_events, data)
+
+
+def _decode(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T:
+    try:
+        return decoder.decode(data)
+    except msgspec.DecodeError:
+        if _HALF.search(data) is None:
+            raise
+    # Half of a surrogate pair, which msgspec does not read.
+    return msgspec.convert(json.loads(data, parse_constant=_no_number), decoder.type)
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is not a JSON number")

@@ -33,7 +33,8 @@ from turnproof.messages import (
     TokenUsage,
 )
 
-from .._answers import Listeners, risen
+from .._answers import Listeners, counted, risen
+from .._characters import Joiner, whole_characters
 from .finish import ERRORS, finish_reason
 from .models import DIALECT
 from .names import made_up_id
@@ -48,6 +49,7 @@ class _Words:
 
     kind: type[Text] | type[Thought]
     pieces: list[str] = field(default_factory=list)
+    joiner: Joiner = field(default_factory=Joiner)
 
     def part(self) -> Part:
         return self.kind("".join(self.pieces))
@@ -88,6 +90,7 @@ class Assembler:
                 if self.failure is not None or self._token.is_cancelled:
                     return
             if candidate.finish_reason is not None:
+                self._end_words()
                 self._raw_finish = candidate.finish_reason.value
                 self._finish_message = candidate.finish_message
                 self.complete = True
@@ -123,6 +126,8 @@ class Assembler:
         )
 
     def _take(self, wire: types.Part) -> None:
+        if wire.text is None:
+            self._end_words()
         if wire.function_call is not None:
             self._take_call(wire, wire.function_call)
         elif wire.text is not None or (wire.thought_signature and _kind(wire) is None):
@@ -149,14 +154,28 @@ class Assembler:
         text, kind = wire.text or "", Thought if wire.thought else Text
         issued = issued_data(wire, self._model)
         if issued is not None:
+            self._end_words()
+            text = whole_characters(text)
             self._said.append(kind(text=text, provider_data=issued))
         elif text:
             last = self._said[-1] if self._said else None
             if not isinstance(last, _Words) or last.kind is not kind:
+                self._end_words()
                 last = _Words(kind)
                 self._said.append(last)
+            text = last.joiner.feed(text)
             last.pieces.append(text)
-        listener = self._listeners.on_thinking if wire.thought else self._listeners.on_chunk
+        self._show(kind, text)
+
+    def _end_words(self) -> None:
+        """What comes next is no part of the words before it."""
+        last = self._said[-1] if self._said else None
+        if isinstance(last, _Words) and (rest := last.joiner.rest()):
+            last.pieces.append(rest)
+            self._show(last.kind, rest)
+
+    def _show(self, kind: type[Text] | type[Thought], text: str) -> None:
+        listener = self._listeners.on_thinking if kind is Thought else self._listeners.on_chunk
         if text and listener is not None:
             listener(text)
 
@@ -176,15 +195,15 @@ class Assembler:
 
 
 def tokens(usage: types.GenerateContentResponseUsageMetadata) -> TokenUsage:
-    """The neutral figures; missing ones count as 0. Each object of a stream brings the whole count so far."""
-    prompt = (usage.prompt_token_count or 0) + (usage.tool_use_prompt_token_count or 0)
-    thinking = usage.thoughts_token_count or 0
-    output = (usage.candidates_token_count or 0) + thinking
+    """The neutral figures; missing and negative ones count as 0. Each object of a stream brings the whole count."""
+    prompt = counted(usage.prompt_token_count) + counted(usage.tool_use_prompt_token_count)
+    thinking = counted(usage.thoughts_token_count)
+    output = counted(usage.candidates_token_count) + thinking
     return TokenUsage(
         prompt_tokens=prompt,
         output_tokens=output,
         total_tokens=prompt + output,
-        cache_read_tokens=usage.cached_content_token_count or 0,
+        cache_read_tokens=counted(usage.cached_content_token_count),
         thinking_tokens=thinking,
     )
 

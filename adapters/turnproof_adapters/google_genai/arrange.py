@@ -12,6 +12,7 @@ on from it costs the new messages, not the history.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, Generic
 
@@ -85,14 +86,14 @@ class Arrangement(Generic[V]):
         self._said.clear()
 
     def _responses(self) -> list[V]:
-        found: dict[str, list[Result[V]]] = {}
+        found: dict[str, deque[Result[V]]] = {}
         for result in self._results:
-            found.setdefault(result.id, []).append(result)
+            found.setdefault(result.id, deque()).append(result)
         responses: list[V] = []
         for call in self._calls:
             waiting = found.get(call.id)
             if waiting:
-                result = waiting.pop(0)
+                result = waiting.popleft()
                 # Media that a response cannot hold stands right behind it, so that it is seen whose it is.
                 responses += [self._response(result, call), *result.beside]
             else:

@@ -40,6 +40,8 @@ FAILURES: tuple[type[Exception], ...] = (
     TypeError,
     AttributeError,
     LookupError,
+    # One that is nested too deeply to be read.
+    RecursionError,
 )
 """What the SDK and everything below it raises."""
 

@@ -24,7 +24,7 @@ from turnproof.messages import (
     ToolResult,
 )
 
-from .._roles import refuse_misplaced
+from .._sendable import refuse_unsendable
 from . import convert
 from .names import wire_name
 
@@ -70,8 +70,8 @@ class Row(Generic[V]):
 
 
 def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
-    """The row of a message for a model. Raises InvalidRequestError for a call or a result in the wrong message."""
-    refuse_misplaced(message)
+    """The row of a message for a model. Raises InvalidRequestError for what cannot be sent."""
+    refuse_unsendable(message)
     made: Row[V] = Row(message.role == "model", marked=any(part.cache is not None for part in message.parts))
     parts: list[V] = []
     says_something = False

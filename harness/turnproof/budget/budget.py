@@ -79,13 +79,14 @@ class InstructionBudget:
 
         Costs what was added; a pass over the history only where something else happened to it.
         """
-        held, now = self._messages, list(messages)
-        # Compared by identity, in C.
-        if now[: len(held)] == held:
+        held, now = self._messages, messages if isinstance(messages, list) else list(messages)
+        # Compared by identity, in C; copied only where there is more than before.
+        if held == (now if len(now) == len(held) else now[: len(held)]):
             self._extend(now[len(held) :])
         else:
             known = set(held)
-            self._rebuild(now, {one.message_id for one in now if one in known and one.message_id in self._counted_ids})
+            counted = {one.message_id for one in now if one in known and one.message_id in self._counted_ids}
+            self._rebuild(list(now), counted)
 
     def mark(self, message_id: str, source: Source, policy: Policy) -> None:
         """Say where a message comes from and what may be done to it, instead of what the conversation shows.

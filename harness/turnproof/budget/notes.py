@@ -15,7 +15,7 @@ from ..messages import Message, Text
 
 Note: TypeAlias = Literal["summary", "notice"]
 
-_PREFIX = "collected-"
+_PREFIXES: dict[Note, str] = {"summary": "turnproof-summary-", "notice": "turnproof-notice-"}
 
 
 def note(kind: Note, text: str, instead_of: Iterable[Message]) -> Message:
@@ -23,12 +23,12 @@ def note(kind: Note, text: str, instead_of: Iterable[Message]) -> Message:
     digest = blake2b(digest_size=12)
     for message in instead_of:
         digest.update(message.message_id.encode() + b"\n")
-    return Message("user", (Text(text),), f"{_PREFIX}{kind}-{digest.hexdigest()}")
+    return Message("user", (Text(text),), _PREFIXES[kind] + digest.hexdigest())
 
 
 def is_note(message: Message, kind: Note | None = None) -> bool:
     """Whether a collector wrote it, of this kind or of any."""
-    return message.message_id.startswith(f"{_PREFIX}{kind or ''}")
+    return message.message_id.startswith(tuple(_PREFIXES.values()) if kind is None else _PREFIXES[kind])
 
 
 def begins_turn(message: Message) -> bool:

@@ -32,8 +32,9 @@ class PrefixLoss(msgspec.Struct, frozen=True):
     """Tokens that had been cached, belong to the conversation still, and had to be written or paid in full again.
 
     `turn` counts the user's messages that the monitor saw answered, from 0. `kept` is how many messages at the start
-    of the request before stand at the start of this one. `tokens` is the provider's own figure for `expired`; else an
-    estimate by the project's ruler, scaled to the provider's figures, and never more than the request paid for.
+    of the request before stand at the start of this one. `tokens` is never more than the request paid for: of what
+    stands in front of the first difference it is the provider's own figure, of what stands behind it an estimate by
+    the project's ruler, scaled to the provider's figures.
     """
 
     turn: int
@@ -130,7 +131,7 @@ class PrefixMonitor:
             return None
         self._count_turn(sent)
         self._totals += usage
-        loss = self._loss(before, sent, usage) if before is not None and self._cached else None
+        loss = self._loss(before, sent, usage) if before is not None else None
         if loss is not None:
             self._losses.append(loss)
         self._before, self._cause = sent, None
@@ -147,6 +148,7 @@ class PrefixMonitor:
 
     def _loss(self, before: _Sent, sent: _Sent, usage: CacheUsage) -> PrefixLoss | None:
         front = self._changed_in_front(before, sent)
+        found = self._cached_up_to(0 if front else sent.kept)
         same = sent.kept == len(before.messages)
         reason: LossReason = front or ("expired" if same else self._cause or "edit")
         if before.covers == "prefix":
@@ -154,7 +156,6 @@ class PrefixMonitor:
             tokens = self._cached if front else self._cached - usage.read
             reason = front or "expired"
         else:
-            found = 0 if front else self._cached_up_to(sent.kept)
             again = max(0, found - usage.read) + round(self._behind(before, sent, front))
             tokens = min(again, usage.written + usage.fresh)
         return PrefixLoss(self._turn, reason, sent.kept, tokens) if tokens > 0 else None
@@ -170,14 +171,17 @@ class PrefixMonitor:
         return None
 
     def _cached_up_to(self, kept: int) -> int:
-        """What had been cached, by the provider's figures, at the last end of a request within these messages."""
+        """What had been cached, by the provider's figures, at the last end of a request within these messages.
+
+        Later ends are forgotten: no request will come by there again.
+        """
         while self._ends and self._ends[-1][0] > kept:
             self._ends.pop()
         return self._ends[-1][1] if self._ends else 0
 
     def _behind(self, before: _Sent, sent: _Sent, front: LossReason | None) -> float:
         """Tokens behind the first difference that had been cached and are still there."""
-        cached = self._cached / self._scale
+        cached = self._cached / self._scale if self._scale else 0.0
         again = 0.0
         if front == "swap" and before.tools == sent.tools:
             again += _within(0, before.of_tools, cached)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..provider import Capabilities, Difference
 from ..requirements import REGISTRY, Registry, Requirement, judge, judge_parity
 from ..scenarios import Scenario
-from ..subject import OPERATIONS, Subject, SubjectKind
+from ..subject import FACTS, OPERATIONS, Subject, SubjectKind
 from ..verdict import Verdict, inconclusive, not_claimed
 from ..view import View
 
@@ -47,7 +47,7 @@ def lacking_for(scenario: Scenario, claims: Capabilities, operations: Collection
 
 def spelled(operation: str) -> str:
     """An operation of a session as reports spell it, a function as one."""
-    return operation if operation == "message_ids" else f"{operation}()"
+    return operation if operation in FACTS else f"{operation}()"
 
 
 def decide(

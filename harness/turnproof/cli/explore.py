@@ -28,7 +28,9 @@ def explore(
     most: Annotated[int, typer.Option(min=1, metavar="N", help="How many findings are enough.")] = 5,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Judge by these requirements; patterns like 'tools/*' work. Default: all MUSTs."),
+        typer.Option(
+            metavar="ID", help="Judge by these requirements; patterns work, too. Default: all MUSTs."
+        ),
     ] = None,
     skip: Annotated[list[str] | None, typer.Option(metavar="ID", help="Judge without these requirements.")] = None,
     path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,

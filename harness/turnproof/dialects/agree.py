@@ -323,8 +323,8 @@ class Comparison:
         if held == sent and isinstance(held, str):
             return
         text = sent if isinstance(sent, str) else ""
-        if held is None or held == "":
-            if text not in ("", "null", '""'):
+        if held is None or (isinstance(held, str) and not held.strip()):
+            if text.strip() not in ("", "null", '""'):
                 self.report("unlisted", f"{atom.path}.result", held, sent, violation=False)
             return
         if not isinstance(held, str) and parses_to(text, held):

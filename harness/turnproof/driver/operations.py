@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, MutableSequence, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..messages import Message
-from ..scenarios.model import Action, Injection
+from ..provider import Path
+from ..scenarios.model import Action, Injection, Turn
 from ..subject import Tool
 from ..transcript import Collected, Loaded, Reset, Reverted, Saved, Swapped
 from .control import ControlLost
@@ -25,6 +27,7 @@ class Operations:
         self._actions: dict[Action, Callable[[], None]] = {
             "gc": self._collect,
             "save-load": self._save_and_load,
+            "save-load-other-path": self._load_on_the_other_path,
             "damaged-load": self._load_damaged,
             "new-provider": self._swap,
             "reset": self._reset,
@@ -58,6 +61,12 @@ class Operations:
         self._observed("inject", lambda: self._needed("inject")(self._run.handle, command, outcome))
         self._run.snapshot("inject")
 
+    def child(self, turn: Turn) -> None:
+        """A turn of the session's child."""
+        self._needed("spawn")
+        self._observed("child", lambda: self._run.child_turn(turn))
+        self._run.snapshot("child")
+
     def configure(self, system: str | None, tools: Sequence[Tool]) -> None:
         """Another system text and other tools; no snapshot, as the history is no concern of it."""
         self._observed("configure", lambda: self._needed("configure")(self._run.handle, system, tools))
@@ -74,6 +83,13 @@ class Operations:
         self._recorder.event(Saved(data=saved, **self._where))
         self._run.handle = self._needed("load")(self._run.setup(), saved)
         self._recorder.event(Loaded(messages=tuple(self._run.history()), **self._where))
+
+    def _load_on_the_other_path(self) -> None:
+        other: Path = "legacy" if self._run.path == "stateless" else "stateless"
+        saved = self._saved()
+        self._recorder.event(Saved(data=saved, **self._where))
+        self._run.handle = self._needed("load")(replace(self._run.setup(), path=other), saved)
+        self._recorder.event(Loaded(messages=tuple(self._run.history()), path=self._run.path, **self._where))
 
     def _load_damaged(self) -> None:
         """Half of a saved session. Whatever comes of it is not gone on with."""

@@ -28,6 +28,7 @@ class Recorder:
         self.turn = -1
         self.call = -1
         self.probe = ""
+        self.child = False
         self._cut: tuple[Event, Callable[[], object]] | None = None
         self._seen = threading.Condition()
         self._text = self._thinking = self._calls = self._usages = self._shown = 0
@@ -57,6 +58,7 @@ class Recorder:
         with self._seen:
             self._text = self._thinking = self._calls = self._usages = 0
             self._in_call = True
+        began = replace(began, child=self.child)
         self.on_begin(began)
         self.event(began)
         self.control.ask("call-begins", (began.call, began.probe))

@@ -16,6 +16,7 @@ from ..subject import SessionReply, SessionSetup, SessionTurn, Subject
 from ..transcript import (
     CallBegan,
     Cancelled,
+    ContextReport,
     Event,
     HistorySnapshot,
     Interjected,
@@ -45,7 +46,8 @@ class Run:
         self.recorder = recorder
         self.calls: list[CallBegan] = []
         self.handle: Any = None
-        self.providers = Providers(job, subject.adapter, recorder, self.history)
+        self.child: Any = None
+        self.providers = Providers(job, subject.adapter, recorder, self._spoken)
         self.tools = ScriptedTools(job.scenario.tools, recorder)
         self._system = job.scenario.system
         self._ids = itertools.count(1)
@@ -80,6 +82,10 @@ class Run:
             parallel_tools=not any(turn.cut and "tool" in turn.cut.at for turn in self.job.scenario.turns),
             flag=self.job.flag or self.session.flag,
         )
+
+    def _spoken(self) -> Sequence[Message]:
+        """What is held by the session whose turn it is, this one or its child."""
+        return self.session.history(self.child) if self.recorder.child else self.history()
 
     @property
     def path(self) -> Path:
@@ -142,6 +148,8 @@ class Run:
             self._operations.revert(turn.revert)
         if turn.inject is not None:
             self._operations.inject(turn.inject)
+        if turn.child is not None:
+            self._operations.child(turn.child)
 
     def _send(self, turn: Turn, token: CancelToken) -> TurnEnded:
         recorder = self.recorder
@@ -180,7 +188,8 @@ class Run:
         return reply
 
     def snapshot(self, after: str) -> None:
-        """Record what the session holds, and on the legacy path what its provider does."""
+        """Record what the session holds and what that takes, and on the legacy path what its provider holds."""
+        self._report_context()
         where: dict[str, Any] = {"turn": self.recorder.turn}
         try:
             messages = tuple(self.history())
@@ -205,6 +214,31 @@ class Run:
         except Exception as error:
             self.refused("usage", error)
 
+    def _report_context(self) -> None:
+        if self.session.context is None:
+            return
+        try:
+            tokens = self.session.context(self.handle)
+            if isinstance(tokens, bool) or not isinstance(tokens, int):
+                raise TypeError(f"context() returned {type(tokens).__name__} instead of a number of tokens")
+            self.recorder.event(ContextReport(tokens=tokens, turn=self.recorder.turn))
+        except Exception as error:
+            self.refused("context", error)
+
+    def child_turn(self, turn: Turn) -> None:
+        """A whole turn of the child, the same one each time. Raises what the session raises."""
+        assert self.session.spawn is not None
+        if self.child is None:
+            self.child = self.session.spawn(self.handle)
+        self.recorder.child, self.recorder.streamed = True, self.job.key.mode == "stream"
+        told = "".join(part.text for part in turn.user if isinstance(part, Text))
+        try:
+            on_chunk = _unseen if self.recorder.streamed else None
+            self.session.send(self.child, told, SessionTurn(CancelToken(), on_chunk))
+        finally:
+            self.recorder.child = False
+            self.tools.flush()
+
     def refused(self, operation: str, error: BaseException) -> None:
         """Record that an operation raised."""
         event = Refused(operation=operation, error=type(error).__name__, message=str(error), turn=self.recorder.turn)
@@ -214,7 +248,7 @@ class Run:
 
     def _call_begins(self, began: CallBegan) -> None:
         self.tools.flush()
-        if not began.probe:
+        if not began.probe and not began.child:
             self.calls.append(began)
 
     def _interject(self, text: str) -> None:
@@ -245,10 +279,15 @@ class Run:
         """Let go of the session and of every provider that was opened."""
         if self.session.close is not None:
             try:
-                self.session.close(self.handle)
+                for handle in (self.child, self.handle) if self.child is not None else (self.handle,):
+                    self.session.close(handle)
             except Exception as error:
                 self.refused("close", error)
         self.providers.close()
+
+
+def _unseen(text: str) -> None:
+    """What a child says is for its parent's user only if the parent says so."""
 
 
 def _cut_name(cut: Cut | None) -> str:

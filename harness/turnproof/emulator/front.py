@@ -19,7 +19,7 @@ from aiohttp import web
 from ..dialects.base import Call, Dialect, Evidence, HttpRequest, Refusal, Rendered, Rule, World
 from ..errors import HarnessError
 from ..scenarios.model import Cut, Fault
-from .responders import rounds_since_user
+from .responders import due, rounds_since_user
 from .run import CANARY_KEY, Exchange, Responder, ServerRun, WireFilter
 from .writing import Writer
 
@@ -149,7 +149,7 @@ class EmulatorServer:
             rendered = run.dialect.render_refusal(parsed, run.seed)
             return await Writer(request, run, exchange, rendered).write(None, None)
         exchange.call, exchange.operation = parsed, parsed.operation
-        exchange.round = rounds_since_user(parsed, run.turn)
+        exchange.round = rounds_since_user(parsed, due(parsed, run.turn))
         exchange.findings = run.dialect.validate(exchange.request, parsed, run.world)
         refused = (finding for finding in exchange.findings if finding.enforced)
         refusal = next(refused, None) if run.judges else None

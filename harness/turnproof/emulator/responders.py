@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..cassettes.replay import Player
     from ..scenarios.model import Turn
 
-__all__ = ["CassetteResponder", "EchoResponder", "ProxyResponder", "Responder", "ScriptResponder", "rounds_since_user"]
+__all__ = ["CassetteResponder", "EchoResponder", "ProxyResponder", "Responder", "ScriptResponder", "due", "rounds_since_user"]
 
 
 CASSETTE_MISMATCH = "cassette-mismatch"
@@ -45,6 +45,18 @@ def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
         if interjected is not None and message.role == "user" and interjected in message.text:
             rounds += older is None or older.role != "tool"
     return rounds
+
+
+def due(call: Call, turn: Turn | None) -> Turn | None:
+    """The turn that a request belongs to: the armed one, or that of the child in it, which is told something else."""
+    if turn is None or turn.child is None:
+        return turn
+    told = "".join(part.text for part in turn.child.user if isinstance(part, Text))
+    said = "".join(part.text for part in turn.user if isinstance(part, Text))
+    for _, message in _newest_first(call):
+        if message.role == "user" and (told in message.text or said in message.text):
+            return turn if said in message.text else turn.child
+    return turn
 
 
 def _newest_first(call: Call) -> Iterator[tuple[Message | None, Message]]:
@@ -81,7 +93,7 @@ class ScriptResponder:
         known_as = digest(run.dialect, call)
         if run.probe and known_as in self._known:
             return self._known[known_as]
-        turn = run.turn
+        turn = due(call, run.turn)
         if turn is None or exchange.round >= len(turn.rounds):
             exchange.extra = True
             text = "(no reply is scripted for this request)"
@@ -89,7 +101,8 @@ class ScriptResponder:
         scripted = turn.rounds[exchange.round]
         reply = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
         reply = run.dialect.speak(reply, run.tools, call)
-        seed = f"{run.seed}/{run.turn_index}/{exchange.round}"
+        whose = "" if turn is run.turn else "child/"
+        seed = f"{run.seed}/{run.turn_index}/{whose}{exchange.round}"
         self._known[known_as] = reply, seed
         return reply, seed
 

@@ -12,6 +12,7 @@ import socket
 import struct
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import NoReturn
 
 from aiohttp import web
 
@@ -135,10 +136,13 @@ class Writer:
             half = event.data[: max(1, len(event.data) // 2)]
             await self._response.write(half)
             self._exchange.body += half
-            await asyncio.sleep(0)
-            if self._transport is not None:
-                self._transport.close()
-            raise _CutByUsError
+            await self._break_off()
+
+    async def _break_off(self) -> NoReturn:
+        await asyncio.sleep(0)
+        if self._transport is not None:
+            self._transport.close()
+        raise _CutByUsError
 
     async def _after(self, fault: Fault) -> None:
         assert self._response is not None
@@ -149,6 +153,11 @@ class Writer:
                 raise _CutByUsError
             case "stall":
                 await self._stall()
+            case "truncate":  # behind the head, where there is no event to be cut
+                await self._break_off()
+            case "no-end":
+                await self._response.write_eof()
+                raise _CutByUsError
             case "garbage":
                 frame = self._run.dialect.garbage
                 await self._response.write(frame)

@@ -69,7 +69,7 @@ def _batch(documents: SearchStrategy[Document], seeded: str) -> list[Document]:
 
 @contextmanager
 def _elsewhere() -> Iterator[None]:
-    """Whatever hypothesis may want to write goes into a folder that is gone afterwards, not to where the user stands."""
+    """Whatever hypothesis may want to write goes into a folder that is gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="turnproof-explore-") as folder:
         hypothesis.configuration.set_hypothesis_home_dir(folder)
         try:

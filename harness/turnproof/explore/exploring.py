@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from msgspec.structs import replace
 
 from ..bindings import resolve_subject
@@ -33,9 +34,14 @@ Document = dict[str, Any]
 Progress = Callable[[int, int, str], None]
 
 FOLDER: Final = "explored"
-"""The folder of the files that are written: it is part of their scenarios' names, by which requirements look at them."""
+"""The folder of the files that are written. It is part of their scenarios' names, by which requirements know them."""
 
-_MEANT = "If it is meant, declare it, with the reason, in the binding or in the settings; else one of the paths is wrong."
+_MEANT = "If it is meant, declare it in the binding or in the settings, with the reason; else one path is wrong."
+
+
+def _content(scenario: Scenario) -> bytes:
+    """What a scenario says, to be compared: messages of a given conversation are equal to themselves alone."""
+    return msgspec.json.encode(replace(scenario, file=""))
 
 
 class Exploring:
@@ -146,7 +152,7 @@ class Exploring:
         command = self._command(first, name)
         comments = [f"{failure.what} [{failure.path}] {failure.status}: {failure.message}" for failure in failures]
         file = self._write(name, document, [*comments, command])
-        if replace(load(file), file="") != scenario:
+        if _content(load(file)) != _content(scenario):
             raise HarnessError("its file does not say what was tried")
         finding = Finding(
             file=str(file),

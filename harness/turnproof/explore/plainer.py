@@ -126,6 +126,8 @@ def _plain_results(script: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if script in (plain, {"result": "ok"}):
         return
     yield from ({"result": "ok"}, plain)
+    for case in script.get("cases", ()):
+        yield {key: value for key, value in case.items() if key != "when"}
     for name in ("cases", "attachments"):
         if name in script and len(script) > 1:
             yield {key: script[key] for key in script if key != name}
@@ -144,6 +146,6 @@ def _put(value: Any, place: Place, new: Any) -> Any:
     if not place:
         return new
     step, *rest = place
-    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy: Any = dict(value) if isinstance(value, dict) else list(value)
     copy[step] = _put(value[step], tuple(rest), new)
     return copy

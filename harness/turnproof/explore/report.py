@@ -28,6 +28,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     command: str
     ours: bool = False
 
+
 class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     """What was tried and what came of it.
 

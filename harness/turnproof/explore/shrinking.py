@@ -13,9 +13,7 @@ MOST_ATTEMPTS: Final = 300
 """Smaller scenarios that are tried before the smallest so far is good enough."""
 
 
-def smallest(
-    document: Document, fails: Callable[[Document], bool], most: int = MOST_ATTEMPTS
-) -> tuple[Document, int]:
+def smallest(document: Document, fails: Callable[[Document], bool], most: int = MOST_ATTEMPTS) -> tuple[Document, int]:
     """The smallest document that was found to fail like this one, and how many were tried for it.
 
     `fails` is asked at most once for each document; for one that makes no sense it says no.

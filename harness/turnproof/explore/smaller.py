@@ -1,4 +1,4 @@
-"""The ways to make a scenario smaller, the bold ones first. What comes of each is a conversation as a model may hold it.
+"""The ways to make a scenario smaller, the bold ones first. What comes of each is a conversation as it may be held.
 
 hypothesis could shrink what it has drawn. But an attempt costs a conversation over HTTP here, and whoever knows what a
 turn is needs far fewer of them.
@@ -9,15 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from ..scenarios.strategies import Document, Round, calls_of, events, parts_of
+from ..scenarios.strategies import Document, Round, calls_of, events, parts_of, running
 from .plainer import plainer
 
 Turn = dict[str, Any]
 
+_ALWAYS: Final = "usage:1"
+"""An event that every answer has."""
+
 _BARE: Final[Turn] = {"user": "Yes.", "model": [["Yes."]]}
 
-_HAPPENINGS: Final = (("cancel", "faults", "error"), ("cancel",), ("faults", "error"), ("before", "revert"), ("before",),
-                      ("revert",), ("system",), ("tools",), ("response_schema",))  # fmt: skip
+_HAPPENINGS: Final = (
+    ("cancel", "faults", "error"), ("cancel",), ("faults", "error"), ("before", "revert"), ("before",), ("revert",),
+    ("system",), ("tools",), ("response_schema",), ("advance_clock",),
+)  # fmt: skip
 
 
 # -- the whole scenario -------------------------------------------------------------------------------------
@@ -35,16 +40,17 @@ def fewer_turns(document: Document) -> Iterator[Document]:
 
 def fewer_settings(document: Document) -> Iterator[Document]:
     """Without what holds for all turns: thinking, tools, a second mode, system text."""
-    for key in ("cache", "keep_turns", "probes", "system", "tools"):
+    for key in ("given", "cache", "keep_turns", "probes", "system", "tools"):
         if key in document:
             yield _without(document, key)
     if "options" in document:
         yield _without_thinking(document)
     if len(document["modes"]) > 1:
         yield from ({**document, "modes": [mode]} for mode in document["modes"])
-    tools = document.get("tools", [])
-    if len(tools) > 1:
-        yield from ({**document, "tools": tools[:n] + tools[n + 1 :]} for n in range(len(tools)))
+    for key in ("given", "probes", "tools"):
+        whole = document.get(key, [])
+        if len(whole) > 1:
+            yield from ({**document, key: whole[:n] + whole[n + 1 :]} for n in range(len(whole)))
 
 
 def _without_thinking(document: Document) -> Document:
@@ -103,7 +109,7 @@ def _without_round(turn: Turn, place: int) -> Turn:
             return happening
         return {**happening, "round": happening["round"] - 1}
 
-    moved = {key: earlier(turn[key]) for key in ("cancel", "faults") if key in turn}
+    moved: Turn = {key: earlier(turn[key]) for key in ("cancel", "faults") if key in turn}
     return {**turn, **moved, "model": turn["model"][:place] + turn["model"][place + 1 :]}
 
 
@@ -133,12 +139,18 @@ def _fits(turn: Turn, *, thinking: bool) -> bool:
             return False
         if thinking and calls_of(answer) and not _is_thought(parts[0]):
             return False  # a service refuses to go on from calls that nobody has thought about
-    for happening in (turn.get("cancel"), turn.get("faults")):
-        if isinstance(happening, dict) and happening.get("after", "usage:1") != "usage:1":
-            number = happening.get("round", 0)
-            if number >= len(turn["model"]) or happening["after"] not in events(turn["model"][number]):
-                return False
-    return True
+    return all(_comes_true(turn, turn[key]) for key in ("cancel", "faults") if isinstance(turn.get(key), dict))
+
+
+def _comes_true(turn: Turn, happening: dict[str, Any]) -> bool:
+    """Whether a cancel or a fault finds what it waits for."""
+    number = happening.get("round", 0)
+    if number >= len(turn["model"]):
+        return False
+    answer = turn["model"][number]
+    if happening.get("at") in ("tool", "between-tools"):
+        return bool(happening.get("index", 0) < len(running(answer)))
+    return happening.get("after", _ALWAYS) in (*events(answer), _ALWAYS)
 
 
 def _is_thought(part: Any) -> bool:
@@ -147,7 +159,7 @@ def _is_thought(part: Any) -> bool:
 
 def _with_turn(document: Document, number: int, turn: Turn) -> Document:
     """The document with another turn in this place, and with results for the calls that it makes."""
-    called = {call["call"] for answer in turn["model"] for call in calls_of(answer)}
+    called = {call["call"] for answer in turn["model"] for call in running(answer)}
     results = {name: script for name, script in turn.get("results", {}).items() if name in called}
     tidy = {**_without(turn, "results"), **({"results": results} if results else {})}
     return {**document, "turns": [*document["turns"][:number], tidy, *document["turns"][number + 1 :]]}
@@ -157,7 +169,5 @@ def _without(mapping: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
-PASSES: Final = tuple(
-    map(_sensible, (fewer_turns, fewer_happenings, fewer_settings, fewer_answers, plainer))
-)
+PASSES: Final = tuple(map(_sensible, (fewer_turns, fewer_happenings, fewer_settings, fewer_answers, plainer)))
 """All ways, in the order in which they are best tried."""

@@ -21,6 +21,8 @@ from .taken import said_path
 _WORDS = {
     "gc": "a collection",
     "save-load": "saving and loading",
+    "save-load-other-path": "saving, and loading on the other path",
+    "child": "a turn of a child",
     "damaged-load": "refusing damaged text",
     "new-provider": "a swap of the provider",
     "reset": "a reset",

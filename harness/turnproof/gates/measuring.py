@@ -39,7 +39,11 @@ class Candidate:
 
     @classmethod
     def of(cls, spec: str, subject: Subject, flag: FlagPlan, scenarios: Sequence[Scenario]) -> Candidate:
-        """Sort the scenarios. Those about sessions alone are among them: what migrates is always a session."""
+        """Sort the scenarios. Those about sessions alone are among them: what migrates is always a session.
+
+        One that goes over to the other path of its own accord says nothing of a flag.
+        """
+        scenarios = [one for one in scenarios if "other_path" not in one.operations]
         lacking = {one.name: lacking_for(one, subject.claims(), subject.operations) for one in scenarios}
         fit = tuple(one for one in scenarios if not lacking[one.name])
         return cls(spec, subject, flag, fit, Counter(", ".join(what) for what in lacking.values() if what))

@@ -15,6 +15,7 @@ from ..transcript import (
     Cancelled,
     Chunk,
     Collected,
+    ContextReport,
     Event,
     Failed,
     FunctionCallDetected,
@@ -114,6 +115,8 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("session", f"{event.operation} was refused: {event.error}", event.message)
         case UsageReport():
             yield Entry("session", "usage that the session gives", _usage(event.usage))
+        case ContextReport():
+            yield Entry("session", f"context taken by the session's account: {event.tokens} tokens")
         case (
             SessionOpened()
             | Cancelled()
@@ -149,7 +152,8 @@ def _happened(event: _Happening) -> str:
             return f"session saved, {len(event.data)} characters"
         case Loaded():
             what = "damaged session" if event.damaged else "session"
-            return f"{what} loaded, {len(event.messages)} messages"
+            where = f" on the {event.path} path" if event.path else ""
+            return f"{what} loaded{where}, {len(event.messages)} messages"
         case Swapped():
             return f"provider replaced by a fresh {event.name}"
         case Reset():

@@ -36,6 +36,7 @@ def check_turn(turn: Turn, spot: Spot) -> None:
     _check_outcome(turn, spot)
     _check_cancel(turn, spot)
     _check_interjection(turn, spot)
+    _check_child(turn, spot)
     for number, fault in enumerate(turn.faults):
         place = spot.at("faults") if isinstance(spot.value["faults"], dict) else spot.at("faults").at(number)
         _check_fault(turn, fault, place)
@@ -45,7 +46,7 @@ def check_turn(turn: Turn, spot: Spot) -> None:
 def _check_actions_only(turn: Turn, spot: Spot) -> None:
     if not turn.before and turn.revert is None and turn.inject is None:
         spot.refuse("needs 'user', or something to do: 'before' or 'revert'")
-    for key in ("model", "results", "cancel", "interject", "faults", "response_schema", "expect", "error"):
+    for key in ("model", "results", "cancel", "interject", "child", "faults", "response_schema", "expect", "error"):
         if key in spot.value:
             spot.at(key).refuse("nothing is said in this turn; it needs 'user'")
 
@@ -76,6 +77,17 @@ def _check_interjection(turn: Turn, spot: Spot) -> None:
     _check_place(turn, cut, place)
     if len(turn.rounds) != cut.round + 2:
         place.refuse(f"is in round {cut.round}, so round {cut.round + 1} answers it and is the last")
+
+
+def _check_child(turn: Turn, spot: Spot) -> None:
+    if turn.child is None:
+        return
+    if turn.cut is not None or turn.faults:
+        spot.at("child").refuse("stands alone: a turn with a child is not cut, and has no faults")
+    told = "".join(part.text for part in turn.child.user if isinstance(part, Text))
+    said = "".join(part.text for part in turn.user if isinstance(part, Text))
+    if told in said or said in told:
+        spot.at("child").at("user").refuse("is told what the user says, or part of it; say something else")
 
 
 def _check_cancel(turn: Turn, spot: Spot) -> None:

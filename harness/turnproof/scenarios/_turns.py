@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 from .. import errors
 from .._suggest import did_you_mean
 from ..dialects.sse import Spelling
-from ..messages import FunctionCall, ToolSchema
+from ..messages import FunctionCall, Text, ToolSchema
 from ._answers import RoundReader
 from ._consistency import check_turn
 from ._content import read_result, read_tool, read_user
@@ -32,7 +32,7 @@ ERRORS: Final = tuple(
 
 _KEYS: Final = (
     "user", "model", "results", "system", "tools", "before", "revert", "cancel", "faults",
-    "response_schema", "expect", "error", "advance_clock", "inject", "interject",
+    "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child",
 )  # fmt: skip
 _PLACE: Final = ("index", "after")
 _FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -84,6 +84,7 @@ class TurnReader:
             advance_clock=clock.number() if clock else 0.0,
             inject=_injection(inject) if (inject := spot.get("inject")) else None,
             interject=interjection,
+            child=_child(child, reader) if (child := spot.get("child")) else None,
         )
         check_turn(turn, spot)
         return turn
@@ -165,6 +166,13 @@ def _interjection(spot: Spot) -> Interjection:
     if cut.at not in ("event", "tool"):
         spot.at("at").refuse("the user can say something at an event of a stream, or while a tool runs ('tool')")
     return Interjection(spot.at("say").word("what the user says in between"), cut)
+
+
+def _child(spot: Spot, reader: RoundReader) -> Turn:
+    spot.mapping(("user", "model"), ("user", "model"), "a turn of the session's child")
+    turn = Turn((Text(spot.at("user").word("what the child is told")),), reader.read(spot.at("model")))
+    check_turn(turn, spot)
+    return turn
 
 
 def _injection(spot: Spot) -> Injection:

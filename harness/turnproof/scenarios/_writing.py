@@ -31,13 +31,13 @@ class _Dumper(yaml.SafeDumper):
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
-    def represent_list(self, data: Any) -> yaml.Node:
+    def represent_list(self, data: Any) -> yaml.SequenceNode:
         return self.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=_is_short(data))
 
-    def represent_dict(self, data: Any) -> yaml.Node:
+    def represent_dict(self, data: Any) -> yaml.MappingNode:
         return self.represent_mapping("tag:yaml.org,2002:map", data, flow_style=bool(data) and _is_short(data))
 
-    def represent_str(self, data: str) -> yaml.Node:
+    def represent_str(self, data: str) -> yaml.ScalarNode:
         plain = _PLAIN.fullmatch(data) is not None and isinstance(scalar(data), str)
         return self.represent_scalar("tag:yaml.org,2002:str", data, style=None if plain else '"')
 

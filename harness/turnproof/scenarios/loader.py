@@ -23,8 +23,9 @@ The form, with everything optional but `title` and `turns`:
             - {call: read_sensor, args: {bed: "3"}, pieces: ['{"be', 'd": "3"}']}
           - [Bed 3 is at 41 %.]
         results: {read_sensor: {error: no such bed}}      # or a value, or {result:, attachments: [], cases: []}
-      - before: [gc, save-load, damaged-load, new-provider, reset, tamper]
+      - before: [gc, save-load, save-load-other-path, damaged-load, new-provider, reset, tamper]
         revert: 0                          # back to the end of the history's first turn, after what stands in before
+        child: {user: Look at bed 5., model: It is dry.}  # a turn of the session's child, before the user speaks
         system: Be brief.                  # from here on; `tools` likewise, by name or declared anew
         advance_clock: 301
         user: "{n}. reading?"

@@ -18,11 +18,12 @@ from ..subject import Operation, SubjectKind
 
 CutPoint = Literal["before-start", "event", "batch", "tool", "between-tools", "backoff"]
 
-Action = Literal["gc", "save-load", "damaged-load", "new-provider", "reset", "tamper"]
+Action = Literal["gc", "save-load", "save-load-other-path", "damaged-load", "new-provider", "reset", "tamper"]
 
 NEEDED: Final[Mapping[Action, tuple[Operation, ...]]] = {
     "gc": ("collect",),
     "save-load": ("save", "load"),
+    "save-load-other-path": ("save", "load", "path", "other_path"),
     "damaged-load": ("save", "load"),
     "new-provider": ("swap",),
     "reset": ("reset",),
@@ -144,12 +145,13 @@ class Injection(msgspec.Struct, frozen=True):
 class Turn(msgspec.Struct, frozen=True):
     """One user turn. `user` are its parts; empty for a turn that only does `before` actions.
 
-    `before` happen ahead of the user's message: `gc` (collect), `save-load` (into a fresh session), `damaged-load`
-    (half of a saved session is offered, and must be refused), `new-provider` (another provider object), `reset` (an
+    `before` happen ahead of the user's message: `gc` (collect), `save-load` (into a fresh session), `save-load-other-path`
+    (into one on the path that the saved one was not on), `damaged-load` (half of a saved session is offered, and must be refused), `new-provider` (another provider object), `reset` (an
     empty history), `tamper` (the list that the session handed out is emptied). After them `revert` goes back to the
     end of a turn of the history, counted from 0; there may be no such turn. `system` and `tools` replace those of the
     session from this turn on (None: unchanged). `results` maps a tool name to what it returns. `inject` happens right
-    before the user's message. `interject` cuts a round short, and the next round answers it.
+    before the user's message. `interject` cuts a round short, and the next round answers it. `child` is
+    a turn of a child of the session, the same one all through the run; it is over before the user speaks.
     """
 
     user: tuple[Part, ...]
@@ -167,6 +169,7 @@ class Turn(msgspec.Struct, frozen=True):
     advance_clock: float = 0.0
     inject: Injection | None = None
     interject: Interjection | None = None
+    child: Turn | None = None
 
     @property
     def cut(self) -> Cut | None:
@@ -181,6 +184,7 @@ class Turn(msgspec.Struct, frozen=True):
         needed += ["revert"] if self.revert is not None else []
         needed += ["inject"] if self.inject is not None else []
         needed += ["interject"] if self.interject is not None else []
+        needed += ["spawn"] if self.child is not None else []
         needed += ["stop"] if self.cancel is not None and self.cancel.by == "stop" else []
         needed += ["send_parts"] if self.user and not (len(self.user) == 1 and isinstance(self.user[0], Text)) else []
         return tuple(needed)

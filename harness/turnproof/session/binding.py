@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..gc import GCConfig, TruncateGC
 from ..messages import FunctionCall, Message, Part, ToolResult
@@ -19,7 +21,7 @@ def open_session(setup: SessionSetup) -> Session:
     path = setup.path or path_by_flag(setup.flag, setup.paths)
     provider = setup.open_provider(path)
     cached = setup.cache_plugin is not None and path == "stateless"
-    return Session(
+    session = Session(
         provider,
         path=path,
         system=setup.system,
@@ -33,6 +35,18 @@ def open_session(setup: SessionSetup) -> Session:
         parallel_tools=setup.parallel_tools,
         observers=(_Told(setup),),
     )
+    _setups[session] = setup
+    return session
+
+
+def spawn(session: Session) -> Session:
+    """A child with a history of its own, on its parent's provider where that one keeps no history itself."""
+    setup, provider = _setups[session], session.provider
+    tools, system = session.tools, session.system
+    opened = setup.open_provider if session.path == "legacy" else lambda path: provider
+    child = open_session(replace(setup, path=session.path, open_provider=opened, tools=tools))
+    child.set_system(system)
+    return child
 
 
 class _Told(SessionObserver):
@@ -88,6 +102,9 @@ def _ignore(_: Any) -> None:
     pass
 
 
+_setups: WeakKeyDictionary[Session, SessionSetup] = WeakKeyDictionary()
+"""What each session was opened with, for its children."""
+
 REFERENCE = SessionBinding(
     name="reference",
     open=open_session,
@@ -106,7 +123,10 @@ REFERENCE = SessionBinding(
     load=load_session,
     swap=Session.swap,
     usage=lambda session: session.usage,
+    context=lambda session: session.context_usage.used,
     provider_history=provider_history,
     path=lambda session: session.path,
+    spawn=spawn,
     paths=("stateless", "legacy"),
+    other_path=True,
 )

@@ -55,15 +55,13 @@ class Reader(Generic[T]):
             return self._decoder.decode(data)
         except msgspec.ValidationError:
             raise
-        except msgspec.DecodeError:
+        except msgspec.DecodeError as error:
             if not _surrogate_in(data):
                 raise
             try:
                 plain = json.loads(data, parse_constant=_refuse)
             except ValueError:
-                plain = None
-            if plain is None:
-                raise
+                raise error from None
         value: T = msgspec.convert(plain, self._kind)
         return value
 

@@ -63,7 +63,7 @@ class SessionObserver:
         """The model answered a call, or was cut short by a cancel. Once a call, also in a turn that fails later."""
 
     def on_collected(self, result: GCResult) -> None:
-        """The history was collected, and something went."""
+        """The history was collected, and something went, or the largest tool results were cut."""
 
     def on_prefix_lost(self, loss: PrefixLoss) -> None:
         """Tokens that the provider had cached were written, or paid in full, again. With a cache plugin only."""

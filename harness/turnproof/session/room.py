@@ -11,6 +11,7 @@ after all gets back what had been taken, like everything else that a failed turn
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -42,6 +43,7 @@ class Room:
         self.config = config
         self.tracing = tracing
         self._held = held
+        self._lock = threading.RLock()
         self._budget = InstructionBudget()
         held.caching.set_budget(self._budget)
         self._framed: Context | None = None
@@ -53,9 +55,16 @@ class Room:
     @property
     def budget(self) -> InstructionBudget:
         """The budget of the conversation as it is now, its limit included."""
-        budget = self._synced()
-        budget.limit = self._limit()
-        return budget
+        with self._lock:
+            budget = self._synced()
+            budget.limit = self._limit()
+            return budget
+
+    @property
+    def usage(self) -> ContextUsage:
+        """How full the context is. From any thread: a tool or a user interface may ask while the turn goes on."""
+        with self._lock:
+            return self.budget.get_context_usage()
 
     # Collections
 
@@ -119,12 +128,14 @@ class Room:
         try:
             yield TurnRoom(self, held, token)
         except BaseException:
-            budget.restore(state, before)
+            with self._lock:
+                budget.restore(state, before)
             raise
 
     def answered(self, usage: TokenUsage) -> None:
         """The provider has counted the conversation as it is now, its answer included."""
-        self._synced().report(usage)
+        with self._lock:
+            self._synced().report(usage)
 
     def limit_of(self, error: ContextLimitError) -> int | None:
         """The limit that a refusal names, else the provider's own, else the configured one. The session learns it."""
@@ -141,23 +152,26 @@ class Room:
 
     def restore(self, state: BudgetState | None, messages: Sequence[Message], usage: TokenUsage) -> None:
         """Take over what was saved with these messages; without a state, what the last report said of them."""
-        budget = self._synced()
-        budget.restore(state or BudgetState(), messages)
-        if state is None:
-            budget.report(usage)
+        with self._lock:
+            budget = self._synced()
+            budget.restore(state or BudgetState(), messages)
+            if state is None:
+                budget.report(usage)
 
     # Inside
 
     def _synced(self) -> InstructionBudget:
-        held = self._held
-        if self._counted_by is not held.provider:
-            self._budget.use_other_provider()
-            self._counted_by = held.provider
-        if self._framed is not held.context:
-            self._budget.frame(held.context.system, held.context.tools)
-            self._framed = held.context
-        self._budget.sync(held.history.messages_ref)
-        return self._budget
+        held, budget = self._held, self._budget
+        with self._lock:
+            if self._counted_by is not held.provider:
+                budget.use_other_provider()
+                budget.limit = None
+                self._counted_by = held.provider
+            if self._framed is not held.context:
+                budget.frame(held.context.system, held.context.tools)
+                self._framed = held.context
+            budget.sync(held.history.messages_ref)
+        return budget
 
     def _collect_if_due(self, said: Sequence[Message], token: CancelToken) -> None:
         if self.collector is None:

@@ -184,8 +184,11 @@ class Session:
 
     @property
     def context_usage(self) -> ContextUsage:
-        """How full the model's context is, by the budget: right after a call, what the provider reported."""
-        return self._room.budget.get_context_usage()
+        """How full the model's context is, by the budget: right after a call, what the provider reported.
+
+        Asked from any thread, also while a turn runs.
+        """
+        return self._room.usage
 
     @property
     def budget(self) -> InstructionBudget:

@@ -142,6 +142,8 @@ class View:
         for group in _by_call(events):
             began = group[0]
             assert isinstance(began, CallBegan)
+            if began.child:
+                continue  # of another conversation; its exchanges are found by the events of its step
             calls.append(self._call(began, group, rounds[began.round], script))
             # A managed cache that ended costs another request, and no attempt: nothing was wrong with this one.
             rounds[began.round] += not calls[-1].lost_cache

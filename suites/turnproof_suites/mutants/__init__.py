@@ -13,6 +13,7 @@ from turnproof.driver.mutation import Mutant
 from . import (
     caching,
     cancelled,
+    context,
     core_inputs,
     core_outputs,
     failures,
@@ -59,6 +60,7 @@ _AREAS = (
     secrets,
     sessions,
     operations,
+    context,
 )
 
 MUTANTS: tuple[Mutant, ...] = tuple(

@@ -8,6 +8,7 @@ one lacks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,6 +27,7 @@ _PASSED_ON = (
     "save",
     "swap",
     "usage",
+    "context",
     "provider_history",
     "configure",
     "path",
@@ -63,6 +65,12 @@ class BrokenSession:
         """What the inner session holds."""
         return self.inner.history(self.handle)
 
+    def spawn(self) -> BrokenSession:
+        """A child that is broken as well, of the inner session's child."""
+        child = copy(self)
+        child.handle = self.do("spawn")
+        return child
+
     def do(self, name: str, *given: Any) -> Any:
         """Another operation of the inner session."""
         return self.the(name)(self.handle, *given)
@@ -85,7 +93,7 @@ def broken(cls: type[BrokenSession], inner: SessionBinding) -> SessionBinding:
     def passed_on(name: str) -> Callable[..., Any]:
         return lambda session, *given: getattr(session, name)(*given)
 
-    operations = {name: passed_on(name) for name in (*_PASSED_ON, "send_parts") if getattr(inner, name) is not None}
+    operations = {name: passed_on(name) for name in (*_PASSED_ON, "send_parts", "spawn") if getattr(inner, name) is not None}
     changed: dict[str, Any] = {"send": passed_on("send"), "history": passed_on("history"), **operations}
     if inner.load is not None:
         changed["load"] = lambda setup, saved: cls(inner, setup, saved)

@@ -8,7 +8,7 @@ from typing import Any
 from turnproof.cancel import CancelToken
 from turnproof.gc import turn_starts
 from turnproof.messages import Message
-from turnproof.subject import SessionSetup, SessionTurn
+from turnproof.subject import SessionBinding, SessionSetup, SessionTurn
 
 from ._mutant import mutant
 from ._session import BrokenSession
@@ -133,6 +133,28 @@ class ProviderAMessageBehind(BrokenSession):
     def provider_history(self) -> Sequence[Message]:
         held: Sequence[Message] = self.do("provider_history")
         return held[:-1]
+
+
+@mutant(
+    "other-path-begins-anew",
+    "session",
+    caught_by="persistence/other-path-continues",
+    scenarios="persistence/other_path",
+    sources="behaviours:L1",
+)
+class OtherPathBeginsAnew(BrokenSession):
+    """A session that was saved on the other path is one of another program, and is left alone."""
+
+    def __init__(self, inner: SessionBinding, setup: SessionSetup, saved: str | None = None) -> None:
+        self._path = setup.path
+        super().__init__(inner, setup, saved)
+
+    def save(self) -> str:
+        return f"{self._path} {self.do('save')}"
+
+    def loaded(self, setup: SessionSetup, saved: str) -> Any:
+        path, _, text = saved.partition(" ")
+        return super().loaded(setup, text) if path == str(setup.path) else self.opened(setup)
 
 
 @mutant(

@@ -193,6 +193,25 @@ class PingsReadAsText(Rewriting):
 
 
 @mutant(
+    "unspaced-events-ignored",
+    "callbacks",
+    caught_by="streaming/spelling-changes-nothing",
+    scenarios="faults/respelled",
+    sources="defects:ST11",
+)
+class UnspacedEventsIgnored(Broken):
+    """Events in a spelling that the parser does not know are passed over: the answer comes back empty."""
+
+    def given(self, given: Given) -> Given:
+        return given if given.on_chunk is None else replace(given, on_chunk=lambda piece: None)
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        if given.on_chunk is None:
+            return response
+        return changed(response, parts=tuple(part for part in response.parts if not isinstance(part, Text)))
+
+
+@mutant(
     "batch-answer-trimmed",
     "outputs",
     caught_by="streaming/stream-and-batch-agree",

@@ -15,7 +15,7 @@ choice, so that hypothesis shrinks towards one turn with a short text.
 
 from ._answers import Round
 from ._documents import Document, documents, scenarios
-from ._happenings import calls_of, events, parts_of
+from ._happenings import calls_of, events, parts_of, running
 from ._means import Means
 
-__all__ = ["Document", "Means", "Round", "calls_of", "documents", "events", "parts_of", "scenarios"]
+__all__ = ["Document", "Means", "Round", "calls_of", "documents", "events", "parts_of", "running", "scenarios"]

@@ -58,6 +58,22 @@ def pauses(answers: Sequence[Round]) -> bool:
 
 @cache
 @st.composite
+def earlier(draw: st.DrawFn, setting: Setting) -> list[Round]:
+    """A whole turn of a model elsewhere, as it stands in a history: nothing streams, and nothing was cut off."""
+    count = draw(weighted({0: 3, 1: 2, 2: 1})) if setting.tools else 0
+    return [*(draw(_called(setting)) for _ in range(count)), draw(_visible())]
+
+
+@cache
+@st.composite
+def _called(draw: st.DrawFn, setting: Setting) -> list[Part]:
+    most = 3 if setting.means.claims.parallel_tools else 1
+    calls = [{"call": draw(_named(setting)), "args": draw(ARGUMENTS)} for _ in range(draw(st.integers(1, most)))]
+    return [*draw(_visible()), *calls]
+
+
+@cache
+@st.composite
 def _calling(draw: st.DrawFn, setting: Setting) -> Round:
     """An answer with calls. Where thinking is on, the service demands some in front of them later."""
     parts = draw(_thoughts(setting)) if setting.thinking else []
@@ -72,8 +88,8 @@ def _calling(draw: st.DrawFn, setting: Setting) -> Round:
 def _ending(draw: st.DrawFn, setting: Setting) -> Round:
     """An answer without a call, or with one that the output limit has cut."""
     parts = draw(_spoken(setting))
-    if setting.tools and draw(seldom(25)):
-        clipped = {"call": draw(st.sampled_from(setting.tools)), "pieces": ['{"bed": "3', '", "n'], "broken": True}
+    if draw(seldom(25)) and setting.tools:
+        clipped = {"call": draw(_named(setting)), "pieces": ['{"bed": "3', '", "n'], "broken": True}
         return {"parts": [*parts, clipped], "finish": "max_tokens"}
     answer: dict[str, Any] = {}
     if draw(seldom(8)):
@@ -111,6 +127,11 @@ def _text(draw: st.DrawFn) -> Part:
 
 
 @cache
+def _named(setting: Setting) -> st.SearchStrategy[str]:
+    return st.sampled_from(setting.tools)
+
+
+@cache
 @st.composite
 def _thoughts(draw: st.DrawFn, setting: Setting) -> list[Part]:
     kinds = {"shown": 6, "hidden": 1} | ({"redacted": 1} if setting.means.claims.opaque_thinking else {})
@@ -131,7 +152,7 @@ def _thoughts(draw: st.DrawFn, setting: Setting) -> list[Part]:
 def _call(draw: st.DrawFn, setting: Setting) -> Part:
     if draw(seldom(15)):
         return {"call": UNKNOWN, "unknown": True}
-    call: dict[str, Any] = {"call": draw(st.sampled_from(setting.tools))}
+    call: dict[str, Any] = {"call": draw(_named(setting))}
     args = draw(ARGUMENTS)
     if args:
         call["args"] = args

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from ..loader import from_data
 from ..model import Scenario
+from ._answers import earlier
 from ._means import Means, Mode, Setting, often, seldom, weighted
 from ._texts import texts
 from ._tools import declarations
-from ._turns import turns
+from ._turns import scripted, turns
 
 Document = dict[str, Any]
 """The data of a scenario's file."""
+
+_PROBES: Final = st.lists(st.sampled_from(("fresh", "reversed", "threads")), min_size=1, max_size=3, unique=True)
 
 _THINKING: Final = {"thinking": {"budget_tokens": 1024}, "max_tokens": 4096}
 
@@ -38,10 +42,23 @@ def documents(draw: st.DrawFn, means: Means, *, most_turns: int = 5) -> Document
         document["keep_turns"] = draw(st.integers(1, 3))
     if claims.claims("cache") and draw(seldom(8)):
         document["cache"] = True
+    if draw(seldom(12)):
+        document["probes"] = draw(_PROBES)
     declared = tuple(tool["name"] for tool in tools)
     setting = Setting(means, modes, thinking, "cache" in document, declared)
+    if means.can("adopt") and draw(seldom(8)):
+        document["given"] = draw(st.lists(_given(setting), min_size=1, max_size=2))
     document["turns"] = draw(_conversation(setting, most=most_turns))
     return document
+
+
+@cache
+@st.composite
+def _given(draw: st.DrawFn, setting: Setting) -> dict[str, Any]:
+    """A turn that was held elsewhere."""
+    answers = draw(earlier(setting))
+    scripts = draw(scripted(answers, attachments=setting.means.claims.result_images))
+    return {"user": draw(texts()), "model": answers} | ({"results": scripts} if scripts else {})
 
 
 def scenarios(means: Means, *, name: str = "explored/random", most_turns: int = 5) -> st.SearchStrategy[Scenario]:

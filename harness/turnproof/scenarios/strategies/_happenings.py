@@ -19,12 +19,18 @@ _HARMLESS: Final = ("split", "drip", "comment")
 
 def parts_of(answer: Round) -> Sequence[Any]:
     """The parts of an answer."""
-    return answer["parts"] if isinstance(answer, dict) else answer
+    parts: Sequence[Any] = answer["parts"] if isinstance(answer, dict) else answer
+    return parts
 
 
 def calls_of(answer: Round) -> list[dict[str, Any]]:
     """The whole calls of an answer."""
     return [part for part in parts_of(answer) if isinstance(part, dict) and "call" in part and "broken" not in part]
+
+
+def running(answer: Round) -> list[dict[str, Any]]:
+    """Those of the calls for which there is a tool that runs."""
+    return [call for call in calls_of(answer) if "unknown" not in call]
 
 
 def events(answer: Round) -> list[str]:
@@ -47,7 +53,7 @@ def events(answer: Round) -> list[str]:
 def cancelled(draw: st.DrawFn, setting: Setting, answers: Sequence[Round]) -> dict[str, Any]:
     """The keys of a turn that is cancelled somewhere: `cancel`, the answers up to there, and `faults` to wait after."""
     number = draw(st.integers(0, len(answers) - 1))
-    calls = len(calls_of(answers[number]))
+    calls = len(running(answers[number]))
     claims = setting.means.claims
     points = {"before-start": 1, "backoff": 2 if claims.typed_errors else 0}
     points["event"] = 8 if setting.streamed else 0

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
+from itertools import chain
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
 from ..model import NEEDED, Action
 from ._answers import SCHEMA, STRUCTURED, Round, pauses, rounds
-from ._happenings import calls_of, cancelled, disturbed
+from ._happenings import cancelled, disturbed, running
 from ._means import Setting, seldom, weighted
 from ._payloads import results
 from ._texts import texts
@@ -38,7 +39,7 @@ def turns(draw: st.DrawFn, setting: Setting) -> dict[str, Any]:
             turn |= draw(disturbed(setting, answers))
         case "cancel":
             turn |= draw(cancelled(setting, answers))
-    if scripts := draw(_results(setting, turn["model"])):
+    if scripts := draw(scripted(turn["model"], attachments=setting.means.claims.result_images)):
         turn["results"] = scripts
     return turn
 
@@ -57,6 +58,8 @@ def _ahead(draw: st.DrawFn, setting: Setting) -> dict[str, Any]:
         turn["revert"] = draw(st.integers(0, 3))
     if setting.means.can("configure") and draw(seldom(6)):
         turn["system"] = draw(texts())
+    if setting.caching and draw(seldom(4)):
+        turn["advance_clock"] = draw(st.sampled_from((301, 3601)))
     return turn
 
 
@@ -68,18 +71,14 @@ def _user(draw: st.DrawFn, setting: Setting) -> Any:
     media += [{"document": "pdf"}] if claims.documents else []
     if not media or not setting.means.can("send_parts") or not draw(seldom(8)):
         return draw(texts())
-    parts = [draw(texts()), draw(st.sampled_from(media)), *draw(st.lists(texts(2) | st.sampled_from(media), max_size=2))]
-    return draw(st.permutations(parts))
+    one = st.sampled_from(media)
+    return draw(st.permutations([draw(texts()), draw(one), *draw(st.lists(texts(2) | one, max_size=2))]))
 
 
 @st.composite
-def _results(draw: st.DrawFn, setting: Setting, answers: Sequence[Round]) -> dict[str, Any]:
+def scripted(draw: st.DrawFn, answers: Sequence[Round], *, attachments: bool) -> dict[str, Any]:
+    """What the tools return that these answers call, by name."""
     made: dict[str, list[dict[str, Any]]] = {}
-    for call in _declared(answers):
+    for call in chain.from_iterable(map(running, answers)):
         made.setdefault(call["call"], []).append(call.get("args", {}))
-    attachments = setting.means.claims.result_images
     return {name: draw(results(args, attachments=attachments)) for name, args in made.items()}
-
-
-def _declared(answers: Sequence[Round]) -> Iterator[dict[str, Any]]:
-    return (call for answer in answers for call in calls_of(answer) if "unknown" not in call)

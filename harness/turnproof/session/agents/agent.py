@@ -145,7 +145,7 @@ class Agent:
         return self.parent.session
 
     def _started(self) -> CancelToken:
-        """The token of the run that goes on, or of a new one. With the lock held. Raises UsageError once it is closed."""
+        """The token of the run that goes on, or of a new one; with the lock held. A closed agent raises UsageError."""
         if self._rest == "closed":
             raise UsageError(f"subagent {self.name!r} was closed")
         if self._token is None:

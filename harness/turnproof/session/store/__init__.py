@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..persistence import Connection, InterruptedTurn, SessionState
 from .conversations import (
     ConversationManager,
     ConversationReply,
@@ -19,12 +20,14 @@ from .signals import exit_on_sigterm
 
 __all__ = [
     "Client",
+    "Connection",
     "ConversationManager",
     "ConversationReply",
     "ConversationRequest",
     "FileStore",
     "Files",
     "Handle",
+    "InterruptedTurn",
     "KeptSession",
     "Loaded",
     "LocalFiles",
@@ -32,6 +35,7 @@ __all__ = [
     "ProviderRegistry",
     "SessionBusyError",
     "SessionManager",
+    "SessionState",
     "StoreError",
     "StoreFullError",
     "UnknownSessionError",

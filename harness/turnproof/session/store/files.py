@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Handle(Protocol):
@@ -27,6 +27,7 @@ class Handle(Protocol):
         """Let go of the file."""
 
 
+@runtime_checkable
 class Files(Protocol):
     """A file system."""
 
@@ -160,19 +161,24 @@ def _still_there(path: Path, descriptor: int) -> bool:
     return os.path.samestat(there, os.fstat(descriptor))
 
 
+def scratch(path: Path) -> Path:
+    """Where the new content of a file is written; a crash may leave it there."""
+    return path.with_name(f".{path.name}.new")
+
+
 def write_whole(files: Files, path: Path, data: bytes) -> None:
     """Give a file this content: after it, or after a crash at any moment, it has the old one or the new one."""
-    scratch = path.with_name(f".{path.name}.new")
+    new = scratch(path)
     try:
-        handle = files.create(scratch)
+        handle = files.create(new)
         try:
             handle.write(data)
             handle.sync()
         finally:
             handle.close()
-        files.replace(scratch, path)
+        files.replace(new, path)
     except BaseException:
         with suppress(OSError):  # the failure that led here says more
-            files.remove(scratch)
+            files.remove(new)
         raise
     files.sync_folder(path.parent)

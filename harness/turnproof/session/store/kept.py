@@ -11,8 +11,6 @@ from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from msgspec.structs import replace
-
 from ...errors import UsageError
 from ...messages import FunctionCall, Message, Part, Text, TokenUsage, ToolResult
 from ..conversation import quietly
@@ -21,6 +19,7 @@ from ..observer import SessionObserver
 from ..persistence import Connection, InterruptedTurn, SessionState, UserInput
 from ..result import TurnResult
 from ..session import Session
+from .difference import Difference, Stored
 from .errors import StoreError
 from .journal import Problem
 from .log import SessionLog
@@ -31,9 +30,6 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-_FACTS = ("system", "tools", "usage", "budget", "waiting", "cancelled_at")
-"""What a session says of itself beside its messages."""
-
 
 @dataclass(frozen=True, slots=True)
 class Keeping:
@@ -41,14 +37,6 @@ class Keeping:
 
     checkpoint_every: int
     now: Callable[[], datetime]
-
-
-@dataclass(frozen=True, slots=True)
-class _Stored:
-    """What is on the disk of the messages, and of what stands beside them."""
-
-    messages: list[Message]
-    facts: dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -81,8 +69,7 @@ class KeptSession:
         self._since_checkpoint = 0
         state = log.state
         self._connection = state.connection
-        facts = {name: getattr(state, name) for name in (*_FACTS, "connection")}
-        self._stored = _Stored(session.history.messages, facts)
+        self._stored = Stored(session, state)
         self._forget = session.observe(_Notes(self))
         session.history.mark_saved()
 
@@ -209,27 +196,27 @@ class KeptSession:
         return result
 
     def _end(self, turn: _RunningTurn, result: TurnResult | None = None, *, error: str | None = None) -> None:
-        changes, state, now = self._changes(turn.first)
-        added, user = state.messages, None
+        new = self._stored.difference(self.session, self._connection, turn.first)
+        added, user = new.added.messages, None
         if result and turn.said and added and added[0].role == "user" and added[0].parts == turn.said:
             user, added = added[0].message_id, added[1:]
-        if result and changes.get("usage") == result.usage:
-            del changes["usage"]
+        if result and new.changes.get("usage") == result.usage:
+            del new.changes["usage"]
         ended = Ended(
             at=self._keeping.now(),
             turn=turn.number,
             outcome=result.outcome if result else "failed",
             user=user,
             messages=added,
-            typed=() if "typed" in changes else state.typed,
+            typed=new.added.typed,
             inputs=tuple(turn.inputs),
             usage=result.usage if result else TokenUsage(),
             rounds=result.rounds if result else 0,
             attempts=result.attempts if result else 0,
             error=error,
-            changes=Changes(**changes) if changes else None,
+            changes=Changes(**new.changes) if new.changes else None,
         )
-        self._keep(ended, now)
+        self._keep(ended, new)
 
     def _save(self) -> None:
         self._store_changes()
@@ -237,46 +224,22 @@ class KeptSession:
         self._since_checkpoint = 0
 
     def _store_changes(self) -> None:
-        changes, state, now = self._changes(None)
-        if state.messages:
-            whole = self.session.state()
-            changes |= {"history": whole.messages, "typed": whole.typed}
-        if changes:
-            self._keep(Changed(at=self._keeping.now(), changes=Changes(**changes)), now)
+        new = self._stored.difference(self.session, self._connection, whole=True)
+        if new.changes:
+            self._keep(Changed(at=self._keeping.now(), changes=Changes(**new.changes)), new)
         else:
             self._log.flush()
 
-    def _keep(self, record: Ended | Changed, now: _Stored) -> None:
+    def _keep(self, record: Ended | Changed, new: Difference) -> None:
         # The record and the note of what it contains belong together: a Ctrl-C comes before both or after both.
         with uninterrupted():
             try:
                 self._log.keep(record)
             except StoreError:
-                self._stored = now  # or rather: it will be, before anything else is
+                self._stored.take(new)  # it will be stored before anything else is
                 raise
-            self._stored = now
+            self._stored.take(new)
             self.session.history.mark_saved()
-
-    def _changes(self, first: Message | None) -> tuple[dict[str, Any], SessionState, _Stored]:
-        """What is different from what is stored; the session with its new messages alone; what is stored after that.
-
-        New is what stands behind the stored messages, or, where those are not there any more, from `first` on.
-        """
-        messages = self.session.history.messages
-        start = len(self._stored.messages)
-        changes: dict[str, Any] = {}
-        # By identity, and at the speed of a list's comparison: messages are equal only to themselves.
-        if messages[:start] == self._stored.messages:
-            state = self.session.state(start)
-        else:
-            start = next((at for at, message in enumerate(messages) if message is first), len(messages))
-            whole = self.session.state()
-            state = replace(whole, messages=whole.messages[start:])
-            changes |= {"history": whole.messages[:start], "typed": whole.typed}
-        facts = {name: getattr(state, name) for name in _FACTS}
-        facts["connection"] = replace(self._connection, path=self.session.path)
-        changes |= {name: value for name, value in facts.items() if value != self._stored.facts[name]}
-        return changes, state, _Stored(messages, facts)
 
     def _checkpoint_if_due(self, turn: int) -> None:
         self._since_checkpoint += 1

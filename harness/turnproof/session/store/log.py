@@ -12,7 +12,7 @@ from ...messages import MessageIds
 from .. import persistence
 from ..persistence import InterruptedTurn, SessionState
 from .errors import StoreError, reported
-from .files import write_whole
+from .files import scratch, write_whole
 from .folding import Folding
 from .journal import SPOILED, Journal, Problem, keep_beside, seal
 from .locking import Place, locked
@@ -188,6 +188,7 @@ class SessionLog:
 def delete_files(place: Place) -> None:
     """Remove a session. A crash on the way leaves it whole, or gone."""
     files, paths = place.files, place.paths
+    left_over = {scratch(path).name for path in (paths.state, paths.log)}
     release = locked(place)
     try:
         with reported("deleting", paths.log):
@@ -196,7 +197,7 @@ def delete_files(place: Place) -> None:
             files.sync_folder(paths.folder)
             files.remove(paths.log)
             for name in files.names(paths.folder):
-                if name.startswith((f"{paths.state.name}{SPOILED}", f"{paths.log.name}{SPOILED}")):
+                if name in left_over or name.startswith((f"{paths.state.name}{SPOILED}", f"{paths.log.name}{SPOILED}")):
                     files.remove(paths.folder / name)
             files.sync_folder(paths.folder)
     finally:

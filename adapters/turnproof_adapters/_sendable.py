@@ -1,0 +1,31 @@
+"""What no API takes, whoever it is: calls and results in the wrong mouth, and texts that are none.
+
+Only the model calls tools, and no result is its own: a misplaced part has no form on the wire that would mean the same.
+Half of a surrogate pair has no form in UTF-8. Both are refused before anything is sent, with their place.
+"""
+
+from __future__ import annotations
+
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import FunctionCall, Message, Text, Thought, ToolResult
+
+from ._characters import is_whole
+
+_ANSWERING = ("tool", "user")
+
+
+def refuse_unsendable(message: Message) -> None:
+    """Raise InvalidRequestError, with the message and the part, for what cannot be sent as it is."""
+    for place, part in enumerate(message.parts):
+        match part:
+            case FunctionCall(name=name) if message.role != "model":
+                raise refusal(message, place, f"a call of {name!r:.80}, and only the model calls tools")
+            case ToolResult(name=name) if message.role not in _ANSWERING:
+                raise refusal(message, place, f"a result of {name!r:.80}, which belongs into a tool message of its own")
+            case Text(text=text) | Thought(text=text) if not is_whole(text):
+                raise refusal(message, place, "a text with half of a surrogate pair in it, which is not valid Unicode")
+
+
+def refusal(message: Message, place: int, what: str) -> InvalidRequestError:
+    """The refusal of one part of a message."""
+    return InvalidRequestError(f"message {message.message_id!r:.80} of the {message.role}: $.parts[{place}] is {what}")

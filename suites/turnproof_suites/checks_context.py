@@ -1,0 +1,125 @@
+"""How full the context is, by the session's own account, and by what its next request carries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from turnproof.messages import FileRef, InlineData, Message, Thought
+from turnproof.requirements import Findings, check
+from turnproof.tokens import message_tokens
+from turnproof.transcript import ContextReport
+from turnproof.verdict import violated
+from turnproof.view import Exchange, View
+
+from .reading import results_in, user_text
+from .steps import Step, steps
+
+SHARE = 0.15
+"""How far an account may be off, as a share of the prompt.
+
+Nobody has the provider's tokenizer: what was added since its last report is estimated, by bytes as a rule, and code,
+prose and other scripts take different numbers of tokens for a byte. What decides when history is collected is a
+threshold some tenths below the window.
+"""
+
+TOKENS = 64
+"""How far it may be off in a small prompt: frames, ids, a hidden preamble weigh more there than what is said."""
+
+
+@check("accounting/context-is-known")
+def context_is_known(view: View) -> Findings:
+    """What the session says that it takes is what the next request carries, the new message left out."""
+    for told, before, turn in _told(view):
+        request = turn.generated[0]
+        if not _comparable(before, turn, request):
+            continue
+        carried = _counted(view, request) - _new(turn)
+        if abs(told - carried) <= max(TOKENS, SHARE * carried):
+            yield "accounts of the context"
+        else:
+            yield violated(
+                f"{before.where}: the session says that its conversation takes {told} tokens; "
+                f"{turn.where} sends {carried}, its new message left out"
+            )
+
+
+@check("accounting/context-shrinks-with-a-collection")
+def context_shrinks_with_a_collection(view: View) -> Findings:
+    """Above nothing as long as something is held, not above what it was, and below it if something went."""
+    last: int | None = None
+    for step in steps(view):
+        report = step.first(ContextReport)
+        if step.done == "gc" and report is not None and last is not None and step.held and not _resettled(step):
+            if said := _wrong(last, report.tokens, step):
+                yield violated(f"{step.where}: {said}")
+            else:
+                yield "accounts after a collection"
+        last = report.tokens if report is not None else last
+
+
+def _wrong(before: int, now: int, step: Step) -> str:
+    was, left = (sum(map(message_tokens, messages)) for messages in (step.before, step.held))
+    if now <= 0:
+        return f"{len(step.held)} messages are held, and the session says that they take {now} tokens"
+    if now > before and left <= was:
+        return f"the conversation took {before} tokens, and {now} after the collection"
+    if now == before and left < was - TOKENS:
+        return f"the conversation lost {was - left} tokens, and is said to take {now} as before"
+    return ""
+
+
+def _told(view: View) -> Iterator[tuple[int, Step, Step]]:
+    """Each last word of the session ahead of a turn that made a request, with the step it was said after."""
+    last: tuple[int, Step] | None = None
+    for step in steps(view):
+        if step.done == "turn" and last is not None and step.generated:
+            yield *last, step
+        report = step.first(ContextReport)
+        last = (report.tokens, step) if report is not None else None
+
+
+def _comparable(before: Step, turn: Step, request: Exchange) -> bool:
+    """Whether the request carries what was held when the session spoke, and a ruler can measure that.
+
+    It may collect ahead of a turn. Thinking may be held and left out of the prompt; a file's tokens are its service's
+    secret.
+    """
+    script = turn.turn.script
+    if script is None or _resettled(turn) or request.call is None or any(map(_figures, (before, turn))):
+        return False
+    sent = user_text(request.call.messages)
+    said = [message.text for message in before.held if message.role == "user"]
+    return not _beyond_a_ruler(before.held) and all(text in sent for text in said)
+
+
+def _resettled(step: Step) -> bool:
+    """Whether the turn came with another system text or other tools, which are part of the context."""
+    script = step.turn.script
+    return script is not None and (script.system is not None or script.tools is not None)
+
+
+def _figures(step: Step) -> bool:
+    """Whether the turn's answers come with figures that the scenario makes up."""
+    script = step.turn.script
+    return script is not None and any(answer.usage for answer in script.rounds)
+
+
+def _beyond_a_ruler(messages: Iterable[Message]) -> bool:
+    held = list(messages)
+    parts = [part for message in held for part in message.parts]
+    parts += [one for result in results_in(held) for one in result.attachments]
+    return any(isinstance(part, Thought | InlineData | FileRef) for part in parts)
+
+
+def _counted(view: View, request: Exchange) -> int:
+    """Tokens of the whole prompt: by the provider's own word, as far as it gave one."""
+    answer = request.answer if request.clean else None
+    if answer is not None and answer.usage is not None and answer.usage.prompt_tokens:
+        return answer.usage.prompt_tokens
+    assert request.call is not None
+    return view.dialect.count(request.call)
+
+
+def _new(turn: Step) -> int:
+    script = turn.turn.script
+    return message_tokens(Message("user", script.user)) if script is not None and script.user else 0

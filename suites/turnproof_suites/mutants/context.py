@@ -1,0 +1,165 @@
+"""Sessions that lose count of their context, or of what became of tool results that did not fit into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from msgspec.structs import replace as changed
+
+from turnproof.messages import FunctionCall, Message, Part, ProviderResponse, ToolResult
+from turnproof.provider import Path
+from turnproof.subject import SessionReply, SessionSetup, SessionTurn
+
+from ._mutant import mutant
+from ._session import BrokenSession
+
+
+@mutant(
+    "context-added-up",
+    "session",
+    caught_by="accounting/context-is-known",
+    scenarios="basics/long_history",
+    sources=("defects:US1", "behaviours:K4"),
+)
+class ContextAddedUp(BrokenSession):
+    """What the conversation takes is the sum of all that was reported in it."""
+
+    taken = 0
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        reply = say(turn)
+        self.taken += self.do("usage").total_tokens
+        return reply
+
+    def context(self) -> int:
+        return self.taken
+
+
+@mutant(
+    "context-empty-after-a-collection",
+    "session",
+    caught_by="accounting/context-shrinks-with-a-collection",
+    scenarios="gc/tool_pairs",
+    sources="defects:GC9",
+)
+class ContextEmptyAfterACollection(BrokenSession):
+    """After a collection the context counts as empty until the provider reports again."""
+
+    counted = True
+
+    def collect(self) -> None:
+        self.do("collect")
+        self.counted = False
+
+    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        self.counted = True
+        return say(turn)
+
+    def context(self) -> int:
+        return int(self.do("context")) if self.counted else 0
+
+
+class _KnowsResults(BrokenSession):
+    """Remembers what each tool said, whatever the session makes of it."""
+
+    def opened(self, setup: SessionSetup) -> Any:
+        self.said_by_tools: dict[str, ToolResult] = {}
+
+        def on_tool(call: FunctionCall, result: ToolResult) -> None:
+            self.said_by_tools[call.id] = result
+            setup.on_tool(call, result)
+
+        def open_provider(path: Path) -> Any:
+            provider = setup.open_provider(path)
+            return _Sending(provider, self.sent) if path == "stateless" else provider
+
+        return self.inner.open(replace(setup, on_tool=on_tool, open_provider=open_provider))
+
+    def sent(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """What goes out instead, on the stateless path."""
+        return messages
+
+    def with_results(
+        self, messages: Sequence[Message], make: Callable[[ToolResult, ToolResult], ToolResult]
+    ) -> list[Message]:
+        """The messages with another result where the session has changed what the tool said: `make(cut, whole)`."""
+
+        def part(one: Part) -> Part:
+            whole = self.said_by_tools.get(one.call_id) if isinstance(one, ToolResult) else None
+            return make(one, whole) if isinstance(one, ToolResult) and whole and one.result != whole.result else one
+
+        return [Message(each.role, tuple(map(part, each.parts)), each.message_id) for each in messages]
+
+
+class _Sending:
+    """A provider that is given other messages."""
+
+    def __init__(self, provider: Any, sent: Callable[[Sequence[Message]], Sequence[Message]]) -> None:
+        self._provider = provider
+        self._sent = sent
+
+    def complete(self, messages: Sequence[Message], *given: Any, **named: Any) -> ProviderResponse:
+        """The provider's own answer to other messages."""
+        response: ProviderResponse = self._provider.complete(self._sent(messages), *given, **named)
+        return response
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._provider, name)
+
+
+def _whole(cut: ToolResult, whole: ToolResult) -> ToolResult:
+    return whole
+
+
+def _beginning(cut: ToolResult, whole: ToolResult) -> ToolResult:
+    return changed(cut, result=str(whole.result)[: len(str(cut.result))])
+
+
+@mutant(
+    "results-cut-without-a-word",
+    "session",
+    caught_by="recovery/results-are-cut-to-fit",
+    scenarios="gc/large_result",
+    sources="behaviours:H7",
+    paths=("stateless",),
+)
+class ResultsCutWithoutAWord(_KnowsResults):
+    """Of a result that does not fit the beginning is sent, as if that were all."""
+
+    def sent(self, messages: Sequence[Message]) -> Sequence[Message]:
+        return self.with_results(messages, _beginning)
+
+
+@mutant(
+    "rejected-results-held",
+    "session",
+    caught_by="recovery/rejected-results-are-gone",
+    scenarios="gc/large_result",
+    sources="behaviours:H8",
+    paths=("stateless",),
+)
+class RejectedResultsHeld(_KnowsResults):
+    """Results are cut on their way out; what is held are the ones that were rejected."""
+
+    def history(self) -> Sequence[Message]:
+        return self.with_results(super().history(), _whole)
+
+
+@mutant(
+    "room-for-one-request",
+    "session",
+    caught_by="gc/headroom-is-left",
+    scenarios="gc/equal_results",
+    sources="defects:GC5",
+    paths=("stateless",),
+)
+class RoomForOneRequest(_KnowsResults):
+    """Every round begins with whole results again; they are cut when they are refused."""
+
+    tried = 0
+
+    def sent(self, messages: Sequence[Message]) -> Sequence[Message]:
+        first, self.tried = len(messages) != self.tried, len(messages)
+        return self.with_results(messages, _whole) if first else messages

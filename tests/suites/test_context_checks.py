@@ -1,0 +1,251 @@
+"""Checks of how full a session's context is, and of tool results that do not fit into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import Message, Thought
+from turnproof.scenarios.model import Scenario
+from turnproof.tokens import text_tokens
+from turnproof.transcript import Collected, ContextReport, HistorySnapshot, Response, WireRequest
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import Made, body_with, error, scripted, spoilt
+from .cases import Case, decide
+from .conversations import READ, THREE, read, result
+from .test_history_checks import held, uncalled
+
+KNOWN = "accounting/context-is-known"
+SHRINKS = "accounting/context-shrinks-with-a-collection"
+CUT_TO_FIT = "recovery/results-are-cut-to-fit"
+GONE = "recovery/rejected-results-are-gone"
+HEADROOM = "gc/headroom-is-left"
+
+STORY = "The beds were watered at ten. " * 30
+WHOLE = "Bed 2 was watered. " * 40
+CUT = WHOLE[:60] + "[640 characters are left out here]" + WHOLE[-60:]
+
+
+def taken(made: Made) -> int:
+    """What the conversation takes, by the last report: prompt and answer."""
+    responses = [event for event in made.events if isinstance(event, Response)]
+    return responses[-1].response.usage.total_tokens
+
+
+def accounts(before: tuple[Any, ...] = (), **turn: Any) -> View:
+    """Three turns, with an account of the context after each but the last, and after a collection if there is one."""
+    last = replace(scripted(["Yes."], user="Sure?"), before=before, **turn)
+    made = Made(scripted([STORY], user="Tell me."), scripted(["It is."], user="Good?"), last, name="gc/made")
+    for said, answer in (("Tell me.", STORY), ("Good?", "It is.")):
+        made.turn(said).call(answer)
+        made.add(ContextReport(tokens=taken(made), turn=len(made.history) // 2 - 1)).end()
+    if before:
+        account = ContextReport(tokens=taken(made) - text_tokens(STORY))
+        made.operated("gc", Collected(before=(), after=()), account, held=made.history[2:])
+    return uncalled(made.turn("Sure?").call("Yes.").end().view())
+
+
+def collected() -> View:
+    return accounts(("gc",))
+
+
+def told(tokens: int, nth: int = 0) -> Callable[[View], View]:
+    return lambda view: spoilt(view, ContextReport, lambda event: replace(event, tokens=tokens), nth)
+
+
+def off_by(share: float) -> Callable[[View], View]:
+    return lambda view: spoilt(view, ContextReport, lambda event: replace(event, tokens=int(event.tokens * share)), 1)
+
+
+def same_account(view: View) -> View:
+    return told(view.transcript.of(ContextReport)[1].tokens, 2)(view)
+
+
+def too_long(made: Made) -> Made:
+    limit = error("ContextLimitError", status=400)
+    return made.refused(400, limit, "prompt is too long: 300 tokens > 200 maximum")
+
+
+def overflowed(sent: str = CUT, said: str = WHOLE) -> View:
+    """A result that is too long for its request, and is cut; a turn after it."""
+    script = scripted([read()], [THREE], user="What does the log say?")
+    made = Made(script, scripted(["Yes."], user="Sure?"), name="gc/made", tools=(READ,))
+    made.turn("What does the log say?").call(read()).results(result(value=said))
+    too_long(made).history[-1] = Message.tool(result(value=sent))
+    return uncalled(made.call(THREE).end().turn("Sure?").call("Yes.").end().view())
+
+
+def days(*overflows: bool) -> View:
+    """A tool round for each of these, in which the first request is too long or is not."""
+    names = [f"toolu_{n}" for n in range(len(overflows))]
+    made = Made(scripted(*([read(name=name)] for name in names), [THREE], user="All?"), name="gc/made", tools=(READ,))
+    made.turn("All?")
+    for name, overflow in zip(names, overflows, strict=True):
+        made.call(read(name=name)).results(result(name, WHOLE))
+        if overflow:
+            too_long(made).history[-1] = Message.tool(result(name, CUT))
+    return uncalled(made.call(THREE).end().view())
+
+
+def some_headroom() -> View:
+    return days(True, False, True, False)
+
+
+def sent(change: Callable[[Any], Any], nth: int = 2) -> Callable[[View], View]:
+    """Another body of the `nth` request; the first one of `overflowed` that fits is number 2."""
+    return lambda view: spoilt(view, WireRequest, body_with(change), nth)
+
+
+def without_the_round(body: dict[str, Any]) -> None:
+    del body["messages"][1:]
+
+
+def without_the_result(body: dict[str, Any]) -> None:
+    del body["messages"][2:]
+
+
+def with_the_whole_again(body: dict[str, Any]) -> None:
+    body["messages"][2]["content"][0]["content"] = WHOLE
+
+
+def as_beginning(body: dict[str, Any]) -> None:
+    body["messages"][2]["content"][0]["content"] = WHOLE[:100]
+
+
+def both_held(messages: Sequence[Message]) -> tuple[Message, ...]:
+    return (*messages[:2], Message.tool(result(value="another word")), *messages[2:])
+
+
+def whole_held(messages: Sequence[Message]) -> tuple[Message, ...]:
+    return (*messages[:2], Message.tool(result(value=WHOLE)), *messages[3:])
+
+
+def never_fits(view: View) -> View:
+    """Nothing follows the request that was refused."""
+    scenario: Scenario = view.scenario
+    made = Made(*scenario.turns, name="gc/made", tools=(READ,))
+    made.turn("What does the log say?").call(read()).results(result(value=WHOLE))
+    return uncalled(too_long(made).take_back().end("error").view())
+
+
+CASES = [
+    Case(KNOWN, accounts, told(900), "says that its conversation takes 900 tokens; turn 1 sends"),
+    Case(KNOWN, accounts, told(0, 1), "turn 1: the session says that its conversation takes 0 tokens"),
+    Case(KNOWN, collected, told(900, 2), "gc before turn 2: the session says"),
+    Case(SHRINKS, collected, told(0, 2), "2 messages are held, and the session says that they take 0 tokens"),
+    Case(SHRINKS, collected, told(9_000, 2), "and 9000 after the collection"),
+    Case(SHRINKS, collected, same_account, "is said to take"),
+    Case(CUT_TO_FIT, overflowed, never_fits, "nothing that fits was sent"),
+    Case(CUT_TO_FIT, overflowed, sent(without_the_round), "the call read_sensor("),
+    Case(CUT_TO_FIT, overflowed, sent(without_the_result), "has 0 results for 1 'toolu_1'"),
+    Case(CUT_TO_FIT, overflowed, sent(as_beginning), "100 of the 760 characters of a result were sent"),
+    Case(GONE, overflowed, held(whole_held), "turn 0: a result that had been refused as too long is held"),
+    Case(GONE, overflowed, held(both_held), "2 are held for 1 calls"),
+    Case(GONE, overflowed, held(whole_held, 1), "turn 1: a result that had been refused as too long is held"),
+    Case(GONE, overflowed, sent(with_the_whole_again, 3), "turn 1, request 3: a result that had been refused"),
+    Case(HEADROOM, some_headroom, lambda view: days(False, True, True, True), "too long in 3 rounds in a row"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "said"))
+def test_a_kept_requirement_holds_and_a_broken_one_is_named(case: Case) -> None:
+    decide(case)
+
+
+def status(requirement: str, view: View) -> Status:
+    return Case(requirement, lambda: view, lambda view: view).verdict(view).status
+
+
+# -- what must not be accused ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.88, 1.12])
+def test_an_account_may_be_off_as_far_as_any_estimate_is(share: float) -> None:
+    assert status(KNOWN, off_by(share)(accounts())) is Status.HELD
+
+
+def test_a_small_conversation_may_be_off_by_more_than_a_share() -> None:
+    made = Made(scripted(["Yes."], user="Moist?"), scripted(["Yes."], user="Sure?"), name="basics/made")
+    made.turn("Moist?").call("Yes.")
+    made.add(ContextReport(tokens=taken(made) + 50, turn=0)).end()
+    assert status(KNOWN, made.turn("Sure?").call("Yes.").end().view()) is Status.HELD
+
+
+@pytest.mark.parametrize(
+    "change", [{"system": "Be brief."}, {"tools": ()}], ids=["another system text", "no tools any more"]
+)
+def test_where_the_settings_change_nothing_is_compared(change: dict[str, Any]) -> None:
+    view = told(9_000, 1)(accounts(**change))
+    assert status(KNOWN, view) is Status.HELD
+
+
+def test_thinking_and_what_was_collected_ahead_of_the_turn_are_not_measured() -> None:
+    view = told(9_000, 1)(accounts())
+    thought = held(lambda m: (*m[:-1], Message.model(Thought("Hm."))), 1)(view)
+    assert status(KNOWN, thought) is Status.HELD
+    assert status(KNOWN, sent(lambda body: body["messages"].__delitem__(slice(0, 4)))(view)) is Status.HELD
+
+
+def test_without_an_account_nothing_is_decided() -> None:
+    view = spoilt(collected(), ContextReport, lambda event: None, every=True)
+    assert [status(name, view) for name in (KNOWN, SHRINKS)] == [Status.INCONCLUSIVE] * 2
+
+
+def test_a_collection_that_finds_nothing_may_leave_the_account_as_it_is() -> None:
+    everything = collected().transcript.of(HistorySnapshot)[1].messages
+    view = held(lambda m: everything, 2)(same_account(collected()))
+    assert status(SHRINKS, view) is Status.HELD
+
+
+def test_a_summary_longer_than_what_it_stands_for_may_take_more() -> None:
+    story = Message.user(STORY * 3)
+    view = held(lambda m: (story, *m), 2)(told(900, 2)(collected()))
+    assert status(SHRINKS, view) is Status.HELD
+
+
+def test_a_result_may_be_replaced_by_a_word_about_it() -> None:
+    view = overflowed("The result was too long.")
+    assert (status(CUT_TO_FIT, view), status(GONE, view)) == (Status.HELD, Status.HELD)
+
+
+def test_a_result_that_is_no_text_may_be_cut_too() -> None:
+    made = Made(scripted([read()], [THREE], user="All?"), name="gc/made", tools=(READ,))
+    made.turn("All?").call(read()).results(result(value=[{"bed": n, "note": WHOLE} for n in range(3)]))
+    too_long(made).history[-1] = Message.tool(result(value=CUT))
+    view = uncalled(made.call(THREE).end().view())
+    assert (status(CUT_TO_FIT, view), status(GONE, view)) == (Status.HELD, Status.HELD)
+
+
+def test_where_collecting_was_enough_no_result_needs_to_be_cut() -> None:
+    assert status(CUT_TO_FIT, overflowed(WHOLE)) is Status.INCONCLUSIVE
+    assert status(GONE, overflowed(WHOLE)) is Status.INCONCLUSIVE
+
+
+def test_another_call_may_have_the_same_result() -> None:
+    assert status(GONE, days(True, False)) is Status.INCONCLUSIVE
+
+
+def test_a_turn_that_is_to_fail_needs_no_cut_results() -> None:
+    view = never_fits(overflowed())
+    failing = replace(view.scenario.turns[0], expect="error", error="ContextLimitError")
+    scenario = replace(view.scenario, turns=(failing, *view.scenario.turns[1:]))
+    assert status(CUT_TO_FIT, View(view.transcript, view.dialect, scenario)) is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("overflows", "expected"),
+    [
+        ((True, True, False, True), Status.HELD),
+        ((True, True), Status.INCONCLUSIVE),
+        ((False, False, False), Status.INCONCLUSIVE),
+        ((True, True, True), Status.VIOLATED),
+    ],
+)
+def test_headroom_is_about_several_overflows_in_a_row(overflows: tuple[bool, ...], expected: Status) -> None:
+    assert status(HEADROOM, days(*overflows)) is expected

@@ -1,0 +1,108 @@
+"""Checks of children, on the wire and in the parent's snapshots alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.messages import Message, Text
+from turnproof.scenarios.model import Turn
+from turnproof.transcript import HistorySnapshot, WireRequest
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import Made, body_with, scripted, spoilt
+from .cases import Case, decide
+from .conversations import THREE, read, result
+from .test_history_checks import uncalled
+from .test_operation_checks import now_held, refused
+
+EMPTY, PARENT, CHILD = (
+    f"subagents/{name}" for name in ("child-begins-empty", "parent-is-untouched", "child-keeps-its-own")
+)
+
+
+def childs(text: str, answer: str) -> Turn:
+    return scripted([answer], user=text)
+
+
+def family() -> View:
+    """Three turns of a parent, the first with a tool; its child speaks before the second and the third."""
+    made = Made(
+        scripted([read()], [THREE], user="How is bed 3?"),
+        scripted(["It is."], user="Good?", child=childs("Count the pots.", "Twelve pots.")),
+        scripted(["Yes."], user="Sure?", child=childs("How many are cracked?", "Two of them.")),
+        name="subagents/made",
+    )
+    made.turn("How is bed 3?").call(read()).results(result()).call(THREE).end()
+    child: list[Message] = []
+    for said, answer, turn in (("Good?", "It is.", made.scenario.turns[1]), ("Sure?", "Yes.", made.scenario.turns[2])):
+        child = in_between(made, turn, child)
+        made.turn(said).call(answer).end()
+    return uncalled(made.view())
+
+
+def in_between(made: Made, turn: Turn, child: list[Message]) -> list[Message]:
+    """A turn of the child, recorded as part of the turn that follows it."""
+    assert turn.child is not None
+    parents, at = made.history, len(made.events)
+    made.history = [*child, Message("user", turn.child.user)]
+    made.call(*(part.part for part in turn.child.rounds[0].parts))
+    index = made.scenario.turns.index(turn)
+    made.events[at:] = [replace(event, turn=index) for event in made.events[at:]]
+    child, made.history = made.history, parents
+    made.operated("child")
+    return child
+
+
+def said_as_well(text: str) -> Callable[[Any], None]:
+    return lambda body: body["messages"][0]["content"].append({"type": "text", "text": text})
+
+
+def only_the_last(body: dict[str, Any]) -> None:
+    body["messages"] = body["messages"][-1:]
+
+
+def sent(nth: int, change: Callable[[Any], None]) -> Callable[[View], View]:
+    """Another request: 0 and 1 are the parent's first turn, 2 and 4 the child's, 3 and 5 the parent's again."""
+    return lambda view: spoilt(view, WireRequest, body_with(change), nth)
+
+
+def told_nothing(body: dict[str, Any]) -> None:
+    body["messages"][-1]["content"] = [{"type": "text", "text": "Hi."}]
+
+
+def child_refused(view: View) -> View:
+    first = next(one for one in view.transcript.of(HistorySnapshot) if one.after == "child")
+    event = replace(refused("child"), turn=first.turn)
+    at = view.transcript.events.index(first)
+    events = (*view.transcript.events[:at], event, *view.transcript.events[at:])
+    return View(replace(view.transcript, events=events), view.dialect, view.scenario)
+
+
+CASES = [
+    Case(EMPTY, family, sent(2, said_as_well("How is bed 3?")), "How is bed 3?', which is its parent's"),
+    Case(EMPTY, family, sent(4, said_as_well("It came out at 41 %")), "41 %', which is its parent's"),
+    Case(EMPTY, family, sent(2, told_nothing), "which is not in its request"),
+    Case(EMPTY, family, child_refused, "was refused"),
+    Case(PARENT, family, sent(3, said_as_well("Count the pots.")), "which is its child's"),
+    Case(PARENT, family, sent(5, only_the_last), "is held, and not in the request"),
+    Case(PARENT, family, now_held(lambda m: [*m, Message.user(Text("Count."))], "child"), "holds something else"),
+    Case(CHILD, family, sent(4, only_the_last), "'Count the pots.' was said in the child's earlier turns"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "said"))
+def test_a_good_family_holds_and_a_spoilt_one_is_named(case: Case) -> None:
+    decide(case)
+
+
+@pytest.mark.parametrize("requirement", [EMPTY, PARENT, CHILD])
+def test_a_session_that_has_no_child_decides_nothing(requirement: str) -> None:
+    made = Made(scripted([THREE], user="Hi."), name="subagents/made").turn("Hi.").call(THREE).end()
+    view = uncalled(made.view())
+    assert Case(requirement, lambda: view, lambda view: view).verdict(view).status is Status.INCONCLUSIVE
