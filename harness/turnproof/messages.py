@@ -145,9 +145,11 @@ def _expect(thing: msgspec.Struct, **kinds: type | tuple[type, ...]) -> None:
     """Refuse fields of another type: an adapter would only trip over them, far from where they came from."""
     for name, kind in kinds.items():
         value = getattr(thing, name)
+        if type(value) is kind:
+            continue
         if not isinstance(value, kind):
             raise _unexpected(f"$.{name}", kind if isinstance(kind, tuple) else (kind,), value)
-        if kind is str and type(value) is not str:
+        if kind is str:
             force_setattr(thing, name, str.__str__(value))
 
 
@@ -196,7 +198,9 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_f
     cache: CacheMark | None = None
 
     def _expect(self, **kinds: type) -> None:
-        _expect(self, provider_data=(ProviderData, NoneType), cache=(CacheMark, NoneType), **kinds)
+        _expect(self, **kinds)
+        if self.provider_data is not None or self.cache is not None:
+            _expect(self, provider_data=(ProviderData, NoneType), cache=(CacheMark, NoneType))
 
 
 class Text(_Part, frozen=True, tag="text"):
@@ -263,7 +267,8 @@ class ToolResult(_Part, frozen=True, tag="result"):
     def __post_init__(self) -> None:
         self._expect(call_id=str, name=str, is_error=bool)
         force_setattr(self, "result", freeze(self.result, "$.result"))
-        force_setattr(self, "attachments", _each(self.attachments, (InlineData, FileRef), "$.attachments"))
+        if self.attachments != ():
+            force_setattr(self, "attachments", _each(self.attachments, (InlineData, FileRef), "$.attachments"))
 
 
 class ExecutableCode(_Part, frozen=True, tag="code"):
@@ -304,6 +309,7 @@ Part: TypeAlias = (
 
 
 _PARTS: Final = get_args(Part)
+_KNOWN: Final = frozenset(_PARTS)
 _ROLES: Final = get_args(Role)
 
 
@@ -338,8 +344,10 @@ class Message(msgspec.Struct, frozen=True, eq=False, weakref=True):
     def __post_init__(self) -> None:
         if self.role not in _ROLES:
             raise PayloadError("$.role", f"expected one of {', '.join(_ROLES)}, got {_shown(self.role)}")
-        _expect(self, message_id=str)
-        force_setattr(self, "parts", _each(self.parts, _PARTS, "$.parts"))
+        if type(self.message_id) is not str:
+            _expect(self, message_id=str)
+        if type(self.parts) is not tuple or not _KNOWN.issuperset(map(type, self.parts)):
+            force_setattr(self, "parts", _each(self.parts, _PARTS, "$.parts"))
 
     @classmethod
     def user(cls, *content: str | Part) -> Message:

@@ -187,8 +187,8 @@ class SessionBinding:
                 request will carry, without what will be said in it. May be asked at any time between turns.
     provider_history: what the provider itself holds, on the legacy path.
     path:       the path that the session is on.
-    spawn:      another session, a child of this one: with the same system text, tools and provider, or one of its own
-                where the provider keeps the history, and with nothing said in it yet. Both can be spoken to from then on.
+    spawn:      another session, a child of this one, in which nothing was said yet: with the same system text, tools
+                and provider, or a provider of its own where that one keeps the history. Both are spoken to.
     close:      lets go of what it holds open.
     paths:      the paths that a setup may put it on.
     message_ids: whether the ids in `history` are the session's own, and so stay with their messages.

@@ -29,7 +29,7 @@ TOKENS = 64
 @check("accounting/context-is-known")
 def context_is_known(view: View) -> Findings:
     """What the session says that it takes is what the next request carries, the new message left out."""
-    for told, before, turn in _told(view):
+    for told, before, turn in _told(view) if not _made_up(view) else ():
         request = turn.generated[0]
         if not _comparable(before, turn, request):
             continue
@@ -47,7 +47,7 @@ def context_is_known(view: View) -> Findings:
 def context_shrinks_with_a_collection(view: View) -> Findings:
     """Above nothing as long as something is held, not above what it was, and below it if something went."""
     last: int | None = None
-    for step in steps(view):
+    for step in steps(view) if not _made_up(view) else ():
         report = step.first(ContextReport)
         if step.done == "gc" and report is not None and last is not None and step.held and not _resettled(step):
             if said := _wrong(last, report.tokens, step):
@@ -85,7 +85,7 @@ def _comparable(before: Step, turn: Step, request: Exchange) -> bool:
     secret.
     """
     script = turn.turn.script
-    if script is None or _resettled(turn) or request.call is None or any(map(_figures, (before, turn))):
+    if script is None or _resettled(turn) or request.call is None:
         return False
     sent = user_text(request.call.messages)
     said = [message.text for message in before.held if message.role == "user"]
@@ -98,10 +98,9 @@ def _resettled(step: Step) -> bool:
     return script is not None and (script.system is not None or script.tools is not None)
 
 
-def _figures(step: Step) -> bool:
-    """Whether the turn's answers come with figures that the scenario makes up."""
-    script = step.turn.script
-    return script is not None and any(answer.usage for answer in script.rounds)
+def _made_up(view: View) -> bool:
+    """Whether answers come with figures that the scenario makes up: no account can come true then."""
+    return any(answer.usage for turn in view.scenario.turns for answer in turn.rounds)
 
 
 def _beyond_a_ruler(messages: Iterable[Message]) -> bool:

@@ -40,9 +40,7 @@ def logging_binding(**fields: Any) -> SessionBinding:
 
         return operation
 
-    everything: dict[str, Any] = {
-        name: does(name) for name in (*OPERATIONS, "close") if name not in {"load", *FACTS}
-    }
+    everything: dict[str, Any] = {name: does(name) for name in (*OPERATIONS, "close") if name not in {"load", *FACTS}}
     everything |= {"save": does("save", "text"), "usage": does("usage", TokenUsage(1, 2, 3))}
     everything |= {"send_parts": does("send_parts", SessionReply("both"))}
     return SessionBinding(

@@ -19,7 +19,8 @@ from turnproof.bindings import binding_names
 from turnproof.exits import Exit
 
 from .examine import Outcome
-from .generate import Mutant, mutants
+from .generate import mutants
+from .mutant import Mutant
 from .report import Document, document, print_report
 from .run import MutationRun
 from .survivors import load_review

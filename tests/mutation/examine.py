@@ -43,10 +43,11 @@ Lines: TypeAlias = Mapping[str, frozenset[int]]
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a certification of the unchanged adapter would run, by scenario; what it claims, and the lines that importing
-    it runs."""
+    """What a certification of the unchanged adapter would run, by scenario; what it claims, the modules that it says it
+    needs, and the lines of its own that importing it runs."""
 
     claims: Capabilities
+    needs: Sequence[str]
     keys: Mapping[str, Sequence[RunKey]]
     imported: Lines
 
@@ -141,7 +142,8 @@ class Examiner:
         self._snapshot.install()
         with _Traced(self._snapshot) as traced:
             subject = resolve_subject(adapter)
-        return Survey(subject.claims(), self._keys(adapter, subject), traced.lines)
+        needs = [package.replace("-", "_") for package in subject.packages]
+        return Survey(subject.claims(), needs, self._keys(adapter, subject), traced.lines)
 
     def scene(self, adapter: str, name: str, keys: Sequence[RunKey]) -> Scene:
         """The unchanged adapter in one scenario."""

@@ -1,15 +1,12 @@
 """Mutants of one file, made with the operators of mutmut.
 
-mutmut knows what to change; the rest of it, its copies of a project and its test loop, is left aside. Each mutant here
-is a whole module with one place of it changed, and says where that place is in words that outlive a shift of lines:
-the function, the text of the line, and what became what.
+mutmut knows what to change; the rest of it, its copies of a project and its test loop, is left aside.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -29,6 +26,8 @@ from mutmut.mutation.file_mutation import Mutation, MutationVisitor
 from mutmut.mutation.mutators import mutation_operators, operator_string
 from mutmut.mutation.pragma_handling import IgnoredCode
 
+from .mutant import Mutant
+
 Operator: TypeAlias = Callable[[Any], Iterable[cst.CSTNode]]
 
 _TOKEN = re.compile(r"\w+|\s+|[-+*/<>=!]=|.")
@@ -36,34 +35,6 @@ _NAMED = (cst.FunctionDef, cst.ClassDef)
 _HEADED = (cst.BaseCompoundStatement, cst.ExceptHandler, cst.Else, cst.Finally, cst.MatchCase)
 _FOR_TYPES = m.AnnAssign(annotation=m.Annotation(m.Name("TypeAlias"))) | m.Assign(value=m.Call(m.Name("TypeVar")))
 _WORDS = re.compile(r"f?\"")
-
-
-@dataclass(frozen=True, slots=True)
-class Mutant:
-    """One change of one file.
-
-    `file` is the path below the adapters' package; `function` the dotted name of what the place is in, empty at the top
-    of the module. `line` is the number of the line on which something changes, `text` that line without its
-    indentation. `lines` are those of the whole statement, or of its head where others are nested in it: a run that
-    comes by none of them cannot tell the mutant from the original.
-    """
-
-    file: str
-    function: str
-    operator: str
-    line: int
-    text: str
-    change: str
-    lines: range
-    make: Callable[[], str] = field(repr=False, compare=False)
-
-    @property
-    def source(self) -> str:
-        """The whole module with the change."""
-        return self.make()
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line} {self.change}"
 
 
 def mutants(path: Path, file: str) -> list[Mutant]:
@@ -114,7 +85,8 @@ class _Module:
         if any(m.matches(one, _FOR_TYPES) for one in around):
             return None
         start = self._whole[node].start
-        line = start.line + "".join(old[:same]).count("\n")
+        alike = "".join(old[:same])
+        line, offset = start.line + alike.count("\n"), self._offset(start) + len(alike)
         mutant = Mutant(
             file=self._file,
             function=".".join(one.name.value for one in reversed(around) if isinstance(one, _NAMED)),
@@ -123,9 +95,10 @@ class _Module:
             text=self._lines[line - 1].strip(),
             change=f"{_short(before)} -> {_short(after)}",
             lines=self._span(around),
+            offset=offset,
             make=partial(self._changed, mutation),
         )
-        return (self._offset(start) + len("".join(old[:same])), f"{before} -> {after}"), mutant
+        return (offset, f"{before} -> {after}"), mutant
 
     def _changed(self, mutation: Mutation) -> str:
         if isinstance(mutation.original_node, cst.Match):

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .examine import Fate, Outcome
-from .generate import Mutant
+from .mutant import Mutant
 from .survivors import Review, Survivor
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -108,14 +108,14 @@ def _row(mutant: Mutant, outcome: Outcome, known: Survivor | None) -> Row:
 
 def print_report(document: Document, console: Console) -> None:
     """The table of the files, what killed the most, and everything that has to be looked at."""
-    table = Table("file", "generated", "run", *map(str, Fate), "not reviewed", title="mutants of the adapters")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = Table("file", "all", "run", *map(str, Fate), "open", title="mutants of the adapters")
+    for column in table.columns:
+        column.no_wrap, column.justify = True, "right" if column is not table.columns[0] else "left"
     for file, count in document.generated.items():
         table.add_row(*_cells(file, count, [row for row in document.mutants if row.file == file]))
     table.add_section()
     table.add_row(*_cells("all", sum(document.generated.values()), document.mutants))
-    console.print(table)
+    console.print(table, "open: it lives, and is not reviewed", crop=False)
     killers = Counter(row.by for row in document.mutants if row.fate is Fate.KILLED)
     for requirement, count in killers.most_common(10):
         console.print(f"{count:6} killed by {requirement}", highlight=False)

@@ -18,7 +18,7 @@ from turnproof.requirements import load_suite
 
 from .examine import Control, Examiner, Fate, Outcome, Scene, Trial
 from .forks import Alive, Lost, forked
-from .generate import Mutant
+from .mutant import Mutant
 from .sources import Snapshot
 
 R = TypeVar("R")
@@ -96,6 +96,7 @@ class MutationRun:
 
     def _control(self, adapter: str) -> Control:
         ((_, survey),) = self._all(iter([adapter]), lambda name, _: self._examiner.survey(name))
+        _import(survey.needs)
         scenes: dict[str, Scene] = {}
         names = list(survey.keys)
         # One goes ahead: what it had to import, the others find there.

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from .generate import Mutant
+from .mutant import Mutant
 
 Why: TypeAlias = Literal["equivalent", "out-of-sight", "unit-tested"]
 

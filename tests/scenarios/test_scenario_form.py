@@ -364,6 +364,8 @@ def test_a_scenario_may_be_for_sessions_alone(read: Read) -> None:
         ("{revert: 0, user: U, model: b}", ("revert",)),
         ("{system: S, user: U, model: b}", ("configure",)),
         ("{user: U, model: b, cancel: {at: batch, by: stop}}", ("stop",)),
+        ("{child: {user: Look., model: c}, user: U, model: b}", ("spawn",)),
+        ("{before: save-load-other-path, user: U, model: b}", ("load", "other_path", "path", "save")),
         ("{user: [U, V], model: b}", ("send_parts",)),
         ("{user: [{image: png}], model: b}", ("send_parts",)),
     ],

@@ -160,9 +160,9 @@ def test_whatever_comes_in_what_comes_out_is_paired_and_loses_no_text_and_no_cal
 
 
 def test_a_result_that_is_left_out_is_told_of_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    repair([HI, Message("tool", (found("a"),), "m7"), BYE], numbered())
+    repair([HI, Message("tool", (found("a"), found("b")), "m7"), BYE], numbered())
     assert [record.getMessage() for record in caplog.records] == [
-        "the result for 'a' in message 'm7' answers no call: left out"
+        "results left out, for they answer no call: 2, the first for 'a' in message 'm7'"
     ]
 
 

@@ -253,4 +253,14 @@ def test_all_of_this_was_seen_without_a_provider_call() -> None:
 
 def test_what_is_asked_of_sessions_alone_stands_in_these_profiles() -> None:
     asked = {one.profile for one in suite().requirements if one.subject == "session"}
-    assert asked == {"core", "streaming", "cancellation", "accounting", "history"}
+    assert asked == {
+        "core",
+        "streaming",
+        "cancellation",
+        "accounting",
+        "gc",
+        "recovery",
+        "persistence",
+        "history",
+        "subagents",
+    }

@@ -364,6 +364,8 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
         test_history_checks,
         test_managed_cache_checks,
         test_operation_checks,
+        test_other_path_check,
+        test_subagent_checks,
         test_tool_checks,
     )
 
@@ -380,6 +382,8 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
         *test_handoff_checks.CASES,
         *test_history_checks.CASES,
         *test_operation_checks.CASES,
+        *test_other_path_check.CASES,
+        *test_subagent_checks.CASES,
         *test_managed_cache_checks.CASES,
     ]
     # The comparison of modes takes two runs and has tests of its own.

@@ -58,7 +58,8 @@ class Recorder:
         with self._seen:
             self._text = self._thinking = self._calls = self._usages = 0
             self._in_call = True
-        began = replace(began, child=self.child)
+        if self.child:
+            began = replace(began, child=True)
         self.on_begin(began)
         self.event(began)
         self.control.ask("call-begins", (began.call, began.probe))

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from ..cassettes.replay import Player
     from ..scenarios.model import Turn
 
-__all__ = ["CassetteResponder", "EchoResponder", "ProxyResponder", "Responder", "ScriptResponder", "due", "rounds_since_user"]
+__all__ = [
+    "CassetteResponder",
+    "EchoResponder",
+    "ProxyResponder",
+    "Responder",
+    "ScriptResponder",
+    "due",
+    "rounds_since_user",
+]
 
 
 CASSETTE_MISMATCH = "cassette-mismatch"

@@ -43,8 +43,10 @@ def repair(messages: Sequence[Message], ids: MessageIds = new_message_id) -> lis
     if is_paired(messages):
         return list(messages)
     answers = _Answers(messages)
-    for message, result in answers.left_over:
-        _log.warning("the result for %r in message %r answers no call: left out", result.call_id, message.message_id)
+    if answers.left_over:
+        message, result = answers.left_over[0]
+        told = "results left out, for they answer no call: %d, the first for %r in message %r"
+        _log.warning(told, len(answers.left_over), result.call_id, message.message_id)
     repaired: list[Message] = []
     for index, message in enumerate(messages):
         if not message.results:

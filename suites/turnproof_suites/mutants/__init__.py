@@ -13,6 +13,7 @@ from turnproof.driver.mutation import Mutant
 from . import (
     caching,
     cancelled,
+    children,
     context,
     core_inputs,
     core_outputs,
@@ -60,6 +61,7 @@ _AREAS = (
     secrets,
     sessions,
     operations,
+    children,
     context,
 )
 

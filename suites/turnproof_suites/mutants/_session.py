@@ -93,7 +93,9 @@ def broken(cls: type[BrokenSession], inner: SessionBinding) -> SessionBinding:
     def passed_on(name: str) -> Callable[..., Any]:
         return lambda session, *given: getattr(session, name)(*given)
 
-    operations = {name: passed_on(name) for name in (*_PASSED_ON, "send_parts", "spawn") if getattr(inner, name) is not None}
+    operations = {
+        name: passed_on(name) for name in (*_PASSED_ON, "send_parts", "spawn") if getattr(inner, name) is not None
+    }
     changed: dict[str, Any] = {"send": passed_on("send"), "history": passed_on("history"), **operations}
     if inner.load is not None:
         changed["load"] = lambda setup, saved: cls(inner, setup, saved)

@@ -27,6 +27,25 @@ class ChildBeginsWithACopy(BrokenSession):
         return child
 
 
+class _Family(BrokenSession):
+    """Knows whose child it is, and what its children were told since its own last turn."""
+
+    parent: _Family | None = None
+    heard: tuple[Message, ...] = ()
+
+    def spawn(self) -> BrokenSession:
+        child = super().spawn()
+        assert isinstance(child, _Family)
+        child.parent = self
+        return child
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        self.heard = ()
+        if self.parent is not None:
+            self.parent.heard += (Message.user(text),)
+        return super().send(text, turn)
+
+
 @mutant(
     "child-heard-by-its-parent",
     "session",
@@ -34,22 +53,8 @@ class ChildBeginsWithACopy(BrokenSession):
     scenarios="subagents/child",
     sources="behaviours:M1",
 )
-class ChildHeardByItsParent(BrokenSession):
-    """What a child is told stands in its parent's history as well."""
-
-    parent: ChildHeardByItsParent | None = None
-    heard: tuple[Message, ...] = ()
-
-    def spawn(self) -> BrokenSession:
-        child = super().spawn()
-        assert isinstance(child, ChildHeardByItsParent)
-        child.parent = self
-        return child
-
-    def send(self, text: str, turn: SessionTurn) -> SessionReply:
-        if self.parent is not None:
-            self.parent.heard += (Message.user(text),)
-        return super().send(text, turn)
+class ChildHeardByItsParent(_Family):
+    """What a child is told stands in its parent's history, until the parent's next turn."""
 
     def history(self) -> Sequence[Message]:
         return [*super().history(), *self.heard]
@@ -62,18 +67,10 @@ class ChildHeardByItsParent(BrokenSession):
     scenarios="subagents/child",
     sources="behaviours:M1",
 )
-class ChildForgets(BrokenSession):
+class ChildForgets(_Family):
     """A child has forgotten its first turn when it is told something else."""
 
-    is_child = False
-
-    def spawn(self) -> BrokenSession:
-        child = super().spawn()
-        assert isinstance(child, ChildForgets)
-        child.is_child = True
-        return child
-
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
-        if self.is_child:
+        if self.parent is not None:
             self.do("reset")
         return super().send(text, turn)
