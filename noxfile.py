@@ -121,3 +121,11 @@ def peers(session: nox.Session) -> None:
     # Its settings, with what is known of it, are not those of our own adapters.
     session.chdir("examples/peers")
     session.run("turnproof", "certify", "--out", "../../reports/peers", *session.posargs)
+
+
+@nox.session
+def explore(session: nox.Session) -> None:
+    """Try thousands of random scenarios on adapters and session (`nox -s explore -- anthropic --seed 7`)."""
+    session.install(".[all,explore]")
+    for words in [session.posargs] if session.posargs else [[name, "-n", "3000"] for name in (*ADAPTERS, "reference")]:
+        session.run("turnproof", "explore", *words)

@@ -121,5 +121,5 @@ def test_importing_turnproof_and_its_command_imports_no_provider_sdk() -> None:
         "print(sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
-    for sdk in ("anthropic", "google", "httpx", "httpx2", "openai", "pydantic_ai", "vcr"):
+    for sdk in ("anthropic", "google", "httpx", "httpx2", "openai", "pydantic_ai", "vcr", "hypothesis"):
         assert f"'{sdk}'" not in done.stdout

@@ -1,7 +1,7 @@
 """What no API takes, whoever it is: calls and results in the wrong mouth, and texts that are none.
 
-Only the model calls tools, and no result is its own: a misplaced part has no form on the wire that would mean the same.
-Half of a surrogate pair has no form in UTF-8. Both are refused before anything is sent, with their place.
+Only the model calls tools, and an instruction has no results: such a part has no form on the wire that would mean the
+same. Half of a surrogate pair has no form in UTF-8. Both are refused before anything is sent, with their place.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from turnproof.messages import FunctionCall, Message, Text, Thought, ToolResult
 
 from ._characters import is_whole
 
-_ANSWERING = ("tool", "user")
-
 
 def refuse_unsendable(message: Message) -> None:
     """Raise InvalidRequestError, with the message and the part, for what cannot be sent as it is."""
@@ -20,8 +18,8 @@ def refuse_unsendable(message: Message) -> None:
         match part:
             case FunctionCall(name=name) if message.role != "model":
                 raise refusal(message, place, f"a call of {name!r:.80}, and only the model calls tools")
-            case ToolResult(name=name) if message.role not in _ANSWERING:
-                raise refusal(message, place, f"a result of {name!r:.80}, which belongs into a tool message of its own")
+            case ToolResult(name=name) if message.role == "system":
+                raise refusal(message, place, f"a result of {name!r:.80}, which belongs into a tool message")
             case Text(text=text) | Thought(text=text) if not is_whole(text):
                 raise refusal(message, place, "a text with half of a surrogate pair in it, which is not valid Unicode")
 

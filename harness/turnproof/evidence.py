@@ -11,8 +11,10 @@ import gzip
 import hashlib
 import os
 import zlib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -26,7 +28,10 @@ _decoder = msgspec.json.Decoder(Transcript)
 
 def digest(transcript: Transcript) -> str:
     """64 hex digits: SHA-256 over the canonical JSON of the transcript without its volatile fields."""
-    return hashlib.sha256(canonical(_volatile().normalise(_plain(transcript)))).hexdigest()
+    found = hashlib.sha256()
+    for piece in _pieces(_volatile().normalise(_plain(transcript))):
+        found.update(piece)
+    return found.hexdigest()
 
 
 class EvidenceStore:
@@ -45,10 +50,11 @@ class EvidenceStore:
         target = self.path(found)
         if not target.exists():
             self.folder.mkdir(parents=True, exist_ok=True)
-            # mtime 0: the time of writing is no part of the evidence.
-            packed = gzip.compress(canonical(_without_raw(transcript)), compresslevel=6, mtime=0)
             part = target.with_name(f"{target.name}.{os.getpid()}.part")
-            part.write_bytes(packed)
+            # mtime 0: the time of writing is no part of the evidence.
+            with part.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                for piece in _pieces(_plain(transcript)):
+                    packed.write(piece)
             part.replace(target)
         return found
 
@@ -75,9 +81,19 @@ class EvidenceStore:
         return sorted(path.name.removesuffix(".json.gz") for path in self.folder.glob("*.json.gz"))
 
 
-def _plain(transcript: Transcript) -> object:
+def _pieces(plain: dict[str, Any]) -> Iterator[bytes]:
+    """The canonical JSON of a transcript, an event at a time: each repeats the history, so the whole may be huge."""
+    head, _, tail = canonical({**plain, "events": []}).partition(b'"events":[]')
+    yield head + b'"events":['
+    for position, event in enumerate(plain["events"]):
+        yield (b"," if position else b"") + canonical(event)
+    yield b"]" + tail
+
+
+def _plain(transcript: Transcript) -> dict[str, Any]:
     try:
-        return msgspec.to_builtins(_without_raw(transcript))
+        plain: dict[str, Any] = msgspec.to_builtins(_without_raw(transcript))
+        return plain
     except (TypeError, ValueError) as error:
         raise HarnessError(f"the transcript of {transcript.key} holds something that is not data: {error}") from error
 

@@ -61,14 +61,17 @@ class FrozenList(list[Any]):
         return FrozenList, (list(self),)
 
 
-MAX_DEPTH: Final = 200
-"""How deep a payload may be nested: far deeper than any provider takes, and no deeper than every JSON library reads."""
+MAX_DEPTH: Final = 100
+"""How deep a payload may be nested. Protobuf's reader of JSON, behind some of the APIs, goes no deeper."""
+
+MAX_BITS: Final = 8192
+"""How long a whole number may be: Python writes, and reads, none with more than 4,300 digits."""
 
 
 def freeze(value: object, path: str = "$") -> JSON:
     """A deep-frozen copy of a JSON value. Raises PayloadError with the path of anything that is not JSON.
 
-    Subclasses of str, int and float become what they stand for; nesting ends at MAX_DEPTH.
+    Subclasses of str, int and float become what they stand for; nesting ends at MAX_DEPTH, whole numbers at MAX_BITS.
     """
     if isinstance(value, FrozenDict | FrozenList):
         return value
@@ -97,6 +100,8 @@ def _frozen(value: object, depth: int) -> JSON:
         case str():
             return _plain(value)
         case int():
+            if value.bit_length() > MAX_BITS:
+                raise _NotJSONError(f"a number of {value.bit_length()} bits is longer than JSON is read with")
             return int(value)
         case float():
             if value != value or value in (float("inf"), float("-inf")):

@@ -72,7 +72,8 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     `backend` is what was asked for, or `mixed` where adapters chose differently. `command` is the command line, word
     for word; `reproduce` the options that a single requirement needs to be run again in the same way. `compares` is set
     where the run was made to compare: the two `paths` of one adapter, or two `adapters`, the first with the second.
-    `controls` has the control of each dialect that takes part, in a run that certifies.
+    `controls` has the control of each dialect that takes part, in a run that certifies. `files` are the scenarios that
+    are not the suite's, by absolute path.
     """
 
     turnproof: str
@@ -86,6 +87,7 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
     reproduce: tuple[str, ...] = ()
     compares: Literal["", "paths", "adapters"] = ""
     controls: tuple[ControlResult, ...] = ()
+    files: tuple[str, ...] = ()
     schema: str = SCHEMA
 
 

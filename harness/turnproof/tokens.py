@@ -7,6 +7,7 @@ a longer prompt never measures less.
 
 from __future__ import annotations
 
+import json
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -28,12 +29,16 @@ _encode = msgspec.json.Encoder().encode
 
 def text_tokens(text: str) -> int:
     """Tokens of a text; 0 only for the empty one."""
-    return bytes_tokens(len(text) if text.isascii() else len(text.encode()))
+    # Half of a surrogate pair cannot be sent, but a session can hold it, and its context is measured all the same.
+    return bytes_tokens(len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")))
 
 
 def json_tokens(value: JSON) -> int:
     """Tokens of a JSON value in its compact form."""
-    return bytes_tokens(len(_encode(value)))
+    try:
+        return bytes_tokens(len(_encode(value)))
+    except UnicodeEncodeError:
+        return text_tokens(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 def bytes_tokens(size: int) -> int:

@@ -23,6 +23,7 @@ from .reading import (
     results_in,
     spoken_text,
 )
+from .steps import bare
 
 _LATE_EVENTS = 8
 """Events the server may still get rid of after a cancel: what lies in buffers between the two sockets."""
@@ -273,10 +274,10 @@ def partial_text_reaches_the_next_turn(view: View) -> Findings:
 def nothing_is_invented(view: View) -> Findings:
     """No text goes out as the model's that the model did not write: it would learn to write it."""
     for _, request in _following(view, *_KEPT, "before-start", "backoff"):
-        # Joined as they are: an answer that was paused and gone on with is one text on the wire.
-        here = "".join(exchange.text for call in view.calls for exchange in call.generated)
-        written = here + "\n\x00".join(["", *model_texts(view.scenario.given)])
-        invented = [text for text in model_texts(request.sent.messages) if text.strip() not in written]
+        # As one text: an answer that was paused and gone on with is one on the wire, and blank pieces may be left out.
+        here = (exchange.text for call in view.calls for exchange in call.generated)
+        written = bare([*model_texts(view.scenario.given), *here])
+        invented = [text for text in model_texts(request.sent.messages) if bare([text]) not in written]
         if invented:
             yield violated(
                 f"{request.where}: the request has words of the model that it never wrote: {show(invented[0])}"

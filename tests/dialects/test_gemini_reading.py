@@ -144,7 +144,7 @@ def test_brackets_and_quotes_in_texts_end_no_element() -> None:
         b'{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": 3}}]}}]}',
         b'{"promptFeedback": {"blockReason": null}}',
         b'{"error": "no object"}',
-        b'{"candidates": [{"content": {"parts": [{"x": ' + b"[" * 400 + b"]" * 400 + b"}]}}]}",
+        b'{"candidates": [{"content": {"parts": [{"x": ' + b"[" * 90 + b"]" * 90 + b"}]}}]}",
     ],
 )
 @pytest.mark.parametrize("frame", [b"%b", b"data: %b\r\n\r\n"])

@@ -68,7 +68,12 @@ BROKEN: dict[str, Sequence[Message]] = {
         model("hm"),
     ),
     "two results for one call": (user("hi"), model(call()), tool(result(), result(value="12 %")), model("hm")),
-    "two calls of one id": (user("hi"), model(call(), call(bed="4")), tool(result(), result(value="12 %")), model("hm")),
+    "two calls of one id": (
+        user("hi"),
+        model(call(), call(bed="4")),
+        tool(result(), result(value="12 %")),
+        model("hm"),
+    ),
     "one id in two turns": (
         user("hi"),
         model(call()),
@@ -90,11 +95,23 @@ BROKEN: dict[str, Sequence[Message]] = {
     "only the model": (model("hello"),),
     "only an instruction": (system("Be brief."),),
     "instruction first": (system("Be brief."), user("hi"), model("hello")),
-    "instruction between call and result": (user("hi"), model(call()), system("Be brief."), tool(result()), model("hm")),
+    "instruction between call and result": (
+        user("hi"),
+        model(call()),
+        system("Be brief."),
+        tool(result()),
+        model("hm"),
+    ),
     "instruction last": (user("hi"), model("hello"), system("Be brief.")),
     "two of the user": (user("hi"), user("there"), model("hello")),
     "two of the model": (user("hi"), model("hello"), model("there")),
-    "calls in two messages": (user("hi"), model(call("c1")), model(call("c2")), tool(result("c1"), result("c2")), model("hm")),
+    "calls in two messages": (
+        user("hi"),
+        model(call("c1")),
+        model(call("c2")),
+        tool(result("c1"), result("c2")),
+        model("hm"),
+    ),
     # parts where they do not belong
     "call by the user": (user("hi", call()), model("hello")),
     "result by the user": (user("hi"), model(call()), user(result(), "and?"), model("hm")),
@@ -102,7 +119,12 @@ BROKEN: dict[str, Sequence[Message]] = {
     "text beside results": (user("hi"), model(call()), Message("tool", (result(), Text("so"))), model("hm")),
     "thought by the user": (user(Thought("hm"), "hi"), model("hello")),
     "image by the model": (user("hi"), model("look:", InlineData("image/png", PNG)), user("nice"), model("yes")),
-    "file by the model": (user("hi"), model(FileRef("image/png", "https://example.com/a.png")), user("nice"), model("yes")),
+    "file by the model": (
+        user("hi"),
+        model(FileRef("image/png", "https://example.com/a.png")),
+        user("nice"),
+        model("yes"),
+    ),
     # nothing said
     "empty user message": (user(), model("hello")),
     "empty model message": (user("hi"), model(), user("there?"), model("yes")),

@@ -44,15 +44,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     judged: dict[Mutant, Outcome] = {}
     interrupted = False
     try:
-        run = MutationRun("turnproof_adapters", ADAPTERS, adapters, jobs=options.jobs, told=_progress)
+        run = MutationRun(
+            "turnproof_adapters", ADAPTERS, adapters, depth=options.depth, jobs=options.jobs, told=_progress
+        )
         for mutant, outcome in run.judged(chosen, seconds=options.minutes and options.minutes * 60):
             judged[mutant] = outcome
             _progress(f"{len(judged)}/{len(chosen)} {outcome.fate} {mutant}")
     except KeyboardInterrupt:
         interrupted = True
-    found = document(
-        adapters, options.seed, generated, judged, load_review(SURVIVORS), time.monotonic() - began
-    )
+    found = document(adapters, options.seed, generated, judged, load_review(SURVIVORS), time.monotonic() - began)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
     print_report(found, Console())
@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
     parser.add_argument("--adapter", action="append", help="judge by this adapter only (repeatable)")
     parser.add_argument("--file", action="append", default=[], help="a file by its name, or a pattern (repeatable)")
+    parser.add_argument("--depth", choices=("quick", "full"), default="full", help="of the certification")
     parser.add_argument("--sample", type=int, help="run so many mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of the random order in which mutants are run")
     parser.add_argument("--minutes", type=float, help="begin no other mutant after so many minutes")

@@ -1,8 +1,9 @@
-"""What the suite of requirements says of a mutant: a quick certification in one process, ended by the first violation.
+"""What the suite of requirements says of a mutant: a certification in one process, ended by the first violation.
 
 First the control, the adapter as it is, is run scenario by scenario, each in a fork of its own: what held, and which
 lines of the adapter the scenario came by. A mutant then runs the scenarios that come by the line it changes, and no
-others, since in those it is the adapter as it is.
+others, since in those it is the adapter as it is; those of a quick certification first, then those of a full one,
+each as a quick one would run it. Swept points are left aside.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Self, TypeAlias
 
+import msgspec
 from coverage import Coverage
 
 from turnproof.bindings import resolve_subject
@@ -56,9 +58,10 @@ class Survey:
 class Scene:
     """One scenario of the unchanged adapter: what was seen, where something was compared, and the lines it came by.
 
-    `modules` is all that was imported by the end of it, `seconds` the time that it took of the processor.
+    `depth` is that of a certification that runs it; `modules` is all that was imported by the end of it, `seconds` the time that it took of the processor.
     """
 
+    depth: str
     seen: Mapping[Place, Status]
     lines: Lines
     modules: frozenset[str]
@@ -78,9 +81,7 @@ class Control:
         if not self.survey.imported.get(module, frozenset()).isdisjoint(lines):
             return list(self.scenes)
         return [
-            name
-            for name, scene in self.scenes.items()
-            if not scene.lines.get(module, frozenset()).isdisjoint(lines)
+            name for name, scene in self.scenes.items() if not scene.lines.get(module, frozenset()).isdisjoint(lines)
         ]
 
 
@@ -105,7 +106,7 @@ class Fate(StrEnum):
 class Outcome:
     """What became of a mutant: by which requirement, on which path, in which scenario, and what was said of it.
 
-    `by` is empty where it survived; `import`, `check` or `process` where the adapter could not be imported, a check
+    `depth` is that of the certification that it takes. `by` is empty where it survived; `import`, `check` or `process` where the adapter could not be imported, a check
     fell over, or the process died, which ends a certification as well.
     """
 
@@ -113,6 +114,7 @@ class Outcome:
     by: str = ""
     path: str = ""
     scenario: str = ""
+    depth: str = ""
     message: str = ""
     adapter: str = ""
     scenarios: int = 0
@@ -154,7 +156,9 @@ class Examiner:
             with Lab(in_process=True) as lab:
                 verdicts = self._judged(subject, name, self._views(lab, adapter, name, keys))
         seen = {place: verdict.status for place, verdict in verdicts.items()}
-        return Scene(seen, traced.lines, frozenset(sys.modules), time.process_time() - began)
+        return Scene(
+            self._scenarios[name].depth, seen, traced.lines, frozenset(sys.modules), time.process_time() - began
+        )
 
     def outcome(self, trial: Trial, alive: Alive) -> Outcome:
         """What becomes of a mutant."""
@@ -171,7 +175,8 @@ class Examiner:
             if found is not None:
                 break
         outcome = found or Outcome(Fate.SURVIVED)
-        return replace(outcome, scenarios=ran, seconds=round(time.process_time() - began, 3))
+        depth = self._scenarios[outcome.scenario].depth if outcome.scenario else ""
+        return replace(outcome, depth=depth, scenarios=ran, seconds=round(time.process_time() - began, 3))
 
     def _certified(self, control: Control, scenarios: Sequence[str]) -> Iterator[Outcome | None]:
         """What is noticed in each scenario, and in all of them together."""
@@ -215,8 +220,9 @@ class Examiner:
             yield kill(by=lost[0][0], path=lost[0][1], message="nothing is left to compare")
 
     def _keys(self, adapter: str, subject: Subject) -> Mapping[str, Sequence[RunKey]]:
+        alike = [msgspec.structs.replace(scenario, depth="quick") for scenario in self._scenarios.values()]
         keys: dict[str, list[RunKey]] = {}
-        for run in plan({adapter: subject}, self._suite, self._scenarios.values(), self._suite.requirements).runs:
+        for run in plan({adapter: subject}, self._suite, alike, self._suite.requirements).runs:
             keys.setdefault(run.scenario.name, []).append(run.key)
         return keys
 

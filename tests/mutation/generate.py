@@ -41,7 +41,8 @@ def mutants(path: Path, file: str) -> list[Mutant]:
     """Every mutant of a module, from its top to its end; `file` is what they call it.
 
     What has no meaning to a run is not mutated: annotations, aliases of types, and the words of an exception; nor,
-    since mutmut passes them by, functions under a decorator other than `staticmethod` and `classmethod`.
+    since mutmut passes them by, functions under a decorator other than `staticmethod` and `classmethod`. No argument is
+    taken out from before others that go by their place.
     """
     module = _Module(file, path.read_text("utf-8"))
     every = dict(module.mutants())
@@ -82,7 +83,7 @@ class _Module:
         worded = _WORDS.match(before) is not None or operator == "string"
         if worded and any(isinstance(one, cst.Raise) for one in around):
             return None
-        if any(m.matches(one, _FOR_TYPES) for one in around):
+        if any(m.matches(one, _FOR_TYPES) for one in around) or _moves_arguments(node, mutation.mutated_node):
             return None
         start = self._whole[node].start
         alike = "".join(old[:same])
@@ -133,6 +134,15 @@ class _Module:
 
 def _first_of(operator: Operator) -> Operator:
     return lambda node: list(operator(node))[:1]
+
+
+def _moves_arguments(old: cst.CSTNode, new: cst.CSTNode) -> bool:
+    """Whether an argument was dropped from before others that have no name: each of those goes to a parameter of its
+    neighbour, which fails as a rule, and says little where it does not."""
+    if not isinstance(old, cst.Call) or not isinstance(new, cst.Call) or len(new.args) == len(old.args):
+        return False
+    place = next((at for at, (one, other) in enumerate(zip(old.args, new.args)) if one is not other), len(new.args))
+    return any(argument.keyword is None and not argument.star for argument in old.args[place + 1 :])
 
 
 def _difference(old: list[str], new: list[str]) -> tuple[int, str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
 from rich.console import Console
@@ -13,6 +12,10 @@ from rich.table import Table
 from .examine import Fate, Outcome
 from .mutant import Mutant
 from .survivors import Review, Survivor
+
+_COLUMNS = ("all", "run", *map(str, Fate), "in full", "open")
+_LEGEND = "in full: killed, and by a full certification only; open: it lives, and is not reviewed"
+
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     """One mutant as it stands in `mutation.json`; `why` is what the review says of one that lives."""
@@ -27,6 +30,7 @@ class Row(msgspec.Struct, frozen=True, omit_defaults=True):
     by: str = ""
     path: str = ""
     scenario: str = ""
+    depth: str = ""
     message: str = ""
     adapter: str = ""
     scenarios: int = 0
@@ -98,6 +102,7 @@ def _row(mutant: Mutant, outcome: Outcome, known: Survivor | None) -> Row:
         by=outcome.by,
         path=outcome.path,
         scenario=outcome.scenario,
+        depth=outcome.depth,
         message=outcome.message,
         adapter=outcome.adapter,
         scenarios=outcome.scenarios,
@@ -108,14 +113,14 @@ def _row(mutant: Mutant, outcome: Outcome, known: Survivor | None) -> Row:
 
 def print_report(document: Document, console: Console) -> None:
     """The table of the files, what killed the most, and everything that has to be looked at."""
-    table = Table("file", "all", "run", *map(str, Fate), "open", title="mutants of the adapters")
+    table = Table("file", *_COLUMNS, title="mutants of the adapters")
     for column in table.columns:
         column.no_wrap, column.justify = True, "right" if column is not table.columns[0] else "left"
     for file, count in document.generated.items():
         table.add_row(*_cells(file, count, [row for row in document.mutants if row.file == file]))
     table.add_section()
     table.add_row(*_cells("all", sum(document.generated.values()), document.mutants))
-    console.print(table, "open: it lives, and is not reviewed", crop=False)
+    console.print(table, _LEGEND, crop=False, highlight=False)
     killers = Counter(row.by for row in document.mutants if row.fate is Fate.KILLED)
     for requirement, count in killers.most_common(10):
         console.print(f"{count:6} killed by {requirement}", highlight=False)
@@ -131,4 +136,5 @@ def print_report(document: Document, console: Console) -> None:
 def _cells(name: str, generated: int, rows: Sequence[Row]) -> Iterable[str]:
     fates = Counter(row.fate for row in rows)
     unreviewed = sum(row.lives and not row.why for row in rows)
-    return [name, *map(str, (generated, len(rows), *(fates[fate] for fate in Fate), unreviewed))]
+    in_full = sum(row.depth == "full" for row in rows)
+    return [name, *map(str, (generated, len(rows), *(fates[fate] for fate in Fate), in_full, unreviewed))]

@@ -30,7 +30,7 @@ SILENCE = 60.0
 class MutationRun:
     """Judges the mutants of a package by the adapters in it; `told` hears how far the preparation is.
 
-    `only` limits the scenarios, for tests.
+    `depth` is that of the certification; `only` limits its scenarios, for tests.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class MutationRun:
         folder: Path,
         adapters: Sequence[str],
         *,
+        depth: str = "full",
         jobs: int = 2,
         only: Sequence[str] = (),
         told: Callable[[str], None] = lambda what: None,
@@ -48,8 +49,8 @@ class MutationRun:
         self._told = told
         self._snapshot = Snapshot(package, folder)
         suite = load_suite()
-        chosen = [one for one in suite_scenarios(suite) if not only or one.name in only]
-        self._examiner = Examiner(self._snapshot, suite, chosen)
+        deep = [one for one in suite_scenarios(suite) if depth == "full" or one.depth == "quick"]
+        self._examiner = Examiner(self._snapshot, suite, [one for one in deep if not only or one.name in only])
         self._kills: Counter[str] = Counter()
         for adapter in adapters:
             self._examiner.controls[adapter] = self._control(adapter)
@@ -86,12 +87,15 @@ class MutationRun:
         return self._snapshot.module_name(self._folder / mutant.file)
 
     def _reached(self, mutant: Mutant) -> dict[str, list[str]]:
-        """The scenarios that can notice the mutant, for each adapter. Early come those that have killed the most for
-        their time, and among equals the short ones."""
+        """The scenarios that can notice the mutant, for each adapter. Early come those of a quick certification, then
+        those that have killed the most for their time, and among equals the short ones."""
         module, found = self._module(mutant), {}
         for control in self._examiner.controls.values():
-            worth = {name: -(self._kills[name] + 1) / scene.seconds for name, scene in control.scenes.items()}
-            found[control.adapter] = sorted(control.reached(module, mutant.lines), key=worth.__getitem__)
+            order = {
+                name: (scene.depth != "quick", -(self._kills[name] + 1) / scene.seconds)
+                for name, scene in control.scenes.items()
+            }
+            found[control.adapter] = sorted(control.reached(module, mutant.lines), key=order.__getitem__)
         return {adapter: names for adapter, names in found.items() if names}
 
     def _control(self, adapter: str) -> Control:

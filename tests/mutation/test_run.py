@@ -67,7 +67,9 @@ CASES = (
         Fate.KILLED,
         "core/turns-come-to-an-end",
     ),
-    Case("the same", 'return {"type": "text", "text": content}', 'return dict(type="text", text=content)', Fate.SURVIVED),
+    Case(
+        "the same", 'return {"type": "text", "text": content}', 'return dict(type="text", text=content)', Fate.SURVIVED
+    ),
     Case("nothing comes by", 'kind = "document"', 'kind = "letter"', Fate.UNREACHED),
 )
 each = pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))

@@ -27,7 +27,7 @@ def turns() -> list[Turn]:
 def test_there_are_many_and_a_quick_run_of_an_adapter_has_few_enough() -> None:
     quick = [one for one in SCENARIOS.values() if one.depth == "quick" and one.subject == "adapter"]
     assert len(SCENARIOS) >= 32
-    assert 28 <= len(quick) <= 44
+    assert 28 <= len(quick) <= 46
 
 
 def test_what_only_sessions_run_is_little_more() -> None:
@@ -36,7 +36,9 @@ def test_what_only_sessions_run_is_little_more() -> None:
     assert 1 <= len(for_sessions) <= 16
     for scenario in for_sessions:
         asked = {action for turn in scenario.turns for action in turn.before} | set(scenario.operations)
-        assert asked & {"tamper", "damaged-load", "reset", "revert", "stop", "other_path", "spawn"}, scenario.name
+        own = {"tamper", "damaged-load", "reset", "revert", "stop", "other_path", "spawn", "adopt", "inject"}
+        own.add("interject")
+        assert asked & own or scenario.options.get("context_tokens"), scenario.name
 
 
 @pytest.mark.parametrize("kind", get_args(FaultKind))
@@ -66,9 +68,9 @@ def test_a_session_goes_back_and_is_stopped() -> None:
     assert {turn.cancel.by for turn in turns() if turn.cancel is not None} == {"token", "stop"}
 
 
-@pytest.mark.parametrize("error", sorted(set(ERRORS) - {"ContentFilterError", "CacheExpiredError"}))
+@pytest.mark.parametrize("error", sorted(set(ERRORS) - {"ContentFilterError", "CacheExpiredError", "ResumeError"}))
 def test_every_error_is_expected_somewhere(error: str) -> None:
-    """But for the content filter, which no status of its own gives away, and a lost cache, which is made anew."""
+    """But for the content filter, which no status gives away, a lost cache, which is made anew, and a lost session."""
     assert any(turn.error == error for turn in turns())
 
 

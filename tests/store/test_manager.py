@@ -438,8 +438,14 @@ class Scripted(Echo):
         return self._step(Play(CancelToken(), kwargs))
 
 
-def test_a_signal_waits_until_what_must_not_be_cut_is_done() -> None:
-    done = []
+@pytest.mark.parametrize("other_threads", [0, 1])
+def test_a_signal_waits_until_what_must_not_be_cut_is_done(other_threads: int) -> None:
+    """Also where another thread is there to take it."""
+    done, over = [], threading.Event()
+    before = signal.getsignal(signal.SIGINT)
+    threads = [threading.Thread(target=over.wait) for _ in range(other_threads)]
+    for thread in threads:
+        thread.start()
 
     def work() -> None:
         with uninterrupted():
@@ -448,8 +454,9 @@ def test_a_signal_waits_until_what_must_not_be_cut_is_done() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         work()
+    over.set()
     assert done == [True]
-    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_other_threads_are_never_interrupted_anyway() -> None:

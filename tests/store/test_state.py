@@ -287,7 +287,7 @@ def test_what_is_no_data_is_refused_where_it_stands(bad: object) -> None:
 
 def test_a_deep_stack_is_no_reason_to_crash() -> None:
     deep: Any = "end"
-    for _ in range(150):
+    for _ in range(90):
         deep = [deep]
     text = dump(state(budget=deep))
 
@@ -295,7 +295,7 @@ def test_a_deep_stack_is_no_reason_to_crash() -> None:
         return action() if left == 0 else at_depth(left - 1, action)
 
     with pytest.raises(SavedSessionError, match="nested too deeply"):
-        at_depth(sys.getrecursionlimit() - 150, lambda: load(text))
+        at_depth(sys.getrecursionlimit() - 90, lambda: load(text))
 
 
 # One path and the other

@@ -53,13 +53,13 @@ class Arrangement(Generic[V]):
         return other
 
     def add(self, row: Row[V]) -> None:
-        """Append the blocks of one neutral message."""
+        """Append the blocks of one neutral message. Results in a message of the model's answer its own calls too."""
         role, units = row.role, row.units
-        if all(unit.kind is Kind.THINKING for unit in units):
-            # Nothing to send, or an answer broken off before it said a word: thinking cannot end a message.
-            return
         if role == "model":
-            self._add_model(units)
+            self._add_model([unit for unit in units if unit.kind is not Kind.RESULT])
+            self._answers.extend(unit for unit in units if unit.kind is Kind.RESULT)
+        elif all(unit.kind is Kind.THINKING for unit in units):
+            return  # nothing to send
         elif role == "system" and self._mid_system and self._answers:
             # The API takes an instruction only after a user message and before an assistant one.
             self._instructions.extend(units)
@@ -82,7 +82,9 @@ class Arrangement(Generic[V]):
             raise InvalidRequestError("there is nothing to send: no message of the conversation says anything")
         return self._closed
 
-    def _add_model(self, units: tuple[Unit[V], ...]) -> None:
+    def _add_model(self, units: list[Unit[V]]) -> None:
+        if all(unit.kind is Kind.THINKING for unit in units):
+            return  # an answer broken off before it said a word: thinking cannot end a message
         if self._answers_anything():
             self._close()
         self._answers.clear()

@@ -21,6 +21,8 @@ from turnproof.messages import Message
 from . import convert
 from .rows import Call, Codec, Result, Row, V, row
 
+BEGINS_WITH_A_CALL = "it begins with a call of the model's, which may only follow the user's words or a result"
+
 
 class Arrangement(Generic[V]):
     """Contents so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
@@ -42,7 +44,7 @@ class Arrangement(Generic[V]):
         if not self._closed and not self._said:
             return "nothing is said in it"
         if self._begins_with_a_call:
-            return "it begins with a call of the model's, which may only follow the user's words or a result"
+            return BEGINS_WITH_A_CALL
         if not self._said and not self._calls:
             return "what was said last in it are the model's own words"
         return None
@@ -58,18 +60,17 @@ class Arrangement(Generic[V]):
         return other
 
     def add(self, said: Row[V]) -> None:
-        """Append what one message says."""
-        if not said.model:
-            self._results += said.results
-            if said.content is not None:
-                self._said.append(said.content)
-        elif said.content is not None:
+        """Append what one message says. Results answer calls before them, in a message of the model's its own too."""
+        if said.content is not None and said.model:
             if self._said or self._results:
                 self._close()
             if not self._closed:
                 self._begins_with_a_call = bool(said.calls)
             self._calls += said.calls
             self._closed.append(said.content)
+        elif said.content is not None:
+            self._said.append(said.content)
+        self._results += said.results
 
     def finish(self) -> list[V]:
         """All contents. The arrangement takes no more after this."""

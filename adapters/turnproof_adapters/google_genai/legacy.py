@@ -33,6 +33,7 @@ from turnproof.provider import SystemInstruction
 from .._answers import Listeners, with_structured_output
 from .._legacy import LegacySends, Schema
 from .answers import Assembler, whole
+from .arrange import BEGINS_WITH_A_CALL
 from .asking import opened
 from .contents import history_from_sdk, history_to_sdk, keep_ids
 from .managed import CachingGoogleProvider
@@ -83,10 +84,13 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
     ) -> None:
         """Begin a conversation, or another one: nothing of the last one stays.
 
-        Raises InvalidRequestError for a history that the SDK's types cannot hold.
+        Raises InvalidRequestError for a history that the SDK's types cannot hold, or that the API would not go on with.
         """
         given, model = list(history or ()), self._settings().model
-        self._conversation = _Conversation.start(self._opened(), model, history_to_sdk(given, model))
+        contents = history_to_sdk(given, model)
+        if contents and contents[0].role == "model" and any(part.function_call for part in contents[0].parts or ()):
+            raise InvalidRequestError(f"the Gemini API does not answer this conversation: {BEGINS_WITH_A_CALL}")
+        self._conversation = _Conversation.start(self._opened(), model, contents)
         self._system = system_instruction
         self._tools = tuple(tools or ())
         called = (call.name for message in given for call in message.calls)

@@ -28,7 +28,7 @@ from .heading import adapter_line, header
 from .options import CertifyOptions
 from .plan import plan, select
 from .running import run_items
-from .scenarios import chosen_scenarios, suite_scenarios
+from .scenarios import chosen_scenarios, files_among, suite_scenarios
 from .sweep import Sweep, base_patterns
 
 
@@ -40,8 +40,9 @@ def certify(options: CertifyOptions) -> int:
     """
     started = time.monotonic()
     subjects = _subjects(options)
-    # In full means every event, also those that only a cancel leads to, and no cassette has them.
-    wanted = options.backend or ("emulate" if options.depth == "full" else None)
+    # In full means every event, also those that only a cancel leads to. No cassette has them, nor what is in own files.
+    own = files_among(options.scenarios)
+    wanted = options.backend or ("emulate" if options.depth == "full" or own else None)
     backends = Backends({spec: choose_backend(spec, subject, wanted) for spec, subject in subjects.items()})
     lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
     with lab:
@@ -161,6 +162,7 @@ def _write_head(
             command=options.command,
             reproduce=options.reproduce,
             controls=controls,
+            files=files_among(options.scenarios),
         )
     )
     for requirement in suite.requirements:

@@ -11,7 +11,7 @@ from ..evidence import EvidenceStore
 from ..provider import Capabilities, Difference
 from ..requirements import Suite, load_suite
 from ..runlog import AdapterLine, ResultLine, Run, run_digest
-from ..scenarios import Scenario
+from ..scenarios import Scenario, load
 from ..subject import OPERATIONS
 from ..verdict import Status, Verdict, inconclusive
 from ..view import View
@@ -52,7 +52,7 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
     suite = load_suite()
     if suite.profiles.name != run.header.profiles:
         suite = load_suite(suite.package, run.header.profiles)
-    scenarios = suite_scenarios(suite)
+    scenarios = [*suite_scenarios(suite), *map(load, run.header.files)]
     views = _views(run, store, suite, scenarios)
     problems = [problem for control in run.header.controls for problem in judged_again(control, store, suite)]
     if nothing_judged := broken(run.header.controls):

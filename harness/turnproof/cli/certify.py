@@ -30,7 +30,8 @@ def certify(
     skip: Annotated[list[str] | None, typer.Option(metavar="ID", help="Without these requirements.")] = None,
     profile: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only these profiles.")] = None,
     scenario: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only these scenarios; patterns like 'cancel/*' work.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml)."),
     ] = None,
     path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
     backend: Annotated[

@@ -25,7 +25,8 @@ def compare(
         ),
     ],
     scenario: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only these scenarios; patterns like 'cancel/*' work.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml)."),
     ] = None,
     path: Annotated[
         Literal["stateless", "legacy"] | None, typer.Option(help="Of two adapters or runs, one path alone.")

@@ -28,9 +28,7 @@ def explore(
     most: Annotated[int, typer.Option(min=1, metavar="N", help="How many findings are enough.")] = 5,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="ID", help="Judge by these requirements; patterns work, too. Default: all MUSTs."
-        ),
+        typer.Option(metavar="ID", help="Judge by these requirements; patterns work, too. Default: all MUSTs."),
     ] = None,
     skip: Annotated[list[str] | None, typer.Option(metavar="ID", help="Judge without these requirements.")] = None,
     path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
@@ -48,11 +46,10 @@ def explore(
     Tries random conversations, operations and faults against the emulator, makes each failing one as small as it can,
     and writes it to a file that `certify --scenario` takes.
     """
-    import msgspec
-
     from ..config import load_config
     from ..explore import ExploreOptions
     from ..explore import explore as engine
+    from ..explore.report import to_json
     from ..explore.terminal import print_exploration
     from ..reports.progress import progress
     from .certify import configured_out
@@ -75,7 +72,7 @@ def explore(
         progress(),
     )
     if json:
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+        sys.stdout.write(to_json(found))
     else:
         print_exploration(found, sys.stdout)
     return found.exit_code

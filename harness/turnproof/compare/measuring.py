@@ -16,7 +16,7 @@ from ..certify.campaign import Campaign
 from ..certify.deciding import lacking_for
 from ..certify.heading import adapter_line, header
 from ..certify.plan import PATHS, Plan
-from ..certify.scenarios import chosen_scenarios, suite_scenarios
+from ..certify.scenarios import chosen_scenarios, files_among, suite_scenarios
 from ..declarations import between_adapters, excused_for, with_settings
 from ..driver import Lab
 from ..errors import UsageError
@@ -50,7 +50,9 @@ def measure(options: CompareOptions, out: Path) -> ComparisonReport:
     suite = load_suite()
     scenarios, left_out = _chosen(options, subjects, suite_scenarios(suite))
     pairs = _pairs(options, subjects, scenarios)
-    backends = Backends({spec: choose_backend(spec, subject, options.backend) for spec, subject in subjects.items()})
+    own = files_among(options.scenarios)
+    wanted = options.backend or ("emulate" if own else None)  # no cassette has what stands in somebody's own file
+    backends = Backends({spec: choose_backend(spec, subject, wanted) for spec, subject in subjects.items()})
     for spec, subject in subjects.items():
         backends.prepare(spec, subject, {scenario.name for scenario in scenarios})
     labels = _labels(subjects)
@@ -63,6 +65,7 @@ def measure(options: CompareOptions, out: Path) -> ComparisonReport:
         seed=options.seed,
         command=options.command,
         compares=compares,
+        files=own,
     )
     with RunWriter(out / "run.ndjson") as writer:
         writer.write(head)

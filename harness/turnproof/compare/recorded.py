@@ -21,7 +21,7 @@ from ..provider import Difference
 from ..reports.comparison import ComparisonReport, Setting, comparison_report
 from ..requirements import load_suite
 from ..runlog import AdapterLine, Run, TranscriptLine, read_run
-from ..scenarios import Scenario
+from ..scenarios import Scenario, load
 from ..transcript import RunKey
 from ..view import View
 from .options import CompareOptions
@@ -92,7 +92,9 @@ def compare_recorded(options: CompareOptions) -> ComparisonReport:
     scenario with its counterpart. Raises UsageError for what is missing, damaged, or has nothing in common.
     """
     plan = _planned(options)
-    scenarios = {scenario.name: scenario for scenario in suite_scenarios(load_suite())}
+    files = dict.fromkeys((*plan.left.run.header.files, *plan.right.run.header.files))
+    known = [*suite_scenarios(load_suite()), *map(load, files)]
+    scenarios = {scenario.name: scenario for scenario in known}
     comparisons: list[Comparison] = []
     bodies: list[Sequence[BodyPair]] = []
     theirs = plan.right.lines()

@@ -25,7 +25,7 @@ from ..messages import (
     ToolResult,
     thaw,
 )
-from .atoms import Atom, Side, atoms, media_key, same_json, token_of, unpaired
+from .atoms import SIDES, Atom, Side, atoms, media_key, same_json, token_of, unpaired
 from .base import WireDifference
 from .naming import NameMap
 from .wording import leaves, parses_to, same_but_for_borders, without_tagged
@@ -120,13 +120,13 @@ class Comparison:
     # -- where the rows part
 
     def _region(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:
-        for side in ("user", "model", "system"):
+        for side in SIDES:
             ours, theirs = self._same_words(ours, theirs, side)
         ours = [atom for atom in ours if not _is_blank(atom)]
         theirs = [atom for atom in theirs if not _is_blank(atom)]
         for same in (self._same_call, self._same_result, self._same_thought):
             ours, theirs = self._pair(ours, theirs, same)
-        for side in ("user", "model", "system"):
+        for side in SIDES:
             ours, theirs = self._texts(ours, theirs, side)
         return ours, theirs
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -32,6 +32,7 @@ from ..messages import (
 
 Kind: TypeAlias = Literal["text", "thought", "call", "result", "media", "opaque", "other"]
 Side: TypeAlias = Literal["user", "model", "system"]
+SIDES: Final[tuple[Side, ...]] = get_args(Side)
 
 _SIDES: dict[Role, Side] = {"user": "user", "tool": "user", "model": "model", "system": "system"}
 _encode = msgspec.json.Encoder(order="sorted").encode

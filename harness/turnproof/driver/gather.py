@@ -10,7 +10,7 @@ import base64
 import dataclasses
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -23,11 +23,15 @@ from ..errors import HarnessError
 from ..messages import Text
 from ..scenarios.model import Scenario
 from ..transcript import Event, RunEnded, WireRequest, WireResponse
+from .sharing import Shared
 
 _KEPT_HEADERS = {"content-type", "accept", "x-stainless-retry-count"}
 _KEPT_ANSWER_HEADERS = {"content-type", "retry-after", "request-id"}
 _AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
+
+_DEEPEST = 150
+"""Levels of a body that is kept as JSON: a payload at its deepest, and the request around it."""
 
 _event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
 
@@ -45,6 +49,7 @@ class Gathering:
         self._call = -1
         self._taken = 0
         self._turn = -1
+        self._shared = Shared()
         self._lock = threading.Lock()
 
     def attach(self, conn: Connection) -> None:
@@ -61,7 +66,7 @@ class Gathering:
 
     def note(self, events: Sequence[Event]) -> None:
         """Events of the run, in order."""
-        self._events.extend(events)
+        self._events.extend(map(self._shared.event, events))
 
     def take(self, kind: str, payload: Any) -> None:
         """One message of the run."""
@@ -125,7 +130,7 @@ class Gathering:
 
     def _without_key(self, event: Event, leaks: set[str]) -> Event:
         """The event as it may be kept: a key in it is noted as a leak, and does not get into the evidence."""
-        text = msgspec.json.encode(event)
+        text = _text_of(event)
         if CANARY_KEY.encode() not in text:
             return event
         leaks.add(f"{type(event).__name__} in turn {event.turn}")
@@ -145,7 +150,7 @@ class Gathering:
         for name in _AUTH_HEADERS:
             if name in request.headers:
                 headers[name] = "[key]" if CANARY_KEY in request.headers[name] else "[other]"
-        body = _json_or_text(request.body)
+        body = self._shared.json(_json_or_text(request.body))
         return WireRequest(
             exchange=exchange.number,
             method=request.method,
@@ -153,7 +158,7 @@ class Gathering:
             headers=headers,
             body=body,
             digest=hashlib.blake2b(request.body, digest_size=16).hexdigest(),
-            raw=_raw(request.body, body),
+            raw=self._shared.text(_raw(request.body, body)),
             operation=exchange.operation,
             extra=exchange.extra,
             findings=tuple(_finding(finding) for finding in exchange.findings),
@@ -187,13 +192,37 @@ class Gathering:
         return {"turn": exchange.turn if not exchange.probe else -1, "call": self._call, "probe": exchange.probe}
 
 
+def _text_of(event: Event) -> bytes:
+    try:
+        return msgspec.json.encode(event)
+    except UnicodeEncodeError:
+        return canonical(event)
+
+
 def _json_or_text(body: bytes) -> Any:
     if not body:
         return None
     try:
-        return msgspec.json.decode(body)
-    except msgspec.DecodeError:
-        return body.decode(errors="replace")
+        value = msgspec.json.decode(body)
+        if not _is_deep(value):
+            return value
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    return body.decode(errors="replace")
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether a body is nested so deeply that whoever walks through it may fall over."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [item for each in level for item in _items(each) if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _items(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _raw(sent: bytes, body: Any) -> str:

@@ -7,10 +7,12 @@ given and what it gave back.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
+from .._canonical import canonical
 from ..cancel import CancelToken
 from ..errors import Cancelled as CancelledError
 from ..errors import ContextLimitError, ProviderError
@@ -23,7 +25,6 @@ from ..messages import (
     TokenUsage,
     ToolResult,
     ToolSchema,
-    dump_messages,
 )
 from ..provider import Path
 from ..session.ports import takes
@@ -63,7 +64,7 @@ class Tap:
             if not isinstance(response, ProviderResponse):
                 raise TypeError(f"the adapter returned {type(response).__name__}, not a ProviderResponse")
             plain = msgspec.structs.replace(response, raw=None, structured_output=_plain(response.structured_output))
-            msgspec.json.encode(plain)  # TypeError for what is no JSON, before it can spoil the evidence
+            canonical(plain)  # TypeError for what is no JSON, before it can spoil the evidence
         except BaseException as error:
             callbacks.close()
             self.recorder.end()
@@ -277,9 +278,18 @@ def failed(scope: Any, error: BaseException, *, mutated: tuple[str, ...] = (), *
 
 
 def _fingerprint(value: Any) -> tuple[object, ...]:
+    """What tells a changed argument from the one it was: for messages which ones they are, and what each says."""
     if isinstance(value, Sequence) and value and all(isinstance(item, Message) for item in value):
-        return tuple(id(item) for item in value), dump_messages(value)
-    return (_encode(value),)
+        return tuple(id(item) for item in value), _digest(list(value))
+    return (_digest(value),)
+
+
+def _digest(value: Any) -> bytes:
+    try:
+        text = _encode(value)
+    except UnicodeEncodeError:
+        text = canonical(value)
+    return blake2b(text, digest_size=16).digest()
 
 
 def _mutated(before: dict[str, tuple[object, ...]], watched: dict[str, Any]) -> tuple[str, ...]:

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, HypothesisProvider
 from hypothesis.strategies import SearchStrategy
 
-from ..scenarios.strategies import Document
+from ..scenarios.documents import Document
 
-_BATCH: Final = 100
+_BATCH: Final = 20
 
 
 class SteadyProvider(HypothesisProvider):

@@ -1,22 +1,28 @@
-"""`turnproof explore`: hunt after hunt, each for something new, until the examples are used up."""
+"""`turnproof explore`: opens the lab, tries scenario after scenario, and says what came of it."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
+from datetime import date
 from importlib.util import find_spec
 from typing import Final
 
 from ..bindings import resolve_subject
 from ..certify.plan import select
-from ..declarations import with_settings
+from ..controls import CONTROLS
+from ..declarations import excused_for, with_settings
 from ..driver import Lab
 from ..errors import UsageError
-from ..requirements import load_suite
+from ..requirements import Level, Requirement, load_suite
+from ..scenarios.documents import Document
+from ..subject import Subject
+from .bench import Bench
 from .exploring import Exploring, Progress
 from .options import ExploreOptions
 from .report import Exploration
 
-TIME_LIMIT: Final = 5.0
+TIME_LIMIT: Final = 10.0
 """Seconds without a sign of life after which a run counts as hung. No scenario that is drawn keeps silent for long."""
 
 
@@ -30,24 +36,59 @@ def explore(options: ExploreOptions, progress: Progress = lambda done, total, wh
     started = time.monotonic()
     if find_spec("hypothesis") is None:
         raise UsageError("random scenarios need hypothesis: pip install 'turnproof[explore]'")
-    subject = with_settings(
-        options.subject, resolve_subject(options.subject), options.config.settings.declared_difference
-    )
-    requirements = select(load_suite().requirements, options.only, options.skip, ())
+    declared = options.config.settings.declared_difference
+    subject = with_settings(options.subject, resolve_subject(options.subject), declared)
+    found = select(load_suite().requirements, options.only, options.skip, ())
+    judged = {one.id: one for one in found if options.only or one.level is Level.MUST}
     with Lab(jobs=options.jobs or 2, in_process=options.in_process, time_limit=TIME_LIMIT) as lab:
-        exploring = Exploring(options, lab, subject, requirements, progress)
+        bench = _bench(options, lab, subject, judged.values())
+        exploring = Exploring(options, bench, _control(lab, subject, judged.values()), judged, progress)
+        interrupted = False
         try:
-            exploring.run()
-            interrupted = False
+            exploring.run(_drawn(subject, options.seed))
         except KeyboardInterrupt:
             interrupted = True
     return Exploration(
         subject=options.subject,
         seed=options.seed,
         examples=exploring.examples,
-        runs=exploring.bench.runs,
+        runs=bench.runs,
         duration_s=round(time.monotonic() - started, 3),
         findings=tuple(exploring.findings),
         unsteady=tuple(exploring.unsteady),
         interrupted=interrupted,
     )
+
+
+def _drawn(subject: Subject, seed: int) -> Iterator[Document]:
+    from ..scenarios.strategies import Means, documents
+    from .drawing import drawn
+
+    return drawn(documents(Means(subject.claims(), subject.operations)), seed)
+
+
+def _bench(options: ExploreOptions, lab: Lab, subject: Subject, requirements: Iterable[Requirement]) -> Bench:
+    settings = options.config.settings
+    today = date.today()
+    return Bench(
+        lab,
+        options.subject,
+        subject,
+        requirements,
+        excused=excused_for(subject, settings.declared_difference),
+        accepted={
+            (issue.requirement, issue.path)
+            for issue in settings.known_issue
+            if issue.adapter == subject.name and issue.expires >= today
+        },
+        path=options.path,
+    )
+
+
+def _control(lab: Lab, subject: Subject, requirements: Iterable[Requirement]) -> Bench | None:
+    """The adapter that is right on sight; for a session, our own session above it. None where that is the subject."""
+    name = CONTROLS[subject.dialect]
+    if subject.kind == "session":
+        name = f"reference@{name}"
+    control = resolve_subject(name)
+    return None if control.name == subject.name else Bench(lab, name, control, requirements)

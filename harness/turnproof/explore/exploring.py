@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable
-from datetime import date
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from msgspec.structs import replace
 
-from ..bindings import resolve_subject
 from ..certify.deciding import lacking_for
-from ..controls import CONTROLS
-from ..declarations import excused_for
-from ..driver import Lab
 from ..errors import HarnessError, ScenarioError
 from ..parity import kind as kind_of_difference
 from ..reports._text import file_name
-from ..requirements import Level, Requirement
+from ..requirements import Requirement
 from ..scenarios import Scenario, from_data, load, to_yaml
-from ..subject import Subject
+from ..scenarios.documents import Document
 from ..verdict import Status
 from .bench import Bench, Failure
 from .options import ExploreOptions
-from .report import Finding
+from .report import Finding, Unsteady
 from .shrinking import smallest
-
-Document = dict[str, Any]
 
 Progress = Callable[[int, int, str], None]
 
@@ -45,60 +38,35 @@ def _content(scenario: Scenario) -> bytes:
 
 
 class Exploring:
-    """Hunts one subject; `findings`, `unsteady` and `examples` say how far it has come."""
+    """Tries scenarios on a bench; `findings`, `unsteady` and `examples` say how far it has come.
+
+    `control` is the bench of an adapter that is right on sight: what fails there, too, is nobody's fault but ours. None
+    where there is no such adapter to ask.
+    """
 
     def __init__(
         self,
         options: ExploreOptions,
-        lab: Lab,
-        subject: Subject,
-        requirements: Iterable[Requirement],
-        progress: Progress,
+        bench: Bench,
+        control: Bench | None,
+        requirements: Mapping[str, Requirement],
+        progress: Progress = lambda done, total, what: None,
     ) -> None:
+        self.bench = bench
         self.examples = 0
         self.findings: list[Finding] = []
-        self.unsteady: list[Failure] = []
+        self.unsteady: list[Unsteady] = []
         self._options = options
+        self._control = control
+        self._requirements = requirements
         self._progress = progress
-        self._tried: Document = {}
         self._known: set[tuple[str, Status]] = set()
-        self._stem = f"{file_name(subject.name)}-{options.seed}"
-        self._judged = {one.id: one for one in requirements if options.only or one.level is Level.MUST}
-        settings = options.config.settings
-        today = date.today()
-        self.bench = Bench(
-            lab,
-            options.subject,
-            subject,
-            self._judged.values(),
-            excused=excused_for(subject, settings.declared_difference),
-            accepted={
-                (issue.requirement, issue.path)
-                for issue in settings.known_issue
-                if issue.adapter == subject.name and issue.expires >= today
-            },
-            path=options.path,
-        )
-        self._control = self._bench_of_control(lab, subject)
+        self._stem = f"{file_name(bench.subject.name)}-{options.seed}"
+        self._tried: Document = {}
 
-    def _bench_of_control(self, lab: Lab, subject: Subject) -> Bench | None:
-        """Where the adapter that is right on sight is tried; a session is compared with ours above that adapter."""
-        control = CONTROLS[subject.dialect]
-        if subject.kind == "session":
-            control = f"reference@{control}"
-        found = resolve_subject(control)
-        if found.name == subject.name:
-            return None  # it would only confirm itself
-        return Bench(lab, control, found, self._judged.values())
-
-    def run(self) -> None:
-        """Try scenario after scenario until there were enough of them, or enough was found."""
-        from ..scenarios.strategies import Means, documents
-        from .drawing import drawn
-
-        subject = self.bench.subject
-        random = drawn(documents(Means(subject.claims(), subject.operations)), self._options.seed)
-        for document in islice(random, self._options.examples):
+    def run(self, documents: Iterable[Document]) -> None:
+        """Try these scenarios, one after the other, until there were enough of them, or enough was found."""
+        for document in islice(documents, self._options.examples):
             self.examples += 1
             self._tell("")
             # Ids and pieces of a run follow from its scenario's name: only under the same name does a file do the same.
@@ -117,7 +85,8 @@ class Exploring:
         # What fails once may fail by chance, on a busy machine say.
         target = next((failure for failure in news if self.bench.shows(scenario, failure)), None)
         if target is None:
-            self.unsteady += news
+            for failure in news[:1]:
+                self._not_again(name, failure, document)
             return
 
         def fails(smaller: Document) -> bool:
@@ -146,7 +115,7 @@ class Exploring:
         self._known |= {target.key, *(failure.key for failure in shown)}
         first = next((failure for failure in shown if failure.key == target.key), None)
         if first is None:
-            self.unsteady.append(target)
+            self._not_again(name, target, document)
             return
         failures = (first, *(failure for failure in shown if failure is not first))
         command = self._command(first, name)
@@ -161,16 +130,21 @@ class Exploring:
             remedy=remedy,
             example=self.examples,
             attempts=attempts,
-            scenario=file.read_text("utf-8"),
+            scenario=to_yaml(document),
             command=command,
             ours=self._is_ours(scenario, first),
         )
         self.findings.append(finding)
 
+    def _not_again(self, name: str, failure: Failure, document: Document) -> None:
+        """Keep what was seen and could not be seen again; nobody is accused of it."""
+        said = f"{failure.what} [{failure.path}] failed once and not again: {failure.message}"
+        self.unsteady.append(Unsteady(file=str(self._write(name, document, [said])), failure=failure))
+
     def _in_words(self, failure: Failure) -> tuple[str, str]:
         if failure.kind == "difference":
             return kind_of_difference(failure.what).title, _MEANT
-        requirement = self._judged[failure.what]
+        requirement = self._requirements[failure.what]
         return requirement.title, requirement.remedy
 
     def _command(self, failure: Failure, name: str) -> str:
@@ -196,5 +170,5 @@ class Exploring:
         control = self._control
         if control is None or failure.kind == "difference":
             return False
-        able = not lacking_for(scenario, control.subject.claims(), control.subject.operations)
-        return able and control.shows(scenario, failure)
+        lacking = lacking_for(scenario, control.subject.claims(), control.subject.operations)
+        return not lacking and control.shows(scenario, failure)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
-from ..scenarios.strategies import Document, parts_of
+from ..scenarios.documents import Document, parts_of
 from .simpler import shorter, simpler
 
 Place = tuple[str | int, ...]
 Kind = Literal["text", "pieces", "thinking", "call", "result", "tool"]
 
 PLAIN: Final = "Yes."
+"""What a text becomes that does not matter."""
 
 
 def plainer(document: Document) -> Iterator[Document]:

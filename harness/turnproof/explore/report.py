@@ -29,11 +29,17 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     ours: bool = False
 
 
+class Unsteady(msgspec.Struct, frozen=True, kw_only=True):
+    """A failure that was seen once and not again, and the file of its scenario. Nobody is accused of it."""
+
+    file: str
+    failure: Failure
+
+
 class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     """What was tried and what came of it.
 
     `examples` counts the scenarios that were tried, `runs` also those that served to make findings smaller.
-    `unsteady` are failures that were seen once and not again: nobody is accused of them.
     """
 
     schema: str = "turnproof.explore/1"
@@ -43,7 +49,7 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     duration_s: float
     findings: tuple[Finding, ...] = ()
-    unsteady: tuple[Failure, ...] = ()
+    unsteady: tuple[Unsteady, ...] = ()
     interrupted: bool = False
 
     @property

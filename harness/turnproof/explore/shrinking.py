@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Final
 
-from ..scenarios.strategies import Document
+from ..scenarios.documents import Document
 from .smaller import PASSES
 
 MOST_ATTEMPTS: Final = 300

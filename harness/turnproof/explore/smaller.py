@@ -6,18 +6,17 @@ turn is needs far fewer of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from ..scenarios.strategies import Document, Round, calls_of, events, parts_of, running
-from .plainer import plainer
-
-Turn = dict[str, Any]
+from ..scenarios.documents import Document, Round, Turn, calls_of, events, parts_of, running
+from .plainer import PLAIN, plainer
 
 _ALWAYS: Final = "usage:1"
 """An event that every answer has."""
 
-_BARE: Final[Turn] = {"user": "Yes.", "model": [["Yes."]]}
+_BARE: Final[Turn] = {"user": PLAIN, "model": [[PLAIN]]}
 
 _HAPPENINGS: Final = (
     ("cancel", "faults", "error"), ("cancel",), ("faults", "error"), ("before", "revert"), ("before",), ("revert",),
@@ -45,12 +44,9 @@ def fewer_settings(document: Document) -> Iterator[Document]:
             yield _without(document, key)
     if "options" in document:
         yield _without_thinking(document)
-    if len(document["modes"]) > 1:
-        yield from ({**document, "modes": [mode]} for mode in document["modes"])
+    yield from ({**document, "modes": modes} for modes in _without_one(document.get("modes", [])))
     for key in ("given", "probes", "tools"):
-        whole = document.get(key, [])
-        if len(whole) > 1:
-            yield from ({**document, key: whole[:n] + whole[n + 1 :]} for n in range(len(whole)))
+        yield from ({**document, key: rest} for rest in _without_one(document.get(key, [])))
 
 
 def _without_thinking(document: Document) -> Document:
@@ -65,40 +61,50 @@ def _without_thinking(document: Document) -> Document:
 # -- one turn -----------------------------------------------------------------------------------------------
 
 
-def fewer_happenings(document: Document) -> Iterator[Document]:
-    """Without what is done ahead of a turn, or goes wrong in it."""
-    for number, turn in enumerate(document["turns"]):
-        for keys in _HAPPENINGS:
-            if all(key in turn for key in keys[:1]):
-                yield _with_turn(document, number, _completed(_without(turn, *keys)))
-        before = turn.get("before", [])
-        if len(before) > 1:
-            for action in range(len(before)):
-                yield _with_turn(document, number, {**turn, "before": before[:action] + before[action + 1 :]})
-        if "by" in turn.get("cancel", ()):
-            yield _with_turn(document, number, {**turn, "cancel": _without(turn["cancel"], "by")})
+def _in_each_turn(smaller: Callable[[Turn], Iterator[Turn]]) -> Callable[[Document], Iterator[Document]]:
+    """Ways to make a turn smaller, in every turn."""
+
+    def apply(document: Document) -> Iterator[Document]:
+        for number, turn in enumerate(document["turns"]):
+            yield from (_with_turn(document, number, one) for one in smaller(turn))
+
+    return apply
 
 
-def fewer_answers(document: Document) -> Iterator[Document]:
-    """Without a round of a turn, a part of an answer, or the way in which it ends."""
-    for number, turn in enumerate(document["turns"]):
-        model = turn["model"]
-        for place in range(len(model) - 1):
-            yield _with_turn(document, number, _without_round(turn, place))
-        for place, answer in enumerate(model):
-            for smaller in _smaller_answers(answer):
-                yield _with_turn(document, number, {**turn, "model": [*model[:place], smaller, *model[place + 1 :]]})
+def fewer_happenings(turn: Turn) -> Iterator[Turn]:
+    """Without what is done ahead of it, or goes wrong in it."""
+    for keys in _HAPPENINGS:
+        if keys[0] in turn:
+            yield _completed(_without(turn, *keys))
+    before = turn.get("before", [])
+    yield from ({**turn, "before": rest} for rest in _without_one(before))
+    if "by" in turn.get("cancel", ()):
+        yield {**turn, "cancel": _without(turn["cancel"], "by")}
+
+
+def fewer_answers(turn: Turn) -> Iterator[Turn]:
+    """Without a round, a part of an answer or of what the user says, or the way in which an answer ends."""
+    model = turn["model"]
+    yield from (_without_round(turn, place) for place in range(len(model) - 1))
+    for place, answer in enumerate(model):
+        for smaller in _smaller_answers(answer):
+            yield {**turn, "model": [*model[:place], smaller, *model[place + 1 :]]}
+    if isinstance(turn["user"], list):
+        yield {**turn, "user": PLAIN}
+        yield from ({**turn, "user": rest} for rest in _without_one(turn["user"]))
 
 
 def _smaller_answers(answer: Round) -> Iterator[Round]:
+    """Never nothing at all: an empty answer is less of a conversation, and not a plainer one."""
     parts = parts_of(answer)
-    fewer = [[*parts[:place], *parts[place + 1 :]] for place in range(len(parts))]
+    if answer != [PLAIN]:
+        yield [PLAIN]
     if not isinstance(answer, dict):
-        yield from fewer
+        yield from _without_one(parts)
         return
     yield list(parts)
     yield from (_without(answer, key) for key in ("finish", "usage") if key in answer and len(answer) > 2)
-    yield from ({**answer, "parts": rest} for rest in fewer)
+    yield from ({**answer, "parts": rest} for rest in _without_one(parts))
 
 
 def _without_round(turn: Turn, place: int) -> Turn:
@@ -116,7 +122,7 @@ def _without_round(turn: Turn, place: int) -> Turn:
 def _completed(turn: Turn) -> Turn:
     """The turn with an answer to its last calls, where nothing cuts it off any more."""
     goes_on = calls_of(turn["model"][-1]) and "cancel" not in turn and "error" not in turn
-    return {**turn, "model": [*turn["model"], ["Yes."]]} if goes_on else turn
+    return {**turn, "model": [*turn["model"], [PLAIN]]} if goes_on else turn
 
 
 # -- what makes sense ---------------------------------------------------------------------------------------
@@ -139,6 +145,8 @@ def _fits(turn: Turn, *, thinking: bool) -> bool:
             return False
         if thinking and calls_of(answer) and not _is_thought(parts[0]):
             return False  # a service refuses to go on from calls that nobody has thought about
+    if "response_schema" in turn and not calls_of(turn["model"][-1]) and not _is_json(turn["model"][-1]):
+        return False
     return all(_comes_true(turn, turn[key]) for key in ("cancel", "faults") if isinstance(turn.get(key), dict))
 
 
@@ -153,6 +161,14 @@ def _comes_true(turn: Turn, happening: dict[str, Any]) -> bool:
     return happening.get("after", _ALWAYS) in (*events(answer), _ALWAYS)
 
 
+def _is_json(answer: Round) -> bool:
+    texts = [part if isinstance(part, str) else "".join(part.get("text", ())) for part in parts_of(answer)]
+    try:
+        return isinstance(json.loads("".join(texts)), dict)
+    except ValueError:
+        return False
+
+
 def _is_thought(part: Any) -> bool:
     return isinstance(part, dict) and ("thinking" in part or "redacted" in part)
 
@@ -165,9 +181,20 @@ def _with_turn(document: Document, number: int, turn: Turn) -> Document:
     return {**document, "turns": [*document["turns"][:number], tidy, *document["turns"][number + 1 :]]}
 
 
+def _without_one(items: Sequence[Any]) -> Iterator[list[Any]]:
+    """The items without each of them in turn; nothing of a single one, which would leave none."""
+    places = range(len(items)) if len(items) > 1 else ()
+    return ([*items[:place], *items[place + 1 :]] for place in places)
+
+
 def _without(mapping: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {key: value for key, value in mapping.items() if key not in keys}
 
 
-PASSES: Final = tuple(map(_sensible, (fewer_turns, fewer_happenings, fewer_settings, fewer_answers, plainer)))
+PASSES: Final = tuple(
+    map(
+        _sensible,
+        (fewer_turns, _in_each_turn(fewer_happenings), fewer_settings, _in_each_turn(fewer_answers), plainer),
+    )
+)
 """All ways, in the order in which they are best tried."""

@@ -19,9 +19,10 @@ def print_exploration(found: Exploration, file: TextIO) -> None:
     console = console_for(file)
     for finding in found.findings:
         _finding(console, finding)
-    for failure in found.unsteady:
-        said = f"{failure.what} [{failure.path}] failed once and not again: {failure.message}"
+    for once in found.unsteady:
+        said = f"{_name(once.failure)} [{once.failure.path}] failed once and not again: {once.failure.message}"
         console.print(Text(one_line(f"? unsteady {said}"), style="yellow"))
+        console.print(Text(f"  {printable(once.file)}", style="dim"), soft_wrap=True)
     console.print(Text(_summary(found), style="bold"))
 
 

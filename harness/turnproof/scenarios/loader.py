@@ -125,6 +125,7 @@ def _read(spot: Spot, name: str) -> Scenario:
 
 
 def _scenario(spot: Spot, name: str) -> Scenario:
+    title = spot.at("title").word("a title")
     tools = _tools(spot)
     results = dict(scripts.members("results by tool")) if (scripts := spot.get("results")) else {}
     before = GivenReader(tools, results)
@@ -134,7 +135,7 @@ def _scenario(spot: Spot, name: str) -> Scenario:
     cache, keep, system = (spot.get(key) for key in ("cache", "keep_turns", "system"))
     scenario = Scenario(
         name=name,
-        title=spot.at("title").word("a title"),
+        title=title,
         turns=turns,
         system=system.text() if system else None,
         tools=tools,

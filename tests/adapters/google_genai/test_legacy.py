@@ -252,8 +252,8 @@ def test_tools_come_back_under_their_own_names() -> None:
 def test_a_tool_that_is_offered_no_more_keeps_its_name_in_the_history() -> None:
     results = Message.tool(ToolResult("a", TOOLS[0].name, 1))
     talk = Talk()
-    talk.provider.create_session(None, None, [Message.model(FunctionCall("a", TOOLS[0].name)), results])
-    called, answered = talk.provider.get_history()
+    talk.provider.create_session(None, None, [FIRST, Message.model(FunctionCall("a", TOOLS[0].name)), results])
+    _, called, answered = talk.provider.get_history()
     assert called.calls[0].name == answered.results[0].name == TOOLS[0].name
 
 

@@ -13,9 +13,7 @@ anybody can read, change and run, and the loader's own rules say whether it make
 choice, so that hypothesis shrinks towards one turn with a short text.
 """
 
-from ._answers import Round
-from ._documents import Document, documents, scenarios
-from ._happenings import calls_of, events, parts_of, running
+from ._documents import documents, scenarios
 from ._means import Means
 
-__all__ = ["Document", "Means", "Round", "calls_of", "documents", "events", "parts_of", "running", "scenarios"]
+__all__ = ["Means", "documents", "scenarios"]

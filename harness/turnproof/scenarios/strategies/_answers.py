@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from ..documents import Part, Round
 from ._means import Setting, often, seldom, weighted
 from ._payloads import ARGUMENTS, argument_pieces
 from ._texts import BLANKS, pieces, texts
 from ._tools import UNKNOWN
-
-Part = Any
-"""A part of an answer, as a scenario file says it."""
-
-Round = Any
-"""One answer of the model: a list of parts, or a mapping with `parts` and how it ends."""
 
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",
@@ -49,11 +43,6 @@ def rounds(draw: st.DrawFn, setting: Setting) -> list[Round]:
     if not count and draw(seldom(25)):
         found = [{"parts": draw(_visible()), "finish": "paused"}]
     return [*found, draw(_ending(setting))]
-
-
-def pauses(answers: Sequence[Round]) -> bool:
-    """Whether the service pauses in one of these answers."""
-    return any(isinstance(answer, dict) and answer.get("finish") == "paused" for answer in answers)
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from ..documents import Document
 from ..loader import from_data
 from ..model import Scenario
 from ._answers import earlier
@@ -15,9 +16,6 @@ from ._means import Means, Mode, Setting, often, seldom, weighted
 from ._texts import texts
 from ._tools import declarations
 from ._turns import scripted, turns
-
-Document = dict[str, Any]
-"""The data of a scenario's file."""
 
 _PROBES: Final = st.lists(st.sampled_from(("fresh", "reversed", "threads")), min_size=1, max_size=3, unique=True)
 

@@ -8,45 +8,13 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from .._consistency import ATTEMPTS
-from ._answers import Round
+from ..documents import Round, events, running
 from ._means import Setting, weighted
 
 _PASSING: Final = (429, 500, 502, 503, 529)
 _LASTING: Final = {400: "InvalidRequestError", 401: "AuthenticationError", 403: "AuthenticationError",
                    404: "InvalidRequestError", 422: "InvalidRequestError"}  # fmt: skip
 _HARMLESS: Final = ("split", "drip", "comment")
-
-
-def parts_of(answer: Round) -> Sequence[Any]:
-    """The parts of an answer."""
-    parts: Sequence[Any] = answer["parts"] if isinstance(answer, dict) else answer
-    return parts
-
-
-def calls_of(answer: Round) -> list[dict[str, Any]]:
-    """The whole calls of an answer."""
-    return [part for part in parts_of(answer) if isinstance(part, dict) and "call" in part and "broken" not in part]
-
-
-def running(answer: Round) -> list[dict[str, Any]]:
-    """Those of the calls for which there is a tool that runs."""
-    return [call for call in calls_of(answer) if "unknown" not in call]
-
-
-def events(answer: Round) -> list[str]:
-    """The events of a streamed answer that are there for certain, by the names that cancels and faults wait for."""
-    counts = {"text": 0, "thinking": 0, "args": 0, "call": len(calls_of(answer))}
-    for part in parts_of(answer):
-        match part:
-            case str():
-                counts["text"] += bool(part)
-            case {"text": said}:
-                counts["text"] += len(said)
-            case {"thinking": [*thought]}:
-                counts["thinking"] += len(thought)
-            case {"call": _, "pieces": [*cut]} if "broken" not in part:  # which not every API has
-                counts["args"] += sum(map(bool, cut))
-    return ["start:1", *(f"{kind}:{n}" for kind, most in counts.items() for n in range(1, most + 1))]
 
 
 @st.composite

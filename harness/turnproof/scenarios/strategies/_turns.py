@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
+from ..documents import Round, pauses, running
 from ..model import NEEDED, Action
-from ._answers import SCHEMA, STRUCTURED, Round, pauses, rounds
-from ._happenings import cancelled, disturbed, running
+from ._answers import SCHEMA, STRUCTURED, rounds
+from ._happenings import cancelled, disturbed
 from ._means import Setting, seldom, weighted
 from ._payloads import results
 from ._texts import texts

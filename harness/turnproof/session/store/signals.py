@@ -7,20 +7,32 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
+from typing import Final, NoReturn
+
+_HELD_BACK: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Holds Ctrl-C and the like back until the block is left. Only the main thread is ever interrupted by one."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "pthread_sigmask"):
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    came: dict[int, None] = {}
+
+    def note(number: int, frame: FrameType | None) -> None:
+        came[number] = None
+
+    # Not by the thread's signal mask: another thread would take the signal, and Python's handler run here all the same.
+    # A handler that Python has not installed, and so could not put back, is left alone.
+    before = {number: signal.signal(number, note) for number in _HELD_BACK if signal.getsignal(number) is not None}
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 @contextmanager

@@ -1,0 +1,75 @@
+"""The emulated service without a socket: it reads and judges requests, and answers what it finds nothing wrong with."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx2
+
+from turnproof.dialects import dialect
+from turnproof.dialects.base import Call, HttpRequest, Refusal, World
+from turnproof.emulator.responders import EchoResponder
+from turnproof.emulator.run import CANARY_KEY, Exchange, ServerRun
+from turnproof.provider import Binding, Endpoint, Path
+from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
+from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
+
+BINDINGS = {"anthropic": ANTHROPIC, "google_genai": GOOGLE}
+
+
+class Service:
+    """What one adapter talks to. `calls` are the requests as they are read, `refusals` what is said to some of them."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.binding: Binding = BINDINGS[name]
+        self.dialect = dialect(self.binding.dialect)
+        self.requests = 0
+        self.calls: list[Call] = []
+        self.refusals: list[Refusal] = []
+        world = World(frozenset({CANARY_KEY}), self.dialect.models, clock=lambda: 0.0)
+        self._run = ServerRun("r", self.dialect, world, EchoResponder(), "seed", self.dialect.new_cache())
+        self._opened: dict[Path, Any] = {}
+
+    def forget(self) -> Service:
+        """Begin anew: nothing was asked yet."""
+        self.requests, self.calls, self.refusals = 0, [], []
+        return self
+
+    def open(self, path: Path) -> Any:
+        """The adapter's provider of a path, talking to this service; one for all conversations."""
+        if path not in self._opened:
+            opener = self.binding.opener(path)
+            assert opener is not None
+            options = {"transport": httpx2.MockTransport(self._answer)}
+            self._opened[path] = opener(Endpoint("http://example.invalid", CANARY_KEY, self.binding.model, options))
+        return self._opened[path]
+
+    def _answer(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests += 1
+        http = HttpRequest(
+            request.method,
+            request.url.path,
+            dict(request.url.params),
+            {key.lower(): value for key, value in request.headers.items()},
+            request.content,
+        )
+        call = self.dialect.parse(http, self._run.world)
+        if isinstance(call, Refusal):
+            return self._refused(call)
+        self.calls.append(call)
+        wrong = [each for each in self.dialect.validate(http, call, self._run.world) if each.enforced]
+        if wrong:
+            return self._refused(wrong[0])
+        exchange = Exchange(self.requests, http, call=call)
+        return _response(asyncio.run(self._run.responder.answer(self._run, exchange, call)))
+
+    def _refused(self, refusal: Refusal) -> httpx2.Response:
+        self.refusals.append(refusal)
+        return _response(self.dialect.render_refusal(refusal, "seed"))
+
+
+def _response(rendered: Any) -> httpx2.Response:
+    body = b"".join(event.data for event in rendered.events)
+    return httpx2.Response(rendered.status, headers=dict(rendered.headers), content=body)

@@ -1,0 +1,197 @@
+"""What is no message, no part or no JSON: refused where it is made, with the place, and never a crash further on."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from session.fakes import FakeStateless
+
+from turnproof.errors import PayloadError, TurnproofError
+from turnproof.messages import (
+    MAX_BITS,
+    MAX_DEPTH,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+    dump_messages,
+    load_messages,
+)
+from turnproof.session import Session
+
+wrong: Any = lambda value: value  # noqa: E731 (what no type checker would let through)
+
+REFUSED: list[tuple[Callable[[], object], str]] = [
+    (lambda: Text(wrong(5)), "$.text"),
+    (lambda: Text(wrong(None)), "$.text"),
+    (lambda: Text("hi", provider_data=wrong({"signature": "x"})), "$.provider_data"),
+    (lambda: Text("hi", cache=wrong(True)), "$.cache"),
+    (lambda: Thought(wrong(b"hm")), "$.text"),
+    (lambda: FunctionCall(wrong(1), "read"), "$.id"),
+    (lambda: FunctionCall("c1", wrong(None)), "$.name"),
+    (lambda: FunctionCall("c1", "read", wrong([1])), "$.args"),
+    (lambda: ToolResult(wrong(None), "read"), "$.call_id"),
+    (lambda: ToolResult("c1", "read", is_error=wrong("no")), "$.is_error"),
+    (lambda: ToolResult("c1", "read", attachments=wrong("png")), "$.attachments"),
+    (lambda: ToolResult("c1", "read", attachments=wrong([Text("x")])), "$.attachments[0]"),
+    (lambda: InlineData(wrong(None), b""), "$.mime_type"),
+    (lambda: InlineData("image/png", wrong("data")), "$.data"),
+    (lambda: FileRef("image/png", wrong(None)), "$.uri"),
+    (lambda: ExecutableCode("PYTHON", wrong(1)), "$.code"),
+    (lambda: Opaque("d", "k", wrong([])), "$.data"),
+    (lambda: ProviderData("d", wrong(None), {}), "$.model"),
+    (lambda: ProviderData("d", "m", wrong(None)), "$.data"),
+    (lambda: ToolSchema(wrong(None)), "$.name"),
+    (lambda: ToolSchema("read", "d", wrong([])), "$.parameters"),
+    (lambda: Message(wrong("assistant"), ()), "$.role"),
+    (lambda: Message("user", wrong("hi")), "$.parts"),
+    (lambda: Message("user", wrong(None)), "$.parts"),
+    (lambda: Message("user", (Text("a"), wrong("b"))), "$.parts[1]"),
+    (lambda: Message("user", wrong([{"text": "hi"}])), "$.parts[0]"),
+    (lambda: Message.user(wrong(5)), "$.parts[0]"),
+    (lambda: Message("user", (), wrong(7)), "$.message_id"),
+]
+
+
+@pytest.mark.parametrize(("make", "path"), REFUSED, ids=[f"{n}: {path}" for n, (_, path) in enumerate(REFUSED)])
+def test_a_field_of_another_type_is_refused_with_its_path(make: Callable[[], object], path: str) -> None:
+    with pytest.raises(PayloadError) as refusal:
+        make()
+    assert refusal.value.path == path
+    assert "got" in refusal.value.reason
+
+
+def test_parts_in_a_list_become_a_tuple_that_nobody_else_holds() -> None:
+    parts = [Text("hi")]
+    message = Message("user", wrong(parts))
+    parts.append(Text("there"))
+    assert message.parts == (Text("hi"),)
+
+
+class Name(str):
+    pass
+
+
+class Colour(enum.StrEnum):
+    RED = "red"
+
+
+class Count(int):
+    pass
+
+
+class Share(float):
+    pass
+
+
+def test_what_is_nearly_a_json_value_becomes_one_and_can_be_written() -> None:
+    args = {Name("a"): Name("x"), "b": Colour.RED, "c": Count(3), "d": Share(0.5), "e": (1, 2), Colour.RED: True}
+    message = Message.model(Text(Name("hi")), FunctionCall(Name("c1"), Colour.RED, args))
+    (read,) = load_messages(dump_messages([message]))
+    assert read.parts == message.parts
+    assert {type(key) for key in message.calls[0].args} == {str}
+    assert [type(value) for value in list(message.calls[0].args.values())[:4]] == [str, str, int, float]
+
+
+def nested(depth: int) -> Any:
+    value: Any = 1
+    for n in range(depth):
+        value = {"a": value} if n % 2 else [value]
+    return value
+
+
+def test_a_payload_at_its_deepest_goes_through_text_and_back() -> None:
+    message = Message.tool(ToolResult("c1", "read", nested(MAX_DEPTH)))
+    assert load_messages(dump_messages([message]))[0].parts == message.parts
+    assert repr(message)
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 100_000])
+def test_a_payload_nested_deeper_is_refused_with_a_path_of_bearable_length(depth: int) -> None:
+    with pytest.raises(PayloadError, match="nested deeper") as refusal:
+        ToolResult("c1", "read", nested(depth))
+    assert refusal.value.path.startswith("$.result[0]" if depth % 2 else "$.result.a")
+    assert len(str(refusal.value)) < 400
+
+
+def test_wrapping_what_is_frozen_already_does_not_get_around_the_limit() -> None:
+    deepest = ToolResult("c1", "read", nested(MAX_DEPTH)).result
+    assert ToolResult("c1", "read", deepest).result is deepest
+    with pytest.raises(PayloadError, match="nested deeper"):
+        ToolResult("c1", "read", {"inner": deepest})
+
+
+UNWRITABLE = {
+    "inf": float("inf"),
+    "-inf": -float("inf"),
+    "nan": float("nan"),
+    "long": 1 << MAX_BITS,
+    "-long": -(10**5000),
+}
+
+
+@pytest.mark.parametrize("number", UNWRITABLE.values(), ids=UNWRITABLE)
+def test_a_number_that_json_cannot_carry_is_refused(number: Any) -> None:
+    with pytest.raises(PayloadError) as refusal:
+        FunctionCall("c1", "read", {"x": [0, number]})
+    assert refusal.value.path == "$.args.x[1]"
+
+
+def test_the_longest_number_goes_through_text_and_back() -> None:
+    message = Message.tool(ToolResult("c1", "read", (1 << MAX_BITS) - 1))
+    assert load_messages(dump_messages([message]))[0].parts == message.parts
+
+
+# -- from elsewhere -------------------------------------------------------------------------------------------
+
+
+def saved(**message: Any) -> str:
+    """A saved session of one message that is not as it should be."""
+    session = Session(FakeStateless())
+    session.reset([Message("user", (Text("hi"),), "m1")])
+    state = json.loads(session.save())
+    state["messages"][0] |= message
+    return json.dumps(state)
+
+
+@pytest.mark.parametrize(
+    ("damage", "where"),
+    [
+        ({"role": "assistant"}, "$.messages[0].role"),
+        ({"parts": [{"part": "hologram", "text": "x"}]}, "$.messages[0].parts[0]"),
+        ({"parts": [{"part": "text"}]}, "$.messages[0].parts[0]"),
+        ({"parts": [{"part": "text", "text": 5}]}, "$.messages[0].parts[0].text"),
+        ({"parts": "hi"}, "$.messages[0].parts"),
+        ({"message_id": None}, "$.messages[0].message_id"),
+    ],
+    ids=["role", "kind of part", "no text", "number as text", "parts as text", "no id"],
+)
+def test_a_saved_session_with_something_unknown_in_it_is_refused_and_changes_nothing(
+    damage: dict[str, Any], where: str
+) -> None:
+    session = Session(FakeStateless())
+    session.reset([Message.user("kept")])
+    with pytest.raises(TurnproofError) as refusal:
+        session.restore(saved(**damage))
+    assert where in str(refusal.value)
+    assert [message.text for message in session.history.messages] == ["kept"]
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"format":' * 100_000, "\ud800", "\0", "", "null", "[]", "1e400"])
+def test_text_that_is_no_saved_session_is_refused_whatever_it_is(text: str) -> None:
+    session = Session(FakeStateless())
+    session.reset([Message.user("kept")])
+    with pytest.raises(TurnproofError):
+        session.restore(text)
+    assert [message.text for message in session.history.messages] == ["kept"]
