@@ -58,7 +58,8 @@ class Survey:
 class Scene:
     """One scenario of the unchanged adapter: what was seen, where something was compared, and the lines it came by.
 
-    `depth` is that of a certification that runs it; `modules` is all that was imported by the end of it, `seconds` the time that it took of the processor.
+    `depth` is that of a certification that runs it; `modules` is all that was imported by the end of it, `seconds` the
+    time that it took of the processor.
     """
 
     depth: str
@@ -106,8 +107,8 @@ class Fate(StrEnum):
 class Outcome:
     """What became of a mutant: by which requirement, on which path, in which scenario, and what was said of it.
 
-    `depth` is that of the certification that it takes. `by` is empty where it survived; `import`, `check` or `process` where the adapter could not be imported, a check
-    fell over, or the process died, which ends a certification as well.
+    `depth` is that of the certification that it takes. `by` is empty where it survived; `import`, `check` or `process`
+    where the adapter could not be imported, a check fell over, or the process died, which ends a certification as well.
     """
 
     fate: Fate

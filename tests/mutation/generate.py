@@ -141,7 +141,8 @@ def _moves_arguments(old: cst.CSTNode, new: cst.CSTNode) -> bool:
     neighbour, which fails as a rule, and says little where it does not."""
     if not isinstance(old, cst.Call) or not isinstance(new, cst.Call) or len(new.args) == len(old.args):
         return False
-    place = next((at for at, (one, other) in enumerate(zip(old.args, new.args)) if one is not other), len(new.args))
+    pairs = enumerate(zip(old.args, new.args, strict=False))
+    place = next((at for at, (one, other) in pairs if one is not other), len(new.args))
     return any(argument.keyword is None and not argument.star for argument in old.args[place + 1 :])
 
 

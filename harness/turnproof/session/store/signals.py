@@ -31,8 +31,8 @@ def uninterrupted() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        for number in came:
-            signal.raise_signal(number)
+        for held_back in came:
+            signal.raise_signal(held_back)
 
 
 @contextmanager
