@@ -66,7 +66,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typecheck(session: nox.Session) -> None:
     """Check the types, strictly."""
-    session.install("-e", ".[all,pydantic-ai,vcr]", *group("typecheck"))
+    session.install("-e", ".[all,explore,pydantic-ai,vcr]", *group("typecheck"))
     session.run("mypy", *session.posargs)
 
 
