@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import msgspec
 
 from turnproof.messages import JSON, FinishReason
@@ -20,20 +23,38 @@ def schema_is_on_the_wire(view: View) -> Findings:
         schema = request.call.began.response_schema
         if schema is None:
             continue
-        wanted = set(schema.get("properties", ()))
-        if _has_schema(request.exchange.body, wanted):
+        if _has_schema(request.exchange.body, schema):
             yield "schemas"
         else:
-            yield violated(f"{request.where}: a schema with {sorted(wanted)} was given, and is nowhere in the request")
+            wanted = sorted(schema.get("properties", ()))
+            yield violated(f"{request.where}: the schema with {wanted} is nowhere in the request, or not as a whole")
 
 
-def _has_schema(value: JSON, wanted: set[str]) -> bool:
+def _has_schema(value: JSON, wanted: Mapping[str, Any]) -> bool:
     if isinstance(value, dict):
-        found = value.get("properties")
-        if isinstance(found, dict) and wanted <= set(found):
+        if isinstance(value.get("properties"), dict) and _keeps(value, wanted):
             return True
         return any(_has_schema(item, wanted) for item in value.values())
     return isinstance(value, list) and any(_has_schema(item, wanted) for item in value)
+
+
+def _keeps(sent: Any, wanted: Any) -> bool:
+    """Whether all properties are there, as deep as one can see, and those that have to be given still have to be.
+
+    An API has its own spelling of types, objects may be closed, and what is inside may be written somewhere else.
+    """
+    if not isinstance(wanted, Mapping):
+        return True
+    if not isinstance(sent, dict):
+        return False
+    properties, required = sent.get("properties"), sent.get("required")
+    if isinstance(properties, dict):
+        named = wanted.get("properties", {}).items()
+        if not all(name in properties and _keeps(properties[name], inner) for name, inner in named):
+            return False
+    if isinstance(required, list) and not all(name in required for name in wanted.get("required", ())):
+        return False
+    return "items" not in sent or _keeps(sent["items"], wanted.get("items"))
 
 
 @check(

@@ -93,6 +93,8 @@ RIGHT: tuple[Case, ...] = (
     Case("merged-users", [ASKED, THANKS], [wire_user("How moist is bed 3?", "Thanks")], allows="merged-roles"),
     Case("contents-of-each-chunk", [ASKED, model("41", Text(" %")), THANKS],
          [WIRE_ASKED, wire_model("41"), wire_model(" %"), WIRE_THANKS], allows="merged-roles"),
+    Case("a-blank-chunk-at-the-end", [ASKED, model("41 %\n"), THANKS],
+         [WIRE_ASKED, wire_model("41 %"), wire_model("\n"), WIRE_THANKS], allows="merged-roles"),
     Case("merged-results-and-text", [*HELD_LOOP, THANKS], [*WIRE_LOOP[:2], wire_user(result(), "Thanks")],
          allows="merged-roles"),
     Case("results-moved-to-the-front", [*HELD_LOOP[:2], user("While you look:"), HELD_LOOP[2]],

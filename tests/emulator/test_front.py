@@ -130,6 +130,28 @@ def test_stopping_twice_is_harmless() -> None:
     server.stop()
 
 
+@pytest.mark.parametrize("kind", ["truncate", "no-end", "reset", "error-event"])
+def test_a_fault_behind_the_head_leaves_nothing_of_the_answer(server: EmulatorServer, kind: FaultKind) -> None:
+    """Where an API begins without an event of its own, its start is when the head is out."""
+    run = server.open_run(dialect("gemini"), ScriptResponder(), seed="front")
+    run.arm(0, turn(Fault(kind, after="start:1", status=529)))
+    host, port = server.url.removeprefix("http://").split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    asked = json.dumps({"contents": [{"role": "user", "parts": [{"text": "How is bed 3?"}]}]})
+    path = f"/run/{run.id}/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse"
+    connection.request("POST", path, asked, {"x-goog-api-key": CANARY_KEY})
+    try:
+        arrived = connection.getresponse().read()
+    except (http.client.HTTPException, ConnectionError) as error:
+        arrived = getattr(error, "partial", b"")
+    finally:
+        connection.close()
+        server.close_run(run)
+    assert b"Bed 3" not in arrived
+    assert run.exchanges[0].done.wait(5)
+    assert (run.exchanges[0].status, run.exchanges[0].ended) == (200, "cut-by-us")
+
+
 @pytest.mark.parametrize(
     ("kind", "index", "after", "end", "ended"),
     [

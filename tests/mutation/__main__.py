@@ -65,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
     parser.add_argument("--adapter", action="append", help="judge by this adapter only (repeatable)")
     parser.add_argument("--file", action="append", default=[], help="a file by its name, or a pattern (repeatable)")
-    parser.add_argument("--depth", choices=("quick", "full"), default="full", help="of the certification")
+    parser.add_argument("--depth", choices=("quick", "full"), default="quick", help="of the certification")
     parser.add_argument("--sample", type=int, help="run so many mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of the random order in which mutants are run")
     parser.add_argument("--minutes", type=float, help="begin no other mutant after so many minutes")

@@ -39,7 +39,7 @@ class MutationRun:
         folder: Path,
         adapters: Sequence[str],
         *,
-        depth: str = "full",
+        depth: str = "quick",
         jobs: int = 2,
         only: Sequence[str] = (),
         told: Callable[[str], None] = lambda what: None,

@@ -106,6 +106,9 @@ def sent(tool: ToolSchema, name: str) -> ToolSchema:
         ([ToolSchema("read"), ToolSchema("write")], [ToolSchema("read")], {"read": "read"}),
         ([ToolSchema("größe der beete")], [ToolSchema("gr_e_der_beete")], {"größe der beete": "gr_e_der_beete"}),
         ([ToolSchema("forecast")], [ToolSchema("final_result", "The answer")], {}),
+        ([ToolSchema("a.b")], [ToolSchema("a_b-xab1f84b1e7")], {"a.b": "a_b-xab1f84b1e7"}),
+        ([ToolSchema("x" * 70)], [ToolSchema("x" * 52 + "-x814f141557")], {"x" * 70: "x" * 52 + "-x814f141557"}),
+        ([ToolSchema("read")], [ToolSchema("write")], {}),
     ],
 )
 def test_wire_names_are_found_by_what_the_tools_are(

@@ -81,11 +81,12 @@ class Gathering:
             case "operation-ended":
                 self._take_unclaimed()
             case "call-begins":
-                self._since = self._run.begin_call()
-                # What was asked since the last call belongs to none: a managed cache made in between, say.
+                # What was asked since the last call belongs to none: a managed cache made in between, say. A client may
+                # have its answer before the server has noted that it wrote it, so the server is waited for here, too.
                 self._call = -1
-                self._events.extend(self._wire(self._run.exchanges[self._taken : self._since]))
-                self._taken = self._since
+                self._events.extend(self._wire(asked := self._run.end_call(self._taken)))
+                self._run.begin_call()
+                self._since = self._taken = self._taken + len(asked)
                 self._call = payload[0]
                 self._insert_at = len(self._events)
             case "call-ended":

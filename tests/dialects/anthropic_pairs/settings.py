@@ -37,6 +37,38 @@ _AGAINST_WARM_UP: dict[str, Json] = {
     "tool_choice": _FORCED,
     "output_config.format": {"output_config": {"format": {"type": "json_schema", "schema": {}}}},
 }
+_CLOSED: Json = {"type": "object", "properties": {"bed": {"type": "string"}}, "additionalProperties": False}
+_OPEN: Json = {"type": "object", "properties": {"bed": {"type": "string"}}}
+_SCHEMA: Json = {"type": "json_schema", "schema": _CLOSED}
+_OPEN_SCHEMA = "schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
+_FORMATS: list[tuple[str, str, Json, str, Json]] = [
+    ("missing-field", "format-type", {"schema": _CLOSED}, "type: Field required", _SCHEMA),
+    ("missing-field", "format-schema", {"type": "json_schema"}, "schema: Field required", _SCHEMA),
+    ("output-format", "", {"type": "json", "schema": _CLOSED}, "type: Input should be 'json_schema'", _SCHEMA),
+    *[
+        (
+            "open-schema",
+            variant,
+            _SCHEMA | {"schema": around(_OPEN)},
+            _OPEN_SCHEMA,
+            _SCHEMA | {"schema": around(_CLOSED)},
+        )
+        for variant, around in {
+            "outermost": lambda schema: schema,
+            "property": lambda schema: _CLOSED | {"properties": {"bed": schema}},
+            "item": lambda schema: {"type": "array", "items": schema},
+            "choice": lambda schema: {"anyOf": [{"type": "null"}, schema]},
+            "definition": lambda schema: {"$ref": "#/$defs/bed", "$defs": {"bed": schema}},
+        }.items()
+    ],
+    (
+        "open-schema",
+        "said-so",
+        _SCHEMA | {"schema": _CLOSED | {"additionalProperties": True}},
+        _OPEN_SCHEMA,
+        _SCHEMA | {"schema": {"type": "array", "items": {"type": "string"}}},
+    ),
+]
 
 
 def settings() -> list[Pair]:
@@ -54,6 +86,16 @@ def settings() -> list[Pair]:
             "This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium.",
             ask(model="claude-sonnet-4-6", output_config={"effort": "max"}),
         ),
+        *[
+            Pair(
+                rule,
+                ask(output_config={"format": illegal}),
+                f"output_config.format.{message}",
+                ask(output_config={"format": legal}),
+                variant=variant,
+            )
+            for rule, variant, illegal, message, legal in _FORMATS
+        ],
         Pair("max-tokens-cap", ask(max_tokens=100_000), f"max_tokens: 100000 > 64000, {cap}", ask(max_tokens=64_000)),
         *[
             Pair(

@@ -70,6 +70,8 @@ BLANK_STOP_SEQUENCE = _recorded("blank-stop-sequence", "MIS stop/whitespace_stop
 EFFORT_UNSUPPORTED = _recorded(
     "effort-unsupported", "PA test_anthropic_explicit_effort_xhigh_unsupported_model_errors.yaml"
 )
+OUTPUT_FORMAT = _documented("output-format", "platform.claude.com, structured outputs: `json_schema` is the one format")
+OPEN_SCHEMA = _rule("open-schema", Evidence.ISSUE, "veryfront/veryfront-code#3918, future-agi/future-agi#411")
 MAX_TOKENS_CAP = _issue("max-tokens-cap")
 WARM_UP = _documented("warm-up", "anthropic.md §3: max_tokens 0")
 BUDGET_UNSUPPORTED = _issue("budget-unsupported")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from ...base import Refusal
 from .. import rules
@@ -10,6 +11,8 @@ from ..models import dated
 from .context import Context, refuse
 
 _MINIMUM_BUDGET = 1024
+_OF_NAMED_SCHEMAS = ("properties", "$defs", "definitions")
+_OF_SCHEMAS = ("anyOf", "allOf")
 
 
 def check(context: Context) -> Iterator[Refusal]:
@@ -19,6 +22,7 @@ def check(context: Context) -> Iterator[Refusal]:
             message = "stop_sequences: each stop sequence must contain non-whitespace"
             yield refuse(rules.BLANK_STOP_SEQUENCE, message, "stop_sequences")
     yield from _effort(context)
+    yield from _format(context)
     yield from _thinking(context)
     yield from _sampling(context)
     yield from _output_limit(context)
@@ -35,6 +39,38 @@ def _effort(context: Context) -> Iterator[Refusal]:
         listed = ", ".join(supported)
         message = f"This model does not support effort level '{effort}'. Supported levels: {listed}."
         yield refuse(rules.EFFORT_UNSUPPORTED, message, "output_config.effort")
+
+
+def _format(context: Context) -> Iterator[Refusal]:
+    config, where = context.body.get("output_config"), "output_config.format"
+    asked = config.get("format") if isinstance(config, dict) else None
+    if not isinstance(asked, dict):
+        return
+    for field in ("type", "schema"):
+        if field not in asked:
+            yield refuse(rules.MISSING_FIELD, f"{where}.{field}: Field required", f"{where}.{field}")
+    if asked.get("type", "json_schema") != "json_schema":
+        yield refuse(rules.OUTPUT_FORMAT, f"{where}.type: Input should be 'json_schema'", f"{where}.type")
+    if _is_open(asked.get("schema")):
+        message = f"{where}.schema: For 'object' type, 'additionalProperties' must be explicitly set to false"
+        yield refuse(rules.OPEN_SCHEMA, message, f"{where}.schema")
+
+
+def _is_open(schema: Any) -> bool:
+    """Whether a schema, or one inside it, is an object that may have properties it does not name."""
+    left = [schema]
+    while left:
+        one = left.pop()
+        if not isinstance(one, dict):
+            continue
+        if one.get("type") == "object" and one.get("additionalProperties") is not False:
+            return True
+        left.append(one.get("items"))
+        for key in _OF_NAMED_SCHEMAS:
+            left += named.values() if isinstance(named := one.get(key), dict) else ()
+        for key in _OF_SCHEMAS:
+            left += listed if isinstance(listed := one.get(key), list) else ()
+    return False
 
 
 def _thinking(context: Context) -> Iterator[Refusal]:
