@@ -40,12 +40,21 @@ def tests(session: nox.Session) -> None:
     """Run the project's own tests and say what they cover (`nox -s tests -- tests/test_cli.py -x`)."""
     session.install("-e", ".[all,pydantic-ai]", *group("test"))
     session.run("coverage", "erase")
+    # Tests start hundreds of processes: where nothing compiled may be written, each compiles the whole package again.
+    session.env["PYTHONDONTWRITEBYTECODE"] = ""
     # A file stays in one process: its fixtures start servers and whole commands.
     every_core = ["-n", "auto", "--dist", "loadfile"]
     session.run("coverage", "run", "-m", "pytest", *(session.posargs or every_core))
     session.run("coverage", "combine", "--quiet")
     whole = [] if session.posargs else ["--fail-under=95"]
     session.run("coverage", "report", "--skip-covered", *whole)
+
+
+@nox.session
+def deep(session: nox.Session) -> None:
+    """Search what holds for any input fifty times as long, anew each time (`nox -s deep -- tests/collectors`)."""
+    session.install("-e", ".[all]", *group("test"))
+    session.run("pytest", "-m", "hypothesis", "--hypothesis-profile", "deep", "--timeout", "1800", *session.posargs)
 
 
 @nox.session
@@ -84,6 +93,13 @@ def mutants(session: nox.Session) -> None:
     session.install(".[all]")
     for adapter in session.posargs or ADAPTERS:
         session.run("turnproof", "mutants", adapter)
+
+
+@nox.session
+def mutation(session: nox.Session) -> None:
+    """Change adapters by a mutation tool and show what nothing notices (`nox -s mutation -- --sample 20`)."""
+    session.install("-e", ".[all]", *group("mutation"))
+    session.run("python", "-m", "tests.mutation", *session.posargs)
 
 
 @nox.session

@@ -157,6 +157,14 @@ def test_what_was_not_measured_or_not_decided_is_left_alone() -> None:
     assert apply_known_issues(unsure, [ISSUE], TODAY) == (unsure, [])
 
 
+def test_only_a_run_with_all_scenarios_says_that_a_violation_no_longer_occurs() -> None:
+    assert apply_known_issues([line(held("x"))], [ISSUE], TODAY, in_part={"tools/order"}) == ([line(held("x"))], [])
+    _, problems = apply_known_issues([line(held("x"))], [ISSUE], TODAY, in_part={"tools/other"})
+    assert "it no longer occurs" in problems[0]
+    _, problems = apply_known_issues([line(not_claimed("x"))], [ISSUE], TODAY, in_part={"tools/order"})
+    assert "now not-claimed" in problems[0], "claims are the same in every run"
+
+
 def test_what_accept_writes_is_read_again_and_fails_until_it_has_reasons(tmp_path: Path) -> None:
     nasty = ResultLine(
         adapter='a "b"\\\n\x7f🌱', requirement="core/x", path="parity", verdict=violated("two\nlines \x00 # '''")

@@ -44,6 +44,13 @@ def test_each_operation_is_offered_by_its_function(name: str) -> None:
     assert binding.operations == {name, "message_ids"}
 
 
+def test_spans_are_an_operation_where_the_sdk_is_there_to_see_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject = Subject("session", replace(LEAST, spans=True), ADAPTER)
+    assert subject.operations == {"message_ids", "spans"}
+    monkeypatch.setattr("turnproof.subject.find_spec", lambda name: None)
+    assert subject.operations == {"message_ids"}
+
+
 def test_the_flag_of_a_migration_is_off_unless_somebody_says_so() -> None:
     assert Flag() == Flag("TURNPROOF_SESSION_OWNED_HISTORY", default=False) == LEAST.flag
 

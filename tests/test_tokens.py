@@ -40,7 +40,7 @@ PARTS: list[tuple[Any, int]] = [
     (ToolResult(call_id="1", name="t", result="12"), 1),
     (ToolResult(call_id="1", name="t", result={"a": "b" * 32}), 10),
     (ToolResult(call_id="1", name="t", result="", attachments=(FileRef("image/png", "u"),)), 1500),
-    (FunctionCall("1", "t", {"a": 1}), json_tokens({"part": "call", "id": "1", "name": "t", "args": {"a": 1}})),
+    (FunctionCall("1", "t", {"a": 1}), 1 + json_tokens({"a": 1})),
     (Opaque(dialect="d", kind="k", data={}), json_tokens({"part": "opaque", "dialect": "d", "kind": "k", "data": {}})),
 ]
 

@@ -21,8 +21,11 @@ class Listeners:
 
 
 def counted(figure: int | None) -> int:
-    """A figure as a service gives it: what is missing, or below nothing, is nothing."""
-    return max(0, figure or 0)
+    """A figure as a service gives it: what is missing, below nothing, or more than anybody can have, is nothing."""
+    return figure if figure is not None and 0 < figure < _TOO_MANY else 0
+
+
+_TOO_MANY = 1 << 50
 
 
 def risen(shown: TokenUsage, now: TokenUsage) -> TokenUsage:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
+from ._characters import whole_characters
+
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait by the response's headers, which give milliseconds, seconds or a date; None without a hint."""
@@ -21,9 +23,15 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return _until(headers.get("retry-after"), headers.get("date"))
 
 
+LONGEST = 2000
+"""Characters of a service's words that an error shows. A proxy may answer with megabytes."""
+
+
 def scrubbed(text: str, secret: str) -> str:
-    """The text without the secret."""
-    return text.replace(secret, "***") if secret else text
+    """The text as an error may show it: without the secret, in whole characters, and not longer than `LONGEST`."""
+    # Before it is cut: half a secret would not be found.
+    shown = whole_characters(text.replace(secret, "***") if secret else text)
+    return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}... ({len(shown)} characters)"
 
 
 def _until(moment: str | None, now: str | None) -> float | None:

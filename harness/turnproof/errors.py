@@ -74,10 +74,17 @@ class ProviderError(TurnproofError):
     """A provider call failed. `status` is the HTTP status where there was one.
 
     `kind` is the provider's own error type (`overloaded_error`); `partial` holds the parts that had
-    arrived before a stream failed, so that a caller can show them without mistaking them for an answer.
+    arrived before a stream failed, so that a caller can show them without mistaking them for an answer. A status or a
+    `retry_after` that is no number, or none that anybody could wait, counts as not given.
     """
 
     retryable = False
+    # Also of a subclass that does not call ours.
+    message: str = ""
+    status: int | None = None
+    kind: str | None = None
+    retry_after: float | None = None
+    partial: tuple[object, ...] = ()
 
     def __init__(
         self,
@@ -90,10 +97,15 @@ class ProviderError(TurnproofError):
     ) -> None:
         super().__init__(message)
         self.message = message
-        self.status = status
+        self.status = status if isinstance(status, int) else None
         self.kind = kind
-        self.retry_after = retry_after
+        self.retry_after = retry_after if is_wait(retry_after) else None
         self.partial = partial
+
+
+def is_wait(seconds: object) -> bool:
+    """Whether it is a number of seconds that can be waited for."""
+    return isinstance(seconds, int | float) and 0 <= seconds < float("inf")
 
 
 class AuthenticationError(ProviderError):

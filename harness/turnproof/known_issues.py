@@ -1,7 +1,7 @@
 """Violations a project knows of and has accepted for now, each with a reason and a day on which that ends.
 
 An entry that expired, has no reason, speaks of something unknown, or no longer occurs fails the run: what is accepted
-stays true, or goes.
+stays true, or goes. Whether it occurs is for a run to say that has all of the requirement's scenarios.
 """
 
 from __future__ import annotations
@@ -26,17 +26,19 @@ def apply_known_issues(
     issues: Iterable[KnownIssue],
     today: date,
     requirements: Collection[str] | None = None,
+    in_part: Collection[str] = (),
 ) -> tuple[list[ResultLine], list[str]]:
     """The results with accepted violations marked as `known-issue`, and what is wrong with the entries, a line each.
 
-    An entry about something that this run did not measure is left alone. With `requirements` (all ids there are), an
-    entry that names none of them is wrong. Only a violation can be accepted: `inconclusive` stays what it is.
+    An entry about something that this run did not measure is left alone; `in_part` has the ids of the requirements that
+    were looked at in some of their scenarios only. With `requirements` (all ids there are), an entry that names none of
+    them is wrong. Only a violation can be accepted: `inconclusive` stays what it is.
     """
     by_key = {(line.adapter, line.requirement, line.path): line for line in results}
     accepted: dict[tuple[str, str, str], KnownIssue] = {}
     problems: list[str] = []
     for issue in issues:
-        problem = _problem(issue, by_key.get(issue.key), today, requirements)
+        problem = _problem(issue, by_key.get(issue.key), today, requirements, issue.requirement in in_part)
         if problem:
             problems.append(f"{issue}: {problem}")
         else:
@@ -45,7 +47,7 @@ def apply_known_issues(
 
 
 def _problem(
-    issue: KnownIssue, line: ResultLine | None, today: date, requirements: Collection[str] | None
+    issue: KnownIssue, line: ResultLine | None, today: date, requirements: Collection[str] | None, in_part: bool
 ) -> str | None:
     if requirements is not None and issue.requirement not in requirements:
         return f"no requirement has this id{did_you_mean(issue.requirement, requirements)}"
@@ -53,7 +55,8 @@ def _problem(
         return "it has no reason; write down why it is accepted"
     if issue.expires < today:
         return f"it expired on {issue.expires}; mend it, or extend it with a reason"
-    if line is not None and line.verdict.status in (Status.HELD, Status.NOT_CLAIMED):
+    gone = (Status.NOT_CLAIMED,) if in_part else (Status.HELD, Status.NOT_CLAIMED)
+    if line is not None and line.verdict.status in gone:
         return f"it no longer occurs (now {line.verdict.status}); remove the entry"
     return None
 

@@ -15,8 +15,9 @@ from types import NoneType
 from typing import Any, Final, Literal, NoReturn, TypeAlias, TypeVar, get_args
 
 import msgspec
-from msgspec.structs import force_setattr, replace
+from msgspec.structs import astuple, force_setattr, replace
 
+from ._lossless import Reader, encode
 from .errors import PayloadError
 
 JSON: TypeAlias = Any
@@ -417,6 +418,10 @@ class ToolSchema(msgspec.Struct, frozen=True, omit_defaults=True):
         force_setattr(self, "parameters", freeze(self.parameters, "$.parameters"))
 
 
+_MOST_TOKENS: Final = 1 << 63
+"""More than anybody can have: a figure like that would be lost in the first division."""
+
+
 class TokenUsage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Tokens of one response, normalised alike for every provider.
 
@@ -430,6 +435,13 @@ class TokenUsage(msgspec.Struct, frozen=True, omit_defaults=True):
     cache_read_tokens: int = 0
     cache_creation_tokens: int = 0
     thinking_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        for name, count in zip(self.__struct_fields__, astuple(self), strict=True):
+            if type(count) is not int:
+                raise _unexpected(f"$.{name}", (int,), count)
+            if not -_MOST_TOKENS < count < _MOST_TOKENS:
+                raise PayloadError(f"$.{name}", f"a number of {count.bit_length()} bits is no count of tokens")
 
 
 class FinishReason(StrEnum):
@@ -447,11 +459,20 @@ class FinishReason(StrEnum):
     UNKNOWN = "unknown"
 
 
+def _reason(word: object) -> FinishReason:
+    try:
+        return FinishReason(word)  # type: ignore[arg-type]
+    except ValueError:
+        known = ", ".join(FinishReason)
+        raise PayloadError("$.finish_reason", f"expected one of {known}, got {_shown(word)}") from None
+
+
 class ProviderResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer. `parts` are in model order; `structured_output` is the parsed JSON when a schema was given.
 
     `model` is the model that answered, in the provider's words, where it says so: often a dated version of the one
-    that was asked. `raw` is whatever the adapter wants to show for debugging; nothing relies on it.
+    that was asked. `raw` is whatever the adapter wants to show for debugging; nothing relies on it. Raises PayloadError,
+    with the path, for a field of another type.
     """
 
     parts: tuple[Part, ...] = ()
@@ -461,6 +482,13 @@ class ProviderResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     structured_output: JSON = None
     raw: Any = None
     model: str | None = None
+
+    def __post_init__(self) -> None:
+        if type(self.parts) is not tuple or not _KNOWN.issuperset(map(type, self.parts)):
+            force_setattr(self, "parts", _each(self.parts, _PARTS, "$.parts"))
+        if type(self.finish_reason) is not FinishReason:
+            force_setattr(self, "finish_reason", _reason(self.finish_reason))
+        _expect(self, usage=TokenUsage, raw_finish=(str, NoneType), model=(str, NoneType))
 
     @property
     def text(self) -> str:
@@ -481,21 +509,20 @@ def marked(thing: _MarkedT, mark: CacheMark | None) -> _MarkedT:
     return replace(thing, cache=mark)
 
 
-_encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(list[Message])
+_reader: Reader[list[Message]] = Reader(list[Message])
 
 
 def dump_messages(messages: Sequence[Message]) -> bytes:
     """Messages as a JSON array; `load_messages` gives them back without loss, ids included."""
-    return _encoder.encode(list(messages))
+    return encode(list(messages))
 
 
 def load_messages(data: bytes | str) -> list[Message]:
     """The inverse of `dump_messages`. Raises PayloadError, with the path, for anything else."""
     try:
-        return _decoder.decode(data)
-    except msgspec.MsgspecError as error:
-        raise PayloadError("$", f"not a list of messages: {error}") from error
+        return _reader.decode(data)
+    except PayloadError as error:
+        raise PayloadError(error.path, f"not a list of messages: {error.reason}") from error
 
 
 def to_builtins(value: object) -> JSON:

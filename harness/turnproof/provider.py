@@ -257,8 +257,9 @@ class ProviderBase:
 class Capabilities:
     """What an adapter claims for a model. Claimed but absent is a violation; unclaimed is reported as such.
 
-    `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed. `wire` is no
-    claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
+    `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed; `service_tools`
+    are searches, code and the like that the service runs by itself, whose parts go back as they came. `wire` is no claim:
+    it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
     """
 
     streaming: bool = False
@@ -270,6 +271,7 @@ class Capabilities:
     images: bool = False
     documents: bool = False
     result_images: bool = False
+    service_tools: bool = False
     mid_system: bool = False
     cancel: bool = False
     cancel_batch: bool = False

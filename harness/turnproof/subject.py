@@ -10,12 +10,16 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from .cancel import CancelToken
 from .dialects import dialect
 from .messages import JSON, FileRef, FunctionCall, InlineData, Message, Part, TokenUsage, ToolResult, ToolSchema
 from .provider import Binding, Capabilities, Difference, Endpoint, JSONSchema, OnChunk, Path
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import TracerProvider
 
 __all__ = [
     "FACTS",
@@ -88,6 +92,8 @@ class SessionSetup:
     random, ids:    the only sources of randomness and of message ids.
     on_tool:        to be told of each tool result, in call order.
     on_retry:       to be told of each wait before it: the number of the attempt that follows, seconds, the reason.
+    tracer_provider: where a session that has `spans` gets its tracers from, in place of the global one. It is the same
+                    object in all runs of a process, so that what is instrumented once stays so. None for all others.
     """
 
     endpoint: Endpoint
@@ -106,6 +112,7 @@ class SessionSetup:
     cache_plugin: Callable[[Any], Any] | None = None
     parallel_tools: bool = True
     flag: Flag = Flag()
+    tracer_provider: TracerProvider | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,12 +152,13 @@ Operation: TypeAlias = Literal[
     "spawn",
     "message_ids",
     "other_path",
+    "spans",
 ]
 
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 """What a session binding may lack. Requirements that need it are then not claimed, by this name."""
 
-FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path"})
+FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path", "spans"})
 """Those of them that are no functions, but say something of what the functions do."""
 
 
@@ -193,6 +201,8 @@ class SessionBinding:
     paths:      the paths that a setup may put it on.
     message_ids: whether the ids in `history` are the session's own, and so stay with their messages.
     other_path: whether a session that was saved on one path can be loaded on the other.
+    spans:      whether it makes OpenTelemetry spans of its turns, with the setup's `tracer_provider`. They are judged
+                where OpenTelemetry's SDK is installed (`opentelemetry-sdk`).
     capabilities: what is claimed with this session; None: all that the adapter claims.
     declared:   intended differences between its paths.
     flag:       its migration switch.
@@ -225,6 +235,7 @@ class SessionBinding:
     paths: tuple[Path, ...] = ("stateless",)
     message_ids: bool = True
     other_path: bool = False
+    spans: bool = False
     capabilities: Capabilities | None = None
     declared: Sequence[Difference] = ()
     flag: Flag = Flag()
@@ -285,8 +296,10 @@ class Subject:
 
     @property
     def operations(self) -> frozenset[Operation]:
-        """What can be done with its session, on the paths that there are."""
+        """What can be done with its session, on the paths that there are and with what is installed."""
         lacking: set[Operation] = set() if len(self.paths) > 1 else {"other_path"}
+        if self.session.spans and find_spec("opentelemetry.sdk") is None:
+            lacking.add("spans")
         return self.session.operations - lacking
 
     def claims(self) -> Capabilities:

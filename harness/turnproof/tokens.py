@@ -12,7 +12,19 @@ from weakref import WeakKeyDictionary
 
 import msgspec
 
-from .messages import JSON, FileRef, InlineData, Message, Part, Text, Thought, ToolResult, ToolSchema, to_builtins
+from .messages import (
+    JSON,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Part,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+    to_builtins,
+)
 
 BYTES_A_TOKEN = 4
 
@@ -58,6 +70,8 @@ def part_tokens(part: Part) -> int:
         case ToolResult(result=result):
             said = text_tokens(result) if isinstance(result, str) else json_tokens(result)
             return said + sum(map(part_tokens, part.attachments))
+        case FunctionCall(name=name, args=args):
+            return text_tokens(name) + json_tokens(args)
         case _:
             return json_tokens(to_builtins(part))
 
@@ -96,6 +110,9 @@ def _sent_tokens(part: Part) -> int:
     match part:
         case ToolResult():
             return part_tokens(part) + text_tokens(part.call_id) + text_tokens(part.name) + 2 * _FRAME_TOKENS
+        case FunctionCall(provider_data=data):
+            sealed = json_tokens(data.data) if data is not None else 0
+            return part_tokens(part) + text_tokens(part.id) + sealed + 2 * _FRAME_TOKENS
         case Text(provider_data=data) | Thought(provider_data=data) if data is not None:
             return part_tokens(part) + json_tokens(data.data) + _FRAME_TOKENS
         case _:

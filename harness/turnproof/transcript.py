@@ -258,6 +258,29 @@ class ContextReport(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="
     tokens: int
 
 
+class SpanMade(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="span"):
+    """An OpenTelemetry span of the session. All of a run's are told when it is over, parents first.
+
+    `span` counts them in that order; `parent` is the count of the one above it, -1 where there is none. Siblings stand
+    in the order in which they began; tool calls beside each other by what they say, since they may begin at once.
+    `during` is what was being done when it began: `turn`, or an operation by the word that scenarios have for it.
+    `calls` are how many provider calls had been made when it began, and when it ended. `notes` are the events in it,
+    each `{"name", "attributes"}`. One that never `ended` is told as it stood at the end of the run.
+    """
+
+    span: int
+    name: str
+    kind: str
+    parent: int = -1
+    attributes: dict[str, Any] = {}
+    status: Literal["unset", "ok", "error"] = "unset"
+    description: str = ""
+    notes: tuple[dict[str, Any], ...] = ()
+    during: str = ""
+    calls: tuple[int, int] = (0, 0)
+    ended: bool = True
+
+
 class HistorySnapshot(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="history"):
     """The history after an operation: the session's (`owner=session`) or the provider's own (`owner=provider`).
 
@@ -318,6 +341,7 @@ Event: TypeAlias = (
     | Refused
     | UsageReport
     | ContextReport
+    | SpanMade
     | HistorySnapshot
     | TurnEnded
     | RunEnded

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from turnproof.messages import Message
+from turnproof.messages import Message, Text
 from turnproof.requirements import Findings, check
 from turnproof.transcript import Interjected, Refused
 from turnproof.verdict import violated
 from turnproof.view import View
 from turnproof.view.diff import show
 
-from .reading import model_texts, user_text
-from .steps import Step, bare, change, operations_done, turns_done
+from .reading import model_texts, too_long, user_text
+from .steps import FORGETTING, Step, bare, change, steps, turns_done
 
 
 @check("history/interjection-is-answered")
@@ -43,7 +43,8 @@ def _missing(step: Step, text: str) -> str:
     if step.added is None:
         return f"what was held before has changed: {change(step.before, step.held)}"
     held = user_text(step.added)
-    for said in (step.turn.said, text):
+    spoken = step.turn.script.user if step.turn.script is not None else ()
+    for said in (*(part.text for part in spoken if isinstance(part, Text)), text):
         if said not in held:
             return f"the user said {show(said)}, and held is {show(held)}"
     shown = step.turn.ended.shown if step.turn.ended is not None else ""
@@ -54,10 +55,14 @@ def _missing(step: Step, text: str) -> str:
 
 @check("history/command-outcomes-are-held")
 def command_outcomes_are_held(view: View) -> Findings:
-    """Both the command and what it said: in what is held, and in every request from then on."""
+    """Both the command and what it said: in what is held, and in every request, until it is rightly forgotten."""
     waiting: list[tuple[str, tuple[str, str]]] = []
-    for step in operations_done(view, "inject", "turn"):
+    for step in steps(view):
         script = step.turn.script
+        if step.done in FORGETTING or step.collects:
+            waiting = [(where, told) for where, told in waiting if _has(step.held, told)]
+        if step.done not in ("inject", "turn"):
+            continue
         if step.done == "inject" and script is not None and script.inject is not None:
             told = script.inject.command, script.inject.outcome
             if step.refusal is not None:
@@ -70,7 +75,7 @@ def command_outcomes_are_held(view: View) -> Findings:
                 waiting.append((step.where, told))
             continue
         for exchange in step.generated:
-            if exchange.refusals:
+            if exchange.refusals and not too_long(exchange):
                 yield violated(f"{step.where}: the API refuses the request: {exchange.refusals[0]['message']}")
                 continue
             sent = exchange.call.messages if exchange.call is not None else ()

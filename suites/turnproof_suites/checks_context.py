@@ -25,6 +25,10 @@ threshold some tenths below the window.
 TOKENS = 64
 """How far it may be off in a small prompt: frames, ids, a hidden preamble weigh more there than what is said."""
 
+FRAME = 12
+"""How far it may be off besides for each call and each result: every one has an id, a legal name and a frame around it,
+and the model's account of its answer knows nothing of what goes back with it."""
+
 
 @check("accounting/context-is-known")
 def context_is_known(view: View) -> Findings:
@@ -34,7 +38,8 @@ def context_is_known(view: View) -> Findings:
         if not _comparable(before, turn, request):
             continue
         carried = _counted(view, request) - _new(turn)
-        if abs(told - carried) <= max(TOKENS, SHARE * carried):
+        framed = sum(len(message.calls) + len(message.results) for message in before.held)
+        if abs(told - carried) <= max(TOKENS, SHARE * carried) + FRAME * framed:
             yield "accounts of the context"
         else:
             yield violated(

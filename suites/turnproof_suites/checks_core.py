@@ -110,7 +110,9 @@ def new_message_goes_out_once(view: View) -> Findings:
             continue
         wanted = user_text(request.held).count(last.text)
         found = user_text(request.sent.messages).count(last.text)
-        if found == wanted:
+        # An instruction between turns may go out in the user's name.
+        instructed = sum(message.text.count(last.text) for message in request.held if message.role == "system")
+        if wanted <= found <= wanted + instructed:
             yield "new messages"
         else:
             yield violated(

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from turnproof.messages import JSON, FunctionCall, Message, ProviderData, Text, ToolResult
+from turnproof.dialects.wording import without_tagged
+from turnproof.messages import JSON, FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
 from turnproof.view import Exchange, View
 from turnproof.view.diff import equal, show
 
+from .steps import FORGETTING, steps
+
 
 @check("handoff/foreign-history-is-sent")
 def foreign_history_is_sent(view: View) -> Findings:
     """Every text, call and result that was said elsewhere is in each request, in order."""
+    beside = [text for message in view.scenario.given for text in _beside(message)]
     wanted = _said(view.scenario.given)
     for where, exchange in _requests(view):
         assert exchange.call is not None
-        sent = _said(exchange.call.messages)
-        if equal(wanted, sent[: len(wanted)]):
+        sent = _said(exchange.call.messages, beside)
+        at = next((n for n, said in enumerate(wanted) if n >= len(sent) or not _says(sent[n], said)), None)
+        if at is None:
             yield "requests with a conversation from elsewhere"
         else:
-            at = next(n for n, said in enumerate(wanted) if n >= len(sent) or not equal(said, sent[n]))
             found = show(sent[at]) if at < len(sent) else "nothing"
             yield violated(f"{where}: said elsewhere was {show(wanted[at])}, and the request has {found} in its place")
 
@@ -63,24 +67,48 @@ def foreign_signatures_are_withheld(view: View) -> Findings:
 
 
 def _requests(view: View) -> Iterator[tuple[str, Exchange]]:
-    """The requests for an answer, where a conversation from elsewhere was handed over."""
+    """The requests for an answer with a conversation from elsewhere, until some of it is forgotten."""
     if not view.scenario.given:
         return
+    forgotten = next((step.turn.index for step in steps(view) if step.done in FORGETTING or step.collects), None)
     for call in view.calls:
+        if forgotten is not None and call.began.turn >= forgotten:
+            return
         for exchange in call.exchanges:
             if exchange.generates and exchange.call is not None:
                 yield f"{call.where}, request {exchange.number}", exchange
 
 
-def _said(messages: tuple[Message, ...]) -> list[JSON]:
-    """Texts, calls and results in order. Names, ids and the form of results may change; arguments and words may not."""
+def _said(messages: tuple[Message, ...], beside: Sequence[str] = ()) -> list[JSON]:
+    """Texts, calls and results in order. Names, ids and the form of results may change; arguments and words may not.
+
+    What was said `beside` the conversation may stand in it as tagged text.
+    """
     found: list[JSON] = []
     for message in messages:
-        if message.text.strip() and message.role != "system":
-            found.append({message.role: message.text.strip()})
+        text = message.text
+        for one in beside:
+            without = without_tagged(text, one)
+            text = text if without is None else without
+        if text.strip() and message.role != "system":
+            found.append({message.role: text.strip()})
         found += [{"call": call.args} for call in message.calls]
         found += ["a result"] * len(message.results)
     return found
+
+
+def _beside(message: Message) -> list[str]:
+    """What the other model thought, and instructions: this API may have no place for them but a text."""
+    thoughts = [part.text for part in message.parts if isinstance(part, Thought) and part.text]
+    return [message.text, *thoughts] if message.role == "system" else thoughts
+
+
+def _says(sent: JSON, said: JSON) -> bool:
+    """Whether this is what was said; the user may say an instruction in front of it."""
+    match sent, said:
+        case {"user": str(whole)}, {"user": str(text)}:
+            return whole.endswith(text)
+    return equal(sent, said)
 
 
 def _signatures(messages: tuple[Message, ...]) -> Iterator[str]:

@@ -10,14 +10,14 @@ from turnproof.view import Exchange, View
 from turnproof.view.diff import equal, show
 
 from .reading import calls_in, calls_made, heard, model_texts
-from .steps import Step, bare, change, ends_alike, operations_done, steps, turns_done
+from .steps import Step, bare, change, ends_alike, operations_done, steps, turns_done, unpaired
 
 
 @check("history/what-was-said-is-held")
 def what_was_said_is_held(view: View) -> Findings:
     """On top of what was held: the user's message, then every text and call of the model."""
     for step in turns_done(view):
-        if not step.ordinary or _unpaired(step.before):
+        if not step.ordinary or unpaired(step.before):
             continue  # what was broken before may be mended now, by whatever is put in front of the turn
         if step.added is None:
             yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
@@ -100,10 +100,12 @@ def cancelled_turn_serves_the_next(view: View) -> Findings:
 @check("history/calls-and-results-stay-paired")
 def calls_and_results_stay_paired(view: View) -> Findings:
     """After every turn and operation; what was taken over may be mended when it is first used."""
+    unused = bool(unpaired(view.scenario.given))
     for step in steps(view):
-        if step.done == "adopt":
+        unused = unused and step.done != "turn"
+        if unused:
             continue
-        if odd := _unpaired(step.held):
+        if odd := unpaired(step.held):
             yield violated(f"{step.where}: {odd}")
         elif calls_made(step.held):
             yield "calls and results held"
@@ -113,7 +115,7 @@ def calls_and_results_stay_paired(view: View) -> Findings:
 def broken_conversation_is_mended(view: View) -> Findings:
     """In the turn after one with an unanswered call was taken over: it is answered, and what is held is whole."""
     for step in turns_done(view):
-        if not _unpaired(step.before):
+        if not unpaired(step.before):
             continue
         ended = step.turn.ended
         refused = next((one.refusals[0] for one in step.generated if one.refusals), None)
@@ -121,7 +123,7 @@ def broken_conversation_is_mended(view: View) -> Findings:
             yield violated(f"{step.where}: the API refuses the request: {refused['message']}")
         elif ended is None or ended.outcome != "answer":
             yield violated(f"{step.where}: the conversation that was taken over is not gone on with")
-        elif odd := _unpaired(step.held):
+        elif odd := unpaired(step.held):
             yield violated(f"{step.where}: {odd}")
         elif lost := _lost(step.before, step.held):
             yield violated(f"{step.where}: mending has cost {show(lost)}, which was said")
@@ -133,18 +135,6 @@ def _lost(before: tuple[Message, ...], held: tuple[Message, ...]) -> list[str]:
     """The texts of user and model that are not held any more."""
     kept = [message.text for message in held]
     return [message.text for message in before if message.text.strip() and message.text not in kept]
-
-
-def _unpaired(messages: tuple[Message, ...]) -> str:
-    waiting: dict[str, str] = {}
-    for message in messages:
-        for result in message.results:
-            if waiting.pop(result.call_id, None) is None:
-                return f"held is a result for {result.call_id!r}, which no call in front of it asks for"
-        if waiting and (message.role == "model" or (message.role == "user" and message.text)):
-            break
-        waiting.update((call.id, call.name) for call in message.calls)
-    return f"the call of {next(iter(waiting.values()))!r} is held without a result" if waiting else ""
 
 
 @check("history/returned-list-is-a-copy")
@@ -219,7 +209,9 @@ def _held_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> tup
     if not rounds:
         user = added[0] if added and added[0].role == "user" else Message("user", script.user)
         return (*step.before, user)
-    places = [place for place, message in enumerate(added) if message.role == "tool"]
+    # What stands in front of the user's message mends what was taken over.
+    said = next((place for place, message in enumerate(added) if message.role == "user"), 0)
+    places = [place for place, message in enumerate(added) if message.role == "tool" and place > said]
     return (*step.before, *added[: places[rounds - 1] + 1]) if rounds <= len(places) else None
 
 

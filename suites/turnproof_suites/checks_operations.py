@@ -11,7 +11,8 @@ from turnproof.view import View
 from turnproof.view.diff import differences
 from turnproof.view.plain import plain
 
-from .steps import Step, change, ends_alike, operations_done, steps, told
+from .reading import in_two_roles
+from .steps import Step, change, ends_alike, operations_done, steps, told, unpaired
 
 
 @check("history/reset-empties-it")
@@ -80,8 +81,8 @@ def collection_drops_the_oldest_turns(view: View) -> Findings:
             continue
         kept = ends_alike(step.before, step.held)
         first = next((message for message in step.held if message.role != "system"), None)
-        if not step.before:
-            continue
+        if not step.before or unpaired(step.before):
+            continue  # what was taken over may be mended before it is collected
         if not kept:
             yield violated(f"{step.where}: the newest message is gone: {change(step.before, step.held)}")
         elif len(step.before) - kept not in (0, *turn_starts(step.before)):
@@ -127,7 +128,8 @@ def provider_holds_the_same(view: View) -> Findings:
     for step in steps(view):
         if step.provider is None:
             continue
-        found = differences(plain(step.held), plain(step.provider), names=("session", "provider"))
+        both = [plain(in_two_roles(messages)) for messages in (step.held, step.provider)]
+        found = differences(*both, names=("session", "provider"))
         if found:
             yield violated(f"{step.where}: the provider holds something else: {found[0]}", detail="\n".join(found))
         else:

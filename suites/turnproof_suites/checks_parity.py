@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import takewhile
 
 from turnproof.messages import JSON, Message
@@ -11,7 +11,7 @@ from turnproof.verdict import violated
 from turnproof.view import TurnView, View
 from turnproof.view.diff import differences, show
 
-from .reading import plain
+from .reading import in_two_roles, plain
 
 
 @check("parity/same-outcome-of-each-turn", aspect=lambda view: _outcomes(view))
@@ -73,7 +73,7 @@ def same_history_after_each_turn(view: View) -> Findings:
         if turn.history is None:
             continue
         if turn.provider_history is not None:
-            both = [plain(_in_two_roles(messages)) for messages in (turn.history, turn.provider_history)]
+            both = [plain(in_two_roles(messages)) for messages in (turn.history, turn.provider_history)]
             found = differences(*both, names=("session", "provider"))
             if found:
                 yield violated(
@@ -91,17 +91,6 @@ def same_history_after_each_turn(view: View) -> Findings:
             yield "histories after turns"
 
 
-def _in_two_roles(messages: Sequence[Message]) -> list[Message]:
-    """Instructions between turns in the user's name, beside what else the user says: some APIs know no other place."""
-    found: list[Message] = []
-    for message in messages:
-        role = "user" if message.role == "system" else message.role
-        if found and role == "user" == found[-1].role:
-            message = Message("user", (*found.pop().parts, *message.parts), message.message_id)
-        found.append(Message(role, message.parts, message.message_id))
-    return found
-
-
 def _last_text(turn: TurnView) -> str:
     last = turn.calls[-1].response if turn.calls else None
     return last.text if last is not None else ""
@@ -113,7 +102,7 @@ def _histories(view: View) -> JSON:
         for turn in _comparable(view)
     }
     return {
-        at: view.aliases.within(plain(_in_two_roles(messages)))
+        at: view.aliases.within(plain(in_two_roles(messages)))
         for at, messages in histories.items()
         if messages is not None
     } or None

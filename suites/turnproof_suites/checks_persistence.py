@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from turnproof.messages import JSON, same_history
+from turnproof.messages import JSON, Message, same_history
 from turnproof.requirements import Findings, check
 from turnproof.transcript import Loaded
 from turnproof.verdict import violated
@@ -12,7 +12,7 @@ from turnproof.view import Exchange, TurnView, View
 from turnproof.view.diff import differences
 
 from .reading import Requested, begun, plain, row
-from .steps import change, operations_done
+from .steps import FORGETTING, change, operations_done
 
 
 @check("persistence/loaded-history-is-the-saved-one", without_calls=True)
@@ -88,15 +88,19 @@ def _turns(view: View) -> Iterator[tuple[TurnView | None, TurnView]]:
 def other_path_continues(view: View) -> Findings:
     """What is loaded is what was saved, and the next request begins with the last one and with what came of it."""
     last: Exchange | None = None
+    held: tuple[Message, ...] = ()
     expected: list[JSON] | None = None
-    for step in operations_done(view, "save-load-other-path", "turn"):
+    for step in operations_done(view, "save-load-other-path", "turn", *FORGETTING):
+        if step.done in FORGETTING:
+            expected = None
+            continue
         if step.done != "turn":
             loaded = step.first(Loaded)
             if step.refusal is not None:
                 yield violated(f"{step.where}: it was refused: {step.refusal.message}")
             elif loaded is not None and not step.unchanged:
                 yield violated(f"{step.where}: another conversation was loaded: {change(step.before, step.held)}")
-            elif loaded is not None and last is not None and last.call is not None:
+            elif loaded is not None and last is not None and last.call is not None and same_history(step.before, held):
                 expected = [*row(last.call.messages), *row(step.before[-1:])]
             continue
         first = step.generated[0] if step.generated else None
@@ -107,7 +111,7 @@ def other_path_continues(view: View) -> Findings:
                 yield violated(f"{step.where}: the conversation does not go on: {found[0]}", detail="\n".join(found))
             else:
                 yield "requests on the other path"
-        expected, last = None, step.generated[-1] if step.ordinary else None
+        expected, last, held = None, step.generated[-1] if step.ordinary else None, step.held
 
 
 @check("persistence/loading-sends-nothing")

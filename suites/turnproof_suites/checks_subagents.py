@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
-from turnproof.messages import Message
+from turnproof.messages import JSON, Message
 from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
 from turnproof.view import Exchange, View
@@ -49,7 +49,7 @@ def parent_is_untouched(view: View) -> Findings:
             lost = next((text for text in _texts(step.before) if not any(text in one for one in sent)), None)
             if strange is not None:
                 yield violated(f"{step.where}: the parent's request has {show(strange)}, which is its child's")
-            elif childs and lost is not None:
+            elif childs and lost is not None and not step.collects:
                 yield violated(f"{step.where}: {show(lost)} is held, and not in the request after a child's turn")
             elif childs:
                 yield "requests beside a child"
@@ -82,7 +82,18 @@ def _sent(exchange: Exchange) -> tuple[Message, ...]:
 
 
 def _texts(messages: Iterable[Message]) -> Iterator[str]:
-    """All that was said in a conversation, and all that tools returned in words."""
+    """All that was said in a conversation, and all that tools returned in words; blanks are anybody's."""
     for message in messages:
-        yield from filter(None, [message.text])
-        yield from (result.result for result in message.results if isinstance(result.result, str) and result.result)
+        said = [message.text, *(text for result in message.results for text in _words(result.result))]
+        yield from (text for text in said if text.strip())
+
+
+def _words(value: JSON) -> Iterator[str]:
+    """The texts in a result: some APIs take nothing but objects, and results are wrapped in one."""
+    match value:
+        case str():
+            yield value
+        case Mapping():
+            yield from (text for inner in value.values() for text in _words(inner))
+        case list() | tuple():
+            yield from (text for inner in value for text in _words(inner))

@@ -35,8 +35,10 @@ def _is_redacted(part: Part) -> bool:
 
 
 def _in_the_loop(view: View) -> Iterator[tuple[Requested, list[WireAnswer]]]:
-    """Requests inside a tool loop, with the answers that led there."""
+    """Requests inside a tool loop, with the answers that led there; where the user interrupts, another one begins."""
     for request in requested(view):
+        if view.scenario.turns[request.call.began.turn].interject is not None:
+            continue
         before = [
             call.answer
             for call in view.calls

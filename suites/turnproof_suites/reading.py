@@ -185,6 +185,17 @@ def user_text(messages: Iterable[Message]) -> str:
     )
 
 
+def in_two_roles(messages: Sequence[Message]) -> list[Message]:
+    """Instructions between turns in the user's name, beside what else the user says: some APIs know no other place."""
+    found: list[Message] = []
+    for message in messages:
+        role = "user" if message.role == "system" else message.role
+        if found and role == "user" == found[-1].role:
+            message = Message("user", (*found.pop().parts, *message.parts), message.message_id)
+        found.append(Message(role, message.parts, message.message_id))
+    return found
+
+
 def row(messages: Iterable[Message]) -> list[JSON]:
     """A conversation as one row of parts, each with its role: on a wire that joins neighbours, messages say nothing."""
     return [{"role": message["role"], **part} for message in plain(messages) for part in message["parts"]]

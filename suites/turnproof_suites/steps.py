@@ -22,6 +22,9 @@ from .reading import once_per_view, spoken_text, too_long
 
 E = TypeVar("E", bound=Event)
 
+FORGETTING = frozenset({"gc", "reset", "revert"})
+"""Operations after which something is rightly held no longer."""
+
 _WHOLE = frozenset({FinishReason.STOP, FinishReason.TOOL_USE, FinishReason.UNKNOWN})
 
 
@@ -146,6 +149,19 @@ def ends_alike(first: Sequence[Message], second: Sequence[Message]) -> int:
             break
         count += 1
     return count
+
+
+def unpaired(messages: tuple[Message, ...]) -> str:
+    """What is wrong with the pairs of calls and results; empty if nothing is."""
+    waiting: dict[str, str] = {}
+    for message in messages:
+        for result in message.results:
+            if waiting.pop(result.call_id, None) is None:
+                return f"held is a result for {result.call_id!r}, which no call in front of it asks for"
+        if waiting and (message.role == "model" or (message.role == "user" and message.text)):
+            break
+        waiting.update((call.id, call.name) for call in message.calls)
+    return f"the call of {next(iter(waiting.values()))!r} is held without a result" if waiting else ""
 
 
 def bare(texts: Iterable[str]) -> str:

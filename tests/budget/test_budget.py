@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof import tokens
 from turnproof.budget import BudgetState, InstructionBudget, Policy, Source, note
@@ -306,7 +307,7 @@ def test_a_state_of_another_program_is_refused() -> None:
 # Any sequence of changes
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@examples(60)
 @given(
     st.lists(st.tuples(st.sampled_from(["add", "remove", "revert", "swap", "report"]), st.integers(0, 30)), max_size=25)
 )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof.budget import within_error
 from turnproof.gc import BudgetGC, Collector, GCConfig, HybridGC, SummarizeGC, TruncateGC
@@ -52,7 +53,7 @@ turns = st.lists(
 )
 
 
-@settings(max_examples=8, derandomize=True, deadline=None)
+@examples(8)
 @given(st.sampled_from(sorted(SERVICES)), turns)
 def test_what_is_about_to_be_sent_is_as_large_as_the_budget_says(
     name: str, said: list[tuple[str, list[Any], str]]

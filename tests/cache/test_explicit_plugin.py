@@ -12,8 +12,9 @@ from typing import Any, Literal
 import pytest
 from adapters.anthropic.histories import arbitrary, grown
 from adapters.anthropic.kit import MODEL, Capture, stateless
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof.budget import InstructionBudget, Policy, Source
 from turnproof.cache import CachePlugin, CacheUsage, ExplicitCachePlugin
@@ -221,7 +222,7 @@ def test_nothing_changes_where_what_stays_is_marked_anyway() -> None:
     assert plugin.prepare(history, RULES, TOOLS) == plain
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.integers(0, 10_000), st.booleans(), st.booleans(), st.integers(0, 6))
 def test_marks_are_four_at_most_and_nothing_else_changes(
     seed: int, with_tools: bool, with_system: bool, locked: int

@@ -69,6 +69,11 @@ def test_ids_are_no_function_and_are_not_spelled_as_one() -> None:
     assert spelled("revert") == "revert()"
 
 
+def test_spans_are_spelled_with_what_has_to_be_there_to_see_them() -> None:
+    verdict = decide(requirement("telemetry/turn-has-a-span-tree"), "stateless", [plain()], claimed(operations=()))
+    assert verdict.message == "the session lacks spans (or opentelemetry-sdk is not installed)"
+
+
 def test_what_no_run_shows_for_want_of_an_operation_names_the_operation() -> None:
     picture = (Text("Look."), InlineData(mime_type="image/png", data=b"png"))
     scenario = Scenario("history/x", "X", (Turn(user=picture, rounds=(ScriptRound((), "stop"),)),))  # type: ignore[arg-type]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof.budget import InstructionBudget, Policy, Source
 from turnproof.cancel import CancelToken
@@ -53,7 +54,7 @@ configs = st.builds(
 )
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@examples(40)
 @given(
     histories(),
     configs,
@@ -107,7 +108,7 @@ def check(result: GCResult, history: list[Message], budget: InstructionBudget, c
     assert abs(before - probe.used - result.tokens_freed) <= 1
 
 
-@settings(max_examples=20, derandomize=True, deadline=None)
+@examples(20)
 @given(histories(), st.integers(0, 3000))
 def test_cutting_results_changes_nothing_else(history: list[Message], free: int) -> None:
     budget = InstructionBudget()
@@ -127,7 +128,7 @@ def test_cutting_results_changes_nothing_else(history: list[Message], free: int)
     assert before - budget.used == result.tokens_freed
 
 
-@settings(max_examples=20, derandomize=True, deadline=None)
+@examples(20)
 @given(histories(), st.integers(1, 7))
 def test_truncation_leaves_as_many_turns_as_it_says(history: list[Message], keep: int) -> None:
     budget = InstructionBudget()

@@ -11,8 +11,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.anthropic_messages.pieces import arguments_json, completed_members, cut_arguments
@@ -287,7 +288,7 @@ _parts = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(_parts, max_size=4), st.text(max_size=4))
 def test_any_reply_survives_both_forms(parts: list[Part], seed: str) -> None:
     said = reply(*parts)
@@ -298,7 +299,7 @@ def test_any_reply_survives_both_forms(parts: list[Part], seed: str) -> None:
     assert DIALECT.split_stream(batch.headers, data(batch)) == batch.events
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.integers(0, 3000), st.binary(max_size=8))
 def test_no_cut_and_no_garbage_makes_reading_raise(cut: int, garbage: bytes) -> None:
     for stream in (False, True):

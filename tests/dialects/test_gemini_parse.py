@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof.dialects.base import Call, HttpRequest, Refusal
 from turnproof.dialects.gemini import DIALECT
@@ -512,7 +513,7 @@ def _message(name: str, depth: int = 0) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries({}, optional={key: value(field) for key, field in listed.items()})
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(examples(100), suppress_health_check=list(HealthCheck))
 @given(body=_message("GenerateContentRequest") | st.dictionaries(_NAMES, _VALUES), at_vertex=st.booleans())
 def test_whatever_is_sent_is_read_and_judged_or_refused(body: dict[str, Any], at_vertex: bool) -> None:
     asked = vertex(Ask(body)) if at_vertex else Ask(body)

@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof.dialects.base import ReplyPart, WireEvent
 from turnproof.dialects.gemini import DIALECT
@@ -59,7 +60,7 @@ def joined(parts: tuple[Part, ...]) -> list[Part]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(_parts, max_size=4), st.text(max_size=4), st.sampled_from([MODEL, OLD, OLDEST]), st.booleans())
 def test_any_reply_survives_all_forms(parts: list[Part], seed: str, model: str, vertex: bool) -> None:
     batch, *streams = (render(reply(*parts), asked(form, model, vertex=vertex), seed=seed) for form in FORMS)
@@ -82,7 +83,7 @@ def joined_thoughts(parts: list[Part]) -> list[Part]:
     ]
 
 
-@settings(max_examples=80, deadline=None)
+@examples(80)
 @given(st.sampled_from(FORMS), st.integers(0, 4000), st.binary(max_size=8))
 def test_no_cut_and_no_garbage_makes_reading_raise(form: str, cut: int, garbage: bytes) -> None:
     rendered = render(reply(*LOOK), asked(form))

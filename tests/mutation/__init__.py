@@ -1,4 +1,4 @@
-"""A mutation tool over the reference adapters, with the suite of requirements as the judge: `python -m mutation`.
+"""A mutation tool over the reference adapters, with the suite of requirements as the judge: `python -m tests.mutation`.
 
-See `docs/mutation.md`.
+See `docs/add-a-mutant.md`.
 """

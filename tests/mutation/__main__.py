@@ -1,4 +1,4 @@
-"""`python -m mutation`: mutants of the reference adapters, judged by the suite of requirements."""
+"""`python -m tests.mutation`: mutants of the reference adapters, judged by the suite of requirements."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
 
 import turnproof_adapters
 from turnproof.bindings import binding_names
 from turnproof.exits import Exit
+from turnproof.reports.terminal import console_for
 
 from .examine import Outcome
 from .generate import mutants
@@ -55,17 +55,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = document(adapters, options.seed, generated, judged, load_review(SURVIVORS), time.monotonic() - began)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
-    print_report(found, Console())
+    print_report(found, console_for(sys.stdout))
     if interrupted:
         return Exit.INTERRUPTED
     return Exit.OK if found.right else Exit.VIOLATIONS
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m mutation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--adapter", action="append", help="judge by this adapter only (repeatable)")
     parser.add_argument("--file", action="append", default=[], help="a file by its name, or a pattern (repeatable)")
-    parser.add_argument("--depth", choices=("quick", "full"), default="quick", help="of the certification")
+    parser.add_argument("--depth", choices=("quick", "full"), default="full", help="of the certification")
     parser.add_argument("--sample", type=int, help="run so many mutants, drawn at random")
     parser.add_argument("--seed", type=int, default=0, help="of the random order in which mutants are run")
     parser.add_argument("--minutes", type=float, help="begin no other mutant after so many minutes")

@@ -120,17 +120,17 @@ def print_report(document: Document, console: Console) -> None:
         table.add_row(*_cells(file, count, [row for row in document.mutants if row.file == file]))
     table.add_section()
     table.add_row(*_cells("all", sum(document.generated.values()), document.mutants))
-    console.print(table, _LEGEND, crop=False, highlight=False)
+    console.print(table, _LEGEND)
     killers = Counter(row.by for row in document.mutants if row.fate is Fate.KILLED)
     for requirement, count in killers.most_common(10):
-        console.print(f"{count:6} killed by {requirement}", highlight=False)
+        console.print(f"{count:6} killed by {requirement}")
     for row in document.unreviewed:
         console.print(f"not reviewed: {row.file}:{row.line} in {row.function or 'the module'}, {row.fate}")
-        console.print(f"    {row.text}\n    {row.change}", highlight=False, markup=False)
+        console.print(f"    {row.text}\n    {row.change}", soft_wrap=True)
     for entry in document.gone:
-        console.print(f"no such mutant any more: {entry}", markup=False)
+        console.print(f"no such mutant any more: {entry}", soft_wrap=True)
     for entry in document.disproved:
-        console.print(f"survives no longer: {entry}", markup=False)
+        console.print(f"survives no longer: {entry}", soft_wrap=True)
 
 
 def _cells(name: str, generated: int, rows: Sequence[Row]) -> Iterable[str]:

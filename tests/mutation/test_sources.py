@@ -57,5 +57,6 @@ def test_a_module_knows_its_file_and_its_package(folder: Path) -> None:
     snapshot = Snapshot("tiny", folder)
     snapshot.install()
     module = import_module("tiny.deep.use")
-    assert (module.__file__, module.__package__) == (str(folder / "deep" / "use.py"), "tiny.deep")
-    assert snapshot.files[module.__file__] == module.__name__ == snapshot.module_name(folder / "deep" / "use.py")
+    path = folder / "deep" / "use.py"
+    assert (module.__file__, module.__package__) == (str(path), "tiny.deep")
+    assert snapshot.files[str(path)] == module.__name__ == snapshot.module_name(path)

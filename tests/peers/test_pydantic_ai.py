@@ -6,8 +6,7 @@ Real runs, judged by the shipped checks; the full list is for `nox -s peers`.
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
+import runpy
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
@@ -36,6 +35,7 @@ REFERENCE = "turnproof_adapters.peers.pydantic_ai:BINDING"
 SCENARIOS = load_all(Path(next(iter(turnproof_suites.__path__))) / "scenarios")
 MEASURED = (
     "basics/plain",
+    "basics/four_turns",
     "tools/parallel",
     "tools/illegal_names",
     "thinking/with_tools",
@@ -45,10 +45,10 @@ MEASURED = (
     "finish/reasons",
     "faults/rate_limited",
     "faults/no_end",
+    "handoff/from_elsewhere",
 )
 HELD = (
     "core/wire-is-what-the-session-holds",
-    "core/no-request-is-refused",
     "core/text-is-what-the-wire-carried",
     "core/finish-reason-says-why",
     "streaming/chunks-make-up-the-text",
@@ -63,6 +63,9 @@ HELD = (
     "errors/class-fits-the-status",
     "recovery/turn-survives-a-passing-fault",
     "accounting/prompt-counts-everything",
+    "handoff/foreign-history-is-sent",
+    "handoff/foreign-signatures-are-withheld",
+    "core/instructions-between-turns-are-sent",
 )
 
 
@@ -75,13 +78,17 @@ class Confirmed:
     says: str
 
 
+BY_IDS = ("handoff/foreign-ids-stay-linked", "core/no-request-is-refused", "parity/same-outcome-of-each-turn")
+"""What a request violates that is refused for an id in it."""
+
 CONFIRMED = (
     Confirmed(
         "errors/a-stream-without-its-end-is-no-answer", "clean_end.py", "half an answer was taken for a whole one"
     ),
     Confirmed("tools/names-are-legal", "tool_names.py", "not legal: ['garden.read']"),
+    Confirmed("core/event-loops-may-come-and-go", "event_loops.py", "in a second event loop: ModelConnectionError"),
+    *[Confirmed(requirement, "foreign_ids.py", "tool_use.id: String should match pattern") for requirement in BY_IDS],
 )
-each_confirmed = pytest.mark.parametrize("one", CONFIRMED, ids=attrgetter("script"))
 
 
 @pytest.fixture(scope="module")
@@ -96,9 +103,9 @@ def views() -> Iterator[list[View]]:
         ]
 
 
-def test_the_whole_binding_has_less_than_120_lines() -> None:
+def test_the_whole_binding_has_less_than_130_lines() -> None:
     binding = ROOT / "adapters" / "turnproof_adapters" / "peers" / "pydantic_ai.py"
-    assert len(binding.read_text("utf-8").splitlines()) < 120
+    assert len(binding.read_text("utf-8").splitlines()) < 130
 
 
 @pytest.mark.parametrize("requirement", HELD)
@@ -108,20 +115,18 @@ def test_where_it_is_right_and_different_it_is_not_accused(requirement: str, vie
     assert verdict.status is Status.HELD, verdict.message
 
 
-@each_confirmed
+@pytest.mark.parametrize("one", CONFIRMED, ids=attrgetter("requirement"))
 def test_where_it_is_wrong_it_is_found_out(one: Confirmed, views: list[View]) -> None:
     verdict = judge(load_suite().catalogue[one.requirement], "stateless", views)
     assert verdict.status is Status.VIOLATED, verdict.message
 
 
-@each_confirmed
-def test_a_script_shows_the_violation_with_the_library_and_the_emulator_alone(one: Confirmed) -> None:
-    """In a process of its own, as a reader runs it. A crash ends with 1 as well: what it says has to fit."""
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / one.script)], capture_output=True, text=True, timeout=100, check=False
-    )
-    assert done.returncode == 1, done.stdout + done.stderr
-    assert one.says in done.stdout
+@pytest.mark.parametrize("one", {one.script: one for one in CONFIRMED}.values(), ids=attrgetter("script"))
+def test_a_script_shows_the_violation_with_the_library_and_the_emulator_alone(
+    one: Confirmed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert runpy.run_path(str(EXAMPLES / one.script))["main"]() == 1
+    assert one.says in capsys.readouterr().out
 
 
 def test_every_accepted_violation_is_confirmed_by_a_script_that_its_reason_names() -> None:

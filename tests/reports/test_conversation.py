@@ -33,6 +33,7 @@ from turnproof.transcript import (
     RunKey,
     Saved,
     SessionOpened,
+    SpanMade,
     Swapped,
     Thinking,
     Transcript,
@@ -130,6 +131,8 @@ def test_what_is_done_with_a_session_is_told() -> None:
         Refused(operation="revert", error="IndexError", message="no such turn"),
         UsageReport(usage=USAGE),
         ContextReport(tokens=9),
+        SpanMade(span=0, name="invoke_agent", kind="internal"),
+        SpanMade(span=1, parent=0, name="chat", kind="client", status="error", attributes={"a": 1}, ended=False),
     )
     assert [(label, text) for _, label, text in lines[:-1]] == [
         ("session opened on the legacy path", ""),
@@ -140,6 +143,8 @@ def test_what_is_done_with_a_session_is_told() -> None:
         ("revert was refused: IndexError", "no such turn"),
         ("usage that the session gives", "tokens: prompt 7, output 2, total 9"),
         ("context taken by the session's account: 9 tokens", ""),
+        ("span 0: invoke_agent", "{}"),
+        ("span 1 below 0: chat, error, never ended", '{"a": 1}'),
     ]
 
 

@@ -204,6 +204,18 @@ def test_results_of_the_scenario_serve_turns_that_have_none_of_their_own(read: R
     assert results == [{"read": "often"}, {"read": "once", "water": "done"}, {}]
 
 
+def test_what_the_service_does_by_itself_is_for_adapters_that_have_room_for_it(read: Read) -> None:
+    scenario = read(
+        """
+        title: T
+        turns:
+          - user: U
+            model: [[{block: {anthropic-messages: {type: server_tool_use, id: s1, name: web_search, input: {}}}}]]
+        """
+    )
+    assert scenario.features == ("service_tools",)
+
+
 def test_media_are_small_and_valid(read: Read) -> None:
     scenario = read(
         """

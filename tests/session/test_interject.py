@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError, OverloadedError, TransportError, UsageError
@@ -401,7 +402,7 @@ def test_a_turn_of_what_waits_begins_with_the_first_of_it() -> None:
 MOMENTS = ("quiet", "in-stream", "with-answer", "in-tool", "as-child")
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     path=st.sampled_from(PATHS),
     rounds=st.lists(st.tuples(st.booleans(), st.sampled_from(MOMENTS)), min_size=1, max_size=6),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from budget.service import SERVICES, Service, calls
 from collectors.histories import assert_sound, histories
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof.gc import BudgetGC, Collector, GCConfig, HybridGC, SummarizeGC, TruncateGC
 from turnproof.messages import Message, ToolSchema
@@ -64,7 +65,7 @@ def test_a_conversation_that_goes_on_for_ever_fits_for_ever(name: str, kind: str
 plain = histories().map(lambda history: [message for message in history if message.role != "system"])
 
 
-@settings(max_examples=12, derandomize=True, deadline=None)
+@examples(12)
 @given(plain, st.sampled_from(sorted(SERVICES)), st.sampled_from(sorted(COLLECTORS)), st.integers(1, 3))
 def test_what_any_collector_leaves_of_any_history_is_accepted(
     history: list[Message], name: str, kind: str, keep: int

@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 from session.fakes import PATHS, FakeLegacy, FakeStateless, call, numbered, open_session, reply, tool
 from test_messages import json_values, messages, parts, types_of
 
@@ -88,7 +89,7 @@ states = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(states)
 def test_any_state_comes_back_as_it_was(before: SessionState) -> None:
     text = dump(before)
@@ -98,7 +99,7 @@ def test_any_state_comes_back_as_it_was(before: SessionState) -> None:
     assert load_heading(text).title == before.title
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(some(st.builds(Message, st.sampled_from(["user", "model"]), some(parts))))
 def test_any_history_comes_back_through_a_session(history: tuple[Message, ...]) -> None:
     session, _ = open_session("stateless")

@@ -76,7 +76,7 @@ def load(tmp_path: Path, text: str, *ids: str) -> Catalogue:
 def test_the_shipped_suite_loads_and_covers_the_profiles_that_apply() -> None:
     suite = load_suite()
     profiles = {requirement.profile for requirement in suite.requirements}
-    later = {"telemetry", "sessions"}
+    later = {"sessions"}
     assert profiles == set(PROFILES) - later
     assert len(suite.requirements) >= 62
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import attrgetter
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from turnproof.messages import FinishReason, Text
+from turnproof.messages import FinishReason, Opaque, ProviderData, Text
 from turnproof.requirements import judge
 from turnproof.transcript import (
     Chunk,
@@ -38,6 +40,22 @@ def raised(view: View) -> View:
     return spoilt(
         view, Response, lambda event: replace(error("KeyError", typed=False), turn=event.turn, call=event.call)
     )
+
+
+SEARCH = Opaque("anthropic-messages", "server_tool_use", {"type": "server_tool_use", "id": "srvtoolu_1"})
+CITED = Text("12 mm.", provider_data=ProviderData("anthropic-messages", "", {"citations": [{"cited_text": "12 mm"}]}))
+
+
+def searched() -> View:
+    """A turn in which the service searches by itself, and one after it."""
+    said = (scripted(["Wait.", SEARCH, CITED], user="Rain?"), scripted(["Yes."], user="Sure?"))
+    made = Made(*said, name="service/searches")
+    return made.turn("Rain?").call("Wait.", SEARCH, CITED).end().turn("Sure?").call("Yes.").end().view()
+
+
+def without_search(view: View) -> View:
+    """The search is missing from the second request."""
+    return spoilt(view, WireRequest, body_with(lambda body: body["messages"][1]["content"].pop(1) and None), 1)
 
 
 def without_answer(view: View) -> View:
@@ -118,6 +136,7 @@ CORE = [
         lambda view: spoilt(view, WireRequest, body_with(lambda body: body | {"metadata": {"n": 2}}), 1),
         "other bytes",
     ),
+    Case("core/what-the-service-did-goes-back", searched, without_search, "which the request lacks"),
     Case(
         "core/order-of-conversations-does-not-matter",
         lambda: probed("reversed"),
@@ -292,3 +311,15 @@ def test_a_call_that_never_ended_is_not_judged_by_anything_else() -> None:
     verdict = judge(suite().catalogue["core/text-is-what-the-wire-carried"], "stateless", [hung])
     assert verdict.status is Status.INCONCLUSIVE
     assert "hung" in verdict.message
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda content: content.reverse(), lambda content: content[2].pop("citations")],
+    ids=["in-another-order", "without-its-sources"],
+)
+def test_what_the_service_did_goes_back_whole_and_in_its_order(change: Callable[[Any], object]) -> None:
+    view = spoilt(searched(), WireRequest, body_with(lambda body: change(body["messages"][1]["content"]) and None), 1)
+    assert (
+        judge(suite().catalogue["core/what-the-service-did-goes-back"], "stateless", [view]).status is Status.VIOLATED
+    )

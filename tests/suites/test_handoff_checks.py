@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from turnproof.messages import FunctionCall, Message, ProviderData, Text, ToolResult
+from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 from turnproof.transcript import WireRequest
 from turnproof.verdict import Status
 from turnproof.view import View
@@ -124,6 +124,19 @@ def test_ids_may_be_made_legal_as_long_as_they_stay_linked() -> None:
     view = body(renamed)(handed_over())
     case = Case("handoff/foreign-ids-stay-linked", lambda: view, lambda view: view)
     assert case.verdict(view).status is Status.HELD
+
+
+def test_what_the_other_model_thought_may_be_told_in_a_tag_and_nothing_else_may_be_added() -> None:
+    thinking = Message.model(Thought("Dry at 12 %."), *GIVEN[3].parts)
+
+    def told(text: str) -> Status:
+        view = body(lambda body: blocks(body, 2).append({"type": "text", "text": text}))(handed_over())
+        given = (*GIVEN[:3], thinking, GIVEN[4])
+        view = View(view.transcript, DIALECT, replace(view.scenario, given=given))
+        return Case("handoff/foreign-history-is-sent", lambda: view, lambda view: view).verdict(view).status
+
+    assert told("<assistant_thinking>\nDry at 12 %.\n</assistant_thinking>") is Status.HELD
+    assert told("Dry at 12 %.") is Status.VIOLATED
 
 
 def test_an_instruction_may_go_out_in_the_users_name() -> None:

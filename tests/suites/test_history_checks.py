@@ -263,4 +263,5 @@ def test_what_is_asked_of_sessions_alone_stands_in_these_profiles() -> None:
         "persistence",
         "history",
         "subagents",
+        "telemetry",
     }

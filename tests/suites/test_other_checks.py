@@ -366,6 +366,7 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
         test_operation_checks,
         test_other_path_check,
         test_subagent_checks,
+        test_telemetry_checks,
         test_tool_checks,
     )
 
@@ -384,6 +385,7 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
         *test_operation_checks.CASES,
         *test_other_path_check.CASES,
         *test_subagent_checks.CASES,
+        *test_telemetry_checks.CASES,
         *test_managed_cache_checks.CASES,
     ]
     # The comparison of modes takes two runs and has tests of its own.

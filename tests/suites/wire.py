@@ -11,6 +11,7 @@ from turnproof.messages import (
     FunctionCall,
     InlineData,
     Message,
+    Opaque,
     Part,
     Text,
     Thought,
@@ -71,8 +72,12 @@ def _mark(block: dict[str, Any], part: Part | ToolSchema) -> dict[str, Any]:
 
 def _wire_block(part: Part) -> dict[str, Any]:
     match part:
+        case Text(text=text, provider_data=data) if data is not None:
+            return {"type": "text", "text": text, **data.data}
         case Text(text=text):
             return {"type": "text", "text": text}
+        case Opaque(data=data):
+            return dict(data)
         case FunctionCall(id=name, name=tool, args=args):
             return {"type": "tool_use", "id": name, "name": tool, "input": args}
         case ToolResult():

@@ -16,10 +16,16 @@ from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought, TokenUsage
 
 from .._answers import Listeners, risen
-from .._characters import Joiner
+from .._characters import Joiner, whole_characters
 from . import parts as neutral
 from .usage import NOTHING, tokens, updated
 from .wire import Answer, Delta, Event, Failure, Usage
+
+
+_GROWS_BY = {"text": "text_delta", "thinking": "thinking_delta"}
+"""What the blocks of words grow by; any other block, by pieces of its input if at all."""
+
+_GROWING = frozenset({*_GROWS_BY.values(), "input_json_delta"})
 
 
 @dataclass(slots=True)
@@ -28,9 +34,20 @@ class _Open:
 
     shell: dict[str, Any]
     pieces: list[str] = field(default_factory=list)
-    signature: str = ""
+    signature: list[str] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     joiner: Joiner = field(default_factory=Joiner)
+
+    @property
+    def kind(self) -> str:
+        """Its type, as far as it says one."""
+        kind = self.shell.get("type")
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def is_words(self) -> bool:
+        """Whether it is shown as it grows, and makes sense without its end."""
+        return self.kind in _GROWS_BY
 
     def grow(self, piece: str, *, last: bool = False) -> str:
         """Take a piece of text; what can be shown of it."""
@@ -44,12 +61,13 @@ class _Open:
         grown = "".join(self.pieces)
         match block.get("type"):
             case "text":
-                block["text"] = (block.get("text") or "") + grown
+                block["text"] = grown
                 if self.citations:
-                    block["citations"] = [*(block.get("citations") or ()), *self.citations]
+                    begun = block.get("citations")
+                    block["citations"] = [*(begun if isinstance(begun, list) else ()), *self.citations]
             case "thinking":
-                block["thinking"] = (block.get("thinking") or "") + grown
-                block["signature"] = self.signature or block.get("signature") or ""
+                block["thinking"] = grown
+                block["signature"] = "".join(self.signature) or block.get("signature") or ""
             case _ if grown:
                 block["input"] = _arguments(grown)
         return block
@@ -78,7 +96,7 @@ class Assembler:
         self._usage: Usage = NOTHING
         self._shown = TokenUsage()
         self._open: dict[int, _Open] = {}
-        self._order: list[int] = []
+        self._begun: dict[int, None] = {}
         self._done: dict[int, Part] = {}
         self._malformed: list[str] = []
 
@@ -92,14 +110,12 @@ class Assembler:
                     self._delta(event.index, event.delta)
             case "content_block_start":
                 if event.content_block is not None:
-                    self._open[event.index] = _Open(event.content_block)
-                    self._order.append(event.index)
-                    self._say(event.content_block.get("text") or "", event.content_block.get("thinking") or "")
+                    self._start(event.index, event.content_block)
             case "content_block_stop":
                 self._stop(event.index)
             case "message_start":
                 if event.message is not None:
-                    self._model = event.message.model
+                    self._model = whole_characters(event.message.model)
                     self._count(event.message.usage)
             case "message_delta":
                 if event.delta is not None:
@@ -110,10 +126,26 @@ class Assembler:
             case "error":
                 self.failure = self._failed(event.error or Failure())
 
+    def _start(self, index: int, shell: dict[str, Any]) -> None:
+        if index in self._begun:
+            self.failure = TransportError(f"the service sent two blocks {index!r:.40} in one answer")
+            return
+        block = self._open[index] = _Open(shell)
+        self._begun[index] = None
+        if block.is_words:
+            words = shell.get(block.kind) or ""
+            if isinstance(words, str):
+                self._grow(block, words)
+            else:
+                self.failure = TransportError(f"the service sent a {block.kind} block of {type(words).__name__}")
+
     def response(self) -> ProviderResponse:
-        """The finished answer. Raises TransportError if a call that was not cut has malformed arguments."""
+        """The finished answer. Raises TransportError if a call that was not cut has malformed arguments, or no end."""
         if self._malformed and self._stop_reason not in neutral.CLIPPING:
-            raise TransportError(f"the service sent malformed arguments for a call of {self._malformed[0]!r}")
+            raise TransportError(f"the service sent malformed arguments for a call of {self._malformed[0]}")
+        unended = [index for index, block in self._open.items() if not block.is_words]
+        if unended and self._stop_reason not in neutral.CLIPPING:
+            raise TransportError(f"the service did not end block {unended[0]!r:.40} of its answer")
         # A block that no stop event ended was cut off: text and thinking lose nothing by that, a call does.
         return ProviderResponse(
             parts=self._parts(lambda part: isinstance(part, Text | Thought)),
@@ -134,42 +166,44 @@ class Assembler:
 
     def _delta(self, index: int, delta: Delta) -> None:
         block = self._open.get(index)
+        if delta.type in _GROWING and (block is None or _GROWS_BY.get(block.kind, "input_json_delta") != delta.type):
+            # To leave it out would lose a piece of the answer without a word.
+            what = f"a {block.kind!r:.80} block" if block else "no block"
+            self.failure = TransportError(f"the service sent a {delta.type} for {what}, at index {index!r:.40}")
+            return
         if block is None:
             return
         match delta.type:
             case "text_delta":
-                self._say(block.grow(delta.text or ""), "")
+                self._grow(block, delta.text or "")
             case "input_json_delta":
                 block.pieces.append(delta.partial_json or "")
             case "thinking_delta":
-                self._say("", block.grow(delta.thinking or ""))
+                self._grow(block, delta.thinking or "")
             case "signature_delta":
-                block.signature += delta.signature or ""
+                block.signature.append(delta.signature or "")
             case "citations_delta":
                 if delta.citation is not None:
                     block.citations.append(delta.citation)
             case "compaction_delta":
                 block.shell = {**block.shell, "content": delta.content}
 
-    def _say(self, text: str, thinking: str) -> None:
-        if text and self._listeners.on_chunk is not None:
-            self._listeners.on_chunk(text)
-        if thinking and self._listeners.on_thinking is not None:
-            self._listeners.on_thinking(thinking)
+    def _grow(self, block: _Open, piece: str, *, last: bool = False) -> None:
+        shown = block.grow(piece, last=last)
+        listener = self._listeners.on_chunk if block.kind == "text" else self._listeners.on_thinking
+        if shown and listener is not None:
+            listener(shown)
 
     def _stop(self, index: int) -> None:
         block = self._open.pop(index, None)
         if block is None:
             return
-        match block.shell.get("type"):
-            case "text":
-                self._say(block.grow("", last=True), "")
-            case "thinking":
-                self._say("", block.grow("", last=True))
+        if block.is_words:
+            self._grow(block, "", last=True)
         try:
             part = neutral.part(block.block(), self._model, self._restore)
         except ValueError:
-            self._malformed.append(str(block.shell.get("name")))
+            self._malformed.append(f"{block.shell.get('name')!r:.80}")
             return
         if part is not None:
             self._done[index] = part
@@ -186,7 +220,7 @@ class Assembler:
 
     def _parts(self, wanted_if_open: Callable[[Part], bool]) -> tuple[Part, ...]:
         parts: list[Part] = []
-        for index in self._order:
+        for index in self._begun:
             part = self._done.get(index)
             if part is None and index in self._open:
                 part = self._unfinished(self._open[index], wanted_if_open)
@@ -211,12 +245,13 @@ def stands_alone(part: Part) -> bool:
 
 def whole(restore: neutral.Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
+    model = whole_characters(answer.model)
     parts: list[Part] = []
     for block in answer.content:
         try:
-            part = neutral.part(block, answer.model, restore)
+            part = neutral.part(block, model, restore)
         except ValueError:
-            raise TransportError(f"the service sent malformed arguments for a call of {block.get('name')!r}") from None
+            raise TransportError(f"the service sent malformed arguments for a call of {block.get('name')!r:.80}") from None
         if part is not None:
             parts.append(part)
     kept = neutral.without_clipped_call(tuple(parts), answer.stop_reason)
@@ -233,5 +268,5 @@ def whole(restore: neutral.Restore, answer: Answer, listeners: Listeners) -> Pro
         usage=usage,
         finish_reason=neutral.finish_reason(answer.stop_reason),
         raw_finish=answer.stop_reason,
-        model=answer.model or None,
+        model=model or None,
     )

@@ -29,6 +29,7 @@ def capabilities(model: str) -> Capabilities:
         images=True,
         documents=facts.documents,
         result_images=True,
+        service_tools=True,
         mid_system=facts.mid_system,
         cancel=True,
         cancel_batch=True,

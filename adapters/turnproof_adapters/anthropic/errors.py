@@ -11,7 +11,6 @@ import re
 
 import anthropic
 import httpx2
-import msgspec
 
 from turnproof.errors import (
     AuthenticationError,
@@ -25,11 +24,11 @@ from turnproof.errors import (
 )
 
 from .._errors import retry_after, scrubbed
-from .wire import ErrorBody, Failure
+from .wire import ErrorBody, Failure, converted
 
-_TOO_LONG = re.compile(r"prompt is too long(?:: (?P<requested>\d+) tokens > (?P<limit>\d+) maximum)?\.?", re.IGNORECASE)
+_TOO_LONG = re.compile(r"prompt is too long(?:: (?P<requested>\d{1,15}) tokens > (?P<limit>\d{1,15}) maximum)?\.?", re.IGNORECASE)
 _NO_ROOM = re.compile(
-    r"input length and `?max_tokens`? exceed context limit: (?P<prompt>\d+) \+ (?P<room>\d+) > (?P<limit>\d+)"
+    r"input length and `?max_tokens`? exceed context limit: (?P<prompt>\d{1,15}) \+ (?P<room>\d{1,15}) > (?P<limit>\d{1,15})"
 )
 _FILTERED = re.compile(r"output blocked by content filtering policy\.?", re.IGNORECASE)
 
@@ -82,15 +81,15 @@ def _from_status(error: anthropic.APIStatusError, secret: str) -> ProviderError:
 
 def _failure(error: anthropic.APIStatusError) -> Failure:
     try:
-        body = msgspec.convert(error.body, ErrorBody)
-    except msgspec.ValidationError:
+        body = converted(error.body, ErrorBody)
+    except ValueError:
         body = ErrorBody()
     # A proxy's page of HTML is no message: the status has to do.
     return body.error or Failure(message=f"HTTP status {error.status_code}")
 
 
 def _typed(status: int, failure: Failure, wait: float | None, secret: str, *, shown_status: int) -> ProviderError:
-    kind = failure.type
+    kind = scrubbed(failure.type, secret) if failure.type else None
     text = scrubbed(failure.message or kind or f"HTTP status {status}", secret)
     match status:
         case 401 | 403:

@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import anthropic
-import msgspec
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema
@@ -23,7 +22,7 @@ from .._calling import Source
 from .._legacy import LegacySends, Schema
 from .lifecycle import AnthropicProvider
 from .names import restorer
-from .wire import Answer, Event
+from .wire import Answer, Event, converted
 
 
 class AnthropicLegacy(LegacySends, AnthropicProvider):
@@ -92,12 +91,12 @@ class AnthropicLegacy(LegacySends, AnthropicProvider):
 
 
 def _ask(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:
-    return msgspec.convert(_fields(client.messages.create(**kwargs)), Answer)
+    return converted(_fields(client.messages.create(**kwargs)), Answer)
 
 
 def _open(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Source[Event]:
     stream = client.messages.create(**kwargs, stream=True)
-    return Source((msgspec.convert(_fields(event), Event) for event in stream), stream.close)
+    return Source((converted(_fields(event), Event) for event in stream), stream.close)
 
 
 def _fields(answer: object) -> dict[str, object]:

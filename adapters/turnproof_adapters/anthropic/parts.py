@@ -71,7 +71,8 @@ def _part(block: dict[str, Any], model: str, restore: Restore) -> Part | None:
         case {"type": "tool_use"}:
             return _call(block, model, restore)
         case _:
-            return Opaque(DIALECT, str(block.get("type")), block)
+            kind = block.get("type")
+            return Opaque(DIALECT, kind if isinstance(kind, str) else "", block)
 
 
 def _call(block: dict[str, Any], model: str, restore: Restore) -> FunctionCall:
@@ -81,8 +82,9 @@ def _call(block: dict[str, Any], model: str, restore: Restore) -> FunctionCall:
             caller = block.get("caller")
             indirect = caller is not None and caller != {"type": "direct"}
             issued = _issued(model, {"caller": caller}) if indirect else None
-            return FunctionCall(call_id, restore(name), args or {}, provider_data=issued)
-    raise ValueError(f"not a tool call: {block.get('name')!r}")
+            own = whole_characters(restore(name))
+            return FunctionCall(whole_characters(call_id), own, args or {}, provider_data=issued)
+    raise ValueError(f"not a tool call: {block.get('name')!r:.80}")
 
 
 def without_clipped_call(parts: tuple[Part, ...], stop_reason: str | None) -> tuple[Part, ...]:

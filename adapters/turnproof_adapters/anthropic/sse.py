@@ -26,19 +26,29 @@ def payloads(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Lines without their ends: LF, CR LF, or CR."""
-    rest = b""
-    begun = False
-    for chunk in chunks:
-        rest += chunk
-        if not begun:
-            if len(rest) < len(_BOM) and _BOM.startswith(rest):
-                continue
-            rest = rest.removeprefix(_BOM)
-            begun = True
-        lines = rest.splitlines(keepends=True)
+    begun: list[bytes] = []
+    for chunk in _without_mark(chunks):
+        may_be_over = bool(begun) and begun[-1].endswith(b"\r")
+        begun.append(chunk)
+        if not may_be_over and b"\n" not in chunk and b"\r" not in chunk:
+            continue  # a line of many chunks is joined once, at its end
+        lines = b"".join(begun).splitlines(keepends=True)
         # A last line without its end goes on in the next chunk; one that ends in CR may get its LF only there.
-        rest = lines.pop() if lines and not lines[-1].endswith(b"\n") else b""
+        begun = [] if lines[-1].endswith(b"\n") else [lines.pop()]
         for line in lines:
             yield line.rstrip(b"\r\n")
+    rest = b"".join(begun)
     if rest.endswith(b"\r"):
         yield rest[:-1]
+
+
+def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The chunks, less a byte order mark in front."""
+    head = b""
+    waiting = iter(chunks)
+    for chunk in waiting:
+        head += chunk
+        if len(head) >= len(_BOM) or not _BOM.startswith(head):
+            yield head.removeprefix(_BOM)
+            break
+    yield from waiting

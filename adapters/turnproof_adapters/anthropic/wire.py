@@ -100,7 +100,16 @@ def _decode(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T:
         if _HALF.search(data) is None:
             raise
     # Half of a surrogate pair, which msgspec does not read.
-    return msgspec.convert(json.loads(data, parse_constant=_no_number), decoder.type)
+    return converted(json.loads(data, parse_constant=_no_number), decoder.type)
+
+
+def converted(plain: object, kind: type[_T]) -> _T:
+    """Plain data as one of these types. Raises ValueError for what is none."""
+    try:
+        return msgspec.convert(plain, kind)
+    except UnicodeEncodeError:
+        # What msgspec makes of half of a surrogate pair where an object belongs: it must not pass for one of ours.
+        raise ValueError(f"not a {kind.__name__.lower()}: text that is not valid Unicode") from None
 
 
 def _no_number(word: str) -> Any:

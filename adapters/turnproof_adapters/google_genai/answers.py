@@ -81,7 +81,7 @@ class Assembler:
     def feed(self, answer: types.GenerateContentResponse) -> None:
         """Take one object. What it lacks changes nothing."""
         self._answer = self._answer or answer.response_id or ""
-        self._answered_by = answer.model_version or self._answered_by
+        self._answered_by = whole_characters(answer.model_version or "") or self._answered_by
         candidate = answer.candidates[0] if answer.candidates else None
         if candidate is not None:
             content = candidate.content
@@ -138,12 +138,12 @@ class Assembler:
                 self._said.append(part)
 
     def _take_call(self, wire: types.Part, call: types.FunctionCall) -> None:
-        name = self._restore(call.name or "")
-        call_id = call.id or made_up_id(self._named(), self._calls)
+        name = whole_characters(self._restore(call.name or ""))
+        call_id = whole_characters(call.id or "") or made_up_id(self._named(), self._calls)
         try:
             part = FunctionCall(call_id, name, call.args or {}, provider_data=issued_data(wire, self._model))
         except PayloadError as error:
-            self.failure = TransportError(f"the service sent malformed arguments for a call of {name!r} ({error})")
+            self.failure = TransportError(f"the service sent malformed arguments for a call of {name!r:.80} ({error})")
             return
         self._calls += 1
         self._said.append(part)
@@ -235,15 +235,16 @@ def other_part(wire: types.Part, model: str) -> Part | None:
     """The part that is neither a call nor words; None for one of which the SDK kept nothing."""
     issued = issued_data(wire, model)
     if (code := wire.executable_code) is not None:
-        language = code.language.value if code.language is not None else ""
-        return ExecutableCode(language, code.code or "", provider_data=issued_data(wire, model, id=code.id))
+        language = whole_characters(code.language.value) if code.language is not None else ""
+        return ExecutableCode(language, whole_characters(code.code or ""), provider_data=issued_data(wire, model, id=code.id))
     if (ran := wire.code_execution_result) is not None:
-        outcome = ran.outcome.value if ran.outcome is not None else ""
-        return CodeExecutionResult(outcome, ran.output or "", provider_data=issued_data(wire, model, id=ran.id))
+        outcome = whole_characters(ran.outcome.value) if ran.outcome is not None else ""
+        return CodeExecutionResult(outcome, whole_characters(ran.output or ""), provider_data=issued_data(wire, model, id=ran.id))
     if (blob := wire.inline_data) is not None:
-        return InlineData(blob.mime_type or "", blob.data or b"", provider_data=issued)
+        return InlineData(whole_characters(blob.mime_type or ""), blob.data or b"", provider_data=issued)
     if (file := wire.file_data) is not None:
-        return FileRef(file.mime_type or "", file.file_uri or "", provider_data=issued)
+        mime_type, uri = whole_characters(file.mime_type or ""), whole_characters(file.file_uri or "")
+        return FileRef(mime_type, uri, provider_data=issued)
     kind = _kind(wire)
     return Opaque(DIALECT, kind, _plain(wire), provider_data=issued) if kind is not None else None
 

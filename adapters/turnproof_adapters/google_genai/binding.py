@@ -29,6 +29,7 @@ def capabilities(model: str) -> Capabilities:
         images=True,
         documents=True,
         result_images=True,
+        service_tools=True,
         cancel=True,
         cancel_batch=True,
         count_tokens=True,
@@ -104,6 +105,11 @@ BINDING = Binding(
             "base64-alphabet", "The SDK writes bytes in the alphabet for addresses, which the API takes as well."
         ),
         Difference("empty-fields", "The SDK sends `generationConfig` even where nothing is configured."),
+        Difference(
+            "foreign-history",
+            "The SDK's types, which the Chat keeps, have no place for what another service signed, nor for an "
+            "instruction between turns.",
+        ),
     ],
     cache_plugin=cache_plugin,
     plain_calls={"generate_content": open_generate_content, "chat.send_message": open_chat_send_message},

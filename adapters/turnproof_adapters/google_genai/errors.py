@@ -47,16 +47,16 @@ FAILURES: tuple[type[Exception], ...] = (
 
 _TOO_LONG = (
     re.compile(
-        r"The input token count(?: \((?P<requested>\d+)\))? exceeds the maximum number of tokens allowed"
-        r"(?: \(?(?P<limit>\d+)\)?)?\.?"
+        r"The input token count(?: \((?P<requested>\d{1,15})\))? exceeds the maximum number of tokens allowed"
+        r"(?: \(?(?P<limit>\d{1,15})\)?)?\.?"
     ),
     re.compile(
-        r"Unable to submit request because the input token count is (?P<requested>\d+)"
-        r" but model only supports up to (?P<limit>\d+)\..*",
+        r"Unable to submit request because the input token count is (?P<requested>\d{1,15})"
+        r" but model only supports up to (?P<limit>\d{1,15})\..*",
         re.DOTALL,
     ),
 )
-_DURATION = re.compile(r"(?P<seconds>\d+(?:\.\d+)?)s")
+_DURATION = re.compile(r"(?P<seconds>\d{1,9}(?:\.\d{1,9})?)s")
 _NO_CACHE = re.compile(r"cached ?content (?:not found|\S+ not found)|not found: cached content", re.IGNORECASE)
 
 
@@ -77,30 +77,33 @@ def from_exception(error: Exception, secret: str, cache: str | None = None) -> P
 
 
 def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> ProviderError:
-    kind, details = error.status, tuple(_details(error.details))
+    # Status and code come out of the body, where a proxy may have put anything.
+    code = error.code if type(error.code) is int and 100 <= error.code < 1000 else None
+    kind = scrubbed(error.status, secret) if isinstance(error.status, str) else None
+    details = tuple(_details(error.details))
     # A proxy's page of HTML is no message: the status has to do.
     said = error.message if isinstance(error.message, str) and not error.message.lstrip().startswith("<") else None
-    text = scrubbed(said or kind or f"HTTP status {error.code}", secret)
-    if cache is not None and error.code in (403, 404) and _NO_CACHE.search(text):
-        return CacheExpiredError(text, name=cache, status=error.code, kind=kind)
-    match error.code:
+    text = scrubbed(said or kind or f"HTTP status {code}", secret)
+    if cache is not None and code in (403, 404) and _NO_CACHE.search(text):
+        return CacheExpiredError(text, name=cache, status=code, kind=kind)
+    match code:
         case 400 if _reason(details) in ("API_KEY_INVALID", "API_KEY_EXPIRED"):
             return AuthenticationError(text, status=400, kind=kind)
         case 400:
             return _refusal(text, kind)
         case 401 | 403:
-            return AuthenticationError(text, status=error.code, kind=kind)
+            return AuthenticationError(text, status=code, kind=kind)
         case 408:
             return TransportError(text, status=408, kind=kind, retry_after=_wait(error, details))
         case 413:
             return ContextLimitError(text, status=413, kind=kind)
         case 429:
             return _limited(text, kind, error, details)
-        case int(code) if code == 409 or code >= 500:
+        case int() if code == 409 or code >= 500:
             return OverloadedError(text, status=code, kind=kind, retry_after=_wait(error, details))
-        case int(code) if code >= 400:
+        case int() if code >= 400:
             return InvalidRequestError(text, status=code, kind=kind)
-        case code:
+        case _:
             return TransportError(f"no answer under this status: {text}", status=code, kind=kind)
 
 

@@ -29,7 +29,7 @@ def made_up_id(answer: str, place: int) -> str:
 
     `answer` tells the answer from every other of the conversation; `place` is the call's number in it.
     """
-    return f"unnamed-{blake2b(answer.encode(), digest_size=8).hexdigest()}-{place}"
+    return f"unnamed-{blake2b(answer.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}-{place}"
 
 
 def is_made_up(call_id: str) -> bool:

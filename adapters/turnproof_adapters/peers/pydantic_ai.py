@@ -29,7 +29,7 @@ OTHER: dict[type, Any] = {  # what one side says, in the other's words
     ours.Text: lambda it: m.TextPart(it.text),
     ours.InlineData: lambda it: m.BinaryContent(it.data, media_type=it.mime_type),
     ours.FileRef: lambda it: (m.DocumentUrl, m.ImageUrl)["image/" in it.mime_type](it.uri, media_type=it.mime_type),
-    ours.Thought: lambda it: m.ThinkingPart(it.text, provider_name="anthropic", **it.provider_data.data),
+    ours.Thought: lambda it: thinking(it.text, it.provider_data),
     ours.FunctionCall: lambda it: m.ToolCallPart(it.name, ours.thaw(it.args), it.id),
     ours.ToolResult: lambda it: m.ToolReturnPart(
         it.name, [ours.thaw(it.result), *map(other, it.attachments)], it.call_id, outcome=OUTCOMES[it.is_error]
@@ -52,8 +52,15 @@ def other(it: Any) -> Any:
     return OTHER[type(it)](it)
 
 
+def thinking(text: str, data: ours.ProviderData | None) -> m.ThinkingPart:
+    own = {"provider_name": "anthropic", **data.data} if data and data.dialect == DIALECT else {}
+    return m.ThinkingPart(text, **own)
+
+
 def message(said: ours.Message) -> m.ModelMessage:
     parts = [other(part) for part in said.parts]
+    if said.role == "system":
+        parts = [m.SystemPromptPart(part.content) for part in parts]
     if said.role == "user":
         parts = [m.UserPromptPart([getattr(part, "content", part) for part in parts])]
     return m.ModelResponse(parts, provider_name="anthropic") if said.role == "model" else m.ModelRequest(parts)

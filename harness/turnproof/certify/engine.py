@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from ..bindings import resolve_subject
@@ -19,6 +19,7 @@ from ..reports import write_reports
 from ..reports.progress import progress
 from ..requirements import Level, Requirement, Suite, load_suite
 from ..runlog import ControlResult, RequirementLine, RunWriter, read_run
+from ..scenarios import Scenario
 from ..scenarios.sweep import is_point
 from ..subject import Subject
 from .backends import Backends, choose_backend
@@ -71,7 +72,8 @@ def certify(options: CertifyOptions) -> int:
                 sweep=sweep,
             )
             _run(campaign, writer, options, store)
-            code = _conclude(campaign, writer, options, suite, requirements, started)
+            in_part = _in_part(requirements, every, scenarios, options.depth)
+            code = _conclude(campaign, writer, options, suite, requirements, in_part, started)
     write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
     for talk in (*backends.mismatches, *backends.unplayed(), *swept):
@@ -121,6 +123,7 @@ def _conclude(
     options: CertifyOptions,
     suite: Suite,
     requirements: Sequence[Requirement],
+    in_part: set[str],
     started: float,
 ) -> int:
     """Apply the known issues, write results and footer; the exit code."""
@@ -132,7 +135,7 @@ def _conclude(
         return Exit.FAULT
     known = options.config.settings.known_issue
     ids = {requirement.id for requirement in suite.catalogue}
-    results, problems = apply_known_issues(campaign.results, known, date.today(), ids)
+    results, problems = apply_known_issues(campaign.results, known, date.today(), ids, in_part)
     problems += _stale(campaign.adapters, campaign, options)
     for line in results:
         writer.write(line)
@@ -169,6 +172,15 @@ def _write_head(
         writer.write(RequirementLine.of(requirement))
     for spec, subject in subjects.items():
         writer.write(adapter_line(spec, subject, backends))
+
+
+def _in_part(
+    requirements: Iterable[Requirement], every: Iterable[Scenario], chosen: Iterable[Scenario], depth: str
+) -> set[str]:
+    """The requirements that are not looked at in all of their scenarios, and at every point that is swept."""
+    whole = {one.name for one in chosen if depth == "full" or (one.depth == "quick" and not one.sweep)}
+    left = [one.name for one in every if one.name not in whole]
+    return {requirement.id for requirement in requirements if any(map(requirement.looks_at, left))}
 
 
 def _stale(subjects: Mapping[str, Subject], campaign: Campaign, options: CertifyOptions) -> list[str]:

@@ -193,7 +193,8 @@ class Comparison:
         if not atom.text.strip():
             return False
         if atom.kind == "thought":
-            return side == "model" and self.may_omit_thought(atom)
+            # In a user's message it is one model's thinking, told to the other; in a model's, the other would write so.
+            return side in ("model", "user") and self.may_omit_thought(atom)
         return atom.kind == "text" and atom.side == "system" and side == "user"
 
     def _moved(self, missing: list[Atom], added: list[Atom]) -> tuple[list[Atom], list[Atom]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
-from ..messages import JSON, FinishReason, Message, Part, TokenUsage, ToolSchema
+from ..messages import JSON, FinishReason, Message, Opaque, Part, TokenUsage, ToolSchema, thaw
 from .sse import Spelling
 
 
@@ -69,11 +69,13 @@ ErrorMeaning: TypeAlias = Literal[
     "authentication", "context-limit", "cache-expired", "content-filter", "invalid-request", "overloaded", "rate-limit"
 ]
 
-Trait: TypeAlias = Literal["blocked-prompts", "calls-in-pieces", "pings", "results-first", "text-blocks"]
+Trait: TypeAlias = Literal[
+    "blocked-prompts", "calls-in-pieces", "pings", "results-first", "server-tools", "text-blocks"
+]
 """What not every wire API has, and some scenarios, requirements and mutants are about: prompts that are blocked under
-status 200, and calls that the service itself finds malformed; calls that stream in fragments and can be
-cut in two; keep-alives that carry a document; that nothing may stand before the results in their message; that texts
-of one answer keep their borders."""
+status 200, and calls that the service itself finds malformed; calls that stream in fragments and can be cut in two;
+keep-alives that carry a document; that nothing may stand before the results in their message; tools that the service
+runs by itself, within an answer; that texts of one answer keep their borders."""
 
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 
@@ -148,6 +150,13 @@ class ReplyPart:
     part: Part
     pieces: tuple[str, ...] = ()
     broken: bool = False
+
+    def own_block(self, dialect: str) -> dict[str, Any] | None:
+        """The part as that dialect spells it, where it is scripted as a block of its own; None for any other part."""
+        if not isinstance(self.part, Opaque):
+            return None
+        block = {dialect: self.part.data} if self.part.dialect == dialect else self.part.data
+        return thaw(block[dialect]) if dialect in block else None
 
 
 FIGURES = ("fresh", "cache_read", "cache_write", "output", "thinking")

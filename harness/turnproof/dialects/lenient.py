@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import msgspec
 from ..messages import JSON
 
 _decode = msgspec.json.Decoder().decode
+_TOO_MANY = 1 << 50
 
 
 def json_of(data: bytes | str) -> JSON:
@@ -26,14 +28,15 @@ def word(value: JSON) -> str | None:
 
 
 def number(thing: Mapping[str, Any], name: str) -> int:
-    """An integer member; 0 where it is missing, null or no integer."""
+    """A member that counts something; 0 where it is missing, no integer, or more than there can be of anything."""
     value = thing.get(name)
-    return value if isinstance(value, int) else 0
+    return value if type(value) is int and abs(value) < _TOO_MANY else 0
 
 
 def seconds(value: str | None) -> float | None:
     """A number of seconds, as `retry-after` has it; None for a date or anything else."""
     try:
-        return None if value is None else float(value)
+        found = math.nan if value is None else float(value)
     except ValueError:
         return None
+    return found if math.isfinite(found) else None

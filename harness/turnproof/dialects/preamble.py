@@ -110,5 +110,9 @@ def _filled(schema: JSON) -> JSON:
 
 
 def _loses_parameters(held: JSON, sent: JSON) -> bool:
-    ours, theirs = held.get("properties") or {}, sent.get("properties") or {}
-    return not (ours.keys() <= theirs.keys() and set(held.get("required") or ()) <= set(sent.get("required") or ()))
+    return any(not _names(held.get(key)) <= _names(sent.get(key)) for key in ("properties", "required"))
+
+
+def _names(listed: JSON) -> frozenset[str]:
+    """The names in a list or an object; a schema may have anything in their place."""
+    return frozenset(name for name in listed if isinstance(name, str)) if isinstance(listed, list | dict) else frozenset()

@@ -35,8 +35,9 @@ def drive(job: Job, subject: Subject, control: Control) -> RunEnded:
         for index, turn in enumerate(job.scenario.turns):
             run.turn(index, turn)
         recorder.turn = -1
-        if job.scenario.probes and job.key.path == "stateless" and run.calls:
-            run_probes(job, recorder, run.calls, lambda: run.providers.open("stateless"))
+        calls = [call for call in run.calls if call.path == "stateless"]
+        if job.scenario.probes and job.key.path == "stateless" and calls:
+            run_probes(job, recorder, calls, lambda: run.providers.open("stateless"))
     finally:
         run.close()
     return RunEnded(how="completed", threads_left=max(0, threading.active_count() - threads_before))

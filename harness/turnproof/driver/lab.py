@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
+import msgspec
+
 from ..bindings import resolve_subject, subject_of
 from ..dialects import dialect as dialect_named
 from ..dialects.base import Dialect
@@ -201,6 +203,8 @@ class Lab:
             ended = line.run(job, gathering)
         finally:
             self._server.close_run(server_run)
+        if server_run.failure:
+            ended = msgspec.structs.replace(ended, how="harness-fault", detail=f"the server failed: {server_run.failure}")
         self._responders.finished(binding, spec, server_run)
         return Transcript(
             adapter=subject.name,
@@ -249,6 +253,9 @@ class _Line(ABC):
         except (EOFError, ConnectionError, OSError) as error:
             self._discard()
             return RunEnded(how="died", detail=f"the run's process ended ({type(error).__name__}), {gathering.place()}")
+        except BaseException:
+            self._discard()  # what is still on the line belongs to no later run
+            raise
 
     def start(self) -> None:
         """Be ready for a run."""

@@ -129,12 +129,15 @@ class Operations:
 
     def _observed(self, name: str, action: Callable[[], object]) -> None:
         self._recorder.control.ask("operation-begins")
+        self._recorder.doing = name
         try:
             action()
         except ControlLost:
             raise
         except Exception as error:
             self._run.refused(name, error)
+        finally:
+            self._recorder.doing = ""
         self._recorder.control.ask("operation-ended")
 
     def _needed(self, name: str) -> Callable[..., Any]:

@@ -29,9 +29,11 @@ class Recorder:
         self.call = -1
         self.probe = ""
         self.child = False
+        self.doing = ""
+        """What is being done with the session: `turn`, or an operation by the word that scenarios have for it."""
         self._cut: tuple[Event, Callable[[], object]] | None = None
         self._seen = threading.Condition()
-        self._text = self._thinking = self._calls = self._usages = self._shown = 0
+        self._text = self._thinking = self._calls = self._tokens = self._shown = 0
         self._in_call = False
         self.streamed = False
         self.last_calls: tuple[FunctionCall, ...] = ()
@@ -56,7 +58,7 @@ class Recorder:
     def begin(self, began: CallBegan) -> None:
         """A provider call starts: the parent notes which exchanges follow."""
         with self._seen:
-            self._text = self._thinking = self._calls = self._usages = 0
+            self._text = self._thinking = self._calls = self._tokens = 0
             self._in_call = True
         if self.child:
             began = replace(began, child=True)
@@ -69,13 +71,13 @@ class Recorder:
         self.control.ask("call-ended")
         self._in_call = False
 
-    def saw(self, *, text: int = 0, thinking: int = 0, calls: int = 0, usages: int = 0) -> None:
+    def saw(self, *, text: int = 0, thinking: int = 0, calls: int = 0, tokens: int = 0) -> None:
         """A callback has delivered something."""
         with self._seen:
             self._text += text
             self._thinking += thinking
             self._calls += calls
-            self._usages += usages
+            self._tokens = max(self._tokens, tokens)
             self._seen.notify_all()
 
     def show(self, text: str) -> None:
@@ -106,7 +108,7 @@ class Recorder:
             self._text >= arrived.text
             and self._thinking >= arrived.thinking
             and self._calls >= arrived.calls
-            and self._usages >= arrived.usages
+            and self._tokens >= arrived.tokens
         )
 
 
@@ -125,16 +127,18 @@ class Callbacks:
         self._where = recorder.where
         self._open = True
         self.raised: BaseException | None = None
-        self.on_chunk = self._wrap(on_chunk, self._chunk)
-        self.on_usage_update = self._wrap(on_usage, self._usage)
-        self.on_function_call = self._wrap(on_call, self._function_call)
-        self.on_thinking = self._wrap(on_thinking, self._thought)
+        self.on_chunk = self._wrap(on_chunk, self._chunk, str)
+        self.on_usage_update = self._wrap(on_usage, self._usage, TokenUsage)
+        self.on_function_call = self._wrap(on_call, self._function_call, FunctionCall)
+        self.on_thinking = self._wrap(on_thinking, self._thought, str)
 
     def close(self) -> None:
         """The call has returned; anything from here on is late."""
         self._open = False
 
-    def _wrap(self, inner: Callable[[Any], None] | None, record: Callable[[Any], None]) -> Callable[[Any], None] | None:
+    def _wrap(
+        self, inner: Callable[[Any], None] | None, record: Callable[[Any], None], kind: type
+    ) -> Callable[[Any], None] | None:
         if inner is None:
             return None
 
@@ -142,6 +146,9 @@ class Callbacks:
             if not self._open:
                 self._recorder.event(LateCallback(kind=record.__name__.strip("_"), **self._where))
                 return
+            if not isinstance(value, kind):
+                # Told to the adapter, whose fault it is: anything else than data would spoil the evidence.
+                raise TypeError(f"a callback was given {type(value).__name__}, and it takes {kind.__name__}")
             record(value)
             try:
                 inner(value)
@@ -152,17 +159,17 @@ class Callbacks:
         return callback
 
     def _chunk(self, text: str) -> None:
-        self._recorder.event(Chunk(text=str(text), **self._where))
+        self._recorder.event(Chunk(text=text, **self._where))
         self._recorder.saw(text=len(text))
 
     def _usage(self, usage: TokenUsage) -> None:
         self._recorder.event(UsageUpdate(usage=usage, **self._where))
-        self._recorder.saw(usages=1)
+        self._recorder.saw(tokens=usage.total_tokens)
 
     def _function_call(self, call: FunctionCall) -> None:
         self._recorder.event(FunctionCallDetected(function_call=call, **self._where))
         self._recorder.saw(calls=1)
 
     def _thought(self, text: str) -> None:
-        self._recorder.event(Thinking(text=str(text), **self._where))
+        self._recorder.event(Thinking(text=text, **self._where))
         self._recorder.saw(thinking=len(text))

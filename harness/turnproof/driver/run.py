@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..cancel import CancelToken
 from ..errors import Cancelled as CancelledError
@@ -35,6 +35,9 @@ from .recorder import Recorder
 from .tap import failed
 from .tools import ScriptedTools
 
+if TYPE_CHECKING:
+    from .spans import RunSpans
+
 
 class Run:
     """One session with what it needs around it. `calls` are the provider calls that it showed."""
@@ -55,6 +58,7 @@ class Run:
         self._attempt = 0
         self._retry_error = ""
         self._operations = Operations(self)
+        self._spans = self._watched()
         recorder.on_begin = self._call_begins
 
     def open(self) -> None:
@@ -81,7 +85,16 @@ class Run:
             cache_plugin=self.providers.cache_plugin,
             parallel_tools=not any(turn.cut and "tool" in turn.cut.at for turn in self.job.scenario.turns),
             flag=self.job.flag or self.session.flag,
+            tracer_provider=self._spans.provider if self._spans is not None else None,
         )
+
+    def _watched(self) -> RunSpans | None:
+        """The spans of a session that is judged by them."""
+        if self.subject.kind != "session" or "spans" not in self.subject.operations:
+            return None
+        from .spans import RunSpans  # needs the SDK, which only such a session does
+
+        return RunSpans(self.recorder)
 
     def _spoken(self) -> Sequence[Message]:
         """What is held by the session whose turn it is, this one or its child."""
@@ -162,6 +175,7 @@ class Run:
         recorder.streamed = self.job.key.mode == "stream"
         wanted = SessionTurn(token, show if recorder.streamed else None, turn.response_schema)
         recorder.control.ask("operation-begins")
+        recorder.doing = "turn"
         try:
             reply = self._say(turn.user, wanted)
         except ControlLost:
@@ -172,6 +186,8 @@ class Run:
             recorder.event(failed("turn", error, turn=recorder.turn))
             how: Literal["cancelled", "error"] = "cancelled" if isinstance(error, CancelledError) else "error"
             return TurnEnded(outcome=how, shown="".join(shown), turn=recorder.turn)
+        finally:
+            recorder.doing = ""
         recorder.control.ask("operation-ended")
         return TurnEnded(outcome=reply.outcome, shown="".join(shown), text=reply.text, turn=recorder.turn)
 
@@ -284,6 +300,8 @@ class Run:
             except Exception as error:
                 self.refused("close", error)
         self.providers.close()
+        if self._spans is not None:
+            self._spans.close()
 
 
 def _unseen(text: str) -> None:

@@ -15,7 +15,7 @@ import msgspec
 from .._canonical import canonical
 from ..cancel import CancelToken
 from ..errors import Cancelled as CancelledError
-from ..errors import ContextLimitError, ProviderError
+from ..errors import ContextLimitError, ProviderError, is_wait
 from ..messages import (
     FunctionCall,
     Message,
@@ -36,6 +36,7 @@ from ..transcript import (
 from .recorder import Callbacks, Recorder
 
 _encode = msgspec.json.Encoder(enc_hook=repr).encode
+_decoder = msgspec.json.Decoder(ProviderResponse)
 
 
 class Tap:
@@ -64,7 +65,7 @@ class Tap:
             if not isinstance(response, ProviderResponse):
                 raise TypeError(f"the adapter returned {type(response).__name__}, not a ProviderResponse")
             plain = msgspec.structs.replace(response, raw=None, structured_output=_plain(response.structured_output))
-            canonical(plain)  # TypeError for what is no JSON, before it can spoil the evidence
+            _decoder.decode(canonical(plain))  # what could not be read again must not get into the evidence
         except BaseException as error:
             callbacks.close()
             self.recorder.end()
@@ -264,17 +265,32 @@ def failed(scope: Any, error: BaseException, *, mutated: tuple[str, ...] = (), *
     return Failed(
         scope=scope,
         error=type(error).__name__,
-        message=str(error),
+        message=_said(error),
         typed=typed,
-        retryable=provider_error is not None and provider_error.retryable,
-        status=provider_error.status if provider_error else None,
-        retry_after=provider_error.retry_after if provider_error else None,
+        retryable=provider_error is not None and provider_error.retryable is True,
+        status=_whole(provider_error.status) if provider_error else None,
+        retry_after=_wait(provider_error.retry_after) if provider_error else None,
         bases=tuple(base.__name__ for base in type(error).__mro__[1:-2]),
         mutated=mutated,
-        limit=error.limit if isinstance(error, ContextLimitError) else None,
-        requested=error.requested if isinstance(error, ContextLimitError) else None,
+        limit=_whole(error.limit) if isinstance(error, ContextLimitError) else None,
+        requested=_whole(error.requested) if isinstance(error, ContextLimitError) else None,
         **where,
     )
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as wrong:  # an exception's own text is code of the adapter's, too
+        return f"(its text cannot be had: {type(wrong).__name__})"
+
+
+def _whole(number: object) -> int | None:
+    return int(number) if isinstance(number, int) and number.bit_length() < 64 else None
+
+
+def _wait(seconds: float | None) -> float | None:
+    return float(seconds) if seconds is not None and is_wait(seconds) else None
 
 
 def _fingerprint(value: Any) -> tuple[object, ...]:
@@ -297,7 +313,9 @@ def _mutated(before: dict[str, tuple[object, ...]], watched: dict[str, Any]) -> 
 
 
 def _plain(value: Any) -> Any:
+    """Structured output as the evidence will have it: JSON, or the text that stands for something else."""
     try:
-        return msgspec.to_builtins(value)
+        value = msgspec.to_builtins(value)
     except TypeError:
-        return repr(value)
+        value = repr(value)
+    return None if value is None else msgspec.json.decode(canonical(value))

@@ -128,7 +128,10 @@ class EmulatorServer:
         run = self._runs.get(name)
         if run is None:
             return web.json_response({"error": f"no run {name!r} here"}, status=404)
-        body = await request.read()
+        try:
+            body = await request.read()
+        except web.RequestPayloadError:
+            body = b""  # not encoded as its head says: nobody can read it, and the dialect says so
         headers = {key.lower(): value for key, value in request.headers.items()}
         http = HttpRequest(request.method, path, dict(request.query), headers, body)
         if run.filter is not None:
@@ -137,6 +140,13 @@ class EmulatorServer:
         run.exchanges.append(exchange)
         try:
             return await self._exchange(request, run, exchange)
+        except ConnectionError:
+            raise
+        except Exception as error:
+            # Our own fault must not pass for a broken service, which an adapter would be judged by.
+            log.exception("a request could not be served")
+            run.failure = run.failure or f"{type(error).__name__}: {error}"
+            raise
         finally:
             exchange.done.set()
             if run.on_exchange is not None:

@@ -28,13 +28,13 @@ STALL_LIMIT = 6.0
 class Arrived:
     """What a client that has read everything written so far can know: used to cancel at a settled point.
 
-    `earlier` is the text of the turn's answers before this one.
+    `tokens` are the figures so far, in total; `earlier` is the text of the turn's answers before this one.
     """
 
     text: int = 0
     thinking: int = 0
     calls: int = 0
-    usages: int = 0
+    tokens: int = 0
     earlier: int = 0
 
 
@@ -88,7 +88,7 @@ class ServerRun:
     """State of one run.
 
     `on_hold` is told when a stream is held for a cancel, with what has `Arrived`. `judges` is False where the real API
-    answers: then our own findings are only recorded.
+    answers: then our own findings are only recorded. `failure` says what went wrong in the server itself, if anything.
     """
 
     id: str
@@ -102,6 +102,7 @@ class ServerRun:
     on_exchange: Callable[[Exchange], None] | None = None
     filter: WireFilter | None = None
     judges: bool = True
+    failure: str = ""
     probe: str = ""
     turn_index: int = -1
     turn: Turn | None = None

@@ -182,7 +182,7 @@ class Writer:
         thinking = sum(len(part.text) for part in seen.parts if isinstance(part, Thought))
         calls = sum(1 for part in seen.parts if isinstance(part, FunctionCall))
         await self._drained()
-        run.on_hold(Arrived(text, thinking, calls, usages=int(seen.usage is not None)))
+        run.on_hold(Arrived(text, thinking, calls, tokens=seen.usage.total_tokens if seen.usage is not None else 0))
         async for _ in _until(run.hold_limit):
             if self._gone():
                 exchange.released = "peer-closed"

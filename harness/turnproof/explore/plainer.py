@@ -31,6 +31,8 @@ def _places(document: Document) -> Iterator[tuple[Place, Kind]]:
     """Everything that can be plainer, with what kind of thing it is."""
     if "system" in document:
         yield ("system",), "text"
+    for number, held in enumerate(document.get("given", ())):
+        yield from ((("given", number, "results", name), "result") for name in held.get("results", ()))
     for number in range(len(document.get("tools", ()))):
         yield ("tools", number), "tool"
     for number, turn in enumerate(document["turns"]):
@@ -44,6 +46,8 @@ def _in_turn(turn: dict[str, Any]) -> Iterator[tuple[Place, Kind]]:
         yield from ((("user", n), "text") for n, part in enumerate(turn["user"]) if isinstance(part, str))
     if "system" in turn:
         yield ("system",), "text"
+    if "inject" in turn:
+        yield from ((("inject", key), "text") for key in turn["inject"])
     for round_, answer in enumerate(turn["model"]):
         structured = "response_schema" in turn and round_ == len(turn["model"]) - 1
         inside: Place = ("model", round_, "parts") if isinstance(answer, dict) else ("model", round_)
@@ -134,6 +138,12 @@ def _plain_results(script: dict[str, Any]) -> Iterator[dict[str, Any]]:
             yield {key: script[key] for key in script if key != name}
     if "result" in script:
         yield from ({**script, "result": value} for value in simpler(script["result"]))
+
+
+def plainest(part: Any) -> Any:
+    """A part of an answer that says as little as it can."""
+    kind = _kind(part)
+    return part if kind is None else _plainest(kind, part)
 
 
 def _at(value: Any, place: Place) -> Any:

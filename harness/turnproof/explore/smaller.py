@@ -11,16 +11,19 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from ..scenarios.documents import Document, Round, Turn, calls_of, events, parts_of, running
-from .plainer import PLAIN, plainer
+from .plainer import PLAIN, plainer, plainest
 
 _ALWAYS: Final = "usage:1"
 """An event that every answer has."""
 
+_PLACED: Final = ("cancel", "faults", "interject")
+"""What happens at a place of its own in a turn."""
+
 _BARE: Final[Turn] = {"user": PLAIN, "model": [[PLAIN]]}
 
 _HAPPENINGS: Final = (
-    ("cancel", "faults", "error"), ("cancel",), ("faults", "error"), ("before", "revert"), ("before",), ("revert",),
-    ("system",), ("tools",), ("response_schema",), ("advance_clock",),
+    ("cancel", "faults", "error"), ("cancel",), ("faults", "error"), ("interject",), ("child",), ("before", "revert"),
+    ("before",), ("revert",), ("inject",), ("system",), ("tools",), ("response_schema",), ("advance_clock",),
 )  # fmt: skip
 
 
@@ -42,11 +45,18 @@ def fewer_settings(document: Document) -> Iterator[Document]:
     for key in ("given", "cache", "keep_turns", "probes", "system", "tools"):
         if key in document:
             yield _without(document, key)
-    if "options" in document:
+    options = document.get("options", {})
+    if "thinking" in options:
         yield _without_thinking(document)
+    if "context_tokens" in options:
+        yield _with_options(document, _without(options, "context_tokens"))
     yield from ({**document, "modes": modes} for modes in _without_one(document.get("modes", [])))
     for key in ("given", "probes", "tools"):
         yield from ({**document, key: rest} for rest in _without_one(document.get(key, [])))
+    for number, held in enumerate(document.get("given", ())):
+        for smaller in _smaller_given(held):
+            given = document["given"]
+            yield {**document, "given": [*given[:number], smaller, *given[number + 1 :]]}
 
 
 def _without_thinking(document: Document) -> Document:
@@ -55,7 +65,27 @@ def _without_thinking(document: Document) -> Document:
         return {**answer, "parts": parts} if isinstance(answer, dict) else parts
 
     turns = [{**turn, "model": [unthinking(answer) for answer in turn["model"]]} for turn in document["turns"]]
-    return {**_without(document, "options"), "turns": turns}
+    left = {key: value for key, value in document["options"].items() if key == "context_tokens"}
+    return {**_with_options(document, left), "turns": turns}
+
+
+def _with_options(document: Document, options: dict[str, Any]) -> Document:
+    return {**document, "options": options} if options else _without(document, "options")
+
+
+def _smaller_given(held: Turn) -> Iterator[Turn]:
+    """Ways to make a turn that was held elsewhere smaller; an instruction is made plain."""
+    if "system" in held:
+        yield {"system": PLAIN}
+        return
+    model = held["model"]
+    if "unanswered" in held:
+        yield _with_results({**_without(held, "unanswered"), "model": [*model, [PLAIN]]})
+    yield from (_with_results({**held, "model": model[:n] + model[n + 1 :]}) for n in range(len(model) - 1))
+    yield {**held, "user": PLAIN}
+    for n, answer in enumerate(model):
+        for parts in (*_without_one(answer), *([plainest(part) for part in answer],)):
+            yield _with_results({**held, "model": [*model[:n], parts, *model[n + 1 :]]})
 
 
 # -- one turn -----------------------------------------------------------------------------------------------
@@ -74,7 +104,9 @@ def _in_each_turn(smaller: Callable[[Turn], Iterator[Turn]]) -> Callable[[Docume
 def fewer_happenings(turn: Turn) -> Iterator[Turn]:
     """Without what is done ahead of it, or goes wrong in it."""
     for keys in _HAPPENINGS:
-        if keys[0] in turn:
+        if keys[0] == "interject" in turn:
+            yield _uninterrupted(turn)
+        elif keys[0] in turn:
             yield _completed(_without(turn, *keys))
     before = turn.get("before", [])
     yield from ({**turn, "before": rest} for rest in _without_one(before))
@@ -91,7 +123,9 @@ def fewer_answers(turn: Turn) -> Iterator[Turn]:
             yield {**turn, "model": [*model[:place], smaller, *model[place + 1 :]]}
     if isinstance(turn["user"], list):
         yield {**turn, "user": PLAIN}
-        yield from ({**turn, "user": rest} for rest in _without_one(turn["user"]))
+        # Who says nothing in words begins no turn that a session could forget.
+        fewer = _without_one(turn["user"])
+        yield from ({**turn, "user": rest} for rest in fewer if any(isinstance(part, str) for part in rest))
 
 
 def _smaller_answers(answer: Round) -> Iterator[Round]:
@@ -115,7 +149,7 @@ def _without_round(turn: Turn, place: int) -> Turn:
             return happening
         return {**happening, "round": happening["round"] - 1}
 
-    moved: Turn = {key: earlier(turn[key]) for key in ("cancel", "faults") if key in turn}
+    moved: Turn = {key: earlier(turn[key]) for key in _PLACED if key in turn}
     return {**turn, **moved, "model": turn["model"][:place] + turn["model"][place + 1 :]}
 
 
@@ -123,6 +157,13 @@ def _completed(turn: Turn) -> Turn:
     """The turn with an answer to its last calls, where nothing cuts it off any more."""
     goes_on = calls_of(turn["model"][-1]) and "cancel" not in turn and "error" not in turn
     return {**turn, "model": [*turn["model"], [PLAIN]]} if goes_on else turn
+
+
+def _uninterrupted(turn: Turn) -> Turn:
+    """The turn without what is said in between; an answer that calls nothing is then the last one."""
+    model = turn["model"]
+    goes_on = calls_of(model[turn["interject"].get("round", 0)])
+    return {**_without(turn, "interject"), "model": model if goes_on else model[:-1]}
 
 
 # -- what makes sense ---------------------------------------------------------------------------------------
@@ -134,7 +175,7 @@ def _sensible(smaller: Callable[[Document], Iterator[Document]]) -> Callable[[Do
 
 
 def _is_sensible(document: Document) -> bool:
-    thinking = "options" in document
+    thinking = "thinking" in document.get("options", {})
     return all(_fits(turn, thinking=thinking) for turn in document["turns"])
 
 
@@ -147,7 +188,7 @@ def _fits(turn: Turn, *, thinking: bool) -> bool:
             return False  # a service refuses to go on from calls that nobody has thought about
     if "response_schema" in turn and not calls_of(turn["model"][-1]) and not _is_json(turn["model"][-1]):
         return False
-    return all(_comes_true(turn, turn[key]) for key in ("cancel", "faults") if isinstance(turn.get(key), dict))
+    return all(_comes_true(turn, turn[key]) for key in _PLACED if isinstance(turn.get(key), dict))
 
 
 def _comes_true(turn: Turn, happening: dict[str, Any]) -> bool:
@@ -175,10 +216,14 @@ def _is_thought(part: Any) -> bool:
 
 def _with_turn(document: Document, number: int, turn: Turn) -> Document:
     """The document with another turn in this place, and with results for the calls that it makes."""
+    return {**document, "turns": [*document["turns"][:number], _with_results(turn), *document["turns"][number + 1 :]]}
+
+
+def _with_results(turn: Turn) -> Turn:
+    """The turn with results for the calls that it makes, and no others."""
     called = {call["call"] for answer in turn["model"] for call in running(answer)}
     results = {name: script for name, script in turn.get("results", {}).items() if name in called}
-    tidy = {**_without(turn, "results"), **({"results": results} if results else {})}
-    return {**document, "turns": [*document["turns"][:number], tidy, *document["turns"][number + 1 :]]}
+    return {**_without(turn, "results"), **({"results": results} if results else {})}
 
 
 def _without_one(items: Sequence[Any]) -> Iterator[list[Any]]:

@@ -26,6 +26,7 @@ class Case:
     `same_request` says that the dialect reads both requests as the same conversation, `cancelled` that a turn was
     cancelled here or before, `uncalled` that one of the sides made no such call, `retried` that both sent equally many
     requests in this turn and made unequally many calls. `beside` are all places that differ in the two readings.
+    `dialect` is the tag of what the service itself issued.
     """
 
     aspect: Aspect
@@ -40,6 +41,7 @@ class Case:
     uncalled: bool = False
     retried: bool = False
     beside: Sequence[tuple[str, object, object]] = ()
+    dialect: str = ""
 
     @property
     def lacking(self) -> bool:

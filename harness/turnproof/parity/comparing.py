@@ -105,7 +105,8 @@ class _Comparing:
         same = aspect == "wire" and one is not None and other is not None and self._same_request(one, other)
         uncalled = place.round is not None and not all(replace(place, request=0) in calls for calls in self._calls)
         retried = self._same_count("requests", place.turn) and not self._same_count("calls", place.turn)
-        blank = Case(aspect, place, "$", ABSENT, ABSENT, one, other, same, cancelled, uncalled, retried, differ)
+        api = self._dialect.name
+        blank = Case(aspect, place, "$", ABSENT, ABSENT, one, other, same, cancelled, uncalled, retried, differ, api)
         for path, left, right in differ:
             case = with_changes(blank, path=path, left=left, right=right)
             if is_consequence(case):

@@ -42,6 +42,8 @@ KINDS: Sequence[Kind] = (
          questions.is_spelling, form=True),
     Kind("base64-alphabet", "The same bytes in the other of the two alphabets of base64", ("wire",),
          questions.is_base64_alphabet, form=True),
+    Kind("foreign-history", "What another service issued, or an instruction between turns, is kept in another form",
+         ("history",), questions.is_foreign),
     Kind("signatures-missing", "A signature or sealed content is there on one side only, or changed",
          ("wire", "answers", "history"), questions.is_seal),
     Kind("blank-text", "Blank text is kept on one side and left out on the other",

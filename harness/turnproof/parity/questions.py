@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ..messages import FunctionCall, Text, Thought, to_builtins
 from .case import SYSTEM, Case
@@ -69,6 +69,29 @@ def has_made_up_id(case: Case) -> bool:
     if not case.lacking:
         return made and kept
     return case.path.rpartition(".")[2] in _ID_FIELDS and (made or kept)
+
+
+def is_foreign(case: Case) -> bool:
+    """What another service issued, or an instruction between turns, in the copy of a provider with no form for it."""
+    if case.one is None or case.other is None or not case.path.startswith("$.kept"):
+        return False
+    held = case.one.value["session"]
+    if held != case.other.value["session"]:
+        return False
+    return any(_issued_elsewhere(side, case) or _is_instruction(side, held) for side in (case.left, case.right))
+
+
+def _issued_elsewhere(value: object, case: Case) -> bool:
+    if not isinstance(value, dict):
+        return False
+    data = value if case.path.endswith(".provider_data") else value.get("provider_data")
+    return isinstance(data, dict) and data["dialect"] != case.dialect
+
+
+def _is_instruction(value: object, held: Sequence[dict[str, object]]) -> bool:
+    if not isinstance(value, dict) or "role" not in value:
+        return False
+    return any(message["role"] == "system" and message["parts"] == value["parts"] for message in held)
 
 
 def is_seal(case: Case) -> bool:

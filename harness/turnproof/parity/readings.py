@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..messages import JSON, FunctionCall, Message, Part, TokenUsage, thaw
+from ..messages import JSON, FinishReason, FunctionCall, Message, Part, TokenUsage, thaw
 from ..transcript import Chunk, Failed, FunctionCallDetected, HistorySnapshot, Refused, Thinking, UsageUpdate
 from ..view import Exchange, ProviderCall, View
 from .forms import history_form, joined, joined_parts, part_form, parts_form, request_form
@@ -250,10 +250,15 @@ def _order(call: ProviderCall) -> list[str]:
 
 
 def _usage_callbacks(call: ProviderCall) -> JSON:
-    """How often usage was called back, and whether first of all, last of all, or in between."""
+    """How often usage was called back, and whether first of all, last of all, or in between.
+
+    Of a cancelled call only whether at all: who stopped reading a moment later may have heard once more.
+    """
     others = [n for n, event in enumerate(call.callbacks) if not isinstance(event, UsageUpdate)]
     first = next((n for n, event in enumerate(call.callbacks) if isinstance(event, UsageUpdate)), None)
+    cancelled = call.response is not None and call.response.finish_reason is FinishReason.CANCELLED
+    updates = min(1, len(call.usages)) if cancelled else len(call.usages)
     if first is None or not others:
-        return {"updates": len(call.usages)}
+        return {"updates": updates}
     when = "before the rest" if first < others[0] else "after the rest" if first > others[-1] else "in between"
-    return {"updates": len(call.usages), "first": when}
+    return {"updates": updates, "first": when}

@@ -31,6 +31,7 @@ from ..transcript import (
     RunEnded,
     Saved,
     SessionOpened,
+    SpanMade,
     Swapped,
     Thinking,
     ToolRun,
@@ -117,6 +118,8 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("session", "usage that the session gives", _usage(event.usage))
         case ContextReport():
             yield Entry("session", f"context taken by the session's account: {event.tokens} tokens")
+        case SpanMade():
+            yield Entry("session", _span_label(event), _json(event.attributes))
         case (
             SessionOpened()
             | Cancelled()
@@ -171,6 +174,13 @@ def _call_label(event: CallBegan) -> str:
     attempt = f", attempt {event.attempt + 1}" if event.attempt else ""
     probe = f"{event.probe} probe: " if event.probe else ""
     return f"{probe}call {event.call + 1} {how}: {len(event.messages)} messages, {len(event.tools)} tools{attempt}"
+
+
+def _span_label(event: SpanMade) -> str:
+    below = f" below {event.parent}" if event.parent >= 0 else ""
+    ended = "" if event.ended else ", never ended"
+    status = f", {event.status}" if event.status != "unset" else ""
+    return f"span {event.span}{below}: {event.name}{status}{ended}"
 
 
 def _response_label(event: WireResponse) -> str:

@@ -8,7 +8,7 @@ from typing import Final
 
 from .._suggest import did_you_mean
 from ..dialects.base import FIGURES, ReplyPart
-from ..messages import FinishReason, FunctionCall, ProviderData, Text, Thought
+from ..messages import FinishReason, FunctionCall, Opaque, ProviderData, Text, Thought
 from ._arguments import call_arguments
 from ._content import head_of, read_pieces
 from ._spot import Spot
@@ -17,7 +17,8 @@ from .model import ScriptRound
 STOP_SEQUENCE: Final = "stop_sequence"
 FINISHES: Final = (*(str(reason) for reason in FinishReason if reason not in ("error", "cancelled")), STOP_SEQUENCE)
 _LIMITS: Final = ("max_tokens", "context_limit")
-_MODEL_PARTS: Final = ("text", "thinking", "redacted", "call")
+_MODEL_PARTS: Final = ("text", "thinking", "redacted", "call", "block")
+_SCRIPTED: Final = "scenario"
 
 
 @dataclass(slots=True)
@@ -76,19 +77,23 @@ class RoundReader:
             return ReplyPart(Text(spot.text()))
         match head_of(spot, _MODEL_PARTS, "a part of the answer"):
             case "text":
-                text, pieces = read_pieces(spot.mapping(("text",)).at("text"))
-                return ReplyPart(Text(text), pieces)
+                text, pieces = read_pieces(spot.mapping(("text", "data")).at("text"))
+                return ReplyPart(Text(text, provider_data=_data(spot)), pieces)
             case "thinking":
                 text, pieces = read_pieces(spot.mapping(("thinking",)).at("thinking"))
                 return ReplyPart(Thought(text), pieces)
             case "redacted":
                 data = {"redacted": spot.mapping(("redacted",)).at("redacted").word("the encrypted thinking")}
-                return ReplyPart(Thought("", provider_data=ProviderData("scenario", "", data)))
+                return ReplyPart(Thought("", provider_data=ProviderData(_SCRIPTED, "", data)))
+            case "block":
+                each = spot.mapping(("block",)).at("block").members("blocks by dialect")
+                blocks = {name: block.json_object("a block in that dialect's spelling") for name, block in each}
+                return ReplyPart(Opaque(_SCRIPTED, "block", blocks))
             case _:
                 return self._call(spot)
 
     def _call(self, spot: Spot) -> ReplyPart:
-        spot.mapping(("call", "args", "pieces", "id", "broken", "malformed", "unknown"))
+        spot.mapping(("call", "args", "pieces", "id", "broken", "malformed", "unknown", "data"))
         name = self._called(spot)
         pieces = (
             tuple(piece.text("a piece of JSON") for piece in spot.at("pieces").items()) if spot.get("pieces") else ()
@@ -99,7 +104,8 @@ class RoundReader:
         given = spot.get("id")
         # Without an id the dialect issues one, in the service's own style.
         call_id = given.word("an id") if given else ""
-        return ReplyPart(FunctionCall(id=call_id, name=name, args=args), pieces, broken)
+        call = FunctionCall(id=call_id, name=name, args=args, provider_data=_data(spot))
+        return ReplyPart(call, pieces, broken)
 
     def _called(self, spot: Spot) -> str:
         called = spot.at("call")
@@ -113,6 +119,13 @@ class RoundReader:
             hint = did_you_mean(name, self.declared) or "; declare it, or add 'unknown: true'"
             called.refuse(f"no tool {name!r} is declared for this turn{hint}")
         return name
+
+
+def _data(spot: Spot) -> ProviderData | None:
+    given = spot.get("data")
+    if given is None:
+        return None
+    return ProviderData(_SCRIPTED, "", given.json_object("what goes with it, in the service's own spelling"))
 
 
 def _check_parts(spot: Spot, parts: tuple[ReplyPart, ...]) -> None:

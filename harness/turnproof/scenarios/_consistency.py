@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from ..dialects.base import ReplyPart
-from ..messages import FinishReason, FunctionCall, Part, Text, Thought
+from ..messages import CodeExecutionResult, ExecutableCode, FinishReason, FunctionCall, Opaque, Part, Text, Thought
 from ._arguments import is_malformed
 from ._spot import Spot
 from .model import Cut, Fault, Scenario, ScriptRound, Turn
@@ -247,6 +247,8 @@ def _needed_by(turn: Turn, modes: tuple[Mode, ...]) -> Iterator[str]:
     for round_ in turn.rounds:
         if len(_calls(round_)) > 1:
             yield "parallel_tools"
+        if any(isinstance(part.part, ExecutableCode | CodeExecutionResult | Opaque) for part in round_.parts):
+            yield "service_tools"
         thoughts = [part.part for part in round_.parts if isinstance(part.part, Thought)]
         if thoughts:
             yield "thinking"

@@ -36,12 +36,13 @@ The form, with everything optional but `title` and `turns`:
         response_schema: {type: object}
         error: RateLimitError              # the turn ends with it
 
-A part of an answer is a text, `{text: ...}`, `{thinking: ...}`, `{redacted: DATA}` or `{call: ...}`, the last with
-`broken: true` where a limit stops its arguments after their pieces, `malformed: true` where the pieces are no JSON
-though the call ends, `unknown: true` for a tool that is not declared, and `id:` to fix the id that the service issues
-otherwise. A case is `{when: {bed: "3"}, result: 41 %}`: what the tool
-returns to a call with these arguments. Wherever a text may stand, `{repeat: "words ", times: 300}` may too, and among
-pieces `{each: "leaf ", times: 300}`.
+A part of an answer is a text, `{text: ...}`, `{thinking: ...}`, `{redacted: DATA}`, `{call: ...}` or `{block:
+{...}}`, which says by dialect what no other form can say, each in its own spelling. With a text or a call, `data:
+{citations: [...]}` is what else the service tells of it. A call has `broken: true` where a limit stops its arguments
+after their pieces, `malformed: true` where the pieces are no JSON though the call ends, `unknown: true` for a tool
+that is not declared, and `id:` to fix the id that the service issues otherwise. A case is `{when: {bed: "3"}, result:
+41 %}`: what the tool returns to a call with these arguments. Wherever a text may stand, `{repeat: "words ", times:
+300}` may too, and among pieces `{each: "leaf ", times: 300}`.
 """
 
 from __future__ import annotations

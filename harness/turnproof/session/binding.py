@@ -7,6 +7,9 @@ from dataclasses import replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from opentelemetry import trace
+
+from .. import __version__
 from ..gc import GCConfig, TruncateGC
 from ..messages import FunctionCall, Message, Part, ToolResult
 from ..subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
@@ -14,6 +17,7 @@ from .flag import path_by_flag
 from .observer import SessionObserver
 from .retry import Retry, RetryPolicy
 from .session import Session
+from .tracing import Tracing
 
 
 def open_session(setup: SessionSetup) -> Session:
@@ -34,6 +38,7 @@ def open_session(setup: SessionSetup) -> Session:
         ids=setup.ids,
         parallel_tools=setup.parallel_tools,
         observers=(_Told(setup),),
+        tracing=Tracing(trace.get_tracer("turnproof.session", __version__, setup.tracer_provider)),
     )
     _setups[session] = setup
     return session
@@ -129,4 +134,5 @@ REFERENCE = SessionBinding(
     spawn=spawn,
     paths=("stateless", "legacy"),
     other_path=True,
+    spans=True,
 )

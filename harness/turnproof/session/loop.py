@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec.structs import replace
+
 from ..cancel import CancelToken
 from ..errors import Cancelled, ContextLimitError, ProviderError, TurnproofError
 from ..messages import (
@@ -91,6 +93,7 @@ class Turn:
         self._token = token
         self._schema = response_schema
         self._text: list[str] = []
+        self._usage = TokenUsage()
         self._rounds = 0
         self._attempts = 0
         self._retries: list[Retry] = []
@@ -137,7 +140,7 @@ class Turn:
                     if self._interrupted(call):
                         continue
                     return self._nothing_heard(response)
-                response = _partial(relay, relay.usage or response.usage)
+                response = _partial(relay, relay.usage or TokenUsage())
             self.heard, self._unheard = True, []
             interrupted = self._interrupted(call)
             if response.finish_reason is FinishReason.CANCELLED:
@@ -243,9 +246,15 @@ class Turn:
         parts = _recorded(response)
         self._text.extend(part.text for part in parts if isinstance(part, Text))
         message = Message("model", parts, self._setup.ids()) if parts else None
+        whole = response.finish_reason is not FinishReason.CANCELLED and len(parts) == len(response.parts)
+        if not whole:
+            # What was counted of the answer says nothing of what is kept of it, what was counted of the prompt does.
+            self._setup.room.answered(_of_the_prompt(response.usage))
         if message is not None:
             self._history.append(message)
-        self._setup.room.answered(response.usage)
+        if whole:
+            self._setup.room.answered(response.usage)
+        self._usage = response.usage if response.usage.total_tokens else self._usage
         return message
 
     def _keep_partial(self, relay: Relay, response: ProviderResponse) -> ProviderResponse:
@@ -267,7 +276,7 @@ class Turn:
             response=response,
             text="".join(self._text),
             rounds=self._rounds,
-            usage=response.usage,
+            usage=self._usage,
             outcome=outcome,
             attempts=self._attempts,
             retries=tuple(self._retries),
@@ -278,6 +287,10 @@ def _recorded(response: ProviderResponse) -> tuple[Part, ...]:
     if response.finish_reason in _CALLS_STAND:
         return response.parts
     return tuple(part for part in response.parts if not isinstance(part, FunctionCall))
+
+
+def _of_the_prompt(usage: TokenUsage) -> TokenUsage:
+    return replace(usage, output_tokens=0, thinking_tokens=0, total_tokens=usage.prompt_tokens)
 
 
 def _partial(relay: Relay, usage: TokenUsage) -> ProviderResponse:

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from .. import __version__
+from .._lossless import Reader, encode
 from ..budget import BudgetState
 from ..errors import PayloadError, UsageError
 from ..gc import turn_starts
@@ -21,7 +22,6 @@ from ..messages import JSON, FunctionCall, Message, Part, TokenUsage, ToolSchema
 from ..provider import Path, SystemInstruction
 from ..sessions import in_utc
 from .inbox import Prompt
-from .lossless import Reader, encode
 from .prompt import Typed
 
 FORMAT = "turnproof.session/2"

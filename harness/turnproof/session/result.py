@@ -15,9 +15,9 @@ class TurnResult(msgspec.Struct, frozen=True):
 
     `response` is the last provider call's (empty, with finish `cancelled`, if none answered). `text` is all visible
     text of the turn, and what `on_chunk` was given, joined. `rounds` counts the calls that were answered,
-    `attempts` also those that failed and were repeated. `usage` is the last call's: each call's prompt contains
-    the ones before it, so a sum would count the conversation many times. `retries` are the failures that were followed
-    by a wait, in order; a cancel in the last one's wait leaves it without its attempt.
+    `attempts` also those that failed and were repeated. `usage` is the last call's that was not zero: each call's
+    prompt contains the ones before it, so a sum would count the conversation many times. `retries` are the failures
+    that were followed by a wait, in order; a cancel in the last one's wait leaves it without its attempt.
     """
 
     response: ProviderResponse

@@ -15,7 +15,7 @@ import msgspec
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from ..cancel import CancelToken
-from ..errors import Cancelled, ProviderError, UsageError
+from ..errors import Cancelled, ProviderError, UsageError, is_wait
 
 Sleep: TypeAlias = Callable[[float, CancelToken], bool]
 """Wait for so many seconds or until the token is set; True if it was set."""
@@ -70,8 +70,8 @@ class RetryPolicy:
 
     def delay(self, failures: int, error: ProviderError) -> float:
         """Seconds to wait after so many failures, the last of which was `error`."""
-        if error.retry_after is not None:
-            return min(max(0.0, error.retry_after), self.longest_retry_after)
+        if error.retry_after is not None and is_wait(error.retry_after):
+            return min(error.retry_after, self.longest_retry_after)
         whole: float = min(self.longest, self.base * 2.0 ** (failures - 1))
         return whole * (1 - self.jitter * self.random.random())
 

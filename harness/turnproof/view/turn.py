@@ -115,13 +115,16 @@ class TurnView:
     @cached_property
     def history(self) -> tuple[Message, ...] | None:
         """The session's history after the turn."""
-        return self._snapshot("session")
+        found = [snapshot.messages for snapshot in self._snapshots if snapshot.owner == "session"]
+        return found[-1] if found else None
 
     @cached_property
     def provider_history(self) -> tuple[Message, ...] | None:
         """The provider's own history after the turn (legacy path only)."""
-        return self._snapshot("provider")
+        # It is written down behind the session's; a session that has left the path in this turn has no such copy now.
+        last = self._snapshots[-1] if self._snapshots else None
+        return last.messages if last is not None and last.owner == "provider" else None
 
-    def _snapshot(self, owner: str) -> tuple[Message, ...] | None:
-        found = [event for event in self.events if isinstance(event, HistorySnapshot) and event.owner == owner]
-        return found[-1].messages if found else None
+    @cached_property
+    def _snapshots(self) -> tuple[HistorySnapshot, ...]:
+        return tuple(event for event in self.events if isinstance(event, HistorySnapshot))

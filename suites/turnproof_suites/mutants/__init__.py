@@ -26,6 +26,7 @@ from . import (
     paths,
     secrets,
     sessions,
+    spans,
     streaming,
     structured,
     thinking,
@@ -37,9 +38,10 @@ from ._broken import Broken, Given, Proceed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._session import BrokenSession
+from ._spans import BrokenSpans
 from ._wire import Wire
 
-__all__ = ["MUTANTS", "Broken", "BrokenSession", "Given", "Proceed", "Rewriting", "Wire", "mutant"]
+__all__ = ["MUTANTS", "Broken", "BrokenSession", "BrokenSpans", "Given", "Proceed", "Rewriting", "Wire", "mutant"]
 
 _AREAS = (
     core_inputs,
@@ -63,6 +65,7 @@ _AREAS = (
     operations,
     children,
     context,
+    spans,
 )
 
 MUTANTS: tuple[Mutant, ...] = tuple(

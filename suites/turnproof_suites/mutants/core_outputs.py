@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from turnproof.dialects.base import HttpRequest
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text
+from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text, Thought
 
 from ._broken import Broken, Given, trimmed
 from ._mutant import mutant
@@ -62,6 +62,23 @@ class TextTrimmed(Broken):
 
     def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
         return trimmed(response)
+
+
+@mutant(
+    "service-work-dropped",
+    "outputs",
+    caught_by="core/what-the-service-did-goes-back",
+    scenarios="service/searches",
+    sources="wire:anthropic#4",
+    capability=("wire:server-tools",),
+    paths=("stateless",),
+)
+class ServiceWorkDropped(Broken):
+    """Of an answer only texts, thinking and calls are kept: what the service did by itself is nobody's business."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        ours = (Text, Thought, FunctionCall)
+        return replace(response, parts=tuple(part for part in response.parts if isinstance(part, ours)))
 
 
 @mutant(

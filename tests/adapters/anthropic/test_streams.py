@@ -105,7 +105,7 @@ def test_comments_pings_and_what_is_unknown_are_ignored(way: Way) -> None:
         event("ping"),
         event("something_new", index=0, delta={"type": "text_delta", "text": "no"}),
         event("content_block_delta", index=0, delta={"type": "new_delta", "text": "no"}),
-        event("content_block_delta", index=99, delta={"type": "text_delta", "text": "no"}),
+        event("content_block_delta", index=99, delta={"type": "new_delta", "text": "no"}),
         b"event: \n\n",
     ]
     noisy = [RICH[0], *(each for real in RICH[1:] for each in (*noise, real))]

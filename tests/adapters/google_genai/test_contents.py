@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 from google.genai import types
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from properties import examples
 
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import (
@@ -120,7 +121,7 @@ def conversations(draw: st.DrawFn, model: str) -> list[Message]:
     return messages
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.data())
 @pytest.mark.parametrize("model", [MODEL, OLD])
 def test_a_conversation_comes_back_as_it_went(model: str, data: st.DataObject) -> None:

@@ -126,7 +126,12 @@ def _result(block: Mapping[str, Any], names: Mapping[str, str]) -> Part:
     attachments: tuple[InlineData | FileRef, ...] = ()
     data = None
     if isinstance(content, list):
-        items = [item for item in content if isinstance(item, dict) and not _is_text(item)]
+        for n, item in enumerate(content):
+            if not isinstance(item, dict):
+                raise Unreadable(f"content.{n}", "dictionary")
+            if not isinstance(item.get("cache_control"), dict | None):
+                raise Unreadable(f"content.{n}.cache_control", "dictionary")
+        items = [item for item in content if not _is_text(item)]
         read = [part_of(item, "") for item in items]
         attachments = tuple(part for part in read if isinstance(part, InlineData | FileRef))
         others = [item for item, part in zip(items, read, strict=True) if not isinstance(part, InlineData | FileRef)]

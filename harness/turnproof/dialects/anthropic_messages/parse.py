@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ...errors import PayloadError
 from ...messages import JSON, FunctionCall, Message, Part, Role, Text, ToolResult, ToolSchema
 from ..base import Call, HttpRequest, Operation, Refusal, Rule, World
 from . import headers, rules
@@ -21,6 +22,11 @@ from .blocks import Unreadable, mark_of, part_of
 _decode = msgspec.json.Decoder().decode
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "model", "system": "system"}
 _CONVERSATION = frozenset({"model", "messages", "system", "tools", "stream"})
+_KINDS: dict[str, tuple[type, str]] = {
+    "stop_sequences": (list, "list"),
+    **dict.fromkeys(("cache_control", "metadata", "output_config", "thinking", "tool_choice"), (dict, "dictionary")),
+}
+"""What the fields hold that are read further on."""
 _MODEL = re.compile(r"/v1/models/([^/]+)")
 
 
@@ -38,6 +44,8 @@ def parse(request: HttpRequest, world: World) -> Call | Refusal:
         refusal = refused.refusal
     except RecursionError:
         refusal = _invalid(rules.MALFORMED_BODY, "The request body is nested too deeply", "$").refusal
+    except PayloadError as error:
+        refusal = _invalid(rules.MALFORMED_BODY, f"The request body cannot be read: {error.reason}", "$").refusal
     first = next((each for each in headers.refusals(request, world) if each.enforced), None)
     return first or refusal
 
@@ -54,6 +62,9 @@ def _call(request: HttpRequest) -> Call:
     _require(body["model"], str, "model", "string")
     if operation == "generate" and type(body["max_tokens"]) is not int:
         raise _invalid(rules.MALFORMED_BODY, "max_tokens: Input should be a valid integer", "$.max_tokens")
+    for field, (kind, expected) in _KINDS.items():
+        if body.get(field) is not None:
+            _require(body[field], kind, field, expected)
     return Call(
         operation=operation,
         model=body["model"],
@@ -123,6 +134,7 @@ def _tools(tools: JSON) -> tuple[ToolSchema, ...]:
 
 def _tool(tool: JSON, n: int) -> ToolSchema:
     _require(tool, dict, f"tools.{n}", "dictionary")
+    _require_mark(tool, f"tools.{n}")
     kind = tool.get("type") or "custom"
     name = tool.get("name", kind)
     _require(name, str, f"tools.{n}.name", "string")
@@ -146,7 +158,8 @@ def _messages(messages: JSON, model: str) -> tuple[Message, ...]:
         where = f"messages.{n}"
         if type(message) is not dict:
             _require(message, dict, where, "dictionary")
-        role = _ROLES.get(message.get("role", ""))
+        spoken = message.get("role")
+        role = _ROLES.get(spoken) if isinstance(spoken, str) else None
         if role is None:
             allowed = "Input should be 'user', 'assistant' or 'system'"
             raise _invalid(rules.MALFORMED_BODY, f"{where}.role: {allowed}", f"$.{where}.role")
@@ -170,6 +183,7 @@ def _messages(messages: JSON, model: str) -> tuple[Message, ...]:
 def _part(block: JSON, where: str, number: int, model: str, names: Mapping[str, str]) -> Part:
     try:
         if type(block) is dict:
+            _require_mark(block, f"{where}.{number}")
             return part_of(block, model, names)
     except Unreadable as error:
         spot = f"{where}.{number}.{block.get('type')}.{error.where}"
@@ -177,6 +191,11 @@ def _part(block: JSON, where: str, number: int, model: str, names: Mapping[str, 
         raise _invalid(rules.MALFORMED_BODY, message, f"$.{spot}") from None
     spot = f"{where}.{number}"
     raise _invalid(rules.MALFORMED_BODY, f"{spot}: Input should be a valid dictionary", f"$.{spot}")
+
+
+def _require_mark(thing: Mapping[str, Any], where: str) -> None:
+    if (mark := thing.get("cache_control")) is not None:
+        _require(mark, dict, f"{where}.cache_control", "dictionary")
 
 
 def _split_results(parts: tuple[Part, ...], where: str) -> list[Message]:

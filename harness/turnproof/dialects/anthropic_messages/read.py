@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...errors import PayloadError
 from ...messages import JSON, Part, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
 from ..lenient import json_of, number, seconds, word
@@ -25,7 +26,7 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
     read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
     try:
         answer = read(status, body)
-    except RecursionError:
+    except (RecursionError, PayloadError):
         answer = WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
     return replace(answer, retry_after=seconds(headers.get("retry-after")))
 
@@ -183,7 +184,8 @@ def _finished(block: _Block, model: str) -> Part | None:
         if name in block.added:
             whole[name] = str(whole.get(name) or "") + "".join(block.added[name])
     if "citations" in block.added:
-        whole["citations"] = [*(whole.get("citations") or ()), *block.added["citations"]]
+        begun = whole.get("citations")
+        whole["citations"] = [*(begun if isinstance(begun, list) else ()), *block.added["citations"]]
     return read_block(whole, model)
 
 

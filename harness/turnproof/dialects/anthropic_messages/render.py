@@ -89,8 +89,8 @@ class _Answer:
                     # Half of the recorded calls say so; clients must take both.
                     block["caller"] = {"type": "direct"}
                 return block
-            case Opaque(dialect=dialect) if dialect == NAME:
-                return dict(thaw(part.data))
+            case Opaque() if (own := reply_part.own_block(NAME)) is not None:
+                return own
             case _:
                 raise HarnessError(f"{NAME} cannot answer with a part of type {type(part).__name__}: {part!r:.80}")
 
@@ -194,6 +194,10 @@ def _block_events(index: int, block: Block, reply_part: ReplyPart, draw: int) ->
         case FunctionCall():
             start["input"] = {}
             pieces = reply_part.pieces or _argument_pieces(reply_part, draw)
+            body = [delta("input_json_delta", "args", "partial_json", piece) for piece in ("", *pieces)]
+        case Opaque() if block.get("input"):
+            start["input"] = {}
+            pieces = cut_arguments(arguments_json(block["input"], escaped=False), draw)
             body = [delta("input_json_delta", "args", "partial_json", piece) for piece in ("", *pieces)]
     yield "content_block_start", {"index": index, "content_block": start}, "block_start", ""
     yield from body

@@ -51,7 +51,7 @@ class Gemini:
     noise: Sequence[bytes] = writing.NOISE
     spellings: Mapping[Spelling, str] = writing.SPELLINGS
     garbage = writing.GARBAGE
-    traits: frozenset[Trait] = frozenset({"blocked-prompts"})
+    traits: frozenset[Trait] = frozenset({"blocked-prompts", "server-tools"})
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from ...errors import PayloadError
 from ...messages import Message, Part, ToolResult
 from ..base import Call, HttpRequest, Refusal, Rule, World
 from . import auth, caches, rules
@@ -44,6 +45,8 @@ def parse(request: HttpRequest, world: World) -> Call | Refusal:
         refusal = refused.refusal
     except RecursionError:
         refusal = _Refused(rules.MALFORMED_JSON, "Invalid JSON payload received. Nesting too deep.").refusal
+    except PayloadError as error:
+        refusal = _Refused(rules.MALFORMED_JSON, f"Invalid JSON payload received. {error.reason}").refusal
     return next(auth.refusals(request, world), None) or refusal
 
 

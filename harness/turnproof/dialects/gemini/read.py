@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ...errors import PayloadError
 from ...messages import JSON, FinishReason, FunctionCall, Part, Text, Thought, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
 from ..lenient import json_of, number, seconds, word
@@ -24,7 +25,7 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
     """The answer in neutral form; never raises."""
     try:
         answer = _read(status, headers, body)
-    except RecursionError:
+    except (RecursionError, PayloadError):
         return WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
     hint = seconds(headers.get("retry-after"))
     return answer if hint is None else replace(answer, retry_after=hint)
@@ -56,6 +57,7 @@ class _Answer:
     """What the chunks have said so far."""
 
     parts: list[Part] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
     usage: TokenUsage | None = None
     raw_finish: str | None = None
     blocked: bool = False
@@ -82,11 +84,19 @@ class _Answer:
                 return
             last = self.parts[-1] if self.parts else None
             if joining and type(last) is type(part) and last.provider_data is None:
-                self.parts[-1] = type(part)(last.text + part.text)
+                self.words.append(part.text)
                 return
+        self._end_words()
         self.parts.append(part)
 
+    def _end_words(self) -> None:
+        """The last part is over: what came after it of the same text is joined to it, once."""
+        if self.words and isinstance(last := self.parts[-1], Text | Thought):
+            self.parts[-1] = type(last)("".join([last.text, *self.words]))
+            self.words.clear()
+
     def read(self, status: int, *, complete: bool) -> WireAnswer:
+        self._end_words()
         calls = any(isinstance(part, FunctionCall) for part in self.parts)
         finish = FinishReason.SAFETY if self.blocked else finishes.neutral(self.raw_finish, calls=calls)
         answer = WireAnswer(

@@ -125,8 +125,8 @@ class _Speaker:
                 if _is_spoken(reply_part, reply):
                     spoken = with_fields(part, name=spoken_name(part.name, self._call.tools, LEGAL_NAME))
                     yield Said(spoken, {"functionCall": self._function_call(spoken, n)}, "args")
-            case Opaque(dialect=dialect, data=data) if dialect == NAME:
-                yield Said(part, thaw(data), "text")
+            case Opaque() if (own := reply_part.own_block(NAME)) is not None:
+                yield Said(part, own, "text")
             case _:
                 raise HarnessError(f"{NAME} cannot answer with a part of type {type(part).__name__}: {part!r:.80}")
 

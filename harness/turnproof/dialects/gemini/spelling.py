@@ -148,7 +148,9 @@ def violations(message: str) -> Iterator[dict[str, str]]:
 def _fits(kind: str, value: JSON) -> bool:
     match kind:
         case "number":
-            return (isinstance(value, int | float) and not isinstance(value, bool)) or _is_numeral(value)
+            # A whole number beyond the range of a double is no value of any of these fields.
+            fits = value.bit_length() < 1024 if type(value) is int else isinstance(value, float)
+            return fits or _is_numeral(value)
         case "bool":
             return isinstance(value, bool)
         case _:

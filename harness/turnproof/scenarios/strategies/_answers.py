@@ -42,7 +42,7 @@ def rounds(draw: st.DrawFn, setting: Setting) -> list[Round]:
     found = [draw(_calling(setting)) for _ in range(count)]
     if not count and draw(seldom(25)):
         found = [{"parts": draw(_visible()), "finish": "paused"}]
-    return [*found, draw(_ending(setting))]
+    return [*found, draw(ending(setting))]
 
 
 @cache
@@ -50,15 +50,24 @@ def rounds(draw: st.DrawFn, setting: Setting) -> list[Round]:
 def earlier(draw: st.DrawFn, setting: Setting) -> list[Round]:
     """A whole turn of a model elsewhere, as it stands in a history: nothing streams, and nothing was cut off."""
     count = draw(weighted({0: 3, 1: 2, 2: 1})) if setting.tools else 0
-    return [*(draw(_called(setting)) for _ in range(count)), draw(_visible())]
+    return [*(draw(calling_elsewhere(setting)) for _ in range(count)), draw(_said_elsewhere())]
 
 
 @cache
 @st.composite
-def _called(draw: st.DrawFn, setting: Setting) -> list[Part]:
+def calling_elsewhere(draw: st.DrawFn, setting: Setting) -> list[Part]:
+    """An answer with calls of a model elsewhere."""
     most = 3 if setting.means.claims.parallel_tools else 1
     calls = [{"call": draw(_named(setting)), "args": draw(ARGUMENTS)} for _ in range(draw(st.integers(1, most)))]
-    return [*draw(_visible()), *calls]
+    return [*draw(_said_elsewhere()), *calls]
+
+
+@cache
+@st.composite
+def _said_elsewhere(draw: st.DrawFn) -> list[Part]:
+    """Whatever this model can do: the other one may have thought."""
+    thoughts = [{"thinking": draw(texts())}] if draw(seldom(4)) else []
+    return [*thoughts, *draw(_visible())]
 
 
 @cache
@@ -68,13 +77,16 @@ def _calling(draw: st.DrawFn, setting: Setting) -> Round:
     parts = draw(_thoughts(setting)) if setting.thinking else []
     if draw(st.booleans()):
         parts += draw(_visible())
-    calls = draw(weighted({1: 4, 2: 2, 3: 1, 9: 1})) if setting.means.claims.parallel_tools else 1
-    return [*parts, *(draw(_call(setting)) for _ in range(calls))]
+    count = draw(weighted({1: 4, 2: 2, 3: 1, 9: 1})) if setting.means.claims.parallel_tools else 1
+    calls = [draw(_call(setting)) for _ in range(count)]
+    if draw(seldom(10)):  # ids that come again in later answers, which is legal
+        calls = [call | {"id": f"call_{number}"} for number, call in enumerate(calls)]
+    return [*parts, *calls]
 
 
 @cache
 @st.composite
-def _ending(draw: st.DrawFn, setting: Setting) -> Round:
+def ending(draw: st.DrawFn, setting: Setting) -> Round:
     """An answer without a call, or with one that the output limit has cut."""
     parts = draw(_spoken(setting))
     if draw(seldom(25)) and setting.tools:

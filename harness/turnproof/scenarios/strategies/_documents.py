@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -11,13 +10,16 @@ from hypothesis import strategies as st
 from ..documents import Document
 from ..loader import from_data
 from ..model import Scenario
-from ._answers import earlier
+from ._elsewhere import conversations_elsewhere
 from ._means import Means, Mode, Setting, often, seldom, weighted
 from ._texts import texts
-from ._tools import declarations
-from ._turns import scripted, turns
+from ._tools import declaration, declarations
+from ._turns import turns
+from ._windows import windows
 
-_PROBES: Final = st.lists(st.sampled_from(("fresh", "reversed", "threads")), min_size=1, max_size=3, unique=True)
+_PROBES: Final = st.lists(
+    st.sampled_from(("fresh", "reversed", "threads", "loops")), min_size=1, max_size=3, unique=True
+)
 
 _THINKING: Final = {"thinking": {"budget_tokens": 1024}, "max_tokens": 4096}
 
@@ -45,18 +47,11 @@ def documents(draw: st.DrawFn, means: Means, *, most_turns: int = 5) -> Document
     declared = tuple(tool["name"] for tool in tools)
     setting = Setting(means, modes, thinking, "cache" in document, declared)
     if means.can("adopt") and draw(seldom(8)):
-        document["given"] = draw(st.lists(_given(setting), min_size=1, max_size=2))
+        document["given"] = draw(conversations_elsewhere(setting))
     document["turns"] = draw(_conversation(setting, most=most_turns))
+    if claims.typed_errors and means.can("collect") and draw(seldom(6)):
+        document["options"] = {**document.get("options", {}), "context_tokens": draw(windows(document))}
     return document
-
-
-@cache
-@st.composite
-def _given(draw: st.DrawFn, setting: Setting) -> dict[str, Any]:
-    """A turn that was held elsewhere."""
-    answers = draw(earlier(setting))
-    scripts = draw(scripted(answers, attachments=setting.means.claims.result_images))
-    return {"user": draw(texts()), "model": answers} | ({"results": scripts} if scripts else {})
 
 
 def scenarios(means: Means, *, name: str = "explored/random", most_turns: int = 5) -> st.SearchStrategy[Scenario]:
@@ -78,7 +73,8 @@ def _conversation(draw: st.DrawFn, setting: Setting, *, most: int) -> list[dict[
     for _ in range(draw(st.integers(1, most))):
         change: dict[str, Any] = {}
         if declared and setting.means.can("configure") and draw(seldom(10)):
-            change = {"tools": draw(st.lists(st.sampled_from(declared), unique=True))}
-            setting = replace(setting, tools=tuple(change["tools"]))
+            names = draw(st.lists(st.sampled_from(declared), unique=True))
+            change = {"tools": [draw(declaration(name)) if draw(seldom(4)) else name for name in names]}
+            setting = replace(setting, tools=tuple(names))
         conversation.append(draw(turns(setting)) | change)
     return conversation

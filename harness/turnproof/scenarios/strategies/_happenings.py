@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from hypothesis import strategies as st
 
+from ...dialects.sse import Spelling
 from .._consistency import ATTEMPTS
 from ..documents import Round, events, running
-from ._means import Setting, weighted
+from ._means import Setting, seldom, weighted
 
 _PASSING: Final = (429, 500, 502, 503, 529)
 _LASTING: Final = {400: "InvalidRequestError", 401: "AuthenticationError", 403: "AuthenticationError",
                    404: "InvalidRequestError", 422: "InvalidRequestError"}  # fmt: skip
-_HARMLESS: Final = ("split", "drip", "comment")
+_HARMLESS: Final = ("split", "drip", "comment", "respelled")
+_SPELLINGS: Final[tuple[Spelling, ...]] = get_args(Spelling)
+_WORDS: Final = st.sampled_from((
+    "This would exceed your rate limit of 30,000 input tokens per minute. Reduce the prompt length.",
+    "max_tokens: 100000 > 64000, the maximum for this model: not found, unauthorized, overloaded",
+))  # fmt: skip
+"""What a service may say beside a status, and what tells nothing of its kind."""
 
 
 @st.composite
@@ -84,8 +91,12 @@ def _fault(
         fault["status"] = draw(st.sampled_from((*_PASSING, *(_LASTING if lasting else ()))))
         if fault["status"] == 429 and draw(st.booleans()):
             fault["retry-after"] = 17
+        if draw(seldom(6)):
+            fault["message"] = draw(_WORDS)
     elif kind == "error-event":
         fault |= {"after": draw(_place(answers[number])), "status": draw(st.sampled_from((500, 529)))}
+    elif kind == "respelled":
+        fault["spelling"] = draw(st.sampled_from(_SPELLINGS))
     elif kind in ("garbage", "truncate", "no-end"):
         fault["after"] = draw(_place(answers[number]))
     elif kind == "reset":
@@ -102,7 +113,7 @@ def _kinds(setting: Setting, *, lasting: bool, harmless: bool) -> Iterator[tuple
     if harmless:
         yield from (("split", 2), ("drip", 1))
         if setting.streamed:
-            yield "comment", 1
+            yield from (("comment", 1), ("respelled", 1))
 
 
 def _place(answer: Round) -> st.SearchStrategy[str]:

@@ -40,11 +40,12 @@ _SCHEMA: Final = st.sampled_from(
 @st.composite
 def declarations(draw: st.DrawFn) -> list[dict[str, Any]]:
     """One to four tools as a scenario file declares them, of different names."""
-    return [draw(_declaration(name)) for name in draw(_NAMES)]
+    return [draw(declaration(name)) for name in draw(_NAMES)]
 
 
 @st.composite
-def _declaration(draw: st.DrawFn, name: str) -> dict[str, Any]:
+def declaration(draw: st.DrawFn, name: str) -> dict[str, Any]:
+    """A tool of this name."""
     tool: dict[str, Any] = {"name": name}
     if draw(often(4)):
         tool["description"] = draw(texts(2))

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from ..documents import Round, pauses, running
 from ..model import NEEDED, Action
 from ._answers import SCHEMA, STRUCTURED, rounds
+from ._asides import CHILD, COMMAND, interjected, interjecting
 from ._happenings import cancelled, disturbed
 from ._means import Setting, seldom, weighted
 from ._payloads import results
 from ._texts import texts
 
 _ACTIONS: Final[dict[Action, int]] = {
-    "gc": 3, "save-load": 3, "new-provider": 2, "reset": 1, "damaged-load": 1, "tamper": 1,
+    "gc": 3, "save-load": 3, "new-provider": 2, "save-load-other-path": 2, "reset": 1, "damaged-load": 1, "tamper": 1,
 }  # fmt: skip
 
 
@@ -34,12 +35,18 @@ def turns(draw: st.DrawFn, setting: Setting) -> dict[str, Any]:
         answers = [*answers[:-1], draw(STRUCTURED)]
     turn["model"] = answers
     happenings = {"nothing": 12, "fault": 3} | ({"cancel": 4} if setting.means.claims.cancel else {})
+    if interjecting(setting, tool=True) and "response_schema" not in turn:
+        happenings["interjection"] = 2
     # Not every path takes up a paused answer again, so nothing can happen to what follows it.
     match "nothing" if pauses(answers) else draw(weighted(happenings)):
         case "fault":
             turn |= draw(disturbed(setting, answers))
         case "cancel":
             turn |= draw(cancelled(setting, answers))
+        case "interjection":
+            turn |= draw(interjected(setting, answers))
+        case _ if setting.means.can("spawn") and draw(seldom(8)):
+            turn["child"] = draw(CHILD)
     if scripts := draw(scripted(turn["model"], attachments=setting.means.claims.result_images)):
         turn["results"] = scripts
     return turn
@@ -59,6 +66,8 @@ def _ahead(draw: st.DrawFn, setting: Setting) -> dict[str, Any]:
         turn["revert"] = draw(st.integers(0, 3))
     if setting.means.can("configure") and draw(seldom(6)):
         turn["system"] = draw(texts())
+    if setting.means.can("inject") and draw(seldom(6)):
+        turn["inject"] = draw(COMMAND)
     if setting.caching and draw(seldom(4)):
         turn["advance_clock"] = draw(st.sampled_from((301, 3601)))
     return turn

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from ..._lossless import encode
 from ...messages import Message, Text
-from ..lossless import encode
 from .errors import reported
 from .exchanges import plain, read_transcript
 from .fifo import Fifo

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..._lossless import Reader
 from ...errors import PayloadError
 from ...messages import Message, Role, Text
-from ..lossless import Reader
 from .journal import Entry, Problem
 from .providers import provider_of
 

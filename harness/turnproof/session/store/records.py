@@ -12,10 +12,10 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from ..._lossless import Reader, encode
 from ...messages import FunctionCall, Message, Part, TokenUsage, ToolSchema
 from ...provider import SystemInstruction
 from ..inbox import Prompt
-from ..lossless import Reader, encode
 from ..persistence import Connection, UserInput
 from ..prompt import Typed
 

@@ -136,6 +136,6 @@ def _source(context: Context, path: str, kind: str, block: Block) -> Iterator[Re
             f"{path}.source: Input tag '{tag}' found using 'type' does not match any of the expected tags: {listed}"
         )
         yield refuse(rules.SOURCE_TAG, message, f"{path}.source")
-    elif tag == "url" and source.get("url") in context.world.unreachable_urls:
+    elif tag == "url" and str(source.get("url")) in context.world.unreachable_urls:
         message = "Unable to download the file. Please verify the URL and try again."
         yield refuse(rules.UNREACHABLE_URL, message, f"{path}.source.url")

@@ -1,4 +1,4 @@
-"""JSON that gives back what was put in, for everything that a session can hold.
+"""JSON that gives back what was put in, for everything that a message can hold.
 
 A model's text may hold half of a surrogate pair, cut out of an emoji by a careless stream. JSON can write it, as an
 escape, while UTF-8 cannot and msgspec will not; the standard library's codec does both, and serves where it is needed.
@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from ..errors import PayloadError
+from .errors import PayloadError
 
 T = TypeVar("T")
 

@@ -1,0 +1,50 @@
+"""How small the model's window is: large enough for every turn alone, and often too small for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hypothesis import strategies as st
+
+from ...messages import Message, Text, ToolResult
+from ...tokens import message_tokens, text_tokens, tool_tokens
+from ..documents import Document
+from ..loader import from_data
+from ..model import Scenario, ToolScript, Turn
+
+_FRAMES: Final = 32
+"""Tokens that a service may add for a message: ids, names made legal, what stands around each part."""
+
+
+@st.composite
+def windows(draw: st.DrawFn, document: Document) -> int:
+    """Tokens of a window in which every turn has room that has forgotten those before it."""
+    scenario = from_data(document, "explored/measured")
+    largest = max(_tokens(turn) for turn in scenario.turns)
+    return _beside(scenario) + largest + draw(st.integers(0, largest))
+
+
+def _beside(scenario: Scenario) -> int:
+    """What every request has: the longest system text, and all tools that are ever declared."""
+    systems = [scenario.system or "", *(turn.system or "" for turn in scenario.turns)]
+    tools = [*scenario.tools, *(tool for turn in scenario.turns for tool in turn.tools or ())]
+    return max(map(text_tokens, systems)) + sum(tool_tokens(tool) + _FRAMES for tool in tools) + _FRAMES
+
+
+def _tokens(turn: Turn) -> int:
+    """What a turn takes at the most, with what its tools return."""
+    return sum(message_tokens(message) + _FRAMES * len(message.parts) for message in _messages(turn))
+
+
+def _messages(turn: Turn) -> Iterator[Message]:
+    yield Message("user", turn.user)
+    if turn.interject is not None:
+        yield Message("user", (Text(turn.interject.text),))
+    for answer in turn.rounds:
+        said = Message("model", tuple(one.part for one in answer.parts))
+        yield said
+        for call in said.calls:
+            script = turn.results.get(call.name, ToolScript()).for_args(call.args)
+            result = script.result if script.error is None else script.error
+            yield Message("tool", (ToolResult(call.id, call.name, result, attachments=script.attachments),))

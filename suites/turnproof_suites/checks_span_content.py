@@ -1,0 +1,107 @@
+"""What spans must not say: the content of a conversation. Traces go to other people than conversations do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from turnproof.messages import FunctionCall, Message, Part, Text, Thought, ToolResult, thaw
+from turnproof.requirements import Findings, check
+from turnproof.transcript import HistorySnapshot, SpanMade
+from turnproof.verdict import violated
+from turnproof.view import View
+from turnproof.view.diff import show
+
+_CONTENT = (
+    "gen_ai.input.messages",
+    "gen_ai.output.messages",
+    "gen_ai.system_instructions",
+    "gen_ai.tool.call.arguments",
+    "gen_ai.tool.call.result",
+    "gen_ai.prompt",
+    "gen_ai.completion",
+)
+"""Attributes that the conventions have for content: somebody has to ask for them. The last two are earlier names."""
+
+_LEAST = 8
+"""Characters of a text that is told from everything else; with fewer, chance could put it anywhere."""
+
+_MOST = 32
+"""Characters of it that are looked for: who records content may cut it short."""
+
+_ESCAPABLE = re.compile(r"[\s\"'\\{}\[\]]+")
+_UNCHANGED = re.compile(r"[ -~]+")
+
+
+@check("telemetry/content-stays-out")
+def content_stays_out(view: View) -> Findings:
+    """No text of the conversation, no argument and no result of a tool, in any field of any span."""
+    spans = [(span, _bare(_text(span))) for span in view.transcript.of(SpanMade)]
+    everything = "\n".join(text for _, text in spans)
+    for span, _ in spans:
+        if name := next((name for name in _CONTENT if span.attributes.get(name)), ""):
+            yield violated(f"turn {span.turn}: the span {span.name!r} has {name}, and nobody asked for content")
+    for what, said in _secrets(view):
+        if said in everything:
+            span = next(span for span, text in spans if said in text)
+            yield violated(f"turn {span.turn}: the span {span.name!r} has {show(said)}, which is {what}")
+        elif spans:
+            yield "texts that are in no span"
+
+
+def _secrets(view: View) -> Iterator[tuple[str, str]]:
+    """What was said, each once, with what it is; without what a span may rightly say: names, models and ids."""
+    scenario = view.scenario
+    tools = [tool.name for index in range(len(scenario.turns)) for tool in scenario.tools_in(index)]
+    messages = [message for event in view.transcript.of(HistorySnapshot) for message in event.messages]
+    ids = [call.id for message in messages for call in message.calls]
+    public = _bare(" ".join((view.transcript.model, *tools, *ids)))
+    found: dict[str, str] = {}
+    for what, text in _said(view, messages):
+        if (secret := _longest(text)) and secret not in public:
+            found.setdefault(secret, what)
+    return ((what, secret) for secret, what in found.items())
+
+
+def _said(view: View, messages: Iterable[Message]) -> Iterator[tuple[str, str]]:
+    scenario = view.scenario
+    for system in (scenario.system, *(turn.system for turn in scenario.turns)):
+        yield from [("a system text", system)] if system else ()
+    for turn in scenario.turns:
+        yield from (("a user's text", part.text) for part in turn.user if isinstance(part, Text))
+    for message in messages:
+        for part in message.parts:
+            yield from _words(message, part)
+
+
+def _words(message: Message, part: Part) -> Iterator[tuple[str, str]]:
+    match part:
+        case Text(text=text):
+            yield "a user's text" if message.role == "user" else "a model's text", text
+        case Thought(text=text):
+            yield "a model's thinking", text
+        case FunctionCall(args=args) if args:
+            yield "an argument of a tool", _json(thaw(args))
+        case ToolResult(result=result, is_error=False):
+            yield "a tool's result", result if isinstance(result, str) else _json(thaw(result))
+
+
+def _longest(text: str) -> str:
+    """The longest piece of a text that looks the same however it is written down; empty if it is too short."""
+    longest = max((_bare(piece) for piece in _UNCHANGED.findall(text)), key=len, default="")
+    return longest[:_MOST] if len(longest) >= _LEAST else ""
+
+
+def _bare(text: str) -> str:
+    """A text without what JSON, or a `repr`, adds or writes in another way."""
+    return _ESCAPABLE.sub("", text)
+
+
+def _text(span: SpanMade) -> str:
+    return " ".join((span.name, span.description, _json(span.attributes), _json(span.notes)))
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,206 @@
+"""Sessions whose spans tell something else than what happened, or more than they should."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opentelemetry.context import Context
+from opentelemetry.trace import INVALID_SPAN, Span, Status, StatusCode
+
+from turnproof.subject import SessionReply, SessionTurn
+
+from ._mutant import mutant
+from ._spans import Attributes, BrokenSpans, Start, Told
+
+
+@mutant(
+    "tool-spans-on-their-own",
+    "session",
+    caught_by="telemetry/turn-has-a-span-tree",
+    scenarios="tools/parallel",
+    sources="behaviours:K5",
+)
+class ToolSpansOnTheirOwn(BrokenSpans):
+    """Tools run in threads to which nobody hands the context: each of their spans begins a tree."""
+
+    def begun(self, start: Start, attributes: Attributes, **given: Any) -> Span:
+        lost = {"context": Context()} if given["name"].startswith("execute_tool") else {}
+        return super().begun(start, attributes, **{**given, **lost})
+
+
+@mutant(
+    "failed-spans-left-open",
+    "session",
+    caught_by="telemetry/turn-has-a-span-tree",
+    scenarios="faults/refusals",
+    sources="behaviours:K5",
+)
+class FailedSpansLeftOpen(BrokenSpans):
+    """Spans are ended where an answer is returned: after an error nobody does."""
+
+    def has_status(self, span: Told, status: Status) -> None:
+        super().has_status(span, status)
+        span.failed = True
+
+    def ended(self, span: Told, at: int | None) -> None:
+        if not span.failed:
+            super().ended(span, at)
+
+
+@mutant(
+    "provider-not-named",
+    "session",
+    caught_by="telemetry/calls-follow-the-conventions",
+    scenarios="basics/plain",
+    sources="behaviours:K5",
+)
+class ProviderNotNamed(BrokenSpans):
+    """The provider stands in an attribute of the session's own."""
+
+    def says(self, span: Told, attributes: Attributes) -> Attributes:
+        named = {"gen_ai.provider.name", "gen_ai.system"}
+        return {("llm.vendor" if key in named else key): value for key, value in attributes.items()}
+
+
+@mutant(
+    "cached-tokens-left-out",
+    "session",
+    caught_by="telemetry/figures-are-the-providers",
+    scenarios="cache/growth",
+    sources=("behaviours:K5", "behaviours:J7"),
+)
+class CachedTokensLeftOut(BrokenSpans):
+    """Input is what the service counts as fresh: what its cache served or stored is not part of it."""
+
+    def says(self, span: Told, attributes: Attributes) -> Attributes:
+        figures = dict(attributes)
+        cached = [figures.get(f"gen_ai.usage.{kind}.input_tokens", 0) for kind in ("cache_read", "cache_creation")]
+        if isinstance(whole := figures.get("gen_ai.usage.input_tokens"), int):
+            figures["gen_ai.usage.input_tokens"] = whole - sum(count for count in cached if isinstance(count, int))
+        return figures
+
+
+@mutant(
+    "failures-not-marked",
+    "session",
+    caught_by="telemetry/errors-are-marked",
+    scenarios="faults/refusals",
+    sources="behaviours:K5",
+)
+class FailuresNotMarked(BrokenSpans):
+    """Errors are named in an attribute, and the status of the span is left as it is."""
+
+    def has_status(self, span: Told, status: Status) -> None:
+        pass
+
+
+@mutant(
+    "handled-failures-marked",
+    "session",
+    caught_by="telemetry/errors-are-marked",
+    scenarios="tools/failing_and_unknown",
+    sources="behaviours:K5",
+)
+class HandledFailuresMarked(BrokenSpans):
+    """A tool that fails marks its turn as an error too, although the model was told of it and answered."""
+
+    turn: Span | None = None
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        self.turn = None
+        return super().send(text, turn)
+
+    def begun(self, start: Start, attributes: Attributes, **given: Any) -> Span:
+        span = super().begun(start, attributes, **given)
+        self.turn = self.turn or span
+        return span
+
+    def has_status(self, span: Told, status: Status) -> None:
+        super().has_status(span, status)
+        if self.turn is not None:
+            self.turn.set_status(status)
+
+
+@mutant(
+    "prompts-recorded",
+    "session",
+    caught_by="telemetry/content-stays-out",
+    scenarios="basics/plain",
+    sources="behaviours:K5",
+)
+class PromptsRecorded(BrokenSpans):
+    """What the user says stands in the span of the turn, for whoever debugs it."""
+
+    prompt = ""
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        self.prompt = text
+        return super().send(text, turn)
+
+    def begun(self, start: Start, attributes: Attributes, **given: Any) -> Span:
+        return super().begun(start, {**attributes, "input.value": self.prompt[:80]}, **given)
+
+
+@mutant(
+    "errors-alike-on-the-legacy-path",
+    "session",
+    caught_by="telemetry/paths-give-the-same-tree",
+    scenarios="faults/refusals",
+    sources="behaviours:K5",
+    paths=("legacy",),
+)
+class ErrorsAlikeOnTheLegacyPath(BrokenSpans):
+    """The legacy path knows one kind of error, whatever the provider raised."""
+
+    def says(self, span: Told, attributes: Attributes) -> Attributes:
+        return {key: "provider_error" if key == "error.type" else value for key, value in attributes.items()}
+
+
+@mutant(
+    "cancel-marked-as-error",
+    "session",
+    caught_by="telemetry/a-cancel-is-no-error",
+    scenarios="cancel/in_text",
+    sources="behaviours:K5",
+)
+class CancelMarkedAsError(BrokenSpans):
+    """Whatever ends after somebody has cancelled the turn has failed."""
+
+    turn: SessionTurn | None = None
+
+    def send(self, text: str, turn: SessionTurn) -> SessionReply:
+        self.turn = turn
+        return super().send(text, turn)
+
+    def ended(self, span: Told, at: int | None) -> None:
+        if self.turn is not None and self.turn.cancel_token.is_cancelled:
+            span.inner.set_status(StatusCode.ERROR)
+        super().ended(span, at)
+
+
+@mutant(
+    "only-calls-have-spans",
+    "session",
+    caught_by="telemetry/waits-and-collections-are-seen",
+    scenarios=("faults/overloaded", "gc/tool_pairs"),
+    sources="behaviours:K5",
+)
+class OnlyCallsHaveSpans(BrokenSpans):
+    """What the conventions have no word for has no span."""
+
+    def begun(self, start: Start, attributes: Attributes, **given: Any) -> Span:
+        return super().begun(start, attributes, **given) if "gen_ai.operation.name" in attributes else INVALID_SPAN
+
+
+@mutant(
+    "ids-of-calls-not-told",
+    "session",
+    caught_by="telemetry/spans-say-what-is-recommended",
+    scenarios="tools/parallel",
+    sources="behaviours:K5",
+)
+class IdsOfCallsNotTold(BrokenSpans):
+    """Nobody can say which call of the model a tool's span answers."""
+
+    def says(self, span: Told, attributes: Attributes) -> Attributes:
+        return {key: value for key, value in attributes.items() if key != "gen_ai.tool.call.id"}

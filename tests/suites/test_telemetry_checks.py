@@ -1,0 +1,339 @@
+"""Checks of spans: beside what a turn was, by the conventions, and without what was said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from turnproof.requirements import judge_parity
+from turnproof.transcript import Collected, Response, SpanMade
+from turnproof.verdict import Status
+from turnproof.view import View
+
+from .build import Made, response_with, scripted, spoilt
+from .cases import Case, decide, suite
+from .conversations import (
+    READ,
+    cancelled,
+    cancelled_early,
+    cancelled_in_arguments,
+    cancelled_in_backoff,
+    cancelled_in_tools,
+    growing,
+    overloaded,
+    plain,
+    read,
+    refused,
+    result,
+    tools,
+)
+from .spans import Change, changed, hidden, saying, traced, with_span
+from .wire import MODEL
+
+(TREE, NAMES, FIGURES, ERRORS, CONTENT, PATHS, CANCEL, WAITS, RECOMMENDED) = every = [
+    f"telemetry/{name}"
+    for name in (
+        "turn-has-a-span-tree",
+        "calls-follow-the-conventions",
+        "figures-are-the-providers",
+        "errors-are-marked",
+        "content-stays-out",
+        "paths-give-the-same-tree",
+        "a-cancel-is-no-error",
+        "waits-and-collections-are-seen",
+        "spans-say-what-is-recommended",
+    )
+]
+
+
+def of(make: Callable[..., View], **how: Any) -> Callable[[], View]:
+    """The run with its spans."""
+    return lambda: traced(make(), **how)
+
+
+def gone(span: SpanMade) -> None:
+    return None
+
+
+def begun_only(span: SpanMade) -> SpanMade:
+    return replace(span, ended=False)
+
+
+def own_tree(span: SpanMade) -> SpanMade:
+    return replace(span, parent=-1)
+
+
+def with_status(status: str) -> Change:
+    return lambda span: replace(span, status=status)
+
+
+def twice(view: View) -> View:
+    """One model call with two spans, as two instrumentations beside each other make them."""
+    chat = next(span for span in view.transcript.of(SpanMade) if span.name.startswith("chat"))
+    return with_span(**{**{name: getattr(chat, name) for name in chat.__struct_fields__}, "span": 99, "parent": 1})(
+        view
+    )
+
+
+def idle(view: View) -> View:
+    said = {"gen_ai.operation.name": "chat"}
+    return with_span(name="chat", parent=0, calls=(1, 1), attributes=said)(view)
+
+
+def one_tool_more(view: View) -> View:
+    return with_span(name="execute_tool", parent=0, attributes={"gen_ai.operation.name": "execute_tool"})(view)
+
+
+def one_tool_less(view: View) -> View:
+    return changed(gone, TOOL, 0)(changed(saying(gen_ai__tool__call__id=None), TOOL)(view))
+
+
+def answered_by_another(view: View) -> View:
+    named = spoilt(view, Response, response_with(model="claude-3"))
+    return changed(saying(gen_ai__response__model="claude-2"), "chat", 0)(named)
+
+
+def collected() -> View:
+    """Three turns with a collection in front of the last."""
+    made = Made(
+        *(scripted(["Noted."], user=f"Entry {n}.", before=("gc",) if n == 2 else ()) for n in range(3)), name="gc/made"
+    )
+    for n in range(3):
+        if n == 2:
+            made.operated("gc", Collected(before=(), after=()), held=made.history[2:])
+        made.turn(f"Entry {n}.").call("Noted.").end()
+    return made.view()
+
+
+CHAT, TOOL, AGENT = "chat", "execute_tool", "invoke_agent"
+
+CASES = [
+    Case(TREE, of(plain), changed(gone), "turn 0: it called the model, and made no span"),
+    Case(TREE, of(plain), changed(gone, CHAT, 1), "turn 1 round 0 (call 1) has 0 spans of a model call"),
+    Case(TREE, of(plain), twice, "turn 0 round 0 (call 0) has 2 spans"),
+    Case(TREE, of(plain), idle, "no model was called in the span 'chat'"),
+    Case(TREE, of(plain), changed(begun_only, CHAT, 0), "was begun and never ended"),
+    Case(TREE, of(refused), changed(begun_only, AGENT, 1), "turn 1: the span 'invoke_agent' was begun and never"),
+    Case(TREE, of(plain), changed(gone, AGENT), f"nothing stands above 'chat {MODEL}'"),
+    Case(TREE, of(tools), changed(gone, AGENT, 0), "its spans form 4 trees"),
+    Case(TREE, of(tools), changed(own_tree, TOOL), "its spans form 3 trees, under 'invoke_agent', 'execute_tool"),
+    Case(TREE, of(tools), changed(gone, TOOL, 1), "the call 'toolu_2' of 'read_sensor' has 0 spans"),
+    Case(TREE, of(tools), one_tool_more, "tools that the model called: 2, spans of tools: 3"),
+    Case(TREE, lambda: hidden(tools()), changed(gone, CHAT, 0), "requests for an answer: 2, spans of model calls: 1"),
+    Case(TREE, lambda: hidden(tools()), one_tool_less, "tools that ran: 2, spans of tools: 1"),
+    Case(NAMES, of(plain), changed(saying(gen_ai__operation__name=None), CHAT, 0), "names a model and no operation"),
+    Case(NAMES, of(plain), changed(saying(gen_ai__provider__name=None), CHAT), "it names no provider"),
+    Case(NAMES, of(plain), changed(saying(gen_ai__request__model="default"), CHAT), "it says 'default'"),
+    Case(NAMES, of(plain), changed(saying(gen_ai__request__model=None), CHAT), "it says None"),
+    Case(NAMES, of(plain), changed(saying(gen_ai__request__stream=False), CHAT), "of whether the answer was streamed"),
+    Case(NAMES, of(plain), answered_by_another, "'claude-3' answered, it says 'claude-2'"),
+    Case(NAMES, of(tools), changed(saying(gen_ai__response__finish_reasons=["length"]), CHAT, 0), "it says ['length']"),
+    Case(NAMES, of(tools), changed(saying(gen_ai__response__finish_reasons="stop"), CHAT, 1), "it says 'stop'"),
+    Case(NAMES, of(tools), changed(saying(gen_ai__tool__name=None), TOOL, 0), "it names no tool"),
+    Case(NAMES, of(tools), changed(saying(gen_ai__tool__name="look"), TOOL, 0), "no tool is named 'look'"),
+    Case(NAMES, of(tools), changed(saying(gen_ai__tool__call__id="7"), TOOL, 0), "no call has the id '7'"),
+    Case(FIGURES, of(growing), changed(saying(gen_ai__usage__input_tokens=5), CHAT, 2), "turn 2, 'chat"),
+    Case(FIGURES, of(plain), changed(saying(gen_ai__usage__output_tokens=None), CHAT), "output tokens were reported"),
+    Case(
+        FIGURES,
+        of(growing),
+        changed(saying(gen_ai__usage__cache_read__input_tokens=None), CHAT),
+        "2000 tokens read from the cache were reported, it says 0",
+    ),
+    Case(
+        FIGURES,
+        lambda: hidden(growing()),
+        changed(saying(gen_ai__usage__cache_creation__input_tokens=1), CHAT),
+        "written to the cache were reported, it says 1",
+    ),
+    Case(
+        ERRORS, of(refused), changed(with_status("unset"), AGENT), "the turn failed, and the status of 'invoke_agent'"
+    ),
+    Case(ERRORS, of(refused), changed(with_status("unset"), CHAT, 1), "the call of the model failed, and the status"),
+    Case(ERRORS, of(refused), changed(saying(error__type=None), CHAT, 1), "has no error.type"),
+    Case(ERRORS, of(tools), changed(with_status("ok"), TOOL), "the tool 'read_sensor' failed, and the status"),
+    Case(ERRORS, of(tools), changed(with_status("error"), AGENT, 0), "the turn did not fail, and 'invoke_agent'"),
+    Case(ERRORS, of(overloaded), changed(with_status("error"), CHAT), "the call of the model did not fail"),
+    Case(ERRORS, lambda: hidden(tools()), changed(with_status("error"), TOOL, 0), "did not fail, and 'execute_tool"),
+    Case(CONTENT, of(plain), changed(saying(input__value="How is bed 3?"), AGENT, 0), "which is a user's text"),
+    Case(
+        CONTENT, of(plain), changed(saying(x="Bed 3 is moist. So"), CHAT, 0), "'Bed3ismoist.', which is a model's text"
+    ),
+    Case(CONTENT, of(plain), changed(saying(x=["keep a greenhouse log: You keep a greenhouse log."])), "a system text"),
+    Case(
+        CONTENT, of(tools), changed(saying(x=r'"{\"bed\": \"3\", \"litres\": 50}"'), TOOL, 0), "an argument of a tool"
+    ),
+    Case(
+        CONTENT,
+        of(plain),
+        changed(lambda span: replace(span, name="How is bed 3? (chat)"), CHAT, 0),
+        "has 'Howisbed3?', which is a user's text",
+    ),
+    Case(
+        CONTENT,
+        of(plain),
+        changed(lambda span: replace(span, notes=({"name": "x", "attributes": {"y": "How is bed 3?"}},)), CHAT, 0),
+        "which is a user's text",
+    ),
+    Case(CONTENT, of(plain), changed(saying(gen_ai__input__messages="[{}]"), CHAT, 0), "nobody asked for content"),
+    Case(PATHS, of(tools), changed(lambda span: replace(span, name="x", attributes={}), TOOL, 0), "its spans are"),
+    Case(CANCEL, of(cancelled), changed(with_status("error"), AGENT, 0), "'invoke_agent' is marked as an error"),
+    Case(CANCEL, of(cancelled), changed(with_status("error"), CHAT, 0), "'chat claude-sonnet-4-5' is marked"),
+    Case(WAITS, of(overloaded), changed(gone, "retry"), "turn 0: no span shows the wait before attempt 2"),
+    Case(WAITS, of(collected), changed(gone, "collect"), "gc before turn 2: no span shows the collection"),
+    Case(RECOMMENDED, of(plain), changed(lambda span: replace(span, name="llm"), CHAT), "the name is not"),
+    Case(RECOMMENDED, of(plain), changed(lambda span: replace(span, kind="server"), CHAT), "its kind is 'server'"),
+    Case(RECOMMENDED, of(plain), changed(saying(gen_ai__response__finish_reasons=None), CHAT), "why the answer ended"),
+    Case(RECOMMENDED, of(tools), changed(saying(gen_ai__tool__call__id=None), TOOL, 0), "it has no id of the call"),
+    Case(RECOMMENDED, of(tools), changed(lambda span: replace(span, name="tool"), TOOL, 0), "is named 'tool'"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "said"))
+def test_good_spans_hold_and_spoilt_ones_are_named(case: Case) -> None:
+    decide(case)
+
+
+def status(requirement: str, view: View) -> Status:
+    return Case(requirement, lambda: view, lambda view: view).verdict(view).status
+
+
+def accused(view: View) -> list[str]:
+    """The requirements that a run violates."""
+    return [name for name in every if status(name, view) is Status.VIOLATED]
+
+
+# -- what must not be accused ----------------------------------------------------------------------------------------
+
+RUNS = (
+    plain,
+    tools,
+    cancelled,
+    cancelled_early,
+    cancelled_in_arguments,
+    cancelled_in_backoff,
+    cancelled_in_tools,
+    growing,
+    overloaded,
+    refused,
+    collected,
+)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=attrgetter("__name__"))
+@pytest.mark.parametrize("how", [{}, {"per_attempt": True}], ids=["one span a call", "one span an attempt"])
+def test_spans_by_the_conventions_are_right_whatever_becomes_of_the_turn(
+    run: Callable[[], View], how: dict[str, bool]
+) -> None:
+    assert accused(traced(run(), **how)) == []
+    assert accused(hidden(run(), **how)) == []
+
+
+def test_spans_of_others_may_stand_anywhere() -> None:
+    view = with_span(attributes={"http.request.method": "POST"})(traced(tools()))
+    below = with_span(parent=1, name="SELECT", status="error")(view)
+    assert accused(below) == []
+
+
+def test_a_conversation_may_have_a_span_of_its_own_above_its_turns() -> None:
+    above = changed(lambda span: replace(span, parent=99), AGENT)(traced(tools()))
+    assert accused(with_span(name="conversation", turn=-1, during="")(above)) == []
+
+
+def test_names_of_earlier_and_later_versions_are_taken() -> None:
+    earlier = changed(saying(gen_ai__provider__name=None, gen_ai__system="anthropic"), CHAT)(traced(growing()))
+    figure = "gen_ai.usage.cache_creation.input_tokens"
+
+    def renamed(span: SpanMade) -> SpanMade:
+        later = figure.replace("creation", "write")
+        return replace(span, attributes={later if k == figure else k: v for k, v in span.attributes.items()})
+
+    assert accused(changed(renamed, CHAT)(earlier)) == []
+
+
+@pytest.mark.parametrize("word", ["tool_use", "tool_call", "tool_calls"])
+def test_why_an_answer_ended_may_be_said_in_the_words_of_the_provider_or_of_the_conventions(word: str) -> None:
+    view = changed(saying(gen_ai__response__finish_reasons=[word]), CHAT, 0)(traced(tools()))
+    assert status(NAMES, view) is Status.HELD
+
+
+def test_what_is_only_recommended_may_be_left_out() -> None:
+    least = saying(gen_ai__response__finish_reasons=None, gen_ai__request__stream=None, gen_ai__tool__call__id=None)
+    assert accused(changed(least)(traced(tools()))) == [RECOMMENDED]
+
+
+def test_tools_without_ids_are_known_by_their_names_where_these_are_unique() -> None:
+    made = Made(scripted([read()], ["No."], user="How is bed 3?"), tools=(READ,))
+    made.turn("How is bed 3?").call(read()).results(result(value="no sensor", is_error=True)).call("No.").end()
+    nameless = changed(saying(gen_ai__tool__call__id=None), TOOL)(traced(made.view()))
+    assert status(ERRORS, nameless) is Status.HELD
+    assert status(ERRORS, changed(with_status("unset"), TOOL)(nameless)) is Status.VIOLATED
+
+
+def test_figures_of_a_cancelled_call_may_be_missing_and_not_wrong() -> None:
+    figures = {"gen_ai__usage__input_tokens": None, "gen_ai__usage__output_tokens": None}
+    missing = changed(saying(**figures), CHAT, 0)(traced(cancelled()))
+    assert status(FIGURES, missing) is Status.HELD
+    assert status(FIGURES, changed(saying(gen_ai__usage__input_tokens=1), CHAT, 0)(missing)) is Status.VIOLATED
+
+
+def test_words_too_short_to_be_told_from_others_and_names_of_tools_are_no_content() -> None:
+    made = Made(scripted([read()], ["Yes."], user="read_sensor"), tools=(READ,))
+    made.turn("read_sensor").call(read()).results(result()).call("Yes.").end()
+    assert status(CONTENT, traced(made.view())) is Status.HELD
+    assert status(CONTENT, changed(saying(x="Yes. 41 %"))(traced(made.view()))) is Status.HELD
+
+
+@pytest.mark.parametrize("requirement", every)
+def test_a_run_without_a_turn_decides_nothing(requirement: str) -> None:
+    view = traced(Made().view())
+    assert status(requirement, view) is Status.INCONCLUSIVE
+
+
+def test_spans_of_a_run_that_came_to_no_end_are_not_asked_for() -> None:
+    made = Made(scripted(["Yes."], user="Sure?")).turn("Sure?").call("Yes.").end()
+    assert status(TREE, made.view(how="hung")) is Status.INCONCLUSIVE
+
+
+# -- parity ----------------------------------------------------------------------------------------------------------
+
+
+def parity(legacy: Callable[[View], View], make: Callable[..., View] = tools) -> Any:
+    ours, theirs = traced(make()), legacy(traced(make(path="legacy")))
+    again = legacy(traced(make(path="legacy", repeat=1)))
+    return judge_parity(suite().catalogue[PATHS], [ours], [theirs], [again])
+
+
+def test_paths_with_the_same_tree_hold() -> None:
+    renamed = changed(saying(turnproof__path="legacy", gen_ai__tool__call__id="x"))
+    assert parity(renamed).status is Status.HELD
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        changed(gone, TOOL, 1),
+        changed(with_status("ok"), TOOL),
+        changed(saying(error__type="tool_error"), TOOL),
+        changed(lambda span: replace(span, parent=1), TOOL, 1),
+    ],
+    ids=["a span less", "another status", "another error", "another place"],
+)
+def test_paths_with_another_tree_differ(change: Callable[[View], View]) -> None:
+    verdict = parity(change)
+    assert verdict.status is Status.VIOLATED
+    assert "the paths differ" in verdict.message
+
+
+def test_two_tools_that_began_at_once_may_stand_in_any_order() -> None:
+    def other_way_round(view: View) -> View:
+        first, second = (span for span in view.transcript.of(SpanMade) if span.name.startswith(TOOL))
+        return changed(lambda span: replace(second, span=first.span), TOOL, 0)(
+            changed(lambda span: replace(first, span=second.span), TOOL, 1)(view)
+        )
+
+    assert parity(other_way_round).status is Status.HELD
