@@ -75,7 +75,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typecheck(session: nox.Session) -> None:
     """Check the types, strictly."""
-    session.install("-e", ".[all,explore,pydantic-ai,vcr]", *group("typecheck"))
+    session.install("-e", ".[all,explore,pydantic-ai,telemetry,vcr]", *group("typecheck"))
     session.run("mypy", *session.posargs)
 
 
@@ -90,7 +90,7 @@ def layers(session: nox.Session) -> None:
 @nox.session
 def mutants(session: nox.Session) -> None:
     """Break adapters in every known way and show what catches it (`nox -s mutants -- anthropic`)."""
-    session.install(".[all]")
+    session.install(".[all,telemetry]")
     for adapter in session.posargs or ADAPTERS:
         session.run("turnproof", "mutants", adapter)
 
@@ -120,7 +120,7 @@ def record(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure a turn, then the server, cassettes and spans (`nox -s bench -- anthropic --quick` for a turn alone)."""
-    session.install("-e", ".[all,vcr]", "opentelemetry-sdk")
+    session.install("-e", ".[all,telemetry,vcr]")
     session.run("turnproof", "bench", *(session.posargs or (*ADAPTERS, "--out", "reports/bench.json")))
     if not session.posargs:
         session.run("python", "benchmarks/bench_server.py")
@@ -142,6 +142,6 @@ def peers(session: nox.Session) -> None:
 @nox.session
 def explore(session: nox.Session) -> None:
     """Try thousands of random scenarios on adapters and session (`nox -s explore -- anthropic --seed 7`)."""
-    session.install(".[all,explore]")
+    session.install(".[all,explore,telemetry]")
     for words in [session.posargs] if session.posargs else [[name, "-n", "3000"] for name in (*ADAPTERS, "reference")]:
         session.run("turnproof", "explore", *words)

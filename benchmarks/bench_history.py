@@ -1,4 +1,4 @@
-"""What collecting, reverting, repairing and saving cost as a history grows, and whether that is in proportion.
+"""What taking turns, collecting, reverting, repairing, saving and loading cost as a history grows: in proportion?
 
     python benchmarks/bench_history.py [--sizes 1000 3162 10000 31623 100000] [--rounds 3] [--json]
 
@@ -14,6 +14,7 @@ import gc as collector
 import json
 import math
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import process_time_ns
@@ -30,8 +31,18 @@ from turnproof.gc import (
     cut_results,
     turn_starts,
 )
-from turnproof.messages import FunctionCall, Message, ProviderResponse, ToolResult
+from turnproof.messages import (
+    FinishReason,
+    FunctionCall,
+    Message,
+    ProviderResponse,
+    Text,
+    TokenUsage,
+    ToolResult,
+)
+from turnproof.provider import Path
 from turnproof.session import Session, repair
+from turnproof.session.store import FileStore
 
 SIZES = (1_000, 3_162, 10_000, 31_623, 100_000)
 SLOPE_GOAL = 1.2
@@ -56,6 +67,27 @@ class Silent:
 
     def complete(self, *arguments: Any, **options: Any) -> ProviderResponse:
         raise AssertionError("nothing is sent here")
+
+
+class Brief:
+    """A provider of both paths that says one word and costs nothing."""
+
+    def __init__(self) -> None:
+        self._held: list[Message] = []
+
+    def complete(self, *arguments: Any, **options: Any) -> ProviderResponse:
+        return ProviderResponse((Text("Yes."),), TokenUsage(1, 1, 2), FinishReason.STOP)
+
+    def create_session(self, system: Any = None, tools: Any = None, history: Sequence[Message] | None = None) -> None:
+        self._held = list(history or ())
+
+    def get_history(self) -> list[Message]:
+        return list(self._held)
+
+    def send_message(self, message: str, response_schema: Any = None) -> ProviderResponse:
+        answer = self.complete()
+        self._held += [Message.user(message), Message("model", answer.parts)]
+        return answer
 
 
 def summary(messages: Sequence[Message], token: object) -> str:
@@ -89,6 +121,57 @@ def broken(history: list[Message]) -> list[Message]:
     return left
 
 
+def restoring(path: Path) -> Callable[[list[Message]], Callable[[], Any]]:
+    """Reading a saved session, repairing included."""
+
+    def prepare(history: list[Message]) -> Callable[[], Any]:
+        text = session_on(history).save()
+        return lambda: Session(Brief(), path=path).restore(text)  # type: ignore[arg-type]
+
+    return prepare
+
+
+def turn(path: Path, number: int) -> Callable[[list[Message]], Callable[[], Any]]:
+    """The first turn on a history, which measures all of it, or a later one, which ought to cost next to nothing."""
+
+    def prepare(history: list[Message]) -> Callable[[], Any]:
+        session = Session(Brief(), path=path)  # type: ignore[arg-type]
+        session.reset(history)
+        for _ in range(number):
+            session.send("And?")
+        return lambda: session.send("And?")
+
+    return prepare
+
+
+def keeping(history: list[Message]) -> Callable[[], Any]:
+    """Writing a session into a store, taking a turn with it, and closing it."""
+    folder = tempfile.TemporaryDirectory()
+    session = Session(Brief())
+    session.reset(history)
+
+    def keep() -> None:
+        with folder, FileStore(folder.name).create(session) as kept:
+            kept.send("And?")
+
+    return keep
+
+
+def resuming(history: list[Message]) -> Callable[[], Any]:
+    """Reading one from a store."""
+    folder = tempfile.TemporaryDirectory()
+    session = Session(Brief())
+    session.reset(history)
+    store = FileStore(folder.name)
+    store.create(session, session_id="long").close()
+
+    def resume() -> None:
+        with folder:
+            store.resume(Session(Brief()), "long").close()
+
+    return resume
+
+
 def synced(history: list[Message]) -> Callable[[], Any]:
     budget = InstructionBudget()
     budget.sync(history)
@@ -114,6 +197,14 @@ OPERATIONS: dict[str, Callable[[list[Message]], Callable[[], Any]]] = {
     ),
     "repair": lambda history: (lambda left: lambda: repair(left))(broken(history)),
     "save": lambda history: session_on(history).save,
+    "restore": restoring("stateless"),
+    "restore, legacy": restoring("legacy"),
+    "first turn": turn("stateless", 0),
+    "first turn, legacy": turn("legacy", 0),
+    "third turn": turn("stateless", 2),
+    "third turn, legacy": turn("legacy", 2),
+    "store and take a turn": keeping,
+    "resume from a store": resuming,
     "budget: from nothing": lambda history: lambda: InstructionBudget().sync(history),
     "budget: nothing new": synced,
 }

@@ -258,8 +258,8 @@ class Capabilities:
     """What an adapter claims for a model. Claimed but absent is a violation; unclaimed is reported as such.
 
     `opaque_thinking` is thinking that comes as blocks without readable text, encrypted or only signed; `service_tools`
-    are searches, code and the like that the service runs by itself, whose parts go back as they came. `wire` is no claim:
-    it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
+    are searches, code and the like that the service runs by itself, whose parts go back as they came. `wire` is no
+    claim: it holds the traits of the wire API (`Dialect.traits`), which turnproof fills in.
     """
 
     streaming: bool = False

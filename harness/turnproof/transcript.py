@@ -266,18 +266,21 @@ class SpanMade(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="span"
     `during` is what was being done when it began: `turn`, or an operation by the word that scenarios have for it.
     `calls` are how many provider calls had been made when it began, and when it ended. `notes` are the events in it,
     each `{"name", "attributes"}`. One that never `ended` is told as it stood at the end of the run.
+
+    Those named `turnproof.work` are turnproof's own: made where a provider is called, or where the tool runs that
+    `turnproof.work.tool` names, so that their parents show which span was the current one.
     """
 
     span: int
     name: str
     kind: str
+    status: Literal["unset", "ok", "error"]
+    calls: tuple[int, int]
     parent: int = -1
     attributes: dict[str, Any] = {}
-    status: Literal["unset", "ok", "error"] = "unset"
     description: str = ""
     notes: tuple[dict[str, Any], ...] = ()
     during: str = ""
-    calls: tuple[int, int] = (0, 0)
     ended: bool = True
 
 

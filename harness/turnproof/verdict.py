@@ -27,6 +27,8 @@ class Status(StrEnum):
 _ORDER = list(Status)
 
 
+_LONGEST_DETAIL = 100_000
+
 NOTHING = "no run had anything to compare"
 
 
@@ -65,12 +67,17 @@ def violated(message: str, *, detail: str = "", rests_on: Evidence | None = None
     """The adapter broke the requirement. A MUST never rests on an inferred wire rule."""
     if rests_on is Evidence.INFERRED:
         return inconclusive(f"only an inferred wire rule speaks against it: {message}")
-    return Verdict(Status.VIOLATED, message=message, detail=detail, rests_on=rests_on)
+    return Verdict(Status.VIOLATED, message=_cut(message), detail=_cut(detail, _LONGEST_DETAIL), rests_on=rests_on)
 
 
 def inconclusive(reason: str, *, detail: str = "") -> Verdict:
     """We could not decide. Never a pass, and never the adapter's fault."""
-    return Verdict(Status.INCONCLUSIVE, message=reason, detail=detail)
+    return Verdict(Status.INCONCLUSIVE, message=_cut(reason), detail=_cut(detail, _LONGEST_DETAIL))
+
+
+def _cut(text: str, limit: int = 4000) -> str:
+    """What a person can read of it: an error's own text may have megabytes, which the evidence has whole."""
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
 
 
 def not_claimed(reason: str) -> Verdict:

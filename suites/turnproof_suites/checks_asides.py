@@ -10,7 +10,7 @@ from turnproof.view import View
 from turnproof.view.diff import show
 
 from .reading import model_texts, too_long, user_text
-from .steps import FORGETTING, Step, bare, change, steps, turns_done
+from .steps import FORGETTING, Step, bare, change, steps, turns_done, unpaired
 
 
 @check("history/interjection-is-answered")
@@ -67,9 +67,9 @@ def command_outcomes_are_held(view: View) -> Findings:
             told = script.inject.command, script.inject.outcome
             if step.refusal is not None:
                 yield violated(f"{step.where}: it was refused: {step.refusal.message}")
-            elif step.added is None:
+            elif step.added is None and not unpaired(step.before):
                 yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
-            elif not _has(step.added, told):
+            elif not _has(step.added or step.held, told):
                 yield violated(f"{step.where}: the command's outcome {show(told)} is not held")
             else:
                 waiting.append((step.where, told))

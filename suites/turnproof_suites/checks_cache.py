@@ -90,9 +90,15 @@ def marks_reach_the_wire(view: View) -> Findings:
 
 
 def _steady(view: View) -> Iterator[tuple[Answered, Answered]]:
-    """Neighbouring answers between which nothing happened that rightly voids a cache."""
+    """Neighbouring answers between which nothing happened that rightly voids a cache.
+
+    Once a prompt was too long, the session knows the limit, and may collect ahead of any turn.
+    """
+    refused = next((call.began.turn for call in view.calls if makes_room(call)), len(view.turns))
     for before, after in pairwise(answered(view)):
         first, last = before.call.began.turn, after.call.began.turn
+        if last >= refused:
+            return
         quiet = all(_is_quiet(turn, first, last) for turn in view.turns if first <= turn.index <= last)
         if quiet and _settings(before) == _settings(after):
             yield before, after
@@ -107,8 +113,6 @@ def _is_quiet(turn: TurnView, first: int, last: int) -> bool:
     """Whether a turn between two answers, or that of one of them, leaves the history and the cache as they were."""
     script, ended = turn.script, turn.ended
     if script is None or (turn.index > first and (script.before or script.advance_clock or turn.rewritten)):
-        return False
-    if any(map(makes_room, turn.calls)):
         return False
     # What a failed turn had said is taken back.
     return turn.index == last or (ended is not None and ended.outcome != "error")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turnproof.messages import FinishReason
+from turnproof.messages import FinishReason, FunctionCall
 from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
 from turnproof.view import ProviderCall, View
@@ -84,8 +84,21 @@ def clipped_calls_are_not_returned(view: View) -> Findings:
     """A call that the output limit cut off is neither returned nor announced; the rest of the answer may be."""
     for call in view.calls:
         wire = call.answer
-        if wire is not None and wire.broken_calls and wire.finish is FinishReason.MAX_TOKENS:
-            yield from _never_runs(call, "cut off by the output limit")
+        if wire is None or wire.finish is not FinishReason.MAX_TOKENS:
+            continue
+        clipped = _clipped_in_one_piece(call)
+        if wire.broken_calls or clipped:
+            yield from _never_runs(call, "cut off by the output limit", clipped)
+
+
+def _clipped_in_one_piece(call: ProviderCall) -> frozenset[str]:
+    """The id of a last call that looks whole: in one piece it has the members that were complete, and only the script
+    knows that there should have been more."""
+    parts = call.answer.parts if call.answer is not None else ()
+    scripted = call.script.parts if call.script is not None else ()
+    if parts and scripted and scripted[-1].broken and isinstance(last := parts[-1], FunctionCall):
+        return frozenset({last.id})
+    return frozenset()
 
 
 @check("tools/broken-arguments-never-run")
@@ -97,8 +110,8 @@ def broken_arguments_never_run(view: View) -> Findings:
             yield from _never_runs(call, "with arguments that are no JSON")
 
 
-def _never_runs(call: ProviderCall, what: str) -> Findings:
-    whole = {made.id for made in calls_in(call.answer.parts)} if call.answer is not None else set()
+def _never_runs(call: ProviderCall, what: str, clipped: frozenset[str] = frozenset()) -> Findings:
+    whole = {made.id for made in calls_in(call.answer.parts)} - clipped if call.answer is not None else set()
     returned = [made for made in (call.response.calls if call.response is not None else ()) if made.id not in whole]
     announced = [made for made in call.function_calls if made.id not in whole]
     if returned:

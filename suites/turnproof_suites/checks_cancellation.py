@@ -19,6 +19,7 @@ from .reading import (
     calls_made,
     first_requests,
     heard,
+    makes_room,
     model_texts,
     results_in,
     spoken_text,
@@ -226,7 +227,8 @@ def _following(view: View, *cuts: str) -> Iterator[tuple[TurnView, Requested]]:
     """Each turn cancelled at one of these points, with the first request of the turn after it."""
     for (before, _), (after, request) in pairwise(_requesting(view)):
         cut = before.cut.at if before.cut is not None and before.cancelled else None
-        if cut in cuts and after.loaded is None and not after.rewritten and request is not None:
+        goes_on = after.loaded is None and not after.rewritten
+        if cut in cuts and goes_on and request is not None and not makes_room(request.call):
             yield before, request
 
 

@@ -12,7 +12,7 @@ from turnproof.verdict import violated
 from turnproof.view import Exchange, View
 
 from .reading import results_in, user_text
-from .steps import Step, steps
+from .steps import Step, steps, unpaired
 
 SHARE = 0.15
 """How far an account may be off, as a share of the prompt.
@@ -86,11 +86,11 @@ def _told(view: View) -> Iterator[tuple[int, Step, Step]]:
 def _comparable(before: Step, turn: Step, request: Exchange) -> bool:
     """Whether the request carries what was held when the session spoke, and a ruler can measure that.
 
-    It may collect ahead of a turn. Thinking may be held and left out of the prompt; a file's tokens are its service's
-    secret.
+    It may collect ahead of a turn, and mend what it took over. Thinking may be held and left out of the prompt; a
+    file's tokens are its service's secret.
     """
     script = turn.turn.script
-    if script is None or _resettled(turn) or request.call is None:
+    if script is None or _resettled(turn) or request.call is None or unpaired(before.held):
         return False
     sent = user_text(request.call.messages)
     said = [message.text for message in before.held if message.role == "user"]

@@ -24,6 +24,7 @@ from turnproof.view import ProviderCall, TurnView, View
 from turnproof.view.diff import show
 
 from .reading import by_place, excerpt, first_requests, too_long, user_text
+from .steps import unpaired
 
 _SOCKET_FAULTS = ("reset", "truncate", "stall", "refuse-connection", "no-end")
 
@@ -316,7 +317,8 @@ def a_failed_turn_leaves_no_trace(view: View) -> Findings:
         before, now = _provider_history_before(view, turn), turn.provider_history
         request = requests.get(after.index)
         said = turn.said
-        if now is not None and before is not None and not same_history(before, now, ids=False):
+        changed = now is not None and before is not None and not same_history(before, now, ids=False)
+        if now is not None and before is not None and changed and not unpaired(before):
             yield violated(
                 f"{turn.where}: it failed, and the provider's history went from {len(before)} to {len(now)} messages"
             )

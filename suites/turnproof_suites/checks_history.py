@@ -9,7 +9,7 @@ from turnproof.verdict import Verdict, inconclusive, violated
 from turnproof.view import Exchange, View
 from turnproof.view.diff import equal, show
 
-from .reading import calls_in, calls_made, heard, model_texts
+from .reading import calls_in, calls_made, heard, model_texts, too_long
 from .steps import Step, bare, change, ends_alike, operations_done, steps, turns_done, unpaired
 
 
@@ -50,7 +50,7 @@ def failed_turn_leaves_nothing(view: View) -> Findings:
     """Of turns in which the model never answered. What to keep of a half-done one is the session's to say."""
     for step in turns_done(view):
         ended = step.turn.ended
-        if ended is None or ended.outcome != "error" or step.answers or step.collects:
+        if ended is None or ended.outcome != "error" or step.answers or step.collects or unpaired(step.before):
             continue
         if step.unchanged:
             yield "histories after failed turns"
@@ -63,7 +63,7 @@ def shown_text_is_kept(view: View) -> Findings:
     """What the user has seen before the cancel, under the message that it answers."""
     for step in turns_done(view):
         ended = step.turn.ended
-        if ended is None or ended.outcome != "cancelled" or not ended.shown.strip():
+        if ended is None or ended.outcome != "cancelled" or not ended.shown.strip() or step.collects:
             continue
         if step.added is None:
             yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
@@ -86,7 +86,7 @@ def cancelled_turn_serves_the_next(view: View) -> Findings:
             continue
         ended, script = step.turn.ended, step.turn.script
         if after_cancel and ended is not None and script is not None and script.expect == "answer":
-            refused = next((one.refusals[0] for one in step.generated if one.refusals), None)
+            refused = next((one.refusals[0] for one in step.generated if one.refusals and not too_long(one)), None)
             if refused is not None:
                 yield violated(f"{step.where}: after {after_cancel} the API refuses the request: {refused['message']}")
             elif ended.outcome == "answer":
@@ -115,17 +115,17 @@ def calls_and_results_stay_paired(view: View) -> Findings:
 def broken_conversation_is_mended(view: View) -> Findings:
     """In the turn after one with an unanswered call was taken over: it is answered, and what is held is whole."""
     for step in turns_done(view):
-        if not unpaired(step.before):
+        if not unpaired(step.before) or step.turn.script is None or step.turn.script.expect != "answer":
             continue
         ended = step.turn.ended
-        refused = next((one.refusals[0] for one in step.generated if one.refusals), None)
+        refused = next((one.refusals[0] for one in step.generated if one.refusals and not too_long(one)), None)
         if refused is not None:
             yield violated(f"{step.where}: the API refuses the request: {refused['message']}")
         elif ended is None or ended.outcome != "answer":
             yield violated(f"{step.where}: the conversation that was taken over is not gone on with")
         elif odd := unpaired(step.held):
             yield violated(f"{step.where}: {odd}")
-        elif lost := _lost(step.before, step.held):
+        elif not step.collects and (lost := _lost(step.before, step.held)):
             yield violated(f"{step.where}: mending has cost {show(lost)}, which was said")
         else:
             yield "conversations mended"

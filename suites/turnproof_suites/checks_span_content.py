@@ -14,6 +14,8 @@ from turnproof.verdict import violated
 from turnproof.view import View
 from turnproof.view.diff import show
 
+from .spans import session_spans
+
 _CONTENT = (
     "gen_ai.input.messages",
     "gen_ai.output.messages",
@@ -24,6 +26,16 @@ _CONTENT = (
     "gen_ai.completion",
 )
 """Attributes that the conventions have for content: somebody has to ask for them. The last two are earlier names."""
+
+_NAMES = (
+    "gen_ai.operation.name",
+    "gen_ai.provider.name",
+    "gen_ai.response.id",
+    "gen_ai.response.model",
+    "gen_ai.tool.call.id",
+    "error.type",
+)
+"""Attributes whose values are nobody's content, even where somebody said the same."""
 
 _LEAST = 8
 """Characters of a text that is told from everything else; with fewer, chance could put it anywhere."""
@@ -38,7 +50,7 @@ _UNCHANGED = re.compile(r"[ -~]+")
 @check("telemetry/content-stays-out")
 def content_stays_out(view: View) -> Findings:
     """No text of the conversation, no argument and no result of a tool, in any field of any span."""
-    spans = [(span, _bare(_text(span))) for span in view.transcript.of(SpanMade)]
+    spans = [(span, _bare(_text(span))) for span in session_spans(view)]
     everything = "\n".join(text for _, text in spans)
     for span, _ in spans:
         if name := next((name for name in _CONTENT if span.attributes.get(name)), ""):
@@ -55,9 +67,11 @@ def _secrets(view: View) -> Iterator[tuple[str, str]]:
     """What was said, each once, with what it is; without what a span may rightly say: names, models and ids."""
     scenario = view.scenario
     tools = [tool.name for index in range(len(scenario.turns)) for tool in scenario.tools_in(index)]
-    messages = [message for event in view.transcript.of(HistorySnapshot) for message in event.messages]
-    ids = [call.id for message in messages for call in message.calls]
-    public = _bare(" ".join((view.transcript.model, *tools, *ids)))
+    # Every snapshot repeats the history, with the very messages of the one before.
+    every = (message for event in view.transcript.of(HistorySnapshot) for message in event.messages)
+    messages = {id(message): message for message in every}.values()
+    named = [str(span.attributes.get(name, "")) for span in session_spans(view) for name in _NAMES]
+    public = _bare(" ".join((view.transcript.model, *tools, *named)))
     found: dict[str, str] = {}
     for what, text in _said(view, messages):
         if (secret := _longest(text)) and secret not in public:

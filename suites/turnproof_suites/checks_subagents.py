@@ -12,6 +12,9 @@ from turnproof.view.diff import show
 
 from .steps import Step, change, operations_done
 
+TELLING = 4
+"""Letters of a text that stands in another one for a reason."""
+
 
 @check("subagents/child-begins-empty")
 def child_begins_empty(view: View) -> Findings:
@@ -22,7 +25,7 @@ def child_begins_empty(view: View) -> Findings:
             continue
         for exchange in step.generated:
             sent = list(_texts(_sent(exchange)))
-            strange = next((text for text in _texts(step.before) if any(text in one for one in sent)), None)
+            strange = next((text for text in _said(step.before) if any(text in one for one in sent)), None)
             if not any(_told(step) in one for one in sent):
                 yield violated(f"{step.where}: the child was told {show(_told(step))}, which is not in its request")
             elif strange is not None:
@@ -46,7 +49,7 @@ def parent_is_untouched(view: View) -> Findings:
         for exchange in step.generated:
             sent = list(_texts(_sent(exchange)))
             strange = next((text for text in childs if any(text in one for one in sent)), None)
-            lost = next((text for text in _texts(step.before) if not any(text in one for one in sent)), None)
+            lost = next((text for text in _said(step.before) if not any(text in one for one in sent)), None)
             if strange is not None:
                 yield violated(f"{step.where}: the parent's request has {show(strange)}, which is its child's")
             elif childs and lost is not None and not step.collects:
@@ -81,15 +84,21 @@ def _sent(exchange: Exchange) -> tuple[Message, ...]:
     return exchange.call.messages if exchange.call is not None else ()
 
 
-def _texts(messages: Iterable[Message]) -> Iterator[str]:
-    """All that was said in a conversation, and all that tools returned in words; blanks are anybody's."""
+def _said(messages: Iterable[Message]) -> Iterator[str]:
+    """What was said in a conversation, and what tools returned in words, as far as it stands nowhere else by chance."""
     for message in messages:
-        said = [message.text, *(text for result in message.results for text in _words(result.result))]
-        yield from (text for text in said if text.strip())
+        found = [message.text, *(one.result for one in message.results if isinstance(one.result, str))]
+        yield from (text for text in found if len(text.strip()) >= TELLING)
+
+
+def _texts(messages: Iterable[Message]) -> Iterator[str]:
+    """Every text in a request, those in results too: some APIs take nothing but objects there."""
+    for message in messages:
+        yield message.text
+        yield from (text for result in message.results for text in _words(result.result))
 
 
 def _words(value: JSON) -> Iterator[str]:
-    """The texts in a result: some APIs take nothing but objects, and results are wrapped in one."""
     match value:
         case str():
             yield value

@@ -23,8 +23,10 @@ from .spans import (
     below,
     calls_the_model,
     error_type,
+    is_ours,
     operation,
     runs_a_tool,
+    session_spans,
     turn_spans,
 )
 from .steps import operations_done
@@ -84,7 +86,7 @@ def _tools(turn: TurnSpans) -> Iterator[str]:
 @check("telemetry/calls-follow-the-conventions")
 def calls_follow_the_conventions(view: View) -> Findings:
     """What they require is there, and what is there is right."""
-    for span in view.transcript.of(SpanMade):
+    for span in session_spans(view):
         if "gen_ai.request.model" in span.attributes and not operation(span):
             yield violated(f"turn {span.turn}: the span {span.name!r} names a model and no operation")
     for turn in turn_spans(view):
@@ -225,11 +227,10 @@ def waits_and_collections_are_seen(view: View) -> Findings:
                 yield "waits"
             else:
                 yield violated(f"{turn.where}: no span shows the wait before attempt {wait.attempt + 1}")
-    made = view.transcript.of(SpanMade)
     for step in operations_done(view, "gc"):
         if any(isinstance(event, Refused) for event in step.events):
             continue
-        if any(span.during == "gc" and span.turn == step.turn.index for span in made):
+        if any(span.during == "gc" and span.turn == step.turn.index for span in session_spans(view)):
             yield "collections"
         else:
             yield violated(f"{step.where}: no span shows the collection")
@@ -246,6 +247,23 @@ def _waits(turn: TurnSpans) -> Iterator[tuple[Retried, int]]:
 
 def _stands_for_more(turn: TurnSpans, span: SpanMade) -> bool:
     return span in turn.roots or calls_the_model(span) or runs_a_tool(span)
+
+
+@check("telemetry/work-belongs-to-its-span")
+def work_belongs_to_its_span(view: View) -> Findings:
+    """The span of a call, or of a tool, is the current one where a provider, or that tool, does its work."""
+    every = {span.span: span for span in view.transcript.of(SpanMade)}
+    for work in filter(is_ours, every.values()):
+        tool, above = work.attributes["turnproof.work.tool"], every.get(work.parent)
+        while above is not None and not operation(above):
+            above = every.get(above.parent)
+        what = f"what the tool {tool!r} does" if tool else "what the provider does"
+        if above is None:
+            yield violated(f"turn {work.turn}: {what} belongs to no span")
+        elif not (above.attributes.get("gen_ai.tool.name") == tool if tool else calls_the_model(above)):
+            yield violated(f"turn {work.turn}: {what} belongs to the span {above.name!r}")
+        else:
+            yield "work in its span"
 
 
 @check("telemetry/spans-say-what-is-recommended")

@@ -41,6 +41,11 @@ def runs_a_tool(span: SpanMade) -> bool:
     return operation(span) == "execute_tool"
 
 
+def is_ours(span: SpanMade) -> bool:
+    """Whether it is one that turnproof makes where a provider is called or a tool runs, as their own clients would."""
+    return "turnproof.work.tool" in span.attributes
+
+
 def error_type(span: SpanMade) -> str:
     """The class of error that a span ended with; empty where it names none."""
     return str(span.attributes.get("error.type") or "")
@@ -264,9 +269,15 @@ class TurnSpans:
 
 
 @once_per_view
+def session_spans(view: View) -> tuple[SpanMade, ...]:
+    """The spans of the session, in the run's order."""
+    return tuple(span for span in view.transcript.of(SpanMade) if not is_ours(span))
+
+
+@once_per_view
 def turn_spans(view: View) -> tuple[TurnSpans, ...]:
     """The turns that the user spoke in, each with its spans."""
-    made = view.transcript.of(SpanMade)
+    made = session_spans(view)
     return tuple(
         TurnSpans(view, step, tuple(span for span in made if span.turn == step.turn.index and span.during == "turn"))
         for step in turns_done(view)

@@ -33,7 +33,7 @@ class Step:
     """One thing done with a session. `done` is `turn`, or the operation by the word that scenarios have for it.
 
     `before` and `held` are what the session held before and after it, `provider` what its provider held after it, where
-    that is known.
+    that is known. `refused_before` says that the API has refused a prompt as too long in an earlier step.
     """
 
     turn: TurnView
@@ -43,6 +43,7 @@ class Step:
     events: tuple[Event, ...]
     exchanges: tuple[Exchange, ...]
     provider: tuple[Message, ...] | None = None
+    refused_before: bool = False
 
     @property
     def where(self) -> str:
@@ -78,8 +79,11 @@ class Step:
 
     @property
     def collects(self) -> bool:
-        """Whether the session may rightly collect history in this turn: a prompt was too long for the API."""
-        return any(too_long(exchange) or _status(exchange) == 413 for exchange in self.exchanges)
+        """Whether the session may rightly collect history in this turn: a prompt was too long for the API.
+
+        Once it was, the session knows the limit, and may collect in time.
+        """
+        return self.refused_before or any(too_long(one) or _status(one) == 413 for one in self.exchanges)
 
     @property
     def answers(self) -> tuple[Exchange, ...]:
@@ -126,7 +130,10 @@ def steps(view: View) -> tuple[Step, ...]:
                 found[-1:] = [replace(last, provider=event.messages) for last in found[-1:]]
             else:
                 asked = view.exchanges_in(between)
-                found.append(Step(turn, event.after, before, event.messages, tuple(between), asked))
+                refused = bool(found) and found[-1].collects
+                found.append(
+                    Step(turn, event.after, before, event.messages, tuple(between), asked, refused_before=refused)
+                )
                 before, between = event.messages, []
     return tuple(found)
 

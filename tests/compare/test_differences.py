@@ -14,7 +14,7 @@ from suites.build import Made, body_with, response_with, scripted
 from suites.conversations import READ, cancelled, cut_off, pictures, plain, read, thinking, tools
 
 from turnproof.dialects.base import ReplyPart
-from turnproof.messages import FinishReason, FunctionCall, Message, Text, Thought, TokenUsage
+from turnproof.messages import FinishReason, FunctionCall, Message, ProviderData, Text, Thought, TokenUsage
 from turnproof.parity import KIND_NAMES, Aspect, compare_views
 from turnproof.transcript import (
     CallBegan,
@@ -33,6 +33,12 @@ from turnproof.transcript import (
 from turnproof.view import View
 
 from .kit import Change, Conversation, compared, held, nth_snapshot
+
+
+def _beside_a_thought(messages: list[Message]) -> list[Message]:
+    """Another service's thought in front of what the model said."""
+    thought = Thought("Hm.", provider_data=ProviderData("elsewhere", "m", {"signature": "c2lnbmVk"}))
+    return [messages[0], Message("model", (thought, *messages[1].parts)), *messages[2:]]
 
 
 @dataclass(frozen=True)
@@ -204,6 +210,8 @@ CASES = [
     Case("a history without ids", tools, HistorySnapshot,
          held(lambda messages: [Message(m.role, tuple(map(_renamed, m.parts))) for m in messages]),
          {("history-kept-by-the-sdk", "history"): "$.kept[1].parts[1].id"}, nth=nth_snapshot(0, "provider")),
+    Case("a thought from elsewhere", plain, HistorySnapshot, held(_beside_a_thought),
+         {("foreign-history", "history"): "$.kept[1].parts[0]"}, nth=nth_snapshot(0, "provider")),
     Case("a history that lost its end", plain, HistorySnapshot, held(lambda messages: messages[:-1]),
          {("histories-differ", "history"): "$.kept[1]"}, nth=nth_snapshot(0, "provider")),
     Case("a cancelled turn that is gone", cancelled, HistorySnapshot, held(lambda messages: []),
@@ -250,6 +258,16 @@ def test_every_kind_is_shown_by_a_case() -> None:
     shown = {name for case in CASES for name, _ in case.found}
     elsewhere = {"managed-cache", "retried-elsewhere"}  # by a dialect that has one, and by the test below
     assert set(KIND_NAMES) - shown == elsewhere
+
+
+def test_how_often_usage_came_in_a_cancelled_call_says_nothing() -> None:
+    """Who stops reading a moment later may have heard once more."""
+    view = cancelled(path="legacy")
+    at = next(n for n, event in enumerate(view.transcript.events) if isinstance(event, UsageUpdate))
+    once_more = (*view.transcript.events[: at + 1], *view.transcript.events[at:])
+    legacy = View(replace(view.transcript, events=once_more), view.dialect, view.scenario)
+    assert legacy.calls[0].usages != view.calls[0].usages
+    assert compare_views(cancelled(), legacy).equal
 
 
 def _tried_again_within_the_call(view: View) -> View:

@@ -28,6 +28,7 @@ from turnproof.driver.spans import _process_wide
 from turnproof.evidence import EvidenceStore, digest
 from turnproof.requirements import judge
 from turnproof.scenarios import Scenario, load
+from turnproof.session.binding import REFERENCE
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
 from turnproof.transcript import RunKey, SpanMade, Transcript
 from turnproof.verdict import Status
@@ -77,16 +78,30 @@ def tree(made: list[SpanMade]) -> list[tuple[str, int]]:
 
 def test_a_turn_is_a_tree_with_parents_first_and_calls_for_times() -> None:
     made = spans(run(on_toy(), talk(said("one"), said("two", before=("gc",)))))
-    assert tree(made) == [("invoke_agent", -1), ("chat", 0), ("collect", -1), ("invoke_agent", -1), ("chat", 3)]
+    turn = [("invoke_agent", -1), ("chat", 0), ("turnproof.work", 1)]
+    assert tree(made) == [*turn, ("collect", -1), *((name, at + 4 if at >= 0 else at) for name, at in turn)]
     assert [(span.turn, span.during, span.calls) for span in made] == [
         (0, "turn", (0, 1)),
         (0, "turn", (0, 1)),
+        (0, "turn", (1, 1)),
         (1, "gc", (1, 1)),
         (1, "turn", (1, 2)),
         (1, "turn", (1, 2)),
+        (1, "turn", (2, 2)),
     ]
-    assert [span.span for span in made] == [0, 1, 2, 3, 4]
+    assert [span.span for span in made] == list(range(7))
     assert all(span.ended and span.status == "unset" for span in made)
+
+
+def test_where_a_tool_or_a_provider_is_at_work_a_span_shows_which_one_is_current() -> None:
+    made = spans(run(REFERENCE, shipped("tools/one")))
+    work = [
+        (span.attributes["turnproof.work.tool"], made[span.parent].name)
+        for span in made
+        if span.name == "turnproof.work"
+    ]
+    model = "chat claude-sonnet-4-5"
+    assert work[:3] == [("", model), ("read_sensor", "execute_tool read_sensor"), ("", model)]
 
 
 def test_everything_that_a_span_says_is_kept() -> None:
@@ -152,7 +167,9 @@ def test_the_same_run_has_the_same_evidence_and_it_can_be_stored(tmp_path: Path)
     assert first.of(SpanMade) == second.of(SpanMade) != []
     assert digest(first) == digest(second)
     store = EvidenceStore(tmp_path)
-    assert store.get(store.put(first)).of(SpanMade) == first.of(SpanMade)
+    kept = store.put(first)
+    assert store.get(kept).of(SpanMade) == first.of(SpanMade)
+    assert store.verify(kept) is None
 
 
 def test_times_and_places_in_spans_are_no_evidence() -> None:

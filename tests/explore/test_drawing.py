@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 
@@ -13,11 +13,14 @@ import pytest
 from turnproof.bindings import resolve_subject
 from turnproof.certify.deciding import lacking_for
 from turnproof.explore.drawing import drawn
+from turnproof.messages import Message
 from turnproof.provider import Capabilities
 from turnproof.scenarios import from_data, to_yaml
 from turnproof.scenarios._document import parse_document
-from turnproof.scenarios.documents import Document
+from turnproof.scenarios.documents import Document, calls_of
 from turnproof.scenarios.strategies import Means, documents
+from turnproof.scenarios.strategies._windows import messages_of, windows
+from turnproof.tokens import message_tokens
 
 SUBJECT = resolve_subject("reference")
 EVERYTHING = Means(SUBJECT.claims(), SUBJECT.operations)
@@ -27,15 +30,21 @@ NOTHING = Means(Capabilities(), frozenset())
 @pytest.fixture(scope="module")
 def many() -> list[Document]:
     """What a subject that claims everything is tried with."""
-    return list(islice(drawn(documents(EVERYTHING), seeded=0), 80))
+    return list(islice(drawn(documents(EVERYTHING), seeded=0), 60))
 
 
 def happenings(document: Document) -> Iterator[str]:
     """Words for what happens in a scenario."""
-    yield from (key for key in ("options", "cache", "given", "probes") if key in document)
+    yield from (key for key in ("cache", "probes") if key in document)
+    yield from document.get("options", ())
+    for held in document.get("given", ()):
+        yield from (f"given {key}" for key in held)
     for turn in document["turns"]:
         yield from turn.get("before", ())
-        yield from (key for key in ("revert", "system", "tools", "response_schema", "error") if key in turn)
+        yield from (key for key in ("revert", "inject", "system", "tools", "child") if key in turn)
+        yield from (key for key in ("interject", "response_schema", "error") if key in turn)
+        if any("id" in call for answer in turn["model"] for call in calls_of(answer)):
+            yield "ids that come again"
         if isinstance(cut := turn.get("cancel"), dict):
             yield f"cancel at {cut.get('at', 'event')}"
         if "faults" in turn:
@@ -53,10 +62,32 @@ def test_no_two_are_alike(many: list[Document]) -> None:
 
 def test_among_many_there_is_everything_that_can_happen(many: list[Document]) -> None:
     seen = set(chain.from_iterable(map(happenings, many)))
-    assert seen >= {"options", "cache", "given", "probes", "revert", "system", "tools", "response_schema", "error"}
-    assert seen >= {"gc", "save-load", "new-provider", "reset", "damaged-load", "tamper"}
+    assert seen >= {"thinking", "context_tokens", "cache", "probes", "system", "tools", "response_schema", "error"}
+    assert seen >= {"gc", "save-load", "save-load-other-path", "new-provider", "reset", "damaged-load", "tamper"}
+    assert seen >= {"revert", "inject", "interject", "child", "ids that come again"}
+    assert seen >= {"given user", "given system", "given unanswered"}
     assert seen >= {"cancel at event", "cancel at tool", "cancel at batch", "cancel at backoff"}
-    assert seen >= {"status", "split", "drip"}
+    assert seen >= {"status", "split", "drip", "respelled"}
+
+
+def test_every_turn_fits_into_a_window_that_all_of_them_outgrow() -> None:
+    turn = {"user": "Bed 3 is dry. " * 40, "model": [["So it is."]]}
+    document = {"title": "Long", "turns": [turn, turn, turn]}
+    said = [list(messages_of(turn)) for turn in from_data(document, "explored/long").turns]
+    for window in islice(drawn(windows(document), seeded=0), 10):
+        assert max(map(weight, said)) < window < weight(chain.from_iterable(said))
+
+
+def weight(messages: Iterable[Message]) -> int:
+    return sum(map(message_tokens, messages))
+
+
+def test_what_a_child_is_told_is_said_to_nobody_else(many: list[Document]) -> None:
+    told = [turn["child"]["user"] for document in many for turn in document["turns"] if "child" in turn]
+    assert told
+    for document in many:
+        others = [{**turn, "child": None} for turn in document["turns"]]
+        assert not any(text in json.dumps(others, ensure_ascii=False) for text in told)
 
 
 def test_a_file_says_what_was_drawn(many: list[Document]) -> None:
@@ -69,7 +100,7 @@ def test_a_file_says_what_was_drawn(many: list[Document]) -> None:
 def test_nothing_needs_what_the_subject_does_not_claim(adapter: str) -> None:
     subject = resolve_subject(adapter)
     means = Means(subject.claims(), subject.operations)
-    for document in islice(drawn(documents(means), seeded=1), 20):
+    for document in islice(drawn(documents(means), seeded=1), 12):
         scenario = from_data(document, "explored/drawn")
         assert not lacking_for(scenario, subject.claims(), subject.operations)
 
@@ -81,7 +112,7 @@ def test_who_claims_nothing_is_asked_for_words_in_one_piece() -> None:
 
 
 def first(seed: int) -> list[Document]:
-    return list(islice(drawn(documents(NOTHING), seeded=seed), 12))
+    return list(islice(drawn(documents(NOTHING), seeded=seed), 6))
 
 
 def test_the_same_seed_draws_the_same_and_another_one_draws_others() -> None:

@@ -26,14 +26,14 @@ def tried(subject: str, out: Path, examples: int, most: int = 5) -> Exploration:
 
 @pytest.mark.parametrize("subject", ["anthropic", "google_genai", "reference"])
 def test_our_own_hold_whatever_happens(subject: str, tmp_path: Path) -> None:
-    found = tried(subject, tmp_path, examples=8)
+    found = tried(subject, tmp_path, examples=4)
     assert [(one.failures[0].what, one.file) for one in found.findings] == []
-    assert (found.exit_code, found.examples) == (Exit.OK, 8)
+    assert (found.exit_code, found.examples) == (Exit.OK, 4)
 
 
 BROKEN = {
     "history/cancelled-turn-serves-the-next": "stuck-after-a-cancel",
-    "tools/failure-is-marked-on-the-wire": "error-flag-lost",
+    "core/text-is-what-the-wire-carried": "text-trimmed",
 }
 """What catches it, and what is broken: a session, and an adapter."""
 

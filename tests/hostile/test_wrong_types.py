@@ -10,25 +10,28 @@ from typing import Any
 import pytest
 from session.fakes import FakeStateless
 
-from turnproof.errors import PayloadError, TurnproofError
+from turnproof.errors import PayloadError, ProviderError, RateLimitError, TurnproofError
 from turnproof.messages import (
     MAX_BITS,
     MAX_DEPTH,
     ExecutableCode,
     FileRef,
+    FinishReason,
     FunctionCall,
     InlineData,
     Message,
     Opaque,
     ProviderData,
+    ProviderResponse,
     Text,
     Thought,
+    TokenUsage,
     ToolResult,
     ToolSchema,
     dump_messages,
     load_messages,
 )
-from turnproof.session import Session
+from turnproof.session import RetryPolicy, Session
 
 wrong: Any = lambda value: value  # noqa: E731 (what no type checker would let through)
 
@@ -61,6 +64,16 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
     (lambda: Message("user", wrong([{"text": "hi"}])), "$.parts[0]"),
     (lambda: Message.user(wrong(5)), "$.parts[0]"),
     (lambda: Message("user", (), wrong(7)), "$.message_id"),
+    (lambda: TokenUsage(wrong("1")), "$.prompt_tokens"),
+    (lambda: TokenUsage(1, wrong(None)), "$.output_tokens"),
+    (lambda: TokenUsage(1, 2, wrong(True)), "$.total_tokens"),
+    (lambda: TokenUsage(thinking_tokens=wrong(1.0)), "$.thinking_tokens"),
+    (lambda: ProviderResponse(wrong("hi")), "$.parts"),
+    (lambda: ProviderResponse((wrong({"text": "hi"}),)), "$.parts[0]"),
+    (lambda: ProviderResponse(usage=wrong({"total": 1})), "$.usage"),
+    (lambda: ProviderResponse(finish_reason=wrong("fine")), "$.finish_reason"),
+    (lambda: ProviderResponse(raw_finish=wrong(5)), "$.raw_finish"),
+    (lambda: ProviderResponse(model=wrong(b"m")), "$.model"),
 ]
 
 
@@ -77,6 +90,61 @@ def test_parts_in_a_list_become_a_tuple_that_nobody_else_holds() -> None:
     message = Message("user", wrong(parts))
     parts.append(Text("there"))
     assert message.parts == (Text("hi"),)
+
+
+def test_an_answer_is_made_of_what_stands_for_its_fields() -> None:
+    answer = ProviderResponse(wrong([Text("hi")]), finish_reason=wrong("stop"))
+    assert answer.parts == (Text("hi"),)
+    assert answer.finish_reason is FinishReason.STOP
+
+
+@pytest.mark.parametrize("count", [1 << 63, -(1 << 70), 10**4000])
+def test_more_tokens_than_anybody_can_have_are_refused(count: int) -> None:
+    with pytest.raises(PayloadError, match="no count of tokens"):
+        TokenUsage(count)
+
+
+@pytest.mark.parametrize("half", ["a\ud800b", "\udc00"])
+def test_messages_that_nobody_can_be_sent_are_written_and_read(half: str) -> None:
+    message = Message.model(Text(half), FunctionCall(half, half))
+    (read,) = load_messages(dump_messages([message]))
+    assert read.parts == message.parts
+
+
+@pytest.mark.parametrize("text", [b"[" * 100_000, b'[{"role":' * 100_000, b"\xff", b"", b"{}", b'["\\ud800"]'])
+def test_text_that_is_no_list_of_messages_is_refused_whatever_it_is(text: bytes) -> None:
+    with pytest.raises(PayloadError, match="not a list of messages"):
+        load_messages(text)
+
+
+HINTS: list[tuple[Any, float | None]] = [
+    (5, 5),
+    (0.0, 0.0),
+    (-1, None),
+    (float("nan"), None),
+    (float("inf"), None),
+    ("5", None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("hint", "kept"), HINTS)
+def test_a_hint_that_nobody_can_wait_for_counts_as_none(hint: Any, kept: float | None) -> None:
+    assert RateLimitError("no", retry_after=hint).retry_after == kept
+    later = RateLimitError("no")
+    later.retry_after = hint
+    policy = RetryPolicy(base=2.0, jitter=0)
+    assert policy.delay(1, later) == (2.0 if kept is None else kept)
+
+
+def test_an_error_that_does_not_call_ours_can_be_asked_all_the_same() -> None:
+    class Own(ProviderError):
+        def __init__(self) -> None:
+            Exception.__init__(self, "mine")
+
+    error = Own()
+    assert (str(error), error.status, error.retry_after, error.partial) == ("mine", None, None, ())
+    assert ProviderError("x", status=wrong("500")).status is None
 
 
 class Name(str):

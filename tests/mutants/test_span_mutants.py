@@ -14,7 +14,8 @@ from opentelemetry.trace import Link, SpanKind, StatusCode, Tracer, get_current_
 
 from turnproof.cancel import CancelToken
 from turnproof.driver.mutation import mutant_named
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
+from turnproof.messages import ToolSchema
+from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 from turnproof_suites.mutants import BrokenSpans
 from turnproof_suites.mutants._session import broken
 
@@ -29,7 +30,7 @@ class Exported:
         provider = TracerProvider(shutdown_on_exit=False)
         provider.add_span_processor(SimpleSpanProcessor(exporter))
         binding = breaking(_binding(make))
-        session = binding.open(_Setup(provider))  # type: ignore[arg-type]
+        session = binding.open(setup(provider))
         token = CancelToken()
         token.cancel()
         binding.send(session, "Water bed 3.", SessionTurn(token))
@@ -52,11 +53,10 @@ def _binding(make: Make) -> SessionBinding:
     return SessionBinding("made", opened, send, history=lambda tracer: [], spans=True)
 
 
-def _Setup(provider: TracerProvider) -> Any:  # noqa: N802
-    return replace(_EMPTY, tracer_provider=provider)
-
-
-_EMPTY = SessionSetup(*[None] * 9)  # type: ignore[arg-type]
+def setup(provider: TracerProvider | None) -> SessionSetup:
+    """A setup of which nothing but the provider is looked at."""
+    opened_with: Any = SessionSetup
+    return opened_with(*[None] * 9, tracer_provider=provider)  # type: ignore[no-any-return]
 
 
 def everything(tracer: Tracer) -> None:
@@ -95,7 +95,7 @@ def test_what_is_not_broken_is_exported_as_it_is() -> None:
 
 def test_a_session_without_a_provider_is_left_alone() -> None:
     session = broken(BrokenSpans, replace(_binding(lambda tracer: None), open=lambda setup: setup))
-    assert session.open(_EMPTY).handle.tracer_provider is None
+    assert session.open(setup(None)).handle.tracer_provider is None
 
 
 def turn(tracer: Tracer) -> None:
@@ -124,6 +124,25 @@ def status(name: str, span: str) -> StatusCode:
 
 def attributes(name: str, span: str) -> dict[str, Any]:
     return dict(of(name)[span].attributes or {})
+
+
+def test_a_tool_that_has_lost_the_context_runs_under_no_span() -> None:
+    binding = mutant_named("context-lost-in-tools").session
+    assert binding is not None
+    seen: list[bool] = []
+    look = Tool(
+        ToolSchema("look", "Look"), lambda args, token: seen.append(get_current_span().get_span_context().is_valid)
+    )
+
+    def opened(given: SessionSetup) -> tuple[Tool, ...]:
+        return given.tools
+
+    session = binding(replace(_binding(lambda tracer: None), open=opened)).open(replace(setup(None), tools=(look,)))
+    with TracerProvider(shutdown_on_exit=False).get_tracer("test").start_as_current_span("execute_tool"):
+        for tool in (look, *session.handle):
+            tool.run({}, CancelToken())
+        assert get_current_span().get_span_context().is_valid
+    assert seen == [True, False]
 
 
 def test_each_mutant_breaks_what_it_says() -> None:

@@ -94,7 +94,7 @@ class _Module:
             operator=operator,
             line=line,
             text=self._lines[line - 1].strip(),
-            change=f"{_short(before)} -> {_short(after)}",
+            change=f"{_short(before)} -> {_short(after)}".strip(),
             lines=self._span(around),
             offset=offset,
             make=partial(self._changed, mutation),

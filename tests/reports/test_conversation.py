@@ -131,8 +131,17 @@ def test_what_is_done_with_a_session_is_told() -> None:
         Refused(operation="revert", error="IndexError", message="no such turn"),
         UsageReport(usage=USAGE),
         ContextReport(tokens=9),
-        SpanMade(span=0, name="invoke_agent", kind="internal"),
-        SpanMade(span=1, parent=0, name="chat", kind="client", status="error", attributes={"a": 1}, ended=False),
+        SpanMade(span=0, name="invoke_agent", kind="internal", status="unset", calls=(0, 1)),
+        SpanMade(
+            span=1,
+            parent=0,
+            name="chat",
+            kind="client",
+            status="error",
+            calls=(0, 1),
+            attributes={"a": 1},
+            ended=False,
+        ),
     )
     assert [(label, text) for _, label, text in lines[:-1]] == [
         ("session opened on the legacy path", ""),

@@ -368,6 +368,23 @@ def test_colour_needs_a_terminal_and_respects_no_color(tmp_path: Path, monkeypat
         assert ("\x1b[31m" in out.getvalue()) is coloured
 
 
+def test_of_a_few_results_each_is_told_and_of_many_the_failures(tmp_path: Path) -> None:
+    held_in_two = msgspec.structs.replace(
+        OK, compared=("a/stateless/stream: 1 request", "b/stateless/stream: 1 request")
+    )
+    few = [result("core/text-arrives", "stateless", held_in_two), *RESULTS[1:]]
+    text = terminal(write_run(tmp_path / "few.ndjson", few))
+    assert (
+        "✓ held core/text-arrives [stateless]\n  a/stateless/stream: 1 request (and in 1 more)\n"
+        "✓ held core/text-arrives [legacy]\n  1 request\n"
+    ) in text
+    assert "– not claimed thinking/signature-kept [stateless]\n  needs thinking\n" in text
+    many = [*RESULTS, *(result("core/nice-names", path, OK) for path in ("legacy", "parity", "again"))]
+    text = terminal(write_run(tmp_path / "many.ndjson", many))
+    assert "✗ violated tools/results-answer-every-call [legacy]" in text
+    assert "✓ held" not in text
+
+
 # -- the parts ---------------------------------------------------------------------------------------------------
 
 

@@ -52,6 +52,16 @@ TURNS = [
     turn("unknown-part", "user: a\nmodel: [[{txt: b}]]", ".model[0][0]", "did you mean 'text'?"),
     turn("two-parts-in-one", "user: a\nmodel: [[{text: b, thinking: c}]]", ".model[0][0]", "'text' and 'thinking'"),
     turn("unknown-key-of-part", "user: a\nmodel: [[{text: b, peices: [c]}]]", ".model[0][0].peices", "unknown key"),
+    turn("block-of-no-dialect", "user: a\nmodel: [[{block: tool}]]", ".model[0][0].block", "blocks by dialect"),
+    turn(
+        "block-without-form",
+        "user: a\nmodel: [[{block: {gemini: tool}}]]",
+        ".model[0][0].block.gemini",
+        "that dialect's spelling",
+    ),
+    turn(
+        "data-of-no-form", "user: a\nmodel: [[{text: b, data: c}]]", ".model[0][0].data", "the service's own spelling"
+    ),
     turn("no-pieces", "user: a\nmodel: [[{text: []}]]", ".model[0][0].text", "at least one"),
     turn(
         "number-as-piece",

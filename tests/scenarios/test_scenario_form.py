@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pytest
 
-from turnproof.messages import FileRef, FinishReason, FunctionCall, InlineData, Text, Thought
+from turnproof.messages import FileRef, FinishReason, FunctionCall, InlineData, ProviderData, Text, Thought
 from turnproof.scenarios import Scenario, load, load_all
 from turnproof.scenarios.model import Cut, Fault
 
@@ -104,6 +104,31 @@ def test_every_part_of_an_answer_is_read_in_order(read: Read) -> None:
     assert read_call.part == FunctionCall("call_9", "read", {"bed": "3"})
     assert fly.part == FunctionCall("", "fly", {})
     assert scenario.features == ("opaque_thinking", "parallel_tools", "thinking", "tools")
+
+
+def test_what_no_form_can_say_is_given_as_each_dialect_spells_it(read: Read) -> None:
+    scenario = read(
+        """
+        title: T
+        features: [wire:server-tools]
+        tools: [{name: read, takes: {bed: string}}]
+        turns:
+          - user: U
+            model:
+              - - block: {gemini: {executableCode: {code: "1"}}, anthropic-messages: {type: server_tool_use}}
+                - {text: c, data: {citations: [{cited_text: c}]}}
+                - {call: read, args: {bed: "3"}, data: {caller: {type: code}}}
+              - [d]
+            results: {read: 1}
+        """
+    )
+    block, text, call = scenario.turns[0].rounds[0].parts
+    assert block.own_block("gemini") == {"executableCode": {"code": "1"}}
+    assert block.own_block("anthropic-messages") == {"type": "server_tool_use"}
+    assert block.own_block("openai-chat") is None
+    assert text.own_block("gemini") is None
+    assert text.part.provider_data == ProviderData("scenario", "", {"citations": [{"cited_text": "c"}]})
+    assert call.part.provider_data == ProviderData("scenario", "", {"caller": {"type": "code"}})
 
 
 def test_how_a_round_ends_follows_from_what_it_holds(read: Read) -> None:

@@ -11,12 +11,21 @@ import pytest
 
 from turnproof.budget import InstructionBudget, is_note
 from turnproof.cancel import CancelToken
-from turnproof.errors import ContextLimitError, OverloadedError
+from turnproof.errors import ContextLimitError, OverloadedError, TransportError
 from turnproof.gc import BaseCollector, Collection, GCConfig, GCResult, ProviderSummarizer, SummarizeGC, TruncateGC
-from turnproof.messages import Message, ProviderResponse, Text, ToolResult
+from turnproof.messages import (
+    FinishReason,
+    Message,
+    ProviderData,
+    ProviderResponse,
+    Text,
+    Thought,
+    TokenUsage,
+    ToolResult,
+)
 from turnproof.session import RetryPolicy, SavedSessionError, Session
 
-from .fakes import PATHS, FakeStateless, Play, Watching, call, open_session, reply, shape, tool
+from .fakes import PATHS, FakeStateless, Naps, Play, Watching, call, open_session, reply, shape, tool
 
 LARGE = "r" * 40_000
 """A result of 10,000 tokens."""
@@ -403,6 +412,53 @@ def test_results_that_no_call_has_counted_yet_come_on_top() -> None:
     session, _ = reading("stateless", reply(call(), prompt=500), second)
     session.send("one")
     assert 10_000 <= seen[0] <= 16_000, "a hidden preamble of 500 tokens is no reason to count every result twenty-fold"
+
+
+@both
+def test_what_was_counted_of_an_answer_that_is_not_kept_is_no_part_of_the_context(path: str) -> None:
+    def cut(play: Play) -> ProviderResponse:
+        usage = TokenUsage(40, 900, 940)
+        return ProviderResponse((Text("So"), call()), usage, finish_reason=FinishReason.CANCELLED)
+
+    session, _ = open_session(path, cut)
+    assert session.send("one").outcome == "cancelled"
+    assert 40 <= session.context_usage.used < 60
+
+
+@both
+def test_the_figures_of_a_turn_are_its_last_though_the_call_behind_them_was_cut_without_any(path: str) -> None:
+    def cut(play: Play) -> ProviderResponse:
+        return ProviderResponse((), TokenUsage(), finish_reason=FinishReason.CANCELLED)
+
+    session, _ = open_session(path, reply("a", prompt=9), reply(call(), prompt=100), cut, tools=[tool()])
+    session.send("one")
+    result = session.send("two")
+    assert (result.outcome, result.usage, session.usage) == ("cancelled", TokenUsage(100, 2, 102), result.usage)
+
+
+@both
+def test_results_count_though_the_turn_is_cancelled_while_it_waits_to_try_again(path: str) -> None:
+    token = CancelToken()
+
+    def shown_and_lost(play: Play) -> ProviderResponse:
+        play.stream("Hel")
+        raise TransportError("cut")
+
+    session, _ = reading(path, reply(call(), prompt=100), shown_and_lost, sleep=Naps(during=token.cancel))
+    result = session.send("one", cancel_token=token, on_chunk=lambda text: None)
+    assert (result.outcome, result.text) == ("cancelled", "Hel")
+    assert session.context_usage.used > 5_000
+
+
+def test_thinking_that_was_never_sent_makes_nothing_else_small() -> None:
+    """Signed thoughts are long, and a provider may leave them out of the next prompt and out of its count."""
+    sealed = Thought("hm", provider_data=ProviderData("fake", "m", {"signature": "s" * 8_000}))
+    thinking = ProviderResponse((sealed, Text("Yes.")), TokenUsage(110, 5, 115), finish_reason=FinishReason.STOP)
+    session, _ = open_session("stateless", lambda play: thinking, system="be brief " * 40)
+    session.send("one")
+    assert session.context_usage.used == 115
+    session.clear()
+    assert 40 < session.context_usage.used <= 115
 
 
 @both

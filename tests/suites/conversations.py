@@ -67,10 +67,10 @@ def no_arguments() -> View:
     return made.turn("Rain?").call(FunctionCall(id="toolu_1", name="forecast")).end().view()
 
 
-def broken(finish: FinishReason) -> View:
-    """An answer whose call breaks off inside its arguments."""
+def broken(finish: FinishReason, mode: str = "stream") -> View:
+    """An answer whose call breaks off inside its arguments; in one piece, it is returned with what was complete."""
     cut = ReplyPart(read(), ('{"bed": "3", ', '"lit'), broken=True)
-    made = Made(scripted(["Well.", cut]), tools=(READ,))
+    made = Made(scripted(["Well.", cut]), tools=(READ,), mode=mode)
     return made.turn("Read!").call("Well.", cut, finish=finish).end().view()
 
 

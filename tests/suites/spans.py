@@ -28,7 +28,7 @@ class Spans:
     def add(self, name: str, step: Step, calls: tuple[int, int], below: int = -1, **fields: Any) -> int:
         """One more, by its number."""
         number = len(self.made)
-        known: dict[str, Any] = {"turn": step.turn.index, "during": step.done, "kind": "internal"}
+        known: dict[str, Any] = {"turn": step.turn.index, "during": step.done, "kind": "internal", "status": "unset"}
         self.made.append(SpanMade(span=number, parent=below, name=name, calls=calls, **{**known, **fields}))
         return number
 
@@ -79,7 +79,8 @@ def with_span(**fields: Any) -> Callable[[View], View]:
     """One span more at the end, of somebody else's kind unless `fields` say so."""
 
     def spoil(view: View) -> View:
-        given = {"span": 99, "name": "GET", "kind": "client", "turn": 0, "during": "turn", **fields}
+        usual = {"span": 99, "name": "GET", "kind": "client", "status": "unset", "calls": (0, 0)}
+        given: dict[str, Any] = {**usual, "turn": 0, "during": "turn", **fields}
         events = (*view.transcript.events[:-1], SpanMade(**given), view.transcript.events[-1])
         return View(replace(view.transcript, events=events), view.dialect, view.scenario)
 
@@ -102,6 +103,8 @@ def _turn(spans: Spans, step: Step, per_attempt: bool) -> None:
             spans.made[chat] = _failed(spans.made[chat])
         for again in attempts[1:]:
             spans.add("retry", step, (again.index, again.index), chat)
+        for attempt in attempts:
+            _work(spans, step, attempt.index + 1, chat)
         for made in call.response.calls if call.response is not None else ():
             _tool(spans, step, made, call.index + 1, root)
 
@@ -147,8 +150,14 @@ def _tool(spans: Spans, step: Step, call: FunctionCall, calls: int, root: int) -
     known = next((result for result in results if result.call_id == call.id), None)
     said = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.name, "gen_ai.tool.call.id": call.id}
     number = spans.add(f"execute_tool {call.name}", step, (calls, calls), root, attributes=said)
+    _work(spans, step, calls, number, call.name)
     if known is not None and known.is_error and not step.turn.cancelled:
         spans.made[number] = _failed(spans.made[number])
+
+
+def _work(spans: Spans, step: Step, calls: int, below: int, tool: str = "") -> None:
+    """What turnproof itself makes a span of, where a provider is called or a tool runs."""
+    spans.add("turnproof.work", step, (calls, calls), below, attributes={"turnproof.work.tool": tool})
 
 
 def _failed(span: SpanMade) -> SpanMade:

@@ -34,7 +34,7 @@ from .conversations import (
 from .spans import Change, changed, hidden, saying, traced, with_span
 from .wire import MODEL
 
-(TREE, NAMES, FIGURES, ERRORS, CONTENT, PATHS, CANCEL, WAITS, RECOMMENDED) = every = [
+(TREE, NAMES, FIGURES, ERRORS, CONTENT, PATHS, CANCEL, WAITS, WORK, RECOMMENDED) = every = [
     f"telemetry/{name}"
     for name in (
         "turn-has-a-span-tree",
@@ -45,6 +45,7 @@ from .wire import MODEL
         "paths-give-the-same-tree",
         "a-cancel-is-no-error",
         "waits-and-collections-are-seen",
+        "work-belongs-to-its-span",
         "spans-say-what-is-recommended",
     )
 ]
@@ -77,6 +78,15 @@ def twice(view: View) -> View:
     return with_span(**{**{name: getattr(chat, name) for name in chat.__struct_fields__}, "span": 99, "parent": 1})(
         view
     )
+
+
+def under(tool: str, parent: int) -> Callable[[View], View]:
+    """What a tool does (or, without a name, a provider) stands below another span."""
+
+    def moved(span: SpanMade) -> SpanMade:
+        return replace(span, parent=parent) if span.attributes["turnproof.work.tool"] == tool else span
+
+    return changed(moved, "turnproof.work")
 
 
 def idle(view: View) -> View:
@@ -185,6 +195,10 @@ CASES = [
     Case(CANCEL, of(cancelled), changed(with_status("error"), CHAT, 0), "'chat claude-sonnet-4-5' is marked"),
     Case(WAITS, of(overloaded), changed(gone, "retry"), "turn 0: no span shows the wait before attempt 2"),
     Case(WAITS, of(collected), changed(gone, "collect"), "gc before turn 2: no span shows the collection"),
+    Case(WORK, of(tools), under("read_sensor", -1), "what the tool 'read_sensor' does belongs to no span"),
+    Case(WORK, of(tools), under("read_sensor", 0), "belongs to the span 'invoke_agent'"),
+    Case(WORK, of(plain), under("", 0), "what the provider does belongs to the span 'invoke_agent'"),
+    Case(WORK, lambda: hidden(tools()), under("read_sensor", 1), "what the tool 'read_sensor' does belongs to"),
     Case(RECOMMENDED, of(plain), changed(lambda span: replace(span, name="llm"), CHAT), "the name is not"),
     Case(RECOMMENDED, of(plain), changed(lambda span: replace(span, kind="server"), CHAT), "its kind is 'server'"),
     Case(RECOMMENDED, of(plain), changed(saying(gen_ai__response__finish_reasons=None), CHAT), "why the answer ended"),
@@ -286,6 +300,12 @@ def test_words_too_short_to_be_told_from_others_and_names_of_tools_are_no_conten
     made.turn("read_sensor").call(read()).results(result()).call("Yes.").end()
     assert status(CONTENT, traced(made.view())) is Status.HELD
     assert status(CONTENT, changed(saying(x="Yes. 41 %"))(traced(made.view()))) is Status.HELD
+
+
+def test_a_text_that_happens_to_be_the_beginning_of_an_id_is_no_content() -> None:
+    made = Made(scripted([read(name="toolu_01AB")], ["Yes."], user="toolu_01"), tools=(READ,))
+    made.turn("toolu_01").call(read(name="toolu_01AB")).results(result("toolu_01AB")).call("Yes.").end()
+    assert status(CONTENT, traced(made.view())) is Status.HELD
 
 
 @pytest.mark.parametrize("requirement", every)

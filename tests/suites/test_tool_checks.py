@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from turnproof.messages import FinishReason, FunctionCall
+from turnproof.messages import FinishReason, FunctionCall, Text
 from turnproof.requirements import judge
 from turnproof.transcript import FunctionCallDetected, Response, WireRequest
 from turnproof.verdict import Status
@@ -158,6 +158,13 @@ def test_a_clipped_call_must_not_be_announced_either() -> None:
     )
     assert status("tools/clipped-calls-are-not-returned", view) is Status.HELD
     assert status("tools/clipped-calls-are-not-returned", spoilt_view) is Status.VIOLATED
+
+
+def test_a_clipped_call_that_looks_whole_in_one_piece_is_not_returned_either() -> None:
+    returned = broken(CLIPPED, mode="batch")
+    left_out = spoilt(returned, Response, response_with(parts=(Text("Well."),)))
+    assert status("tools/clipped-calls-are-not-returned", left_out) is Status.HELD
+    assert status("tools/clipped-calls-are-not-returned", returned) is Status.VIOLATED
 
 
 def test_raising_on_broken_arguments_is_as_good_as_leaving_the_call_out() -> None:

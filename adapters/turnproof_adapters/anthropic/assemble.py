@@ -49,7 +49,7 @@ class _Open:
         """Whether it is shown as it grows, and makes sense without its end."""
         return self.kind in _GROWS_BY
 
-    def grow(self, piece: str, *, last: bool = False) -> str:
+    def grow(self, piece: str, *, last: bool) -> str:
         """Take a piece of text; what can be shown of it."""
         shown = self.joiner.feed(piece) + (self.joiner.rest() if last else "")
         self.pieces.append(shown)

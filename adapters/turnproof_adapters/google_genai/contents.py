@@ -98,6 +98,7 @@ class _Reader:
         self._answers += 1
         self._waiting = []
         parts: list[Part] = []
+        more: list[str] = []
         calls = 0
         for content in run:
             pieces: list[Part] = []
@@ -107,10 +108,13 @@ class _Reader:
                     calls += 1
                 elif (part := self._other(wire)) is not None:
                     pieces.append(part)
-            if parts and pieces and (joined := _joined(parts[-1], pieces[0])) is not None:
-                parts[-1] = joined
+            if parts and pieces and (text := _continuation(parts[-1], pieces[0])) is not None:
+                more.append(text)
                 del pieces[0]
-            parts += pieces
+            if pieces:
+                _extend_last(parts, more)
+                parts += pieces
+        _extend_last(parts, more)
         yield Message("model", tuple(parts))
 
     def said(self, run: Iterable[types.Content]) -> Iterator[Message]:
@@ -179,16 +183,21 @@ def _with_attachment(result: ToolResult, item: InlineData | FileRef) -> ToolResu
     return ToolResult(result.call_id, result.name, result.result, result.is_error, attachments)
 
 
-def _joined(last: Part, first: Part) -> Part | None:
-    """Two pieces of one text; a part with a signature stays as it came."""
+def _continuation(last: Part, first: Part) -> str | None:
+    """The text of a part that goes on with the one before; a part with a signature stays as it came."""
     if last.provider_data is not None or first.provider_data is not None:
         return None
     match last, first:
-        case (Text(text=begun), Text(text=more)):
-            return Text(begun + more)
-        case (Thought(text=begun), Thought(text=more)):
-            return Thought(begun + more)
+        case (Text(), Text(text=text)) | (Thought(), Thought(text=text)):
+            return text
     return None
+
+
+def _extend_last(parts: list[Part], more: list[str]) -> None:
+    """Join what goes on with the last part to it, once: an answer may have come in a hundred thousand pieces."""
+    if more and isinstance(last := parts[-1], Text | Thought):
+        parts[-1] = type(last)("".join([last.text, *more]))
+        more.clear()
 
 
 def _is_model(message: Message) -> bool:

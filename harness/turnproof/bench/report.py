@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from .._canonical import canonical
 from ..errors import UsageError
 from ..provider import Path as AdapterPath
 from ..runlog import Environment
@@ -163,7 +164,7 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
 
 def to_json(bench: Bench) -> bytes:
     """The outcome as JSON text, ending in a newline."""
-    return msgspec.json.format(msgspec.json.encode(bench), indent=1) + b"\n"
+    return msgspec.json.format(canonical(bench), indent=1) + b"\n"
 
 
 def read(file: Path) -> Bench:

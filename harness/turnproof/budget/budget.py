@@ -86,7 +86,9 @@ class InstructionBudget:
         else:
             known = set(held)
             counted = {one.message_id for one in now if one in known and one.message_id in self._counted_ids}
+            used = self.used
             self._rebuild(list(now), counted)
+            self._reconsider(used)
 
     def mark(self, message_id: str, source: Source, policy: Policy) -> None:
         """Say where a message comes from and what may be done to it, instead of what the conversation shows.
@@ -229,6 +231,11 @@ class InstructionBudget:
         self._counted_ids = set(counted)
         self._uncounted_ids = [entry.id for entry in entries if entry.id not in counted]
         self._add_up()
+
+    def _reconsider(self, used: int) -> None:
+        """A rate that no text has came from thinking that was measured and not sent; it goes when that goes."""
+        if self._reported < PLAUSIBLE[0] and self._counted and not any(map(thought_tokens, self._messages)):
+            self._reported = min(self._expected, used / self._counted)
 
     def _add_up(self) -> None:
         # Something else than growth happened: from here to the next report nothing can be learned.

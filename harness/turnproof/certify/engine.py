@@ -16,6 +16,7 @@ from ..exits import Exit
 from ..known_issues import accept, append_accepted, apply_known_issues
 from ..parity import compare_paths, stale
 from ..reports import write_reports
+from ..reports._text import printable
 from ..reports.progress import progress
 from ..requirements import Level, Requirement, Suite, load_suite
 from ..runlog import ControlResult, RequirementLine, RunWriter, read_run
@@ -77,7 +78,7 @@ def certify(options: CertifyOptions) -> int:
     write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
     for talk in (*backends.mismatches, *backends.unplayed(), *swept):
-        print(talk, file=sys.stderr)
+        print(printable(talk), file=sys.stderr)
     for spec, reasons in the_plan.left_out.items():
         lacking = ", ".join(sorted({feature for reason in reasons for feature in reason.split(", ")}))
         left = f"{reasons.total()} of {the_plan.considered[spec]} scenarios left out"
@@ -130,7 +131,7 @@ def _conclude(
     if campaign.broken:
         for line in campaign.results:
             writer.write(line)
-        print(campaign.broken, file=sys.stderr)
+        print(printable(campaign.broken), file=sys.stderr)
         writer.finish(Exit.FAULT, time.monotonic() - started, (campaign.broken,))
         return Exit.FAULT
     known = options.config.settings.known_issue

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..reports._text import one_line
 from ..reports.terminal import console_for
 from .kill_matrix import MOST_OTHERS, Matrix, Outcome, Row
 
@@ -31,7 +32,7 @@ def print_matrix(matrix: Matrix, file: TextIO) -> None:
             _failure(console, matrix, row)
     _requirements(console, matrix)
     for place, message in matrix.control.items():
-        console.print(Text(f"✗ the control itself violates {place}: {message}", style="red"))
+        console.print(Text(one_line(f"✗ the control itself violates {place}: {message}"), style="red"))
     _findings(console, matrix)
     counts = ", ".join(f"{count} {name}" for name, count in matrix.counts.items()) or "nothing to do"
     runs = sum(row.runs for row in matrix.mutants)
@@ -67,8 +68,8 @@ def _requirements(console: Console, matrix: Matrix) -> None:
 def _failure(console: Console, matrix: Matrix, row: Row) -> None:
     symbol, style = _LOOKS[row.outcome]
     console.print()
-    console.print(Text(f"{symbol} {row.outcome} {row.mutant}: {row.breaks}", style=style))
-    console.print(Text(f"  {row.expected} was to notice; {row.detail}"))
+    console.print(Text(one_line(f"{symbol} {row.outcome} {row.mutant}: {row.breaks}"), style=style))
+    console.print(Text(f"  {row.expected} was to notice; {one_line(row.detail)}"))
     console.print(Text(f"  turnproof mutants {matrix.adapter} --only {row.mutant}", style="dim"), soft_wrap=True)
 
 

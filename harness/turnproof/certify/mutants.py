@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from .. import __version__
+from .._canonical import canonical
 from .._suggest import did_you_mean
 from ..bindings import resolve_subject
 from ..dialects import dialect
@@ -94,10 +95,10 @@ def mutants(options: MutantsOptions) -> int:
         requirements=standings(_within_reach(requirements, rows, subject.kind), rows),
         median_others=median_others(rows),
     )
-    text = msgspec.json.format(msgspec.json.encode(matrix), indent=2).decode()
+    text = msgspec.json.format(canonical(matrix), indent=2).decode()
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / "mutants.json").write_text(text + "\n")
-    (options.out / "mutants.html").write_text(matrix_page(matrix))
+    (options.out / "mutants.json").write_text(text + "\n", encoding="utf-8")
+    (options.out / "mutants.html").write_text(matrix_page(matrix), encoding="utf-8")
     if options.json:
         print(text)
     else:

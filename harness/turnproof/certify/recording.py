@@ -25,6 +25,7 @@ from ..emulator import Responder, ScriptResponder, ServerRun
 from ..emulator.responders import ProxyResponder
 from ..emulator.run import CANARY_KEY
 from ..provider import Binding
+from ..reports._text import printable
 from ..requirements import load_suite
 from ..scenarios import Scenario
 from ..transcript import RunKey, Transcript
@@ -89,7 +90,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
             save(cassette, path, secrets=secrets)
             out(f"{path}: {len(cassette.interactions)} exchanges, {cassette.provenance}")
     for line in (*recording.left_out, *unfinished):
-        print(line, file=sys.stderr)
+        print(printable(line), file=sys.stderr)
     return 1 if unfinished else 0
 
 

@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 
 from ..errors import TurnproofError
 from ..exits import Exit
+from ..reports._text import one_line
 from .app import app
 
 _TRACEBACK = "TURNPROOF_TRACEBACK"
@@ -74,7 +75,7 @@ def _place(error: Exception) -> str:
 def _fault(message: str) -> Exit:
     if os.environ.get(_TRACEBACK):
         traceback.print_exc()
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    print(f"error: {one_line(message)}", file=sys.stderr)
     return Exit.FAULT
 
 

@@ -20,11 +20,12 @@ def verify(
     """
     from ..certify.verifying import verify_run
     from ..evidence import EvidenceStore
+    from ..reports._text import printable
     from ..runlog import read_run
 
     found = verify_run(read_run(folder / "run.ndjson"), EvidenceStore(folder / "evidence"))
     for problem in found.problems:
-        typer.echo(problem)
+        typer.echo(printable(problem))
     print(f"{found.transcripts} transcripts and {found.verdicts} verdicts checked", file=sys.stderr)
     if found.problems:
         return Exit.VIOLATIONS

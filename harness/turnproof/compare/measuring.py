@@ -24,6 +24,7 @@ from ..evidence import EvidenceStore
 from ..parity import Comparison, compare_views
 from ..parity.bodies import BodyPair, body_pairs
 from ..provider import Difference
+from ..reports._text import printable
 from ..reports.comparison import ComparisonReport, Setting, comparison_report
 from ..reports.progress import progress
 from ..requirements import load_suite
@@ -92,7 +93,7 @@ def measure(options: CompareOptions, out: Path) -> ComparisonReport:
         )
         writer.finish(report.exit_code, time.monotonic() - started)
     for talk in backends.mismatches:
-        print(talk, file=sys.stderr)
+        print(printable(talk), file=sys.stderr)
     return report
 
 

@@ -38,6 +38,8 @@ class Recorder:
         self.streamed = False
         self.last_calls: tuple[FunctionCall, ...] = ()
         self.on_begin: Callable[[CallBegan], None] = lambda began: None
+        self.at_work: Callable[[str], None] = lambda what: None
+        """To be told, where it happens, that a provider is called or that a tool runs (by its name)."""
         control.on_cancel = self._cancel_from_server
 
     def event(self, event: Event) -> None:

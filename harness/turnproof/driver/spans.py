@@ -56,6 +56,13 @@ class RunSpans:
         self._lock = threading.Lock()
         self.provider, self._current = _process_wide()
         self._current.run = self
+        self._tracer = self.provider.get_tracer("turnproof.driver")
+        recorder.at_work = self._work
+
+    def _work(self, tool: str) -> None:
+        """A span such as an instrumented client makes in a tool, or in a provider: it shows which one is current."""
+        if self._recorder.doing:  # and not in a probe, which calls a provider past the session
+            self._tracer.start_span("turnproof.work", attributes={"turnproof.work.tool": tool}).end()
 
     def began(self, span: ReadableSpan) -> None:
         """A span has begun."""

@@ -59,6 +59,7 @@ class Tap:
     ) -> ProviderResponse:
         before = {name: _fingerprint(value) for name, value in watched.items()}
         self.recorder.begin(began)
+        self.recorder.at_work("")
         where = self.recorder.where
         try:
             response = action()

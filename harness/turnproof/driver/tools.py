@@ -64,6 +64,7 @@ class ScriptedTools:
 
     def _running(self, schema: ToolSchema) -> Any:
         def run(args: Any, token: CancelToken) -> Any:
+            self._recorder.at_work(schema.name)
             with self._lock:
                 position = next(self._count)
             script = self._script.get(schema.name, ToolScript(result=f"{schema.name} is fine")).for_args(args)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from .._canonical import canonical
 from ..exits import Exit
 from ..verdict import Status
 from .bench import Failure
@@ -66,4 +67,4 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
 
 def to_json(found: Exploration) -> str:
     """The exploration as JSON (schema `turnproof.explore/1`)."""
-    return msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n"
+    return msgspec.json.format(canonical(found), indent=2).decode() + "\n"

@@ -74,9 +74,8 @@ def _with_options(document: Document, options: dict[str, Any]) -> Document:
 
 
 def _smaller_given(held: Turn) -> Iterator[Turn]:
-    """Ways to make a turn that was held elsewhere smaller; an instruction is made plain."""
+    """Ways to make a turn that was held elsewhere smaller."""
     if "system" in held:
-        yield {"system": PLAIN}
         return
     model = held["model"]
     if "unanswered" in held:

@@ -9,7 +9,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from ..dialects.base import Call
-from ..messages import JSON, Message, Text, Thought
+from ..messages import JSON, Message, Part, Text, Thought
 from ..view import View
 from ..view.diff import ABSENT, steady
 from .case import Case
@@ -134,7 +134,7 @@ class _Comparing:
         """Whether each of the requests is a legal form of what the other says, as the dialect reads them.
 
         One direction alone would not do: a call may be sent without its result where there is none. Thoughts are left
-        aside: where they may be left out, they are a difference of their own.
+        aside, and texts are joined: where that may differ, it is a difference of its own.
         """
         if self._neutral:
             return False
@@ -145,16 +145,25 @@ class _Comparing:
 
     def _call(self, side: Reading) -> Call | None:
         call = side.exchange.read(side.value["request"]["body"]) if side.exchange is not None else None
-        return with_changes(call, messages=tuple(map(_without_thoughts, call.messages))) if call is not None else None
+        return with_changes(call, messages=tuple(map(_in_essence, call.messages))) if call is not None else None
 
     def _says(self, held: Call, sent: Call) -> bool:
         system = "\n".join(part.text for part in held.system if isinstance(part, Text))
         return not self._dialect.differences(held.messages, system or None, held.tools, sent, self._model)
 
 
-def _without_thoughts(message: Message) -> Message:
-    parts = tuple(part for part in message.parts if not isinstance(part, Thought))
-    return Message(message.role, parts, message.message_id)
+def _in_essence(message: Message) -> Message:
+    """A message without its thoughts, and with each text in one piece."""
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, Thought):
+            continue
+        last = parts[-1] if parts else None
+        if isinstance(part, Text) and isinstance(last, Text) and part.provider_data is None is last.provider_data:
+            parts[-1] = Text(last.text + part.text)
+        else:
+            parts.append(part)
+    return replace(message, parts=tuple(parts))
 
 
 def _places(view: View) -> frozenset[Place]:

@@ -78,6 +78,8 @@ def is_foreign(case: Case) -> bool:
     held = case.one.value["session"]
     if held != case.other.value["session"]:
         return False
+    if case.place.after == "adopt" and isinstance(case.alone, dict) and case.alone.get("role") == "tool":
+        return True  # made up for a call that nobody had answered
     return any(_issued_elsewhere(side, case) or _is_instruction(side, held) for side in (case.left, case.right))
 
 

@@ -18,6 +18,8 @@ from .certification import Certification, reproduce
 from .standing import profile_standing, proof_of, standing, wire_of
 
 _SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
+_FEW = 12
+"""Up to so many results are told one by one, also those that are held: somebody asked for just these."""
 _PLAIN_WIDTH = 120
 
 
@@ -73,6 +75,21 @@ def _adapter(console: Console, run: Run, report: Certification, adapter: Adapter
         for line in lines:
             if line.verdict.status is status:
                 _failure(console, run, adapter, line, verbose=verbose)
+    kept = [line for line in lines if line.verdict.status not in _SHOWN]
+    if kept and len(lines) <= _FEW:
+        console.print()
+        for line in kept:
+            look = LOOKS[line.verdict.status]
+            console.print(Text(f"{look.symbol} {look.word} {line.requirement} [{line.path}]", style=look.colour))
+            console.print(Padding(Text(_why(line)), (0, 0, 0, 2), expand=False))
+
+
+def _why(line: ResultLine) -> str:
+    """What a result that is no failure rests on."""
+    if not line.verdict.compared:
+        return one_line(line.verdict.message)
+    first, *others = line.verdict.compared
+    return one_line(first + (f" (and in {len(others)} more)" if others else ""))
 
 
 def _failure(console: Console, run: Run, adapter: AdapterLine, line: ResultLine, *, verbose: bool) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from opentelemetry.context import Context
+from opentelemetry.context import Context, attach, detach
 from opentelemetry.trace import INVALID_SPAN, Span, Status, StatusCode
 
-from turnproof.subject import SessionReply, SessionTurn
+from turnproof.cancel import CancelToken
+from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 
 from ._mutant import mutant
 from ._spans import Attributes, BrokenSpans, Start, Told
@@ -190,6 +192,31 @@ class OnlyCallsHaveSpans(BrokenSpans):
 
     def begun(self, start: Start, attributes: Attributes, **given: Any) -> Span:
         return super().begun(start, attributes, **given) if "gen_ai.operation.name" in attributes else INVALID_SPAN
+
+
+@mutant(
+    "context-lost-in-tools",
+    "session",
+    caught_by="telemetry/work-belongs-to-its-span",
+    scenarios="tools/parallel",
+    sources="behaviours:K5",
+)
+class ContextLostInTools(BrokenSpans):
+    """Tools run in threads that know of no span: what they do begins trees of its own."""
+
+    def opened(self, setup: SessionSetup) -> Any:
+        return super().opened(replace(setup, tools=tuple(map(_alone, setup.tools))))
+
+
+def _alone(tool: Tool) -> Tool:
+    def run(args: dict[str, Any], token: CancelToken) -> Any:
+        before = attach(Context())
+        try:
+            return tool.run(args, token)
+        finally:
+            detach(before)
+
+    return replace(tool, run=run)
 
 
 @mutant(

@@ -129,6 +129,21 @@ CASES = [
         ["thinking", "call"],
     ),
     Case(
+        "call-that-the-limit-left-open-at-its-very-end",
+        answer(text("look"), tool_use("a", "read", {"p": 1}), stop="max_tokens"),
+        stream(text_block(0, "look"), call_block(1, "a", "read", '{"p": 1}', closed=False), stop="max_tokens"),
+        (Text("look"),),
+        FinishReason.MAX_TOKENS,
+        ["text"],
+    ),
+    Case(
+        "thinking-given-whole-at-its-start",
+        answer(THINKING, text("so")),
+        stream(block(0, THINKING), text_block(1, "so")),
+        (Thought("hm so", provider_data=issued(signature="sig==")), Text("so")),
+        kinds=["thinking", "text"],
+    ),
+    Case(
         "hidden-thinking",
         answer({**THINKING, "thinking": ""}, text("so")),
         stream(thinking_block(0), text_block(1, "so")),
@@ -174,17 +189,25 @@ CASES = [
         kinds=["text"],
     ),
     Case("nothing", answer(), stream(), ()),
-    Case(
-        "call-cut-by-the-limit",
-        answer(text("look"), tool_use("a", "write", {"path": "x"}), stop="max_tokens"),
-        stream(
-            text_block(0, "look"),
-            call_block(1, "a", "write", '{"path": "x", "content": "on', closed=False),
-            stop="max_tokens",
-        ),
-        (Text("look"),),
-        FinishReason.MAX_TOKENS,
-        ["text"],
+    *(
+        Case(
+            f"call-cut-by-{stop}",
+            answer(text("look"), tool_use("a", "read", {}), tool_use("b", "write", {"path": "x"}), stop=stop),
+            stream(
+                text_block(0, "look"),
+                call_block(1, "a", "read"),
+                call_block(2, "b", "write", '{"path": "x", "content": "on', closed=False),
+                stop=stop,
+            ),
+            (Text("look"), FunctionCall("a", "read", {})),
+            finish,
+            ["text", "call"],
+        )
+        for stop, finish in {
+            "max_tokens": FinishReason.MAX_TOKENS,
+            "model_context_window_exceeded": FinishReason.CONTEXT_LIMIT,
+            "stop_sequence": FinishReason.STOP,
+        }.items()
     ),
     *(
         Case(
@@ -257,6 +280,49 @@ def test_usage_keeps_what_the_end_of_a_stream_does_not_repeat() -> None:
     )
     assert response.usage == TokenUsage(125, 9, 134, cache_read_tokens=100, cache_creation_tokens=5)
     assert [usage.output_tokens for usage in heard.usage] == [1, 9]
+
+
+def test_the_end_of_a_stream_without_figures_leaves_those_of_its_start() -> None:
+    events = [*stream(text_block(0, "so"))[:-2], event("message_delta", delta={"stop_reason": "end_turn"}, usage={})]
+    transport = Capture(events=[*events, event("message_stop")]).transport
+    provider = stateless("http://example.invalid", transport=transport)
+    assert provider.complete([Message.user("hi")], **Heard().callbacks).usage.output_tokens == 1
+
+
+def test_the_end_of_a_stream_without_a_reason_has_no_word_for_it() -> None:
+    events = [*stream(text_block(0, "so"))[:-2], event("message_stop")]
+    provider = stateless("http://example.invalid", transport=Capture(events=events).transport)
+    response = provider.complete([Message.user("hi")], **Heard().callbacks)
+    assert (response.finish_reason, response.raw_finish) == (FinishReason.UNKNOWN, None)
+
+
+def test_pieces_that_are_null_add_nothing() -> None:
+    deltas = [
+        {"type": "thinking_delta", "thinking": "hm"},
+        {"type": "thinking_delta", "thinking": None},
+        {"type": "signature_delta", "signature": "sig=="},
+        {"type": "signature_delta", "signature": None},
+    ]
+    shell = {"type": "thinking", "thinking": "", "signature": ""}
+    words = [{"type": "text_delta", "text": "so"}, {"type": "text_delta", "text": None}]
+    args = [{"type": "input_json_delta", "partial_json": piece} for piece in ('{"p": 1}', None)]
+    blocks = (block(0, shell, *deltas), block(1, text(""), *words), block(2, tool_use("a", "read", {}), *args))
+    transport = Capture(events=stream(*blocks, stop="tool_use")).transport
+    provider = stateless("http://example.invalid", transport=transport)
+    response = provider.complete([Message.user("hi")], **Heard().callbacks)
+    assert response.parts == (
+        Thought("hm", provider_data=issued(signature="sig==")),
+        Text("so"),
+        FunctionCall("a", "read", {"p": 1}),
+    )
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_an_answer_names_the_model_that_gave_it(streamed: bool) -> None:
+    transport = Capture(answer(text("hi")), stream(text_block(0, "hi"))).transport
+    callbacks = Heard().callbacks if streamed else {}
+    provider = stateless("http://example.invalid", transport=transport)
+    assert provider.complete([Message.user("hi")], **callbacks).model == DATED
 
 
 def test_figures_at_the_end_of_a_stream_replace_those_at_its_start_and_no_callback_sees_one_fall() -> None:

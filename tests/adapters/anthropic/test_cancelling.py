@@ -20,6 +20,7 @@ from ..heard import Heard
 from ..running import Running, full_listener, holding, wait_until
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import (
+    DATED,
     answer,
     call_block,
     legacy,
@@ -90,6 +91,7 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str, caller: 
     assert response.text == words
     if pieces:
         assert response.usage == heard.usage[-1]
+        assert response.model == DATED
 
 
 @pytest.mark.parametrize("written", [b"", b"HTTP/1.1 200 OK\r\n", b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"id'])

@@ -397,12 +397,24 @@ def test_marks_on_system_and_tools_become_breakpoints() -> None:
     assert "cache_control" not in body["tools"][0]
 
 
+def test_marks_on_files_and_calls_become_breakpoints() -> None:
+    marked = FunctionCall("toolu_1", "read", {}, cache=CacheMark())
+    seen = InlineData(IMAGE.mime_type, IMAGE.data, cache=CacheMark())
+    messages = sent(Message.user("see", seen), Message.model(marked), Message.tool(result()))["messages"]
+    assert messages[0]["content"][1] == {**IMAGE_BLOCK, "cache_control": {"type": "ephemeral"}}
+    assert messages[1]["content"] == [{**use(), "cache_control": {"type": "ephemeral"}}]
+
+
 @pytest.mark.parametrize("system", [None, "", "  \n", Text("")])
 def test_a_blank_system_text_is_not_sent(system: Any) -> None:
     assert "system" not in sent(HI, system_instruction=system)
 
 
-SCHEMA = {"type": "object", "properties": {"at": {"type": "object", "properties": {}}}, "required": ["at"]}
+SCHEMA = {
+    "type": "object",
+    "properties": {"at": {"type": "object", "properties": {}}, "name": {"type": "string"}},
+    "required": ["at"],
+}
 
 
 def test_a_response_schema_leaves_system_and_tools_in_force() -> None:
@@ -416,6 +428,7 @@ def test_every_object_of_a_response_schema_is_closed_as_the_api_demands() -> Non
     schema = sent(HI, response_schema=SCHEMA)["output_config"]["format"]["schema"]
     assert schema["additionalProperties"] is False
     assert schema["properties"]["at"]["additionalProperties"] is False
+    assert schema["properties"]["name"] == {"type": "string"}
     assert "additionalProperties" not in SCHEMA
 
 

@@ -198,7 +198,7 @@ def test_malformed_arguments_in_a_call_that_was_not_cut_are_an_error_and_never_r
     events = stream(call_block(0, "a", "rm", '{"path": "/'), stop="tool_use")
     with (
         scripted(lambda exchange: exchange.stream(*events)) as server,
-        pytest.raises(TransportError, match="malformed arguments"),
+        pytest.raises(TransportError, match="malformed arguments for a call of 'rm'"),
     ):
         way(server.url, heard)
     assert heard.calls == []

@@ -208,6 +208,34 @@ def caching() -> list[Pair]:
             variant="sections",
         ),
         Pair(
+            "breakpoint-form",
+            ask(user(text("Hello", cache_control={"ttl": "5m"}))),
+            "messages.0.content.0.cache_control.type: Field required",
+            ask(user(text("Hello", **mark("5m")))),
+        ),
+        Pair(
+            "breakpoint-form",
+            ask(user(text("Hello", cache_control={"type": "persistent"}))),
+            "messages.0.content.0.cache_control: Input tag 'persistent' found using 'type' does not match any of the "
+            "expected tags: 'ephemeral'",
+            ask(user(text("Hello", **mark()))),
+            variant="type",
+        ),
+        Pair(
+            "breakpoint-form",
+            ask(tools=[TOOL | mark("1d")]),
+            "tools.0.cache_control.ephemeral.ttl: Input should be '5m' or '1h'",
+            ask(tools=[TOOL | mark("1h")]),
+            variant="ttl",
+        ),
+        Pair(
+            "breakpoint-form",
+            ask(cache_control={"type": "ephemeral", "lives": "1h"}),
+            f"cache_control.ephemeral.lives: {_EXTRA}",
+            ask(cache_control={"type": "ephemeral", "ttl": "1h"}),
+            variant="automatic",
+        ),
+        Pair(
             "automatic-breakpoint-ttl",
             ask(user(b), **mark("5m")),
             "cache_control.ttl: must equal the ttl of the explicit breakpoint on messages.0.content.0",

@@ -50,9 +50,7 @@ class AnthropicMessages:
     noise: Sequence[bytes] = writing.NOISE
     spellings: Mapping[Spelling, str] = writing.SPELLINGS
     garbage = writing.GARBAGE
-    traits: frozenset[Trait] = frozenset(
-        {"calls-in-pieces", "pings", "results-first", "server-tools", "text-blocks"}
-    )
+    traits: frozenset[Trait] = frozenset({"calls-in-pieces", "pings", "results-first", "server-tools", "text-blocks"})
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)

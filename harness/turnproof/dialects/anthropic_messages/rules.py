@@ -88,6 +88,7 @@ TOO_MANY_BREAKPOINTS = _issue("too-many-breakpoints")
 BREAKPOINT_ON_EMPTY_TEXT = _issue("breakpoint-on-empty-text")
 BREAKPOINT_ON_THINKING = _issue("breakpoint-on-thinking")
 BREAKPOINT_TTL_ORDER = _issue("breakpoint-ttl-order")
+BREAKPOINT_FORM = _documented("breakpoint-form", "anthropic.md §7")
 AUTOMATIC_BREAKPOINT_TTL = _documented("automatic-breakpoint-ttl", "anthropic.md §7")
 
 # The conversation

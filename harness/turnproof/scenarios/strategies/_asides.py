@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from ..documents import Round, events, running
+from ..documents import Round, calls_of, events, parts_of, running
 from ._answers import ending
 from ._means import Setting, weighted
 from ._texts import pieces, texts
 
 # What a child is told and answers must not turn up in its parent's conversation, so nothing of it is drawn there.
-_TOLD: Final = st.sampled_from(("Count the pots.", "How many of the pots are cracked?", "Größe der Töpfe?"))
+_TOLD: Final = st.sampled_from(("Count the pots.", "How many of the pots are cracked?", "Zähle die Töpfe."))
 _REPLIES: Final = st.sampled_from(
     ("There are twelve pots.", "None of them, it seems.", "Zwölf Töpfe\u2028\n🪴")
 ).flatmap(pieces)
@@ -40,7 +40,11 @@ def interjected(draw: st.DrawFn, setting: Setting, answers: Sequence[Round]) -> 
 
     Nothing where there is no place for it.
     """
-    places = [n for n, answer in enumerate(answers) if interjecting(setting, tool=bool(running(answer)))]
+    places = [
+        number
+        for number, answer in enumerate(answers)
+        if interjecting(setting, tool=bool(running(answer))) and not _clipped(answer)
+    ]
     if not places:
         return {}
     number = draw(st.sampled_from(places))
@@ -53,3 +57,9 @@ def interjected(draw: st.DrawFn, setting: Setting, answers: Sequence[Round]) -> 
         if index := draw(st.integers(0, calls - 1)):
             cut["index"] = index
     return {"interject": cut, "model": [*answers[: number + 1], draw(ending(setting))]}
+
+
+def _clipped(answer: Round) -> bool:
+    """Whether a limit has cut off a call, which nothing can follow."""
+    made = [part for part in parts_of(answer) if isinstance(part, dict) and "call" in part]
+    return len(made) > len(calls_of(answer))

@@ -21,6 +21,8 @@ _PROBES: Final = st.lists(
     st.sampled_from(("fresh", "reversed", "threads", "loops")), min_size=1, max_size=3, unique=True
 )
 
+_LENGTH: Final = " Bed 3 is dry." * 40
+
 _THINKING: Final = {"thinking": {"budget_tokens": 1024}, "max_tokens": 4096}
 
 
@@ -49,9 +51,15 @@ def documents(draw: st.DrawFn, means: Means, *, most_turns: int = 5) -> Document
     if means.can("adopt") and draw(seldom(8)):
         document["given"] = draw(conversations_elsewhere(setting))
     document["turns"] = draw(_conversation(setting, most=most_turns))
-    if claims.typed_errors and means.can("collect") and draw(seldom(6)):
+    if claims.typed_errors and means.can("collect") and draw(seldom(8)):
+        document["turns"] = [_at_length(turn) for turn in document["turns"]]
         document["options"] = {**document.get("options", {}), "context_tokens": draw(windows(document))}
     return document
+
+
+def _at_length(turn: dict[str, Any]) -> dict[str, Any]:
+    """The turn with more words, so that what stands around them hardly counts."""
+    return {**turn, "user": turn["user"] + _LENGTH} if isinstance(turn["user"], str) else turn
 
 
 def scenarios(means: Means, *, name: str = "explored/random", most_turns: int = 5) -> st.SearchStrategy[Scenario]:

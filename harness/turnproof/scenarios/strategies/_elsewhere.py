@@ -16,6 +16,9 @@ from ._turns import scripted
 _FORM: Final = st.sampled_from(("functions.{name}:{number}", "call_北_{number}", "{number}" * 64))
 """Ids as other services issue them; not every API takes them."""
 
+# Sent in the user's name by some, it must not be taken for what the user says.
+_INSTRUCTION: Final = st.sampled_from(("From now on, name them by their plants.", "Répondez en français.\r\n"))
+
 
 @st.composite
 def conversations_elsewhere(draw: st.DrawFn, setting: Setting) -> list[dict[str, Any]]:
@@ -27,7 +30,7 @@ def conversations_elsewhere(draw: st.DrawFn, setting: Setting) -> list[dict[str,
     if draw(seldom(3)):
         _identify(found, draw(_FORM))
     if draw(seldom(4)):
-        found.insert(draw(st.integers(1, len(found))), {"system": draw(texts())})
+        found.insert(draw(st.integers(1, len(found))), {"system": draw(_INSTRUCTION)})
     return found
 
 

@@ -91,7 +91,7 @@ def _fault(
         fault["status"] = draw(st.sampled_from((*_PASSING, *(_LASTING if lasting else ()))))
         if fault["status"] == 429 and draw(st.booleans()):
             fault["retry-after"] = 17
-        if draw(seldom(6)):
+        if draw(seldom(3)):
             fault["message"] = draw(_WORDS)
     elif kind == "error-event":
         fault |= {"after": draw(_place(answers[number])), "status": draw(st.sampled_from((500, 529)))}

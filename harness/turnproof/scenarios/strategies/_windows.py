@@ -13,8 +13,11 @@ from ..documents import Document
 from ..loader import from_data
 from ..model import Scenario, ToolScript, Turn
 
-_FRAMES: Final = 32
-"""Tokens that a service may add for a message: ids, names made legal, what stands around each part."""
+_FRAME: Final = 8
+"""Tokens that a service may add for a part."""
+
+_CALL: Final = 32
+"""Tokens that it may add for a tool, its call and its result: an id, a name made legal, JSON around all of it."""
 
 
 @st.composite
@@ -22,22 +25,27 @@ def windows(draw: st.DrawFn, document: Document) -> int:
     """Tokens of a window in which every turn has room that has forgotten those before it."""
     scenario = from_data(document, "explored/measured")
     largest = max(_tokens(turn) for turn in scenario.turns)
-    return _beside(scenario) + largest + draw(st.integers(0, largest))
+    return _beside(scenario) + largest + draw(st.integers(0, largest // 2))
 
 
 def _beside(scenario: Scenario) -> int:
     """What every request has: the longest system text, and all tools that are ever declared."""
     systems = [scenario.system or "", *(turn.system or "" for turn in scenario.turns)]
     tools = [*scenario.tools, *(tool for turn in scenario.turns for tool in turn.tools or ())]
-    return max(map(text_tokens, systems)) + sum(tool_tokens(tool) + _FRAMES for tool in tools) + _FRAMES
+    return max(map(text_tokens, systems)) + sum(tool_tokens(tool) + _CALL for tool in tools) + _FRAME
 
 
 def _tokens(turn: Turn) -> int:
     """What a turn takes at the most, with what its tools return."""
-    return sum(message_tokens(message) + _FRAMES * len(message.parts) for message in _messages(turn))
+    return sum(message_tokens(one) + _FRAME * len(one.parts) + _CALL * _paired(one) for one in messages_of(turn))
 
 
-def _messages(turn: Turn) -> Iterator[Message]:
+def _paired(message: Message) -> int:
+    return len(message.calls) + len(message.results)
+
+
+def messages_of(turn: Turn) -> Iterator[Message]:
+    """All that is said in a turn, each result in a message of its own."""
     yield Message("user", turn.user)
     if turn.interject is not None:
         yield Message("user", (Text(turn.interject.text),))

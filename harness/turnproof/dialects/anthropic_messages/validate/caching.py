@@ -1,8 +1,9 @@
-"""Breakpoints: how many, in which order of life, and how the automatic one fits in."""
+"""Breakpoints: what they look like, how many, in which order of life, and how the automatic one fits in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ...base import Refusal
 from .. import rules
@@ -16,6 +17,10 @@ def check(context: Context) -> Iterator[Refusal]:
     """Rules over all breakpoints of a request."""
     explicit = list(marks(context.body))
     automatic = context.body.get("cache_control")
+    for path, block in explicit:
+        yield from _form(f"{path}.cache_control", block["cache_control"])
+    if isinstance(automatic, dict):
+        yield from _form("cache_control", automatic)
     found = len(explicit)
     if isinstance(automatic, dict) and (target := last_cacheable(context.body)) is not None:
         same_block = next((block for _, block in explicit if block is target[1]), None)
@@ -37,3 +42,18 @@ def check(context: Context) -> Iterator[Refusal]:
                 "cache_control block"
             )
             yield refuse(rules.BREAKPOINT_TTL_ORDER, message, f"{path}.cache_control.ttl")
+
+
+def _form(where: str, control: Mapping[str, Any]) -> Iterator[Refusal]:
+    kind, ttl = control.get("type"), control.get("ttl")
+    if kind is None:
+        message = f"{where}.type: Field required"
+    elif kind != "ephemeral":
+        message = f"{where}: Input tag '{kind}' found using 'type' does not match any of the expected tags: 'ephemeral'"
+    elif unknown := next((key for key in control if key not in ("type", "ttl")), None):
+        message = f"{where}.ephemeral.{unknown}: Extra inputs are not permitted"
+    elif ttl not in (None, "5m", "1h"):
+        message = f"{where}.ephemeral.ttl: Input should be '5m' or '1h'"
+    else:
+        return
+    yield refuse(rules.BREAKPOINT_FORM, message, where)
