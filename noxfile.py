@@ -12,6 +12,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
 ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
+EXPLORED = [*ADAPTERS, *(f"reference@{name}" for name in ADAPTERS)]
 
 
 def group(name: str) -> list[str]:
@@ -89,10 +90,10 @@ def layers(session: nox.Session) -> None:
 
 @nox.session
 def mutants(session: nox.Session) -> None:
-    """Break adapters in every known way and show what catches it (`nox -s mutants -- anthropic`)."""
+    """Break adapters and the session in every known way and show what catches it (`nox -s mutants -- anthropic`)."""
     session.install(".[all,telemetry]")
-    for adapter in session.posargs or ADAPTERS:
-        session.run("turnproof", "mutants", adapter)
+    for subject in session.posargs or (*ADAPTERS, "reference"):
+        session.run("turnproof", "mutants", subject, "--out", f"reports/mutants-{subject}")
 
 
 @nox.session
@@ -143,5 +144,5 @@ def peers(session: nox.Session) -> None:
 def explore(session: nox.Session) -> None:
     """Try thousands of random scenarios on adapters and session (`nox -s explore -- anthropic --seed 7`)."""
     session.install(".[all,explore,telemetry]")
-    for words in [session.posargs] if session.posargs else [[name, "-n", "3000"] for name in (*ADAPTERS, "reference")]:
+    for words in [session.posargs] if session.posargs else [[name, "-n", "3000"] for name in EXPLORED]:
         session.run("turnproof", "explore", *words)

@@ -126,7 +126,7 @@ def restoring(path: Path) -> Callable[[list[Message]], Callable[[], Any]]:
 
     def prepare(history: list[Message]) -> Callable[[], Any]:
         text = session_on(history).save()
-        return lambda: Session(Brief(), path=path).restore(text)  # type: ignore[arg-type]
+        return lambda: Session(Brief(), path=path).restore(text)
 
     return prepare
 
@@ -135,7 +135,7 @@ def turn(path: Path, number: int) -> Callable[[list[Message]], Callable[[], Any]
     """The first turn on a history, which measures all of it, or a later one, which ought to cost next to nothing."""
 
     def prepare(history: list[Message]) -> Callable[[], Any]:
-        session = Session(Brief(), path=path)  # type: ignore[arg-type]
+        session = Session(Brief(), path=path)
         session.reset(history)
         for _ in range(number):
             session.send("And?")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -97,6 +98,24 @@ def test_a_true_verdict_follows_from_its_evidence(tmp_path: Path, suite: Suite, 
     run = a_run(tmp_path, suite, words)
     assert run.results[0].verdict.status is (Status.HELD if words == "good day" else Status.VIOLATED)
     assert verified(run, tmp_path) == Verification(complete=True, transcripts=1, verdicts=1, problems=())
+
+
+@pytest.mark.parametrize("paths", [("stateless",), ("stateless", "legacy")])
+def test_an_adapter_of_one_path_is_not_asked_for_what_takes_two(
+    tmp_path: Path, suite: Suite, monkeypatch: pytest.MonkeyPatch, paths: tuple[str, ...]
+) -> None:
+    """As when the run was made: otherwise what nobody could measure would be given another reason."""
+    asked: list[Any] = []
+
+    def decide(requirement: Requirement, path: str, views: object, claimed: Any, registry: Registry) -> Verdict:
+        asked.append(claimed)
+        return run.results[0].verdict
+
+    run = a_run(tmp_path, suite, "good day")
+    run.adapters["anthropic"] = msgspec.structs.replace(run.adapters["anthropic"], paths=paths)
+    monkeypatch.setattr(verifying, "decide", decide)
+    assert verified(run, tmp_path).problems == ()
+    assert ("other_path" in asked[0].operations) == (len(paths) == 2)
 
 
 def test_a_verdict_that_does_not_follow_is_named_with_what_does(tmp_path: Path, suite: Suite) -> None:

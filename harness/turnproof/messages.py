@@ -471,8 +471,8 @@ class ProviderResponse(msgspec.Struct, frozen=True, omit_defaults=True):
     """One answer. `parts` are in model order; `structured_output` is the parsed JSON when a schema was given.
 
     `model` is the model that answered, in the provider's words, where it says so: often a dated version of the one
-    that was asked. `raw` is whatever the adapter wants to show for debugging; nothing relies on it. Raises PayloadError,
-    with the path, for a field of another type.
+    that was asked. `raw` is whatever the adapter wants to show for debugging; nothing relies on it. Raises
+    PayloadError, with the path, for a field of another type.
     """
 
     parts: tuple[Part, ...] = ()

@@ -32,7 +32,7 @@ def interjection_is_answered(view: View) -> Findings:
             yield violated(
                 f"{step.where}: what the user said in between, {show(said.text)}, reaches no request of the turn"
             )
-        elif missing := _missing(step, said.text):
+        elif not step.collects and (missing := _missing(step, said.text)):
             yield violated(f"{step.where}: {missing}")
         else:
             yield "interjections"

@@ -57,6 +57,20 @@ _MEANINGS: dict[ErrorMeaning, tuple[type[Exception], ...]] = {
 }
 """Which errors say what the API's own words say, where they say more than the status."""
 
+_EVENTS: dict[str, tuple[type[Exception], ...]] = {
+    "invalid_request_error": _REFUSED,
+    "authentication_error": (AuthenticationError,),
+    "rate_limit_error": (RateLimitError,),
+    "api_error": _OVERLOADED,
+    "overloaded_error": _OVERLOADED,
+    "INVALID_ARGUMENT": _REFUSED,
+    "UNAUTHENTICATED": (AuthenticationError,),
+    "RESOURCE_EXHAUSTED": (RateLimitError,),
+    "INTERNAL": _OVERLOADED,
+    "UNAVAILABLE": _OVERLOADED,
+}
+"""Which errors say what an error event names: its stream has status 200, which says nothing."""
+
 _PASSING = frozenset({429, 500, 502, 503, 504, 529})
 _LASTING = frozenset({400, 401, 403, 404, 413, 422})
 
@@ -276,12 +290,16 @@ def error_events_end_the_call(view: View) -> Findings:
                 f"{show(call.response.text)} as an answer that ended with {str(call.response.finish_reason)!r}",
                 detail=excerpt(call.last),
             )
-        elif call.failed is not None and answer.error_kind == "overloaded_error" and not _is(call.failed, *_OVERLOADED):
+        elif call.failed is not None and call.failed.typed and not _fits_event(call.failed, answer.error_kind):
             yield violated(
                 f"{call.where}: the stream said {answer.error_kind}, the adapter raised {_said(call.failed)}"
             )
         else:
             yield "error events"
+
+
+def _fits_event(failed: Failed, kind: str) -> bool:
+    return kind not in _EVENTS or "Cancelled" in _names(failed) or _is(failed, *_EVENTS[kind])
 
 
 @check("errors/a-stream-without-its-end-is-no-answer")

@@ -65,6 +65,8 @@ def shown_text_is_kept(view: View) -> Findings:
         ended = step.turn.ended
         if ended is None or ended.outcome != "cancelled" or not ended.shown.strip() or step.collects:
             continue
+        if unpaired(step.before):
+            continue
         if step.added is None:
             yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
         elif not heard(step.turn, step.added):

@@ -11,7 +11,7 @@ from turnproof.verdict import violated
 from turnproof.view import Exchange, TurnView, View
 from turnproof.view.diff import differences
 
-from .reading import Requested, begun, plain, row
+from .reading import Requested, begun, makes_room, plain, row
 from .steps import FORGETTING, change, operations_done
 
 
@@ -45,6 +45,8 @@ def a_fresh_object_continues(view: View) -> Findings:
 def _goes_on(view: View, *, loaded: bool) -> Findings:
     last: Requested | None = None
     for before, turn in _turns(view):
+        if any(map(makes_room, before.calls if before is not None else ())):
+            return  # who knows the limit may collect ahead of any turn
         first = _first(turn)
         changed = _loaded_on_its_path(turn) if loaded else turn.swapped
         if changed and not turn.rewritten and last is not None and first is not None and _answered(before):
@@ -101,7 +103,8 @@ def other_path_continues(view: View) -> Findings:
             elif loaded is not None and not step.unchanged:
                 yield violated(f"{step.where}: another conversation was loaded: {change(step.before, step.held)}")
             elif loaded is not None and last is not None and last.call is not None and same_history(step.before, held):
-                expected = [*row(last.call.messages), *row(step.before[-1:])]
+                answered = step.before[-1:] if step.before[-1].role == "model" else ()
+                expected = [*row(last.call.messages), *row(answered)]
             continue
         first = step.generated[0] if step.generated else None
         if expected is not None and first is not None and first.call is not None:

@@ -28,7 +28,6 @@ from turnproof.driver.spans import _process_wide
 from turnproof.evidence import EvidenceStore, digest
 from turnproof.requirements import judge
 from turnproof.scenarios import Scenario, load
-from turnproof.session.binding import REFERENCE
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
 from turnproof.transcript import RunKey, SpanMade, Transcript
 from turnproof.verdict import Status
@@ -91,17 +90,6 @@ def test_a_turn_is_a_tree_with_parents_first_and_calls_for_times() -> None:
     ]
     assert [span.span for span in made] == list(range(7))
     assert all(span.ended and span.status == "unset" for span in made)
-
-
-def test_where_a_tool_or_a_provider_is_at_work_a_span_shows_which_one_is_current() -> None:
-    made = spans(run(REFERENCE, shipped("tools/one")))
-    work = [
-        (span.attributes["turnproof.work.tool"], made[span.parent].name)
-        for span in made
-        if span.name == "turnproof.work"
-    ]
-    model = "chat claude-sonnet-4-5"
-    assert work[:3] == [("", model), ("read_sensor", "execute_tool read_sensor"), ("", model)]
 
 
 def test_everything_that_a_span_says_is_kept() -> None:
@@ -278,6 +266,15 @@ def framework() -> list[View]:
             _view(lab.run(RunSpec("subject", shipped(name), RunKey(name, "stateless"))), shipped(name))
             for name in NAMES
         ]
+
+
+def test_where_a_tool_runs_a_span_shows_which_one_is_current(framework: list[View]) -> None:
+    made = framework[NAMES.index("tools/parallel")].transcript.of(SpanMade)
+    work = [span for span in made if span.name == "turnproof.work"]
+    assert [span.attributes["turnproof.work.tool"] for span in work] == ["forecast", "read_sensor", "read_sensor"]
+    assert [made[span.parent].name for span in work] == [
+        f"execute_tool {span.attributes['turnproof.work.tool']}" for span in work
+    ]
 
 
 MUSTS = [one.id for one in suite().requirements if one.profile == "telemetry" and one.level == "MUST"]

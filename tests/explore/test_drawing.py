@@ -100,19 +100,19 @@ def test_a_file_says_what_was_drawn(many: list[Document]) -> None:
 def test_nothing_needs_what_the_subject_does_not_claim(adapter: str) -> None:
     subject = resolve_subject(adapter)
     means = Means(subject.claims(), subject.operations)
-    for document in islice(drawn(documents(means), seeded=1), 12):
+    for document in islice(drawn(documents(means), seeded=1), 6):
         scenario = from_data(document, "explored/drawn")
         assert not lacking_for(scenario, subject.claims(), subject.operations)
 
 
 def test_who_claims_nothing_is_asked_for_words_in_one_piece() -> None:
-    for document in islice(drawn(documents(NOTHING), seeded=0), 20):
+    for document in islice(drawn(documents(NOTHING), seeded=0), 8):
         scenario = from_data(document, "explored/drawn")
         assert (scenario.features, scenario.operations, scenario.modes) == ((), (), ("batch",))
 
 
 def first(seed: int) -> list[Document]:
-    return list(islice(drawn(documents(NOTHING), seeded=seed), 6))
+    return list(islice(drawn(documents(NOTHING), seeded=seed), 4))
 
 
 def test_the_same_seed_draws_the_same_and_another_one_draws_others() -> None:

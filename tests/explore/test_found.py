@@ -24,7 +24,7 @@ def tried(subject: str, out: Path, examples: int, most: int = 5) -> Exploration:
     return explore(ExploreOptions(subject, examples=examples, most=most, out=out, in_process=True))
 
 
-@pytest.mark.parametrize("subject", ["anthropic", "google_genai", "reference"])
+@pytest.mark.parametrize("subject", ["anthropic", "reference@google_genai"])
 def test_our_own_hold_whatever_happens(subject: str, tmp_path: Path) -> None:
     found = tried(subject, tmp_path, examples=4)
     assert [(one.failures[0].what, one.file) for one in found.findings] == []

@@ -146,8 +146,8 @@ def sensible(document: Document) -> None:
 def test_every_attempt_at_a_scenario_that_was_drawn_makes_sense() -> None:
     means = Means(SUBJECT.claims(), SUBJECT.operations)
     taken = 0
-    for document in islice(drawn(documents(means), seeded=2), 8):
-        for smaller in attempts(document)[::11]:
+    for document in islice(drawn(documents(means), seeded=2), 6):
+        for smaller in attempts(document)[::13]:
             if loads(smaller):
                 taken += 1
                 sensible(smaller)
@@ -159,3 +159,55 @@ def test_an_attempt_is_always_another_document_and_leaves_the_first_alone() -> N
     tried = attempts(BIG)
     assert json.dumps(BIG) == before
     assert all(json.dumps(smaller) != before for smaller in tried)
+
+
+ASIDES: Document = {
+    "title": "Much beside it",
+    "modes": ["stream"],
+    "options": {"context_tokens": 5000},
+    "tools": [{"name": "a"}],
+    "given": [
+        {"user": "Elsewhere.", "model": [["So", {"call": "a", "args": {"n": 1}}], [{"thinking": "Hm."}, "Well."]],
+         "results": {"a": {"result": {"k": [2]}}}},
+        {"system": "Name them by their plants."},
+        {"user": "And?", "model": [["See", {"call": "a"}]], "unanswered": True},
+    ],
+    "turns": [
+        {"user": "One.", "model": [[{"text": ["On", "ly ", "one."]}], ["Both."]],
+         "interject": {"say": "And the pots.", "after": "text:2"}, "inject": {"command": "/beds", "outcome": "3 beds"}},
+        {"user": "Two.", "model": ["Yes."], "child": {"user": "Count the pots.", "model": "Twelve."}},
+    ],
+}  # fmt: skip
+
+CHILD = {"user": "Count the pots.", "model": "Twelve."}
+
+BESIDE = [
+    Case(
+        "an interjection",
+        lambda document: any("interject" in turn for turn in document["turns"]),
+        [{"user": "Yes.", "model": [[{"text": [".", "."]}], ["Yes."]],
+          "interject": {"say": "And the pots.", "after": "text:2"}}],
+    ),
+    Case("a child", lambda document: any("child" in turn for turn in document["turns"]), [{**YES, "child": CHILD}]),
+    Case(
+        "a command",
+        lambda document: any("inject" in turn for turn in document["turns"]),
+        [{**YES, "inject": {"command": "Yes.", "outcome": "Yes."}}],
+    ),
+    Case("a call that nobody answered", lambda document: "unanswered" in json.dumps(document.get("given")), [YES]),
+    Case("a window", lambda document: "context_tokens" in document.get("options", {}), [YES]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BESIDE, ids=attrgetter("id"))
+def test_of_what_is_said_beside_the_turns_only_what_matters_is_left(case: Case) -> None:
+    assert loads(ASIDES)
+    found, attempts = smallest(ASIDES, lambda document: loads(document) and case.fails(document))
+    assert found["turns"] == case.left
+    assert attempts < 120
+
+
+def test_a_conversation_from_elsewhere_is_made_smaller_too() -> None:
+    found, _ = smallest(ASIDES, lambda document: loads(document) and "unanswered" in json.dumps(document))
+    assert found["given"] == [{"user": "Yes.", "model": [[{"call": "a"}]], "unanswered": True}]
+    assert "options" not in found

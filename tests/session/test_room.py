@@ -426,6 +426,17 @@ def test_what_was_counted_of_an_answer_that_is_not_kept_is_no_part_of_the_contex
 
 
 @both
+def test_a_prompt_that_a_cut_stream_counts_in_part_is_no_smaller_for_that(path: str) -> None:
+    def cut(play: Play) -> ProviderResponse:
+        return ProviderResponse((Text("So"),), TokenUsage(60, 1, 61), finish_reason=FinishReason.CANCELLED)
+
+    session, _ = open_session(path, reply("a", prompt=100), cut)
+    session.send("one")
+    session.send("two")
+    assert 102 < session.context_usage.used < 120
+
+
+@both
 def test_the_figures_of_a_turn_are_its_last_though_the_call_behind_them_was_cut_without_any(path: str) -> None:
     def cut(play: Play) -> ProviderResponse:
         return ProviderResponse((), TokenUsage(), finish_reason=FinishReason.CANCELLED)

@@ -230,3 +230,10 @@ def test_a_request_of_too_many_bytes_may_be_called_a_bad_one_or_a_long_one() -> 
         assert status("errors/class-fits-the-status", view) is Status.HELD
         assert status("errors/context-limit-is-recognised", view) is Status.INCONCLUSIVE
         assert status("recovery/a-too-long-prompt-is-shortened", view) is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("raised", "held"), [("OverloadedError", True), ("RateLimitError", False)])
+def test_an_error_event_is_raised_as_what_it_names(raised: str, held: bool) -> None:
+    view = spoilt(error_event(), Failed, lambda event: replace(event, error=raised))
+    found = judge(suite().catalogue["errors/error-events-end-the-call"], "stateless", [view])
+    assert (found.status is Status.HELD) is held

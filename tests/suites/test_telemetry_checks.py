@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.messages import FunctionCall, ToolResult
 from turnproof.requirements import judge_parity
 from turnproof.transcript import Collected, Response, SpanMade
 from turnproof.verdict import Status
@@ -286,6 +287,15 @@ def test_tools_without_ids_are_known_by_their_names_where_these_are_unique() -> 
     nameless = changed(saying(gen_ai__tool__call__id=None), TOOL)(traced(made.view()))
     assert status(ERRORS, nameless) is Status.HELD
     assert status(ERRORS, changed(with_status("unset"), TOOL)(nameless)) is Status.VIOLATED
+
+
+def test_a_call_of_a_tool_that_nobody_knows_may_have_no_span() -> None:
+    made = Made(scripted([FunctionCall("toolu_9", "look", {})], ["No."], user="Look!"), tools=(READ,))
+    made.turn("Look!").call(FunctionCall("toolu_9", "look", {}))
+    made.results(ToolResult("toolu_9", "look", "there is no such tool", is_error=True)).call("No.").end()
+    view = traced(made.view())
+    assert accused(view) == []
+    assert accused(changed(gone, "turnproof.work", 1)(changed(gone, TOOL)(view))) == []
 
 
 def test_figures_of_a_cancelled_call_may_be_missing_and_not_wrong() -> None:

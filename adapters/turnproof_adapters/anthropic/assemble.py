@@ -21,7 +21,6 @@ from . import parts as neutral
 from .usage import NOTHING, tokens, updated
 from .wire import Answer, Delta, Event, Failure, Usage
 
-
 _GROWS_BY = {"text": "text_delta", "thinking": "thinking_delta"}
 """What the blocks of words grow by; any other block, by pieces of its input if at all."""
 
@@ -251,7 +250,8 @@ def whole(restore: neutral.Restore, answer: Answer, listeners: Listeners) -> Pro
         try:
             part = neutral.part(block, model, restore)
         except ValueError:
-            raise TransportError(f"the service sent malformed arguments for a call of {block.get('name')!r:.80}") from None
+            name = f"{block.get('name')!r:.80}"
+            raise TransportError(f"the service sent malformed arguments for a call of {name}") from None
         if part is not None:
             parts.append(part)
     kept = neutral.without_clipped_call(tuple(parts), answer.stop_reason)

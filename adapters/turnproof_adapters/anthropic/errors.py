@@ -26,9 +26,12 @@ from turnproof.errors import (
 from .._errors import retry_after, scrubbed
 from .wire import ErrorBody, Failure, converted
 
-_TOO_LONG = re.compile(r"prompt is too long(?:: (?P<requested>\d{1,15}) tokens > (?P<limit>\d{1,15}) maximum)?\.?", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"prompt is too long(?:: (?P<requested>\d{1,15}) tokens > (?P<limit>\d{1,15}) maximum)?\.?", re.IGNORECASE
+)
 _NO_ROOM = re.compile(
-    r"input length and `?max_tokens`? exceed context limit: (?P<prompt>\d{1,15}) \+ (?P<room>\d{1,15}) > (?P<limit>\d{1,15})"
+    r"input length and `?max_tokens`? exceed context limit: "
+    r"(?P<prompt>\d{1,15}) \+ (?P<room>\d{1,15}) > (?P<limit>\d{1,15})"
 )
 _FILTERED = re.compile(r"output blocked by content filtering policy\.?", re.IGNORECASE)
 

@@ -236,10 +236,12 @@ def other_part(wire: types.Part, model: str) -> Part | None:
     issued = issued_data(wire, model)
     if (code := wire.executable_code) is not None:
         language = whole_characters(code.language.value) if code.language is not None else ""
-        return ExecutableCode(language, whole_characters(code.code or ""), provider_data=issued_data(wire, model, id=code.id))
+        text = whole_characters(code.code or "")
+        return ExecutableCode(language, text, provider_data=issued_data(wire, model, id=code.id))
     if (ran := wire.code_execution_result) is not None:
         outcome = whole_characters(ran.outcome.value) if ran.outcome is not None else ""
-        return CodeExecutionResult(outcome, whole_characters(ran.output or ""), provider_data=issued_data(wire, model, id=ran.id))
+        output = whole_characters(ran.output or "")
+        return CodeExecutionResult(outcome, output, provider_data=issued_data(wire, model, id=ran.id))
     if (blob := wire.inline_data) is not None:
         return InlineData(whole_characters(blob.mime_type or ""), blob.data or b"", provider_data=issued)
     if (file := wire.file_data) is not None:

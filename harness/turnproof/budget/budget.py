@@ -86,9 +86,10 @@ class InstructionBudget:
         else:
             known = set(held)
             counted = {one.message_id for one in now if one in known and one.message_id in self._counted_ids}
-            used = self.used
+            used, thought = self.used, any(map(thought_tokens, held))
             self._rebuild(list(now), counted)
-            self._reconsider(used)
+            if thought and not any(map(thought_tokens, now)):
+                self._forget_thinking(used)
 
     def mark(self, message_id: str, source: Source, policy: Policy) -> None:
         """Say where a message comes from and what may be done to it, instead of what the conversation shows.
@@ -232,9 +233,9 @@ class InstructionBudget:
         self._uncounted_ids = [entry.id for entry in entries if entry.id not in counted]
         self._add_up()
 
-    def _reconsider(self, used: int) -> None:
-        """A rate that no text has came from thinking that was measured and not sent; it goes when that goes."""
-        if self._reported < PLAUSIBLE[0] and self._counted and not any(map(thought_tokens, self._messages)):
+    def _forget_thinking(self, used: int) -> None:
+        """Thinking that was measured and not sent had made everything look small; now it is gone."""
+        if self._counted and self._reported < self._expected:
             self._reported = min(self._expected, used / self._counted)
 
     def _add_up(self) -> None:

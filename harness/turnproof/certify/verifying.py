@@ -86,7 +86,9 @@ def _verdict(
     suite: Suite, scenarios: Sequence[Scenario], adapter: AdapterLine, line: ResultLine, views: Sequence[View]
 ) -> Verdict:
     declared = [Difference(name, "declared when the run was made") for name in adapter.declared]
-    operations = adapter.operations if adapter.kind == "session" else OPERATIONS
+    # Of an adapter the operations are those of the reference session, on the paths that there are.
+    known = OPERATIONS if len(adapter.paths) > 1 else [name for name in OPERATIONS if name != "other_path"]
+    operations = adapter.operations if adapter.kind == "session" else known
     # JSON has no sets: a list of traits would claim none of them.
     wire = frozenset(adapter.capabilities.get("wire", ()))
     claims = Capabilities(**{**adapter.capabilities, "wire": wire})

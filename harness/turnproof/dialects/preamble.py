@@ -115,4 +115,6 @@ def _loses_parameters(held: JSON, sent: JSON) -> bool:
 
 def _names(listed: JSON) -> frozenset[str]:
     """The names in a list or an object; a schema may have anything in their place."""
-    return frozenset(name for name in listed if isinstance(name, str)) if isinstance(listed, list | dict) else frozenset()
+    if not isinstance(listed, list | dict):
+        return frozenset()
+    return frozenset(name for name in listed if isinstance(name, str))

@@ -204,7 +204,8 @@ class Lab:
         finally:
             self._server.close_run(server_run)
         if server_run.failure:
-            ended = msgspec.structs.replace(ended, how="harness-fault", detail=f"the server failed: {server_run.failure}")
+            detail = f"the server failed: {server_run.failure}"
+            ended = msgspec.structs.replace(ended, how="harness-fault", detail=detail)
         self._responders.finished(binding, spec, server_run)
         return Transcript(
             adapter=subject.name,

@@ -14,8 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from msgspec.structs import replace
-
 from ..cancel import CancelToken
 from ..errors import Cancelled, ContextLimitError, ProviderError, TurnproofError
 from ..messages import (
@@ -248,8 +246,7 @@ class Turn:
         message = Message("model", parts, self._setup.ids()) if parts else None
         whole = response.finish_reason is not FinishReason.CANCELLED and len(parts) == len(response.parts)
         if not whole:
-            # What was counted of the answer says nothing of what is kept of it, what was counted of the prompt does.
-            self._setup.room.answered(_of_the_prompt(response.usage))
+            self._setup.room.cut_off(response.usage)
         if message is not None:
             self._history.append(message)
         if whole:
@@ -287,10 +284,6 @@ def _recorded(response: ProviderResponse) -> tuple[Part, ...]:
     if response.finish_reason in _CALLS_STAND:
         return response.parts
     return tuple(part for part in response.parts if not isinstance(part, FunctionCall))
-
-
-def _of_the_prompt(usage: TokenUsage) -> TokenUsage:
-    return replace(usage, output_tokens=0, thinking_tokens=0, total_tokens=usage.prompt_tokens)
 
 
 def _partial(relay: Relay, usage: TokenUsage) -> ProviderResponse:

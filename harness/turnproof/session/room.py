@@ -137,6 +137,17 @@ class Room:
         with self._lock:
             self._synced().report(usage)
 
+    def cut_off(self, usage: TokenUsage) -> None:
+        """The provider has counted the conversation as it is now, and an answer that is not kept as it was counted.
+
+        So its prompt alone says something; and less than is known already says nothing, since some services count a
+        streamed prompt in full only at the end.
+        """
+        with self._lock:
+            budget = self._synced()
+            if usage.prompt_tokens > budget.used:
+                budget.report(TokenUsage(prompt_tokens=usage.prompt_tokens, total_tokens=usage.prompt_tokens))
+
     def limit_of(self, error: ContextLimitError) -> int | None:
         """The limit that a refusal names, else the provider's own, else the configured one. The session learns it."""
         if error.limit is not None and error.limit > 0:
@@ -208,6 +219,11 @@ class TurnRoom:
     def answered(self, usage: TokenUsage) -> None:
         """A call was answered, and its answer is in the history: the next one has the whole ladder before it."""
         self._room.answered(usage)
+        self._is_cut = False
+
+    def cut_off(self, usage: TokenUsage) -> None:
+        """A call was answered in part, or with what cannot be kept; what is kept is not in the history yet."""
+        self._room.cut_off(usage)
         self._is_cut = False
 
     def make(self, refused: ContextLimitError) -> bool:

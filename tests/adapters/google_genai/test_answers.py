@@ -317,3 +317,8 @@ def test_callbacks_hear_of_a_whole_answer_in_model_order() -> None:
     got(answer(thought("a"), call("f", {}, "1"), thought("b"), call("g", {}, "2")), heard)
     assert heard.kinds == ["thinking", "call", "thinking", "call"]
     assert len(heard.usage) == 1
+
+
+@pytest.mark.parametrize("named", [MODEL, None])
+def test_the_model_that_answered_is_named_where_the_service_names_it(named: str | None) -> None:
+    assert got(answer(text("hi"), modelVersion=named)).model == named
