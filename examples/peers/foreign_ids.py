@@ -4,7 +4,7 @@ Another provider's model made the call, in a conversation that now goes on with 
 `tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`. The same was reported for ids of OpenAI's Responses:
 https://github.com/pydantic/pydantic-ai/issues/3136
 
-Exits with 1 if the request is refused, with 0 if not. Confirms the known violation of `handoff/foreign-ids-stay-linked`,
+Exits with 1 if the request is refused, with 0 if not. Confirms the violation of `handoff/foreign-ids-stay-linked`,
 and of what else a refused request violates.
 """
 

@@ -74,8 +74,8 @@ def test_every_turn_fits_into_a_window_that_all_of_them_outgrow() -> None:
     turn = {"user": "Bed 3 is dry. " * 40, "model": [["So it is."]]}
     document = {"title": "Long", "turns": [turn, turn, turn]}
     said = [list(messages_of(turn)) for turn in from_data(document, "explored/long").turns]
-    for window in islice(drawn(windows(document), seeded=0), 10):
-        assert max(map(weight, said)) < window < weight(chain.from_iterable(said))
+    for found in islice(drawn(windows(document).map(lambda tokens: {"window": tokens}), seeded=0), 10):
+        assert max(map(weight, said)) < found["window"] < weight(chain.from_iterable(said))
 
 
 def weight(messages: Iterable[Message]) -> int:

@@ -14,9 +14,9 @@ from pathlib import Path
 import typer
 from typer.exceptions import TyperException
 
+from .._printable import one_line
 from ..errors import TurnproofError
 from ..exits import Exit
-from ..reports._text import one_line
 from .app import app
 
 _TRACEBACK = "TURNPROOF_TRACEBACK"
