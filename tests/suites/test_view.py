@@ -109,6 +109,11 @@ def sent(tool: ToolSchema, name: str) -> ToolSchema:
         ([ToolSchema("a.b")], [ToolSchema("a_b-xab1f84b1e7")], {"a.b": "a_b-xab1f84b1e7"}),
         ([ToolSchema("x" * 70)], [ToolSchema("x" * 52 + "-x814f141557")], {"x" * 70: "x" * 52 + "-x814f141557"}),
         ([ToolSchema("read")], [ToolSchema("write")], {}),
+        (
+            [ToolSchema("🌱"), ToolSchema("garten/größe")],
+            [ToolSchema("garten_gr__e-x5c7e2ff294"), ToolSchema("_-x30007b0198")],
+            {"garten/größe": "garten_gr__e-x5c7e2ff294", "🌱": "_-x30007b0198"},
+        ),
     ],
 )
 def test_wire_names_are_found_by_what_the_tools_are(

@@ -20,15 +20,16 @@ _BEGINNING = 16
 def wire_names(held: Sequence[ToolSchema], sent: Sequence[ToolSchema]) -> dict[str, str]:
     """Session name -> wire name for every held tool that can be recognised among those sent.
 
-    Equal names go first; of the rest, the best match by schema, description and likeness of the name, each sent tool
-    at most once. A tool that resembles none of them is missing from the result.
+    Equal names go first; of the rest, the best matches by schema, description and likeness of the name, the surest
+    first, each sent tool at most once. A tool that resembles none of them is missing from the result.
     """
     left = {tool.name: tool for tool in sent}
     found = {tool.name: tool.name for tool in held if left.pop(tool.name, None) is not None}
-    for tool in (tool for tool in held if tool.name not in found):
-        best = max(left.values(), key=lambda other: _likeness(tool, other), default=None)
-        if best is not None and _likeness(tool, best)[0]:
-            found[tool.name] = left.pop(best.name).name
+    unnamed = [tool for tool in held if tool.name not in found]
+    pairs = [(_likeness(ours, theirs), ours, theirs) for ours in unnamed for theirs in left.values()]
+    for (evident, *_), ours, theirs in sorted(pairs, key=lambda pair: pair[0], reverse=True):
+        if evident and ours.name not in found and theirs.name in left:
+            found[ours.name] = left.pop(theirs.name).name
     return found
 
 
