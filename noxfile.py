@@ -43,8 +43,9 @@ def tests(session: nox.Session) -> None:
     session.run("coverage", "erase")
     # Tests start hundreds of processes: where nothing compiled may be written, each compiles the whole package again.
     session.env["PYTHONDONTWRITEBYTECODE"] = ""
-    # A file stays in one process: its fixtures start servers and whole commands.
-    every_core = ["-n", "auto", "--dist", "loadfile"]
+    # A file stays in one process: its fixtures start servers and whole commands. In their order: by the number of
+    # their tests the slowest files would come last, and one core would wait for the other.
+    every_core = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
     session.run("coverage", "run", "-m", "pytest", *(session.posargs or every_core))
     session.run("coverage", "combine", "--quiet")
     whole = [] if session.posargs else ["--fail-under=95"]
