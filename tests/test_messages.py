@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turnproof._frozen import FrozenDict, FrozenList
 from turnproof.errors import PayloadError, UsageError
 from turnproof.messages import (
     CacheMark,
@@ -26,8 +27,6 @@ from turnproof.messages import (
     ExecutableCode,
     FileRef,
     FinishReason,
-    FrozenDict,
-    FrozenList,
     FunctionCall,
     InlineData,
     Message,

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from session.fakes import FakeStateless
 
+from turnproof._frozen import MAX_BITS, MAX_DEPTH
 from turnproof.errors import PayloadError, ProviderError, RateLimitError, TurnproofError
 from turnproof.messages import (
-    MAX_BITS,
-    MAX_DEPTH,
     ExecutableCode,
     FileRef,
     FinishReason,
