@@ -106,7 +106,7 @@ BREAKAGES = [
         jumping_clock,
         "cancel/in_text",
         "cancellation/silence-is-no-obstacle",
-        ": turn 3 ",
+        "control/trouble",
     ),
     Breakage("all is refused", refuses_everything, "basics/plain", "core/no-request-is-refused", "not today"),
 ]
