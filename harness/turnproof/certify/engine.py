@@ -73,7 +73,7 @@ def certify(options: CertifyOptions) -> int:
                 sweep=sweep,
             )
             _run(campaign, writer, options, store)
-            in_part = _in_part(requirements, every, scenarios, options.depth)
+            in_part = _in_part(requirements, every, scenarios, options)
             code = _conclude(campaign, writer, options, suite, requirements, in_part, started)
     write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
@@ -176,10 +176,15 @@ def _write_head(
 
 
 def _in_part(
-    requirements: Iterable[Requirement], every: Iterable[Scenario], chosen: Iterable[Scenario], depth: str
+    requirements: Iterable[Requirement],
+    every: Iterable[Scenario],
+    chosen: Iterable[Scenario],
+    options: CertifyOptions,
 ) -> set[str]:
     """The requirements that are not looked at in all of their scenarios, and at every point that is swept."""
-    whole = {one.name for one in chosen if depth == "full" or (one.depth == "quick" and not one.sweep)}
+    full = options.depth == "full"
+    swept = full and options.backend in (None, "emulate") and not any(map(is_point, options.scenarios))
+    whole = {one.name for one in chosen if (full or one.depth == "quick") and (swept or not one.sweep)}
     left = [one.name for one in every if one.name not in whole]
     return {requirement.id for requirement in requirements if any(map(requirement.looks_at, left))}
 

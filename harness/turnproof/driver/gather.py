@@ -131,7 +131,7 @@ class Gathering:
 
     def _without_key(self, event: Event, leaks: set[str]) -> Event:
         """The event as it may be kept: a key in it is noted as a leak, and does not get into the evidence."""
-        text = _text_of(event)
+        text = canonical(event)
         if CANARY_KEY.encode() not in text:
             return event
         leaks.add(f"{type(event).__name__} in turn {event.turn}")
@@ -191,13 +191,6 @@ class Gathering:
 
     def _where(self, exchange: Exchange) -> dict[str, Any]:
         return {"turn": exchange.turn if not exchange.probe else -1, "call": self._call, "probe": exchange.probe}
-
-
-def _text_of(event: Event) -> bytes:
-    try:
-        return msgspec.json.encode(event)
-    except UnicodeEncodeError:
-        return canonical(event)
 
 
 def _json_or_text(body: bytes) -> Any:

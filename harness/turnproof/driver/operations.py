@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..messages import Message
 from ..provider import Path
 from ..scenarios.model import Action, Injection, Turn
-from ..subject import Tool
+from ..subject import SessionSetup, Tool
 from ..transcript import Collected, Loaded, Reset, Reverted, Saved, Swapped
 from .control import ControlLost
 
@@ -79,17 +79,18 @@ class Operations:
         self._recorder.event(Collected(before=before, after=self._ids(), **self._where))
 
     def _save_and_load(self) -> None:
-        saved = self._saved()
-        self._recorder.event(Saved(data=saved, **self._where))
-        self._run.handle = self._needed("load")(self._run.setup(), saved)
+        self._go_on_from_save(self._run.setup())
         self._recorder.event(Loaded(messages=tuple(self._run.history()), **self._where))
 
     def _load_on_the_other_path(self) -> None:
         other: Path = "legacy" if self._run.path == "stateless" else "stateless"
+        self._go_on_from_save(replace(self._run.setup(), path=other))
+        self._recorder.event(Loaded(messages=tuple(self._run.history()), path=self._run.path, **self._where))
+
+    def _go_on_from_save(self, setup: SessionSetup) -> None:
         saved = self._saved()
         self._recorder.event(Saved(data=saved, **self._where))
-        self._run.handle = self._needed("load")(replace(self._run.setup(), path=other), saved)
-        self._recorder.event(Loaded(messages=tuple(self._run.history()), path=self._run.path, **self._where))
+        self._run.handle = self._needed("load")(setup, saved)
 
     def _load_damaged(self) -> None:
         """Half of a saved session. Whatever comes of it is not gone on with."""

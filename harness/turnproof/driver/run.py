@@ -294,11 +294,12 @@ class Run:
     def close(self) -> None:
         """Let go of the session and of every provider that was opened."""
         if self.session.close is not None:
-            try:
-                for handle in (self.child, self.handle) if self.child is not None else (self.handle,):
+            # Each by itself: a child that does not close leaves its parent to be closed.
+            for handle in (self.child, self.handle) if self.child is not None else (self.handle,):
+                try:
                     self.session.close(handle)
-            except Exception as error:
-                self.refused("close", error)
+                except Exception as error:
+                    self.refused("close", error)
         self.providers.close()
         if self._spans is not None:
             self._spans.close()

@@ -159,7 +159,7 @@ def _in_essence(message: Message) -> Message:
         if isinstance(part, Thought):
             continue
         last = parts[-1] if parts else None
-        if isinstance(part, Text) and isinstance(last, Text) and part.provider_data is None is last.provider_data:
+        if isinstance(part, Text) and isinstance(last, Text) and not (part.provider_data or last.provider_data):
             parts[-1] = Text(last.text + part.text)
         else:
             parts.append(part)

@@ -145,9 +145,9 @@ class Injection(msgspec.Struct, frozen=True):
 class Turn(msgspec.Struct, frozen=True):
     """One user turn. `user` are its parts; empty for a turn that only does `before` actions.
 
-    `before` happen ahead of the user's message: `gc` (collect), `save-load` (into a fresh session), `save-load-
-    other-path` (into one on the path that the saved one was not on), `damaged-load` (half of a saved session is
-    offered, and must be refused), `new-provider` (another provider object), `reset` (an empty history), `tamper`
+    `before` happen ahead of the user's message: `gc` (collect), `save-load` (into a fresh session),
+    `save-load-other-path` (into one on the path that the saved one was not on), `damaged-load` (half of a saved session
+    is offered, and must be refused), `new-provider` (another provider object), `reset` (an empty history), `tamper`
     (the list that the session handed out is emptied). After them `revert` goes back to the end of a turn of the
     history, counted from 0; there may be no such turn. `system` and `tools` replace those of the session from this
     turn on (None: unchanged). `results` maps a tool name to what it returns. `inject` happens right before the
