@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import combinations, pairwise, takewhile
 
 from turnproof.dialects.base import ErrorMeaning, WireAnswer
 from turnproof.errors import (
@@ -35,6 +36,8 @@ _CLASSES: dict[int, tuple[type[Exception], ...]] = {
     401: (AuthenticationError,),
     403: (AuthenticationError, ContentFilterError),
     404: (InvalidRequestError,),
+    408: _OVERLOADED,
+    409: (OverloadedError, TransportError, InvalidRequestError),
     413: _REFUSED,
     422: _REFUSED,
     429: (RateLimitError,),
@@ -71,7 +74,7 @@ _EVENTS: dict[str, tuple[type[Exception], ...]] = {
 }
 """Which errors say what an error event names: its stream has status 200, which says nothing."""
 
-_PASSING = frozenset({429, 500, 502, 503, 504, 529})
+_PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
 _LASTING = frozenset({400, 401, 403, 404, 413, 422})
 
 
@@ -158,6 +161,23 @@ def status_is_kept(view: View) -> Findings:
             yield violated(f"{call.where}: the API answered {answer.status}, the error has status {failed.status}")
 
 
+@check("errors/words-are-kept")
+def words_are_kept(view: View) -> Findings:
+    """What the service says is wrong, so that a person can tell what to do; of a very long text, its beginning."""
+    for call, failed, answer in _refused(view):
+        words = " ".join((answer.error_message or "").split())
+        if not words or not failed.typed:
+            continue
+        if words[:_ENOUGH] in " ".join(failed.message.split()):
+            yield "messages of the service"
+        else:
+            yield violated(f"{call.where}: the API said {show(words)}; the error says {show(failed.message)}")
+
+
+_ENOUGH = 200
+"""Characters of a service's words that an error has to show."""
+
+
 @check("errors/class-fits-the-status")
 def class_fits_the_status(view: View) -> Findings:
     """By status and the API's error type, never by words in the text."""
@@ -213,13 +233,17 @@ def lasting_failures_are_not_retryable(view: View) -> Findings:
             yield "lasting failures"
 
 
+_CLOCKS = 2.0
+"""Seconds by which a wait may differ that was given as a date: it is told in whole seconds, by another's clock."""
+
+
 @check("errors/retry-after-is-kept")
 def retry_after_is_kept(view: View) -> Findings:
-    """How long the provider asked us to wait."""
+    """How long the provider asked us to wait, as a number or as a date."""
     for call, failed, answer in _refused(view):
         if answer.retry_after is None or answer.status not in _PASSING or not failed.typed:
             continue
-        if failed.retry_after == answer.retry_after:
+        if failed.retry_after is not None and abs(failed.retry_after - answer.retry_after) <= _CLOCKS:
             yield "waits asked for"
         else:
             yield violated(
@@ -247,10 +271,26 @@ def context_limit_is_recognised(view: View) -> Findings:
     for call, failed, answer in _refused(view):
         if not too_long(call.last):
             continue
-        if _is(failed, ContextLimitError):
-            yield "prompts that were too long"
-        else:
+        if not _is(failed, ContextLimitError):
             yield violated(f"{call.where}: the API said {answer.error_message!r}; the adapter raised {_said(failed)}")
+        elif invented := _invented(failed, answer.error_message or ""):
+            yield violated(f"{call.where}: the API said {answer.error_message!r}; the error's {invented}")
+        else:
+            yield "prompts that were too long"
+
+
+def _invented(failed: Failed, words: str) -> str:
+    """Which number of the error the API's words do not have, if any; what is asked for may be a sum of two of them."""
+    told = [int(number.replace(",", "")) for number in _NUMBER.findall(words)]
+    sums = {*told, *(one + other for one, other in combinations(told, 2))}
+    if failed.limit is not None and failed.limit not in told:
+        return f"limit is {failed.limit}"
+    if failed.requested is not None and failed.requested not in sums:
+        return f"requested is {failed.requested}"
+    return ""
+
+
+_NUMBER = re.compile(r"\d[\d,]*")
 
 
 @check("errors/other-refusals-are-no-context-limit")

@@ -84,6 +84,24 @@ def test_values_of_another_kind_than_expected_are_absent() -> None:
     assert [lenient.json_of(data) for data in (b"{", b"\xff", b"[" * 9999)] == [None, None, None]
 
 
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "12"}, 12.0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:09 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 9.0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:27:00 GMT", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:09 GMT"}, None),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:09 -0000", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, None),
+        ({"retry-after": "soon", "date": "Wed, 21 Oct 2026 07:28:00 GMT"}, None),
+    ],
+)
+def test_a_wait_is_a_number_or_a_date_counted_from_the_answers_own(
+    headers: dict[str, str], seconds: float | None
+) -> None:
+    assert lenient.wait(headers) == seconds
+
+
 # -- the estimator
 
 

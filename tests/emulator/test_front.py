@@ -9,6 +9,7 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pytest
@@ -192,6 +193,13 @@ def test_a_fault_lasts_for_its_attempts_and_the_next_one_gets_the_answer(run: Se
     answers = [post(run, request()) for _ in range(3)]
     assert [status for status, _, _ in answers] == [429, 429, 200]
     assert answers[0][1]["retry-after"] == "7"
+
+
+def test_a_wait_given_as_a_date_counts_from_the_answers_own_date(run: ServerRun) -> None:
+    run.arm(0, turn(Fault("status", status=429, retry_after=7, retry_after_as="date")))
+    _, headers, _ = post(run, request())
+    then, now = (parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
+    assert (then - now).total_seconds() == 7
 
 
 def test_a_stream_is_held_until_the_client_has_closed(run: ServerRun) -> None:

@@ -1,4 +1,4 @@
-"""`python -m tests.mutation`: mutants of the reference adapters, judged by the suite of requirements."""
+"""`python -m tests.mutation`: mutants of the reference adapters, judged by the suite and by the adapters' own tests."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from .survivors import load_review
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 ADAPTERS = Path(next(iter(turnproof_adapters.__path__)))
+TESTS = ("tests/adapters",)
 LEFT_OUT = ("__init__.py", "*/__init__.py", "*/plain.py", "peers/*")
 """Files without code of an adapter: packages, the calls that a benchmark compares with, other people's libraries."""
 
@@ -45,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     interrupted = False
     try:
         run = MutationRun(
-            "turnproof_adapters", ADAPTERS, adapters, depth=options.depth, jobs=options.jobs, told=_progress
+            "turnproof_adapters", ADAPTERS, adapters, TESTS, depth=options.depth, jobs=options.jobs, told=_progress
         )
         for mutant, outcome in run.judged(chosen, seconds=options.minutes and options.minutes * 60):
             judged[mutant] = outcome

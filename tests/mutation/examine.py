@@ -90,16 +90,21 @@ _BAD = (Status.VIOLATED, Status.INCONCLUSIVE)
 
 
 class Fate(StrEnum):
-    """What became of a mutant."""
+    """What became of a mutant.
+
+    `killed` and `timed-out` are a certification's, and `tested` is a test's of the adapter, of what the likeliest
+    scenarios had let live. `survived` is what neither noticed, in any scenario; `unreached`, that none comes by.
+    """
 
     KILLED = "killed"
     TIMED_OUT = "timed-out"
+    TESTED = "tested"
     SURVIVED = "survived"
     UNREACHED = "unreached"
 
     @property
     def lives(self) -> bool:
-        """Whether nothing noticed it; of one `unreached`, since no scenario comes by."""
+        """Whether nothing noticed it."""
         return self in (Fate.SURVIVED, Fate.UNREACHED)
 
 
@@ -108,7 +113,8 @@ class Outcome:
     """What became of a mutant: by which requirement, on which path, in which scenario, and what was said of it.
 
     `depth` is that of the certification that it takes. `by` is empty where it survived; `import`, `check` or `process`
-    where the adapter could not be imported, a check fell over, or the process died, which ends a certification as well.
+    where the adapter could not be imported, a check fell over, or the process died, which ends a certification as well;
+    and a test where one noticed it, or what became of all of them (`collection`, `process`, `timeout`).
     """
 
     fate: Fate

@@ -7,30 +7,43 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from turnproof.certify.scenarios import suite_scenarios
 from turnproof.requirements import load_suite
+from turnproof.transcript import RunKey
 
 from .examine import Control, Examiner, Fate, Outcome, Scene, Trial
 from .forks import Alive, Lost, forked
 from .mutant import Mutant
+from .own_tests import OwnTests, Reach
 from .sources import Snapshot
 
+T = TypeVar("T")
 R = TypeVar("R")
 
+Plan: TypeAlias = Mapping[str, Sequence[str]]
+"""The scenarios to run with a mutant on each adapter."""
+
 SILENCE = 60.0
-"""Seconds that a mutant may spend on one scenario, which takes a fraction of one."""
+"""Seconds that a mutant may spend on one scenario or test, which takes a fraction of one."""
+
+PATIENCE = 16
+"""The scenarios on each adapter, the likeliest to notice first, after which the adapter's own tests have a look. Of the
+mutants that a certification notices it has noticed 95 % by then, and one that nothing notices has cost a tenth."""
 
 
 class MutationRun:
-    """Judges the mutants of a package by the adapters in it; `told` hears how far the preparation is.
+    """Judges the mutants of a package by the adapters in it, and by their own tests, as pytest names them.
 
-    `depth` is that of the certification; `only` limits its scenarios, for tests.
+    `depth` is that of the certification; `only` limits its scenarios, for tests. `told` hears how far the preparation
+    is.
     """
 
     def __init__(
@@ -38,6 +51,7 @@ class MutationRun:
         package: str,
         folder: Path,
         adapters: Sequence[str],
+        tests: Sequence[str],
         *,
         depth: str = "quick",
         jobs: int = 2,
@@ -54,24 +68,56 @@ class MutationRun:
         self._kills: Counter[str] = Counter()
         for adapter in adapters:
             self._examiner.controls[adapter] = self._control(adapter)
+        self._own = OwnTests(self._snapshot, tests)
+        self._reach = self._what_tests_reach()
         gc.collect()
         gc.freeze()  # forks share what nobody looks at
 
     def judged(self, mutants: Iterable[Mutant], *, seconds: float | None = None) -> Iterator[tuple[Mutant, Outcome]]:
-        """Each mutant as soon as its fate is known; after so many seconds no other is begun."""
+        """Each mutant as soon as its fate is known. After so many seconds nothing more is begun, and what is undecided
+        by then is left out."""
         ends = math.inf if seconds is None else time.monotonic() + seconds
+
+        def begun(some: Iterable[T]) -> Iterator[T]:
+            return takewhile(lambda _: time.monotonic() < ends, some)
+
+        rest: dict[Mutant, Plan] = {}
+
+        def first(mutant: Mutant) -> Plan:
+            plan = self._plan(mutant)
+            rest[mutant] = _some(plan, slice(PATIENCE, None))
+            return _some(plan, slice(PATIENCE))
+
+        lived = []
+        for mutant, outcome in self._certified((one, first(one)) for one in begun(mutants)):
+            if outcome.fate.lives:
+                lived.append((mutant, outcome.fate))
+            else:
+                yield mutant, outcome
+        missed = []
+        for (mutant, fate), failed in self._all(begun(lived), self._failed):
+            if isinstance(failed, Lost):
+                yield mutant, Outcome(Fate.TESTED, by="timeout" if failed.hung else "process")
+            elif failed:
+                yield mutant, Outcome(Fate.TESTED, by=failed)
+            elif rest[mutant]:
+                missed.append(mutant)
+            else:
+                yield mutant, Outcome(fate)
+        yield from self._certified((one, rest[one]) for one in begun(missed))
+
+    def _certified(self, planned: Iterable[tuple[Mutant, Plan]]) -> Iterator[tuple[Mutant, Outcome]]:
+        """What becomes of each mutant in its scenarios."""
         unreached: list[Mutant] = []
 
-        def begun() -> Iterator[Mutant]:
-            for mutant in mutants:
-                if time.monotonic() >= ends:
-                    return
-                if self._reached(mutant):
-                    yield mutant
+        def reached() -> Iterator[tuple[Mutant, Plan]]:
+            for mutant, plan in planned:
+                if plan:
+                    yield mutant, plan
                 else:
                     unreached.append(mutant)
 
-        for mutant, outcome in forked(begun(), self._outcome, jobs=self._jobs, silence=SILENCE):
+        for (mutant, _), outcome in self._all(reached(), self._outcome):
             if isinstance(outcome, Lost):
                 yield mutant, Outcome(Fate.TIMED_OUT) if outcome.hung else Outcome(Fate.KILLED, by="process")
             else:
@@ -79,14 +125,19 @@ class MutationRun:
                 yield mutant, outcome
         yield from ((mutant, Outcome(Fate.UNREACHED)) for mutant in unreached)
 
-    def _outcome(self, mutant: Mutant, alive: Alive) -> Outcome:
-        trial = Trial(self._module(mutant), mutant.source, self._reached(mutant))
-        return self._examiner.outcome(trial, alive)
+    def _outcome(self, planned: tuple[Mutant, Plan], alive: Alive) -> Outcome:
+        mutant, plan = planned
+        return self._examiner.outcome(Trial(self._module(mutant), mutant.source, plan), alive)
+
+    def _failed(self, lived: tuple[Mutant, Fate], alive: Alive) -> str:
+        mutant, _ = lived
+        module = self._module(mutant)
+        return self._own.failed(module, mutant.source, self._reach.of(module, mutant.lines), alive)
 
     def _module(self, mutant: Mutant) -> str:
         return self._snapshot.module_name(self._folder / mutant.file)
 
-    def _reached(self, mutant: Mutant) -> dict[str, list[str]]:
+    def _plan(self, mutant: Mutant) -> Plan:
         """The scenarios that can notice the mutant, for each adapter. Early come those of a quick certification, then
         those that have killed the most for their time, and among equals the short ones."""
         module, found = self._module(mutant), {}
@@ -96,26 +147,43 @@ class MutationRun:
                 for name, scene in control.scenes.items()
             }
             found[control.adapter] = sorted(control.reached(module, mutant.lines), key=order.__getitem__)
-        return {adapter: names for adapter, names in found.items() if names}
+        return _some(found, slice(None))
 
     def _control(self, adapter: str) -> Control:
-        ((_, survey),) = self._all(iter([adapter]), lambda name, _: self._examiner.survey(name))
+        ((_, survey),) = self._unharmed([adapter], lambda name, _: self._examiner.survey(name))
         _import(survey.needs)
         scenes: dict[str, Scene] = {}
         names = list(survey.keys)
         # One goes ahead: what it had to import, the others find there.
         for some in (names[:1], names[1:]):
-            for name, scene in self._all(some, lambda name, _: self._examiner.scene(adapter, name, survey.keys[name])):
-                scenes[name] = scene
+            scene = partial(self._scene, adapter, survey.keys)
+            for name, seen in self._unharmed(some, scene):
+                scenes[name] = seen
                 self._told(f"{adapter}: {name}")
-                _import(scene.modules)
+                _import(seen.modules)
         return Control(adapter, survey, scenes)
 
-    def _all(self, names: Iterable[str], work: Callable[[str, Alive], R]) -> Iterator[tuple[str, R]]:
-        for name, result in forked(iter(names), work, jobs=self._jobs, silence=SILENCE):
+    def _scene(self, adapter: str, keys: Mapping[str, Sequence[RunKey]], name: str, alive: Alive) -> Scene:
+        return self._examiner.scene(adapter, name, keys[name])
+
+    def _what_tests_reach(self) -> Reach:
+        self._told("the adapters' own tests")
+        ((_, reach),) = self._unharmed(["the adapters' own tests"], lambda _, alive: self._own.reach(alive))
+        _import(reach.imported)
+        return reach
+
+    def _all(self, tasks: Iterable[T], work: Callable[[T, Alive], R]) -> Iterator[tuple[T, R | Lost]]:
+        return forked(iter(tasks), work, jobs=self._jobs, silence=SILENCE)
+
+    def _unharmed(self, tasks: Iterable[T], work: Callable[[T, Alive], R]) -> Iterator[tuple[T, R]]:
+        for task, result in self._all(tasks, work):
             if isinstance(result, Lost):
-                raise RuntimeError(f"the unchanged adapter was lost in {name!r}: nothing can be judged")
-            yield name, result
+                raise RuntimeError(f"the unchanged adapter was lost in {str(task)!r}: nothing can be judged")
+            yield task, result
+
+
+def _some(plan: Plan, which: slice) -> Plan:
+    return {adapter: names[which] for adapter, names in plan.items() if names[which]}
 
 
 def _import(modules: Iterable[str]) -> None:

@@ -15,6 +15,7 @@ from mutation.run import MutationRun
 
 FOLDER = Path(next(iter(turnproof_adapters.__path__)))
 FILE = "anthropic/convert.py"
+TEST = "tests/adapters/anthropic/test_requests.py::test_a_user_part_becomes_its_block"
 SOURCE = (FOLDER / FILE).read_text("utf-8")
 
 
@@ -70,14 +71,15 @@ CASES = (
     Case(
         "the same", 'return {"type": "text", "text": content}', 'return dict(type="text", text=content)', Fate.SURVIVED
     ),
-    Case("nothing comes by", 'kind = "document"', 'kind = "letter"', Fate.UNREACHED),
+    Case("what a test alone comes by", 'kind = "document"', 'kind = "letter"', Fate.TESTED, f"{TEST}[pdf]"),
+    Case("nothing comes by", 'return {"type": "json_schema", "schema": _closed(schema)}', "return {}", Fate.UNREACHED),
 )
 each = pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 
 
 @pytest.fixture(scope="module")
 def outcomes() -> dict[str, Outcome]:
-    run = MutationRun("turnproof_adapters", FOLDER, ["anthropic"], only=["basics/plain"])
+    run = MutationRun("turnproof_adapters", FOLDER, ["anthropic"], [TEST], only=["basics/plain"])
     return {mutant.change: outcome for mutant, outcome in run.judged([case.mutant for case in CASES])}
 
 

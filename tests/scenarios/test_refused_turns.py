@@ -348,6 +348,12 @@ HAPPENINGS = [
         "did you mean 'retry-after'?",
     ),
     turn(
+        "form-of-no-wait",
+        "user: a\nmodel: b\nfaults: {kind: status, status: 429, retry-after-as: date}",
+        ".faults.retry-after-as",
+        "give that too",
+    ),
+    turn(
         "fault-two-places",
         "user: a\nmodel: b\nfaults: {kind: reset, index: 1, after: 'text:1'}",
         ".faults.after",

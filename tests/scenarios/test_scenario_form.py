@@ -298,6 +298,10 @@ def test_cancel_points_are_read(written: str, read_as: Cut, read: Read) -> None:
     [
         ("{kind: status, status: 429, retry-after: 1.5}", Fault("status", status=429, retry_after=1.5)),
         (
+            "{kind: status, status: 429, retry-after: 9, retry-after-as: date}",
+            Fault("status", status=429, retry_after=9, retry_after_as="date"),
+        ),
+        (
             "{kind: status, status: 500, message: m, error-kind: k}",
             Fault("status", status=500, message="m", error_kind="k"),
         ),

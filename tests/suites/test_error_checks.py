@@ -112,7 +112,9 @@ ERRORS = [
     ),
     Case("errors/passing-failures-are-retryable", overloaded, changed(retryable=False), "not retryable"),
     Case("errors/lasting-failures-are-not-retryable", refused, changed(retryable=True), "is retryable"),
+    Case("errors/words-are-kept", overloaded, changed(message="the request failed"), "the API said 'Overloaded'"),
     Case("errors/retry-after-is-kept", overloaded, changed(retry_after=None), "7 s"),
+    Case("errors/retry-after-is-kept", overloaded, changed(retry_after=9.5), "the error says 9.5"),
     Case("errors/one-request-per-attempt", overloaded, two_requests, "2 requests"),
     Case(
         "errors/context-limit-is-recognised",
@@ -120,6 +122,8 @@ ERRORS = [
         raised("InvalidRequestError", "ProviderError"),
         "prompt is too long",
     ),
+    Case("errors/context-limit-is-recognised", too_long, changed(limit=100_000), "limit is 100000"),
+    Case("errors/context-limit-is-recognised", too_long, changed(requested=7), "requested is 7"),
     Case(
         "errors/other-refusals-are-no-context-limit",
         lambda: refused(message="max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens"),

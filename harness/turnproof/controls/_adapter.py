@@ -5,12 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from http.client import HTTPMessage
 from typing import Any
 
 from ..cancel import CancelToken
 from ..errors import (
     AuthenticationError,
     ContentFilterError,
+    ContextLimitError,
     InvalidRequestError,
     OverloadedError,
     ProviderError,
@@ -126,7 +129,7 @@ def ask(api: Api, endpoint: Endpoint, asked: Asked, told: Mapping[str, Any]) -> 
         path, headers, body = api.request(asked, endpoint)
         head = line.ask(path, headers, body)
         if head.status != 200:
-            raise _refusal(api, head.status, head.getheader("retry-after"), line.document())
+            raise _refusal(api, head.status, _wait(head.headers), line.document())
         for document in line.documents() if asked.streamed else [line.document()]:
             if "error" in document:
                 raise _refusal(api, 529, None, document)
@@ -145,12 +148,22 @@ def ask(api: Api, endpoint: Endpoint, asked: Asked, told: Mapping[str, Any]) -> 
     return answer.response(answer.finish())
 
 
-def _refusal(api: Api, status: int, retry_after: str | None, document: Any) -> ProviderError:
+def _wait(headers: HTTPMessage) -> float | None:
+    hint = headers.get("retry-after", "")
+    if not hint or hint[0].isdigit():
+        return float(hint) if hint else None
+    return (parsedate_to_datetime(hint) - parsedate_to_datetime(headers["date"])).total_seconds()
+
+
+def _refusal(api: Api, status: int, after: float | None, document: Any) -> ProviderError:
     kind, words = api.complaint(document)
-    after = float(retry_after) if retry_after else None
     match status:
         case 401 | 403:
             return AuthenticationError(words, status=status, kind=kind)
+        case 408:
+            return TransportError(words, status=status, kind=kind, retry_after=after)
+        case 413:
+            return ContextLimitError(words, status=status, kind=kind)
         case 429:
             return RateLimitError(words, status=status, kind=kind, retry_after=after)
         case 451:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
@@ -33,8 +34,22 @@ def number(thing: Mapping[str, Any], name: str) -> int:
     return value if type(value) is int and abs(value) < _TOO_MANY else 0
 
 
+def wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds that `retry-after` asks for, as a number or as a date, which counts from the answer's own `date`
+    (RFC 9110, section 10.2.3); None without either."""
+    hint = headers.get("retry-after")
+    found = seconds(hint)
+    if found is not None or hint is None:
+        return found
+    try:
+        then, now = (parsedate_to_datetime(moment) for moment in (hint, headers.get("date", "")))
+        return max(0.0, (then - now).total_seconds())
+    except (ValueError, TypeError):  # a date without a zone cannot be set against one that has it
+        return None
+
+
 def seconds(value: str | None) -> float | None:
-    """A number of seconds, as `retry-after` has it; None for a date or anything else."""
+    """A number of seconds; None for a date or anything else."""
     try:
         found = math.nan if value is None else float(value)
     except ValueError:

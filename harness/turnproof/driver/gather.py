@@ -26,7 +26,7 @@ from ..transcript import Event, RunEnded, WireRequest, WireResponse
 from .sharing import Shared
 
 _KEPT_HEADERS = {"content-type", "accept", "x-stainless-retry-count"}
-_KEPT_ANSWER_HEADERS = {"content-type", "retry-after", "request-id"}
+_KEPT_ANSWER_HEADERS = {"content-type", "date", "retry-after", "request-id"}
 _AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 
 

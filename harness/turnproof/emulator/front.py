@@ -10,8 +10,12 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
+import math
 import threading
+import time
 from collections.abc import Mapping
+from dataclasses import replace
+from email.utils import formatdate
 from typing import Any
 
 from aiohttp import web
@@ -184,8 +188,10 @@ class EmulatorServer:
                 message = fault.message
             exchange.fault = f"status-{fault.status}"
             said = fault.error_kind or kind
-            scripted = Refusal(_FAULT_RULE, fault.status, said, message, retry_after=fault.retry_after)
-            return run.dialect.render_refusal(scripted, run.seed)
+            scripted = Refusal(_FAULT_RULE, fault.status, said, message)
+            if fault.retry_after is not None and fault.retry_after_as == "date":
+                return _until(run.dialect.render_refusal(scripted, run.seed), fault.retry_after)
+            return run.dialect.render_refusal(replace(scripted, retry_after=fault.retry_after), run.seed)
         return await run.responder.answer(run, exchange, call)
 
     async def _rewritten(
@@ -204,6 +210,13 @@ class EmulatorServer:
             exchange.body = bytearray(b"".join(event.data for event in rendered.events))
             exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
         return response
+
+
+def _until(rendered: Rendered, wait: float) -> Rendered:
+    """The refusal with a date for the next attempt, and the one from which it counts."""
+    now = math.floor(time.time())
+    dates = {"date": formatdate(now, usegmt=True), "retry-after": formatdate(now + wait, usegmt=True)}
+    return replace(rendered, headers={**rendered.headers, **dates})
 
 
 def _split(path: str) -> tuple[str, str]:

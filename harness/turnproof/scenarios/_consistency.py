@@ -164,7 +164,7 @@ def failing_round(turn: Turn) -> int | None:
 def _passes(fault: Fault) -> bool:
     """Whether another attempt makes sense after this fault."""
     if fault.kind in ("status", "error-event") and fault.status:
-        return fault.status == 429 or fault.status >= 500
+        return fault.status in (408, 429) or fault.status >= 500
     return fault.kind not in _HARMLESS
 
 

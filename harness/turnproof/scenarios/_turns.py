@@ -34,9 +34,10 @@ _KEYS: Final = (
     "user", "model", "results", "system", "tools", "before", "revert", "cancel", "faults",
     "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child",
 )  # fmt: skip
+WAITS: Final[tuple[Literal["seconds", "date"], ...]] = ("seconds", "date")
 _PLACE: Final = ("index", "after")
 _FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
-    "status": ("status", "retry-after", "message", "error-kind"),
+    "status": ("status", "retry-after", "retry-after-as", "message", "error-kind"),
     "reset": _PLACE,
     "stall": _PLACE,
     "truncate": _PLACE,
@@ -190,10 +191,13 @@ def read_fault(spot: Spot) -> Fault:
     spot.mapping(("kind", "round", "times", *own), what=f"a {kind} fault")
     status, delay, after = spot.get("status"), spot.get("retry-after"), spot.get("after")
     message, error_kind, spelling = spot.get("message"), spot.get("error-kind"), spot.get("spelling")
+    form = spot.get("retry-after-as")
     if kind == "status" and status is None:
         spot.refuse("needs 'status': an HTTP status from 400 to 599")
     if after and "index" in spot.value:
         after.refuse("give 'index' or 'after', not both")
+    if form is not None and delay is None:
+        form.refuse("says how 'retry-after' is written: give that too")
     if kind == "respelled" and spelling is None:
         spot.refuse(f"needs 'spelling': one of {', '.join(SPELLINGS)}")
     return Fault(
@@ -203,6 +207,7 @@ def read_fault(spot: Spot) -> Fault:
         index=_whole(spot, "index", -1 if kind in ("refuse-connection", "no-end") else 0, least=-1),
         status=status.integer(400, 599) if status else 0,
         retry_after=delay.number() if delay else None,
+        retry_after_as=form.choice(WAITS) if form else "seconds",
         times=_whole(spot, "times", 1, least=1),
         after=_event(after) if after else None,
         message=message.text() if message else None,

@@ -69,9 +69,10 @@ FaultKind = Literal[
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
     """What goes wrong on the socket, at request `round`, for the first `times` attempts.
 
-    `status`: answer with `status` (and `retry_after` seconds). `reset`: RST after event `index` (-1: before the
-    headers). `stall`: silence after event `index`, until the client leaves. `truncate`: half of event `index`, then a
-    clean close of the socket. `no-end`: the stream ends cleanly, after event `index` (-1: before its end marker).
+    `status`: answer with `status` (and `retry_after` seconds, which a proxy may give as a date). `reset`: RST after
+    event `index` (-1: before the headers). `stall`: silence after event `index`, until the client leaves. `truncate`:
+    half of event `index`, then a clean close of the socket. `no-end`: the stream ends cleanly, after event `index` (-1:
+    before its end marker).
     `split`: every byte in a write of its own around multi-byte characters and line ends. `garbage`: a broken frame
     after event `index`. `error-event`: the API's error event with `status`'s error type. `drip`: one byte a write.
     `comment`: SSE comments, pings and retry lines between events. `refuse-connection`: the socket is closed on accept.
@@ -84,6 +85,7 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="keb
     index: int = 0
     status: int = 0
     retry_after: float | None = None
+    retry_after_as: Literal["seconds", "date"] = "seconds"
     times: int = 1
     after: str | None = None
     message: str | None = None

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from turnproof.errors import (
     AuthenticationError,
+    CacheExpiredError,
     ContextLimitError,
     InvalidRequestError,
     OverloadedError,
@@ -169,6 +170,22 @@ class RetryAfterDropped(Failing):
 
     def failure(self, error: ProviderError) -> ProviderResponse:
         error.retry_after = None
+        raise error
+
+
+@mutant(
+    "words-of-the-service-lost",
+    "outputs",
+    caught_by="errors/words-are-kept",
+    scenarios="faults/refusals",
+    sources="behaviours:H2",
+)
+class WordsOfTheServiceLost(Failing):
+    """A refusal is raised with a sentence of the adapter's own."""
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        if isinstance(error, InvalidRequestError) and not isinstance(error, CacheExpiredError):
+            raise InvalidRequestError("the request failed", status=error.status, kind=error.kind) from error
         raise error
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from base64 import b64decode
 from binascii import Error as Base64Error
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...messages import (
     JSON,
@@ -24,10 +24,20 @@ from ...messages import (
     Thought,
     ToolResult,
 )
-from .rules import NAME
 
 _UNKNOWN_IMAGE = "image/*"
 _PDF = "application/pdf"
+
+
+class Issuer(NamedTuple):
+    """Who wrote a block: what only its service understands is tagged with the dialect and the model."""
+
+    dialect: str
+    model: str = ""
+
+    def sealed(self, data: Mapping[str, Any]) -> ProviderData:
+        """Such data, tagged."""
+        return ProviderData(self.dialect, self.model, dict(data))
 
 
 class Unreadable(Exception):
@@ -39,27 +49,27 @@ class Unreadable(Exception):
         self.expected = expected
 
 
-def part_of(block: Mapping[str, Any], model: str, names: Mapping[str, str] | None = None) -> Part:
+def part_of(block: Mapping[str, Any], issuer: Issuer, names: Mapping[str, str] | None = None) -> Part:
     """One block as a part. `names` gives the tool name of each call id seen so far, for results."""
     kind = block.get("type")
     if kind == "tool_result":
-        return _result(block, names or {})
+        return _result(block, issuer, names or {})
     reader = _READERS.get(kind) if isinstance(kind, str) else None
-    return reader(block, model) if reader else opaque(block)
+    return reader(block, issuer) if reader else opaque(block, issuer)
 
 
-def read_block(block: Mapping[str, Any], model: str) -> Part:
+def read_block(block: Mapping[str, Any], issuer: Issuer) -> Part:
     """As `part_of`, for answers: what cannot be read is kept as it is."""
     try:
-        return part_of(block, model)
+        return part_of(block, issuer)
     except Unreadable:
-        return opaque(block)
+        return opaque(block, issuer)
 
 
-def opaque(block: Mapping[str, Any]) -> Opaque:
+def opaque(block: Mapping[str, Any], issuer: Issuer) -> Opaque:
     """A block that no part names, verbatim except its cache mark, which is kept as a mark."""
     data = {key: value for key, value in block.items() if key != "cache_control"}
-    return Opaque(NAME, str(block.get("type", "")), data, cache=mark_of(block))
+    return Opaque(issuer.dialect, str(block.get("type", "")), data, cache=mark_of(block))
 
 
 def mark_of(thing: Mapping[str, Any]) -> CacheMark | None:
@@ -91,34 +101,34 @@ def _string(block: Mapping[str, Any], field: str) -> str:
     return value
 
 
-def _text(block: Mapping[str, Any], model: str) -> Part:
+def _text(block: Mapping[str, Any], issuer: Issuer) -> Part:
     text = _string(block, "text")
     citations = block.get("citations")
-    data = ProviderData(NAME, model, {"citations": citations}) if citations else None
+    data = issuer.sealed({"citations": citations}) if citations else None
     return Text(text, provider_data=data, cache=mark_of(block) if "cache_control" in block else None)
 
 
-def _thinking(block: Mapping[str, Any], model: str) -> Part:
+def _thinking(block: Mapping[str, Any], issuer: Issuer) -> Part:
     signature = _string(block, "signature")
-    data = ProviderData(NAME, model, {"signature": signature}) if signature else None
+    data = issuer.sealed({"signature": signature}) if signature else None
     return Thought(_string(block, "thinking"), provider_data=data)
 
 
-def _redacted(block: Mapping[str, Any], model: str) -> Part:
-    return Thought("", provider_data=ProviderData(NAME, model, {"redacted": _string(block, "data")}))
+def _redacted(block: Mapping[str, Any], issuer: Issuer) -> Part:
+    return Thought("", provider_data=issuer.sealed({"redacted": _string(block, "data")}))
 
 
-def _call(block: Mapping[str, Any], model: str) -> Part:
+def _call(block: Mapping[str, Any], issuer: Issuer) -> Part:
     args = block.get("input", {})
     if not isinstance(args, dict):
         raise Unreadable("input", "dictionary")
     caller = block.get("caller")
     direct = caller is None or caller == {"type": "direct"}
-    data = None if direct else ProviderData(NAME, model, {"caller": caller})
+    data = None if direct else issuer.sealed({"caller": caller})
     return FunctionCall(_string(block, "id"), _string(block, "name"), args, provider_data=data, cache=mark_of(block))
 
 
-def _result(block: Mapping[str, Any], names: Mapping[str, str]) -> Part:
+def _result(block: Mapping[str, Any], issuer: Issuer, names: Mapping[str, str]) -> Part:
     call_id = _string(block, "tool_use_id")
     content = block.get("content")
     if not isinstance(content, str | list | None):
@@ -132,10 +142,11 @@ def _result(block: Mapping[str, Any], names: Mapping[str, str]) -> Part:
             if not isinstance(item.get("cache_control"), dict | None):
                 raise Unreadable(f"content.{n}.cache_control", "dictionary")
         items = [item for item in content if not _is_text(item)]
-        read = [part_of(item, "") for item in items]
+        nobody = Issuer(issuer.dialect)
+        read = [part_of(item, nobody) for item in items]
         attachments = tuple(part for part in read if isinstance(part, InlineData | FileRef))
         others = [item for item, part in zip(items, read, strict=True) if not isinstance(part, InlineData | FileRef)]
-        data = ProviderData(NAME, "", {"content": others}) if others else None
+        data = nobody.sealed({"content": others}) if others else None
     return ToolResult(
         call_id,
         names.get(call_id, ""),
@@ -147,27 +158,27 @@ def _result(block: Mapping[str, Any], names: Mapping[str, str]) -> Part:
     )
 
 
-def _image(block: Mapping[str, Any], model: str) -> Part:
-    return _media(block, model, _UNKNOWN_IMAGE, extras=())
+def _image(block: Mapping[str, Any], issuer: Issuer) -> Part:
+    return _media(block, issuer, _UNKNOWN_IMAGE, extras=())
 
 
-def _document(block: Mapping[str, Any], model: str) -> Part:
-    return _media(block, model, _PDF, extras=("title", "context", "citations"))
+def _document(block: Mapping[str, Any], issuer: Issuer) -> Part:
+    return _media(block, issuer, _PDF, extras=("title", "context", "citations"))
 
 
-def _media(block: Mapping[str, Any], model: str, default_type: str, extras: tuple[str, ...]) -> Part:
+def _media(block: Mapping[str, Any], issuer: Issuer, default_type: str, extras: tuple[str, ...]) -> Part:
     source = block.get("source")
     if not isinstance(source, dict):
         raise Unreadable("source", "dictionary")
     kept = {key: block[key] for key in extras if block.get(key)}
-    data = ProviderData(NAME, model, kept) if kept else None
+    data = issuer.sealed(kept) if kept else None
     mark = mark_of(block)
     match source:
         case {"type": "base64", "media_type": str(mime), "data": str(encoded)}:
             try:
                 return InlineData(mime, b64decode(encoded, validate=True), provider_data=data, cache=mark)
             except (Base64Error, ValueError):
-                return opaque(block)
+                return opaque(block, issuer)
         case {"type": "text", "media_type": str(mime), "data": str(text)}:
             return InlineData(mime, text.encode(), provider_data=data, cache=mark)
         case {"type": "url", "url": str(url)}:
@@ -175,10 +186,10 @@ def _media(block: Mapping[str, Any], model: str, default_type: str, extras: tupl
         case {"type": "file", "file_id": str(file_id)}:
             return FileRef(default_type, file_id, provider_data=data, cache=mark)
         case _:
-            return opaque(block)
+            return opaque(block, issuer)
 
 
-_READERS: dict[str, Callable[[Mapping[str, Any], str], Part]] = {
+_READERS: dict[str, Callable[[Mapping[str, Any], Issuer], Part]] = {
     "text": _text,
     "thinking": _thinking,
     "redacted_thinking": _redacted,

@@ -6,55 +6,65 @@ as the API asks its clients to; what was cut is reported by `complete` and `brok
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...errors import PayloadError
 from ...messages import JSON, Part, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
-from ..lenient import json_of, number, seconds, word
+from ..lenient import json_of, number, wait, word
 from ..sse import Frame, frames, is_event_stream
 from . import stop_reasons
-from .blocks import read_block
+from .blocks import Issuer, read_block
+from .rules import NAME
 
 _INPUTS = ("tool_use", "server_tool_use", "mcp_tool_use")
 
+Complaint: TypeAlias = Callable[[Mapping[str, Any], int], tuple[str | None, str | None] | None]
+"""What a document under a status complains of, as the kind and the message of an error; None if it is no error."""
 
-def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
-    """The answer in neutral form; never raises."""
+
+def complaint(document: Mapping[str, Any], status: int) -> tuple[str | None, str | None] | None:
+    """The errors of the Messages API itself."""
+    if document.get("type") != "error" and status < 400:
+        return None
+    error = document.get("error")
+    return (word(error.get("type")), word(error.get("message"))) if isinstance(error, dict) else (None, None)
+
+
+def read_response(
+    status: int, headers: Mapping[str, str], body: bytes, dialect: str = NAME, complaint: Complaint = complaint
+) -> WireAnswer:
+    """The answer in neutral form; never raises. `dialect` is whose blocks they are, `complaint` how it says no."""
     read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
     try:
-        answer = read(status, body)
+        answer = read(status, body, dialect, complaint)
     except (RecursionError, PayloadError):
         answer = WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
-    return replace(answer, retry_after=seconds(headers.get("retry-after")))
+    return replace(answer, retry_after=wait(headers))
 
 
-def _read_batch(status: int, body: bytes) -> WireAnswer:
+def _read_batch(status: int, body: bytes, dialect: str, complaint: Complaint) -> WireAnswer:
     message = json_of(body)
     if not isinstance(message, dict):
         return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
-    error = message.get("error")
-    if message.get("type") == "error" or status >= 400:
-        return WireAnswer(status, error_kind=_error(error, "type"), error_message=_error(error, "message"))
+    if (error := complaint(message, status)) is not None:
+        return WireAnswer(status, error_kind=error[0], error_message=error[1])
     if "input_tokens" in message and "content" not in message:
         counted = number(message, "input_tokens")
         return WireAnswer(status, usage=TokenUsage(prompt_tokens=counted, total_tokens=counted))
     content = message.get("content")
     blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
     raw_finish = word(message.get("stop_reason"))
+    issuer = Issuer(dialect, str(message.get("model", "")))
     return WireAnswer(
         status,
-        parts=tuple(read_block(block, str(message.get("model", ""))) for block in blocks),
+        parts=tuple(read_block(block, issuer) for block in blocks),
         usage=usage_of(message.get("usage")),
         finish=stop_reasons.neutral(raw_finish),
         raw_finish=raw_finish,
     )
-
-
-def _error(error: JSON, field: str) -> str | None:
-    return word(error.get(field)) if isinstance(error, dict) else None
 
 
 def usage_of(usage: JSON) -> TokenUsage | None:
@@ -94,7 +104,6 @@ class _Stream:
     raw_finish: str | None = None
     ended: bool = False
     damaged: bool = False
-    error: dict[str, Any] | None = None
 
     def take(self, event: JSON) -> None:
         """One event; unknown ones change nothing."""
@@ -115,8 +124,6 @@ class _Stream:
                 self._merge_usage(event.get("usage"))
             case {"type": "message_stop"}:
                 self.ended = True
-            case {"type": "error", "error": dict(error)}:
-                self.error = error
 
     def _merge_usage(self, usage: JSON) -> None:
         # Cumulative: later figures replace earlier ones, missing ones leave them standing.
@@ -140,8 +147,9 @@ def _extend(block: _Block, delta: Mapping[str, Any]) -> None:
             block.start.update({key: value for key, value in delta.items() if key != "type"})
 
 
-def _read_stream(status: int, body: bytes) -> WireAnswer:
+def _read_stream(status: int, body: bytes, dialect: str, complaint: Complaint) -> WireAnswer:
     stream = _Stream()
+    error: tuple[str | None, str | None] | None = None
     for frame in frames(body):
         if frame.data is None or not frame.closed:
             stream.damaged = stream.damaged or frame.data is not None
@@ -149,10 +157,12 @@ def _read_stream(status: int, body: bytes) -> WireAnswer:
         event = json_of(frame.data)
         stream.damaged = stream.damaged or event is None
         stream.take(event)
+        error = error or (complaint(event, 200) if isinstance(event, dict) else None)
     parts: list[Part] = []
     broken = 0
+    issuer = Issuer(dialect, stream.model)
     for _, block in sorted(stream.blocks.items()):
-        part = _finished(block, stream.model)
+        part = _finished(block, issuer)
         if part is None:
             broken += 1
         else:
@@ -163,14 +173,14 @@ def _read_stream(status: int, body: bytes) -> WireAnswer:
         usage=usage_of(stream.usage),
         finish=stop_reasons.neutral(stream.raw_finish),
         raw_finish=stream.raw_finish,
-        complete=stream.ended and not stream.damaged and stream.error is None,
+        complete=stream.ended and not stream.damaged and error is None,
         broken_calls=broken,
-        error_kind=_error(stream.error, "type"),
-        error_message=_error(stream.error, "message"),
+        error_kind=error[0] if error else None,
+        error_message=error[1] if error else None,
     )
 
 
-def _finished(block: _Block, model: str) -> Part | None:
+def _finished(block: _Block, issuer: Issuer) -> Part | None:
     """The block as a part, or None for a call whose arguments never became whole."""
     whole = dict(block.start)
     if whole.get("type") in _INPUTS:
@@ -186,7 +196,7 @@ def _finished(block: _Block, model: str) -> Part | None:
     if "citations" in block.added:
         begun = whole.get("citations")
         whole["citations"] = [*(begun if isinstance(begun, list) else ()), *block.added["citations"]]
-    return read_block(whole, model)
+    return read_block(whole, issuer)
 
 
 _EVENT_KINDS: Mapping[str, EventKind] = {

@@ -33,14 +33,14 @@ def issue(text: str, model: str, seed: str, world: World) -> str:
     return signature
 
 
-def learn(parts: Iterable[Part], model: str, world: World) -> None:
+def learn(parts: Iterable[Part], model: str, world: World, dialect: str = NAME) -> None:
     """Remember the signatures of an answer that was issued elsewhere (a recording, a proxied service).
 
-    `model` is who was asked; an answer that names its model is believed.
+    `model` is who was asked; an answer that names its model is believed. Only the dialect's own signatures count.
     """
     for part in parts:
         data = part.provider_data
-        if not isinstance(part, Thought) or data is None or data.dialect != NAME:
+        if not isinstance(part, Thought) or data is None or data.dialect != dialect:
             continue
         token = data.data.get("signature") or data.data.get("redacted")
         if token:

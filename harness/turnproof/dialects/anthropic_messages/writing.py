@@ -36,7 +36,8 @@ def sse(name: str, data: JSON, padding: int, kind: EventKind, text: str = "") ->
     return WireEvent(b"event: %b\ndata: %b%b}\n\n" % (name.encode(), encoded[:-1], b" " * padding), kind, text)
 
 
-NOISE = (b": keep-alive\n\n", b"retry: 3000\n\n", b'event: ping\ndata: {"type": "ping"}\n\n')
+PING = WireEvent(b'event: ping\ndata: {"type": "ping"}\n\n', "ping")
+NOISE = (b": keep-alive\n\n", b"retry: 3000\n\n", PING.data)
 SPELLINGS: Mapping[Spelling, str] = {
     "crlf": "proxies and gateways that write events anew; anthropic 2.12 takes LF, CRLF and CR",
     "unspaced": "servers that imitate the API (defects:ST11); anthropic 2.12 takes `data:{` as the standard has it",

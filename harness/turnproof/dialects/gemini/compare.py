@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -20,11 +20,12 @@ from ...messages import (
 )
 from ..agree import Comparison
 from ..atoms import Atom, media_key
-from ..base import Call, WireDifference
+from ..base import Call, ModelFacts, WireDifference
+from ..catalogue import same_model
 from ..naming import NameMap
 from ..preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
 from .ids import is_positional
-from .models import DEMANDS_SIGNATURES, GIVES_IDS, MODELS, same_model
+from .models import DEMANDS_SIGNATURES, GIVES_IDS, MODELS
 from .names import LEGAL_ID, LEGAL_NAME
 from .parts import signature_of, standard_base64
 from .results import fails_by_itself, kept, tells_a_failure
@@ -34,16 +35,25 @@ from .surfaces import bare_model
 
 
 def differences(
-    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+    held: Sequence[Message],
+    system: Part | str | None,
+    tools: Sequence[ToolSchema],
+    call: Call,
+    model: str,
+    compared: type[Contents] | None = None,
 ) -> list[WireDifference]:
-    """Where the request says something else than the session holds, the allowed differences aside."""
+    """Where the request says something else than the session holds, the allowed differences aside.
+
+    `compared` is who judges the conversation, for an API that carries this one's contents.
+    """
+    judge = compared or Contents
     own = [tool for tool in call.tools if not _is_native(tool)]
     names = NameMap(tools, own, LEGAL_NAME)
     later = [message.text for message in held if message.role == "system"]
     absorbed, found = system_differences(text_of(system), later, call)
-    found += _Contents(settled_instructions(held, absorbed, call), call, model, names).run()
+    found += judge(settled_instructions(held, absorbed, call), call, model, names).run()
     found += tool_differences(tools, own, names, same_schema, forced=_is_forced(call))
-    if call.model is not None and not same_model(call.model, bare_model(model)):
+    if call.model is not None and not same_model(judge.models, call.model, bare_model(model)):
         found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
     return found
 
@@ -59,14 +69,17 @@ def _is_forced(call: Call) -> bool:
     return isinstance(calling, dict) and calling.get("mode") == "ANY"
 
 
-class _Contents(Comparison):
+class Contents(Comparison):
+    """The comparison of one request. `dialect` is whose provider data is the service's own, `models` what it knows."""
+
     dialect = NAME
     legal_id = LEGAL_ID
+    models: Mapping[str, ModelFacts] = MODELS
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
         super().__init__(held, call.messages, names)
         self._model = bare_model(model)
-        facts = MODELS.get(call.model or "")
+        facts = self.models.get(call.model or "")
         self._features = facts.features if facts is not None else frozenset[str]()
         self._signatures = {held_signature(part) for message in held for part in message.calls} - {None}
         self._last_said = max((n for n, message in enumerate(held) if _says_something(message)), default=-1)
@@ -100,7 +113,7 @@ class _Contents(Comparison):
     def is_foreign(self, atom: Atom) -> bool:
         data = atom.part.provider_data
         if data is not None and data.dialect == self.dialect:
-            return bool(data.model) and not same_model(data.model, self._model)
+            return bool(data.model) and not same_model(self.models, data.model, self._model)
         return super().is_foreign(atom)
 
     def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
@@ -115,7 +128,7 @@ class _Contents(Comparison):
         """Whether a part comes from this model: something in its message bears the mark of it."""
         message = self.held_messages[atom.message]
         issued = [part.provider_data for part in message.parts if part.provider_data is not None]
-        return any(data.dialect == NAME and same_model(data.model, self._model) for data in issued)
+        return any(data.dialect == self.dialect and same_model(self.models, data.model, self._model) for data in issued)
 
     def _signature(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
         foreign = self.is_foreign(atom)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 _MESSAGES = {
     "GenerateContentRequest": """
@@ -122,5 +123,13 @@ def _fields(texts: str) -> dict[str, Field]:
     return {field.snake: field for field in listed} | {field.name: field for field in listed}
 
 
-FIELDS: Mapping[str, Mapping[str, Field]] = {message: _fields(texts) for message, texts in _MESSAGES.items()}
+Fields: TypeAlias = Mapping[str, Mapping[str, Field]]
 """For each message its fields, by either spelling."""
+
+
+def table(messages: Mapping[str, str]) -> Fields:
+    """The fields of messages that are written as in this module."""
+    return {message: _fields(texts) for message, texts in messages.items()}
+
+
+FIELDS = table(_MESSAGES)

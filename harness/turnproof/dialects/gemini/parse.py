@@ -59,6 +59,11 @@ def _call(request: HttpRequest, world: World) -> GeminiCall:
     body = _body(request.body, found)
     if found.operation == "cache":
         return _on_cache(found, body)
+    return asking(found, body, world, sse=request.query.get("alt") == "sse")
+
+
+def asking(found: Address, body: Mapping[str, Any], world: World, *, sse: bool) -> GeminiCall:
+    """A request for an answer or a count, its body in the one spelling that a `Reader` gives."""
     asked = body.get("generateContentRequest") or body
     model = found.model or ""
     managed = caches.live(world, asked.get("cachedContent"))
@@ -80,7 +85,7 @@ def _call(request: HttpRequest, world: World) -> GeminiCall:
         surface=found.surface,
         version=found.version,
         parent=found.parent,
-        sse=request.query.get("alt") == "sse",
+        sse=sse,
     )
 
 

@@ -7,40 +7,47 @@ the API demands of its clients. A text without letters and signature says nothin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...errors import PayloadError
 from ...messages import JSON, FinishReason, FunctionCall, Part, Text, Thought, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
-from ..lenient import json_of, number, seconds, word
+from ..lenient import json_of, number, seconds, wait, word
 from . import finishes
-from .framing import Piece, pieces
+from .framing import pieces
 from .parts import part_of
 from .usage import counted, usage_of
 
+Unwrap: TypeAlias = Callable[[JSON], JSON]
+"""From what stood on the wire, a chunk or a whole answer, to the message of this API that it holds."""
 
-def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
-    """The answer in neutral form; never raises."""
+
+def _bare(message: JSON) -> JSON:
+    return message
+
+
+def read_response(status: int, headers: Mapping[str, str], body: bytes, unwrap: Unwrap = _bare) -> WireAnswer:
+    """The answer in neutral form; never raises, as long as `unwrap` does not."""
     try:
-        answer = _read(status, headers, body)
+        answer = _read(status, headers, body, unwrap)
     except (RecursionError, PayloadError):
         return WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
-    hint = seconds(headers.get("retry-after"))
+    hint = wait(headers)
     return answer if hint is None else replace(answer, retry_after=hint)
 
 
-def _read(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+def _read(status: int, headers: Mapping[str, str], body: bytes, unwrap: Unwrap) -> WireAnswer:
     state = _Answer()
     found = pieces(headers, body)
     if found is not None:
         for piece in found:
-            state.take(piece.data, joining=True)
+            state.take(unwrap(piece.data), joining=True)
         # The end of a stream is its finish: nothing else says that it is whole.
         whole = all(piece.whole for piece in found) and state.raw_finish is not None
         return state.read(status, complete=whole)
-    message = json_of(body)
+    message = unwrap(json_of(body))
     if not isinstance(message, dict):
         return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
     if "totalTokens" in message:
@@ -150,16 +157,15 @@ def _retry_delay(details: JSON) -> float | None:
 # -- streams
 
 
-def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
+def split_stream(headers: Mapping[str, str], body: bytes, unwrap: Unwrap = _bare) -> tuple[WireEvent, ...]:
     """The body as events; joined, their bytes are the body. A batch answer is one `body` event."""
     found = pieces(headers, body)
     if found is None:
         return (WireEvent(body, "body"),)
-    return tuple(WireEvent(piece.raw, *_kind(piece)) for piece in found if piece.raw)
+    return tuple(WireEvent(piece.raw, *_kind(unwrap(piece.data))) for piece in found if piece.raw)
 
 
-def _kind(piece: Piece) -> tuple[EventKind, str]:
-    chunk = piece.data
+def _kind(chunk: JSON) -> tuple[EventKind, str]:
     if not isinstance(chunk, dict):
         return "ping", ""
     if "error" in chunk:

@@ -17,7 +17,7 @@ from ..cutting import cut_text
 from ..seeded import derived
 from . import finishes
 from .models import THINKS, dated
-from .said import Said, speech, unspeakable_call
+from .said import Said, Speaker, unspeakable_call
 from .surfaces import GeminiCall, Surface
 from .usage import Figures, figures_of, tier, weight
 from .writing import JSON_HEADERS, SSE_HEADERS, Chunk, array_events, body_event, response_id, sse_event
@@ -34,7 +34,7 @@ _FILTERED = "The response violated Responsible AI Safety settings (Hate Speech, 
 def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to `call`, streamed or whole. Its thought signatures are issued into the world."""
     asked = GeminiCall.of(call)
-    answer = _Answer(asked, reply, usage, world, seed)
+    answer = Answer(asked, reply, usage, world, seed)
     if not asked.stream:
         return Rendered(200, JSON_HEADERS, (body_event(answer.body()),))
     if not asked.sse:
@@ -42,8 +42,14 @@ def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str
     return Rendered(200, SSE_HEADERS, tuple(map(sse_event, answer.chunks())))
 
 
-class _Answer:
-    """One reply with its parts made up once, so that batch and stream say the same."""
+class Answer:
+    """One reply with its parts made up once, so that batch and stream say the same.
+
+    What another model behind the same form says otherwise, a subclass says: who speaks, the figures, the word for the
+    end, and the id.
+    """
+
+    speaker: type[Speaker] = Speaker
 
     def __init__(self, call: GeminiCall, reply: Reply, usage: PromptUsage, world: World, seed: str) -> None:
         facts = world.models.get(call.model or "")
@@ -53,12 +59,26 @@ class _Answer:
         self._explains = bool(facts and THINKS in facts.features) and self._surface is Surface.AI_STUDIO
         self._seed = seed
         self._created = datetime.fromtimestamp(world.clock(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        self._speech = speech(reply, call, self._model, facts, world, seed)
-        self._figures = figures_of(reply, usage)
+        self._speech = self.speaker(call, self._model, facts, world, seed).speech(reply)
+        self._figures = self.figures(reply, usage)
         self._unspeakable = unspeakable_call(reply)
         malformed = finishes.MALFORMED_CALL if self._unspeakable is not None else None
-        self._finish = malformed or finishes.written(reply.finish, reply.raw_finish)
+        self._finish = malformed or self.finish(reply)
         self._blocked = finishes.block_reason(reply.raw_finish)
+
+    # -- what may be said otherwise
+
+    def figures(self, reply: Reply, usage: PromptUsage) -> Figures:
+        """The final figures."""
+        return figures_of(reply, usage)
+
+    def finish(self, reply: Reply) -> str:
+        """The `finishReason`."""
+        return finishes.written(reply.finish, reply.raw_finish)
+
+    def response_id(self) -> str:
+        """The `responseId`."""
+        return response_id(self._seed)
 
     # -- the two forms
 
@@ -98,8 +118,12 @@ class _Answer:
         if not isinstance(text, str):
             yield dict(each.wire), weight(each.source)
             return
+        unsigned = {key: value for key, value in each.wire.items() if key != "thoughtSignature"}
         for piece in each.pieces or cut_text(text, derived(self._seed, "cut", n)):
-            yield {**each.wire, "text": piece}, text_tokens(piece)
+            yield {**unsigned, "text": piece}, text_tokens(piece)
+        if len(unsigned) < len(each.wire):
+            # What signs a text comes behind it, on a piece without words.
+            yield {**each.wire, "text": ""}, 0
 
     # -- what they are made of
 
@@ -123,7 +147,7 @@ class _Answer:
 
     def _frame(self, usage: _Json) -> _Json:
         created = {"createTime": self._created} if self._surface is Surface.VERTEX else {}
-        return {"usageMetadata": usage, "modelVersion": self._model, **created, "responseId": response_id(self._seed)}
+        return {"usageMetadata": usage, "modelVersion": self._model, **created, "responseId": self.response_id()}
 
     def _content(self, parts: list[_Json]) -> _Json | None:
         """The content around parts. Without any it has another shape for each way to end, as recorded."""

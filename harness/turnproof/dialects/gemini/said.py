@@ -73,11 +73,6 @@ def unspeakable_call(reply: Reply) -> str | None:
     return None
 
 
-def speech(reply: Reply, call: Call, model: str, facts: ModelFacts | None, world: World, seed: str) -> Speech:
-    """The reply as wire parts. Signatures are issued into the world."""
-    return _Speaker(call, model, facts, world, seed).speech(reply)
-
-
 def _is_spoken(reply_part: ReplyPart, reply: Reply) -> bool:
     """Whether a scripted call has arguments that are a JSON object, and is not said to be malformed all the same."""
     if reply_part.broken or reply.raw_finish == finishes.MALFORMED_CALL:
@@ -87,7 +82,9 @@ def _is_spoken(reply_part: ReplyPart, reply: Reply) -> bool:
     return not text or isinstance(json_of(text), dict)
 
 
-class _Speaker:
+class Speaker:
+    """One model that answers one call."""
+
     def __init__(self, call: Call, model: str, facts: ModelFacts | None, world: World, seed: str) -> None:
         self._features = facts.features if facts is not None else frozenset[str]()
         self._call, self._model, self._world, self._seed = call, model, world, seed
@@ -95,6 +92,7 @@ class _Speaker:
         self._shows_thoughts = isinstance(config, dict) and config.get("includeThoughts") is True
 
     def speech(self, reply: Reply) -> Speech:
+        """The reply as wire parts. Signatures are issued into the world."""
         found = Speech()
         for n, each in enumerate(reply.parts):
             for said in self._said(each, n, reply):
@@ -120,7 +118,7 @@ class _Speaker:
                     yield Said(part, {"text": text}, "text", reply_part.pieces)
             case Thought(text=text):
                 if text and self._shows_thoughts:
-                    yield Said(part, {"text": text, "thought": True}, "thinking", reply_part.pieces)
+                    yield Said(part, self.thought(part, n), "thinking", reply_part.pieces)
             case FunctionCall():
                 if _is_spoken(reply_part, reply):
                     spoken = with_fields(part, name=spoken_name(part.name, self._call.tools, LEGAL_NAME))
@@ -131,8 +129,16 @@ class _Speaker:
                 raise HarnessError(f"{NAME} cannot answer with a part of type {type(part).__name__}: {part!r:.80}")
 
     def _function_call(self, part: FunctionCall, n: int) -> dict[str, Any]:
-        identity = {"id": part.id or call_id(self._seed, n)} if GIVES_IDS in self._features else {}
+        identity = {"id": part.id or self.call_id(n)} if GIVES_IDS in self._features else {}
         return {"name": part.name, "args": thaw(part.args), **identity}
+
+    def thought(self, part: Thought, n: int) -> dict[str, Any]:
+        """A thought that is shown, as the `n`th part of the reply."""
+        return {"text": part.text, "thought": True}
+
+    def call_id(self, n: int) -> str:
+        """The id of a call that the script gave none."""
+        return call_id(self._seed, n)
 
     def _signature(self, part: Part, thinking: str, *, signed: bool) -> str | None:
         given = _scripted(part).get("signature")
@@ -153,9 +159,9 @@ def _thought(part: Part) -> str:
 
 
 def _append(parts: list[Said], said: Said) -> None:
-    """Neighbouring thoughts are one: a stream has no border between them."""
+    """Neighbouring thoughts without signatures are one: a stream has no border between them."""
     last = parts[-1] if parts else None
-    if last is None or not last.kind == said.kind == "thinking":
+    if last is None or not last.kind == said.kind == "thinking" or "thoughtSignature" in last.wire:
         parts.append(said)
         return
     pieces = (*(last.pieces or (last.wire["text"],)), *(said.pieces or (said.wire["text"],)))

@@ -16,7 +16,7 @@ import msgspec
 from ...messages import JSON
 from ..base import Rule
 from . import rules
-from .fields import FIELDS, ONEOFS, SCHEMA_TYPES, Field
+from .fields import FIELDS, ONEOFS, SCHEMA_TYPES, Field, Fields
 from .parts import decoded
 from .times import duration, timestamp
 
@@ -41,15 +41,16 @@ class Fault:
 class Reader:
     """Reads one body. `package` is the name under which the service knows its messages; it shows in faults."""
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, fields: Fields = FIELDS) -> None:
         self._package = package
+        self._fields = fields
         self.faults: list[Fault] = []
 
     def read(self, message: str, body: dict[str, Any], path: str = "") -> dict[str, Any]:
         """The body as this message, in canonical form; what could not be read is left out, and said in `faults`."""
         if message == "Part" and len(body) == 1 and type(body.get("text")) is str:
             return body  # Most parts are plain texts: there is nothing to be read out of them.
-        fields = FIELDS[message]
+        fields = self._fields[message]
         group, members = ONEOFS.get(message, ("", frozenset()))
         chosen = ""
         read: dict[str, Any] = {}
@@ -88,7 +89,7 @@ class Reader:
         return self._value(field.kind, value, path)
 
     def _value(self, kind: str, value: JSON, path: str) -> JSON:
-        if kind in FIELDS:
+        if kind in self._fields:
             if isinstance(value, dict):
                 return self.read(kind, value, path)
             self._invalid(f"type.googleapis.com/{self._package}.{kind}", path, value)

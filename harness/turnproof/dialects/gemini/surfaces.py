@@ -1,7 +1,8 @@
-"""The two front doors of the API: the Gemini API (AI Studio) and Vertex AI.
+"""The front doors of the API: the Gemini API (AI Studio) and Vertex AI, and Cloud Code, which wraps the same bodies.
 
 They take and give the same bodies and differ in address, authentication and the words of some errors. Vertex's own
-door for API keys ("express mode") leaves the project out of the address.
+door for API keys ("express mode") leaves the project out of the address. How Cloud Code is addressed, and what it wraps
+the bodies in, is for the dialect `antigravity`.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ class Surface(StrEnum):
 
     AI_STUDIO = "ai-studio"
     VERTEX = "vertex"
+    CLOUD_CODE = "cloud-code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +122,14 @@ def _cache(surface: Surface, method: str, version: str, parent: str, resource: s
 
 def package(surface: Surface, version: str) -> str:
     """The name under which the service knows its messages."""
-    return (
-        f"google.cloud.aiplatform.{version}" if surface is Surface.VERTEX else f"google.ai.generativelanguage.{version}"
-    )
+    match surface:
+        case Surface.AI_STUDIO:
+            return f"google.ai.generativelanguage.{version}"
+        case Surface.VERTEX:
+            return f"google.cloud.aiplatform.{version}"
+        case Surface.CLOUD_CODE:
+            # It hands on to Vertex AI, and says so in its faults: decolua/9router#2595.
+            return "google.cloud.aiplatform.master"
 
 
 def bare_model(name: str) -> str:

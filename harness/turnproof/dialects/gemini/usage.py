@@ -47,7 +47,13 @@ class Figures:
 
 def tier(surface: Surface) -> dict[str, Any]:
     """What stands in the metadata of a surface also where no figure does."""
-    return {"trafficType": "ON_DEMAND"} if surface is Surface.VERTEX else {"serviceTier": "standard"}
+    match surface:
+        case Surface.AI_STUDIO:
+            return {"serviceTier": "standard"}
+        case Surface.VERTEX:
+            return {"trafficType": "ON_DEMAND"}
+        case Surface.CLOUD_CODE:
+            return {}
 
 
 def figures_of(reply: Reply, prompt: PromptUsage) -> Figures:
