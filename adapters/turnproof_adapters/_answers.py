@@ -22,7 +22,7 @@ class Listeners:
 
 def counted(figure: int | None) -> int:
     """A figure as a service gives it: what is missing, below nothing, or more than anybody can have, is nothing."""
-    return figure if figure is not None and 0 < figure < _TOO_MANY else 0
+    return 0 if figure is None or figure >= _TOO_MANY else max(0, figure)
 
 
 _TOO_MANY = 1 << 50

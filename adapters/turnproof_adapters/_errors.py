@@ -48,6 +48,6 @@ def _timestamp(date: str | None) -> float | None:
         return None
     try:
         moment = parsedate_to_datetime(date)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
-    return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).timestamp()
+    return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()

@@ -29,9 +29,10 @@ def timeouts(silence: float) -> httpx2.Timeout:
 
 
 def client_arguments(
-    base_url: str, *, silence: float, tls: ssl.SSLContext | None, transport: httpx2.BaseTransport | None
+    base_url: str | None, *, silence: float, tls: ssl.SSLContext | None, transport: httpx2.BaseTransport | None
 ) -> dict[str, Any]:
-    """How to make a client for this address. Proxies of the environment are used, but not for loopback.
+    """How to make a client for this address, or for one that its SDK knows. Proxies of the environment are used, but
+    not for loopback.
 
     Without `tls` the shared context is used. `transport` replaces the network, for tests.
     """
@@ -40,7 +41,7 @@ def client_arguments(
         "verify": tls or shared_tls(),
         "timeout": timeouts(silence),
         "follow_redirects": True,
-        "trust_env": not _is_loopback(base_url),
+        "trust_env": base_url is None or not _is_loopback(base_url),
         **options,
     }
 

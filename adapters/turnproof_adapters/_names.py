@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 _REWRITTEN = re.compile(r"-x[0-9a-f]{10}$")
-_DIGEST_LENGTH = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class Naming:
 
     def unbounded(self, word: str) -> str:
         """The same for a word whose length the API does not limit."""
-        return word if self._is_legal(word) else self._rewritten(word, max(self.limit, len(word) + _DIGEST_LENGTH))
+        return word if self._is_legal(word) else self._rewritten(word, None)
 
     def restorer(self, own_names: Callable[[], Iterable[str]]) -> Callable[[str], str]:
         """A function from wire names to tools' own. `own_names` is asked only when a rewritten name comes back."""
@@ -47,13 +46,14 @@ class Naming:
     def _is_legal(self, word: str) -> bool:
         return re.fullmatch(f"{self.first}{self.rest}*", word) is not None and not is_rewritten(word)
 
-    def _rewritten(self, word: str, limit: int) -> str:
-        digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
+    def _rewritten(self, word: str, limit: int | None) -> str:
+        tail = f"-x{blake2b(word.encode('utf-8', 'surrogatepass'), digest_size=5).hexdigest()}"
         # Of a word far beyond the limit no more is looked at than can be kept.
-        legal = re.sub(f"(?!{self.rest}).", "_", word[:limit], flags=re.DOTALL)
-        if re.match(self.first, legal + "-") is None:
-            legal = "_" + legal
-        return f"{legal[: limit - _DIGEST_LENGTH]}-x{digest}"
+        room = None if limit is None else limit - len(tail)
+        legal = re.sub(f"(?!{self.rest}).", "_", word[:room], flags=re.DOTALL)
+        if re.match(self.first, legal + tail) is None:
+            legal = f"_{legal}"[:room]
+        return legal + tail
 
 
 def is_rewritten(name: str) -> bool:

@@ -29,7 +29,7 @@ def vcr_with(ours: Matcher) -> Any:
 
 
 def pocket_matcher() -> Matcher:
-    return Matcher({"api.pocket.example": pocket()})
+    return Matcher({"api.pocket.example": [pocket()]})
 
 
 def asked(text: str, **more: Any) -> bytes:
@@ -69,7 +69,7 @@ def test_a_stream_is_no_match_for_one_piece() -> None:
 def test_each_request_is_read_once_however_many_it_is_compared_with(tmp_path: Path) -> None:
     save(conversation(100), tmp_path / "c.yaml")
     counted, dialect = counting()
-    with vcr_with(Matcher({"api.pocket.example": dialect})).use_cassette(str(tmp_path / "c.yaml")):
+    with vcr_with(Matcher({"api.pocket.example": [dialect]})).use_cassette(str(tmp_path / "c.yaml")):
         for number in reversed(range(100)):
             asked(f"{number:06d}")
     # 100 recorded and 100 sent, and 3 of the recorded once more for their differences; the 20 spare are for requests
@@ -132,6 +132,16 @@ def test_the_matcher_alone_serves_whoever_registers_it_by_hand() -> None:
     assert matcher(request(body, address), request(body.replace(": 1", ": 2"), address))
     with pytest.raises(AssertionError, match="recorded 'b', sent 'a'"):
         matcher(request(body, address), request(other, address))
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("chat/completions", {"messages": [{"role": "user", "content": "hi"}]}), ("responses", {"input": "hi"})],
+)
+def test_a_host_that_serves_two_apis_is_matched_by_whichever_reads_the_request(path: str, said: Any) -> None:
+    bodies = [json.dumps({"model": "gpt-4o", "temperature": heat, **said}) for heat in (0.1, 0.9)]
+    cold, hot = (request(body, f"https://api.openai.com/v1/{path}") for body in bodies)
+    assert matcher(cold, hot)
 
 
 def test_registering_makes_the_matcher_the_default() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from .sources import Snapshot
 Tests: TypeAlias = Mapping[int, frozenset[str]]
 """The tests that come by each line of a module; an empty name stands for its import."""
 
+MOST = 150
+"""Tests that a mutant is run through. What the closest to a line do not notice, the others hardly ever do."""
+
 ROOT = Path(__file__).parents[2]
 
 _LEFT_OUT = ("cacheprovider", "timeout", "xdist")
@@ -27,21 +31,23 @@ _PYTEST = ("-q", "-o", "addopts=", "--assert=plain", "-W", "ignore", "--rootdir"
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """What the tests come by with the unchanged adapters: `passed` has those that pass, in the order in which they ran,
-    `lines` the lines of each module, and `imported` every module of somebody else's that was imported in the end."""
+    """What the tests come by with the unchanged adapters: `breadth` has the number of lines for each test that passes,
+    `lines` the tests by the lines of each module, and `imported` every module of somebody else's that was imported in
+    the end."""
 
-    passed: tuple[str, ...]
+    breadth: Mapping[str, int]
     lines: Mapping[str, Tests]
     imported: frozenset[str]
 
     def of(self, module: str, lines: range) -> list[str]:
         """The tests that can notice a change of these lines: those that come by one of them, or, where importing the
-        module does, by any line of the module."""
+        module does, by any line of the module; all, where nothing of it runs but its import. Those that come by few
+        others stand in front; the broadest are left out where there are more than `MOST`."""
         known = self.lines.get(module, {})
         found = frozenset[str]().union(*(known.get(line, ()) for line in lines))
         if "" in found:
-            found = frozenset[str]().union(*known.values())
-        return [test for test in self.passed if test in found]
+            found = frozenset[str]().union(*known.values()) - {""} or frozenset(self.breadth)
+        return sorted(found & self.breadth.keys(), key=lambda test: (self.breadth[test], test))[:MOST]
 
 
 class OwnTests:
@@ -64,18 +70,25 @@ class OwnTests:
             name: {line: frozenset(tests) for line, tests in data.contexts_by_lineno(file).items()}
             for file, name in self._snapshot.files.items()
         }
-        return Reach(tuple(heard.passed), lines, frozenset(filter(_is_foreign, sys.modules)))
+        breadth = Counter(test for module in lines.values() for tests in module.values() for test in tests)
+        passed = {test: breadth[test] for test in heard.passed}
+        return Reach(passed, lines, frozenset(filter(_is_foreign, sys.modules)))
 
     def failed(self, module: str, source: str, tests: Sequence[str], alive: Alive) -> str:
-        """The first of these tests to fail with that source; empty where they all pass. What keeps them from being
-        collected at all is told as `collection`."""
-        if not tests:
-            return ""
+        """The first of these tests to fail with that source, twice, since some wait for a busy machine in vain; empty
+        where none does. What keeps them from being collected at all is told as `collection`."""
         self._snapshot.change(module, source)
         self._snapshot.install()
-        heard = _Heard(alive)
-        status = _run(tests, heard, "-x")
-        return heard.failed or ("" if status == pytest.ExitCode.OK else "collection")
+        left = list(tests)
+        while left:
+            heard = _Heard(alive)
+            status = _run(left, heard, "-x")
+            if not heard.failed:
+                return "" if status == pytest.ExitCode.OK else "collection"
+            if _run([heard.failed], _Heard(alive)) != pytest.ExitCode.OK:
+                return heard.failed
+            left = left[left.index(heard.failed) + 1 :]
+        return ""
 
 
 def _run(tests: Iterable[str], heard: _Heard, *more: str) -> int:

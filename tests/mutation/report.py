@@ -14,7 +14,10 @@ from .mutant import Mutant
 from .survivors import Review, Survivor
 
 _COLUMNS = ("all", "run", *map(str, Fate), "in full", "open")
-_LEGEND = "in full: killed, and by a full certification only; open: it lives, and is not reviewed"
+_LEGEND = (
+    "in full: killed, and by a full certification only; tested: the likeliest scenarios let it live, a test of the "
+    "adapter does not; open: it lives, and is not reviewed"
+)
 
 
 class Row(msgspec.Struct, frozen=True, omit_defaults=True):

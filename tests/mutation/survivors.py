@@ -14,15 +14,15 @@ import msgspec
 
 from .mutant import Mutant
 
-Why: TypeAlias = Literal["equivalent", "out-of-sight", "unit-tested"]
+Why: TypeAlias = Literal["equivalent", "out-of-sight"]
 
 
 class Survivor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A reviewed survivor.
 
-    `why` says what it is: `equivalent` (no caller can tell it from the original), `out-of-sight` (somebody could, but
-    not a certification, which drives a session over HTTP), `unit-tested` (a test of the adapter catches it, named in
-    `by`). `reason` says how one knows. `function` stands for what is nested in it as well.
+    `why` says what it is: `equivalent` (no caller can tell it from the original), or `out-of-sight` (somebody could,
+    but neither a certification, which drives a session over HTTP, nor a test of the adapter). `reason` says how one
+    knows. `function` stands for what is nested in it as well.
     """
 
     file: str
@@ -31,13 +31,10 @@ class Survivor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     function: str | None = None
     line: str | None = None
     change: str | None = None
-    by: str | None = None
 
     def __post_init__(self) -> None:
         if not self.reason.strip():
             raise ValueError(f"{self}: a survivor that is not explained is not reviewed")
-        if (self.by is None) == (self.why == "unit-tested"):
-            raise ValueError(f"{self}: `by` names a test, where the survivor is `unit-tested` and only there")
 
     def fits(self, mutant: Mutant) -> bool:
         """Whether the entry speaks of this mutant."""

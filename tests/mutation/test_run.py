@@ -15,7 +15,7 @@ from mutation.run import MutationRun
 
 FOLDER = Path(next(iter(turnproof_adapters.__path__)))
 FILE = "anthropic/convert.py"
-TEST = "tests/adapters/anthropic/test_requests.py::test_a_user_part_becomes_its_block"
+TEST = "tests/adapters/anthropic/test_blocks.py::test_a_user_part_becomes_its_block"
 SOURCE = (FOLDER / FILE).read_text("utf-8")
 
 

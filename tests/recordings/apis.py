@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from turnproof.dialects import anthropic_messages, gemini
-from turnproof.dialects.base import Dialect, Refusal, WireAnswer
+from turnproof.dialects import anthropic_messages, gemini, ollama, openai_chat
+from turnproof.dialects.base import Dialect, ModelFacts, Refusal, WireAnswer, World
+from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 
 from .material import Exchange, Recording, recordings
 
@@ -19,7 +20,9 @@ class Api:
 
     `kept_out` are headers that recorders filter out of every request, put back by host; `from_outside` says that an
     error came from the world outside; `missing_ground` why a recording cannot tell whether a decision is right (empty
-    where it can).
+    where it can). `takes` says which exchanges are with this API, where several share the recordings' name for it.
+    `granted` gives the models that only the recorded customer has, `outside_kinds` the errors from the world outside
+    that have a kind of their own.
     """
 
     name: str
@@ -27,10 +30,16 @@ class Api:
     kept_out: Callable[[str], Mapping[str, str]]
     from_outside: Callable[[WireAnswer], bool]
     missing_ground: Callable[[Exchange, Refusal | None, WireAnswer], str]
+    takes: Callable[[Exchange], bool] = lambda exchange: True
+    granted: Callable[[Dialect, Recording], Mapping[str, ModelFacts]] = lambda dialect, recording: {}
+    outside_kinds: frozenset[str] = frozenset()
 
     def recordings(self, folder: Path) -> Iterator[Recording]:
         """All that was recorded of this API, the mixed recordings included, in a fixed order."""
-        return recordings(folder, self.name, self.kept_out)
+        for recording in recordings(folder, self.name, self.kept_out):
+            exchanges = tuple(filter(self.takes, recording.exchanges))
+            if exchanges:
+                yield Recording(recording.name, exchanges)
 
 
 _ISSUED_BEFORE = "accepted with a signature that was issued before the recording began"
@@ -90,4 +99,76 @@ GEMINI = Api(
     missing_ground=_gemini_lacks,
 )
 
-ALL = (ANTHROPIC, GEMINI)
+# -- OpenAI's chat completions, and those who speak it
+
+_BEFORE_WITHDRAWN = "accepted before the service withdrew the model"
+_ONLY_THE_CLOUD = "the cloud refuses what a local server cuts: the address of the request does not tell them apart"
+
+
+def _bearer(host: str) -> Mapping[str, str]:
+    return {"authorization": "Bearer recorded"}
+
+
+def _chat_from_outside(answer: WireAnswer) -> bool:
+    """Keys, quota and load have a status of their own; a dead URL and a stored file have that of a bad request."""
+    message, dead_url, file = answer.error_message or "", "Error while downloading", "Invalid file data"
+    return answer.status in (401, 429) or answer.status >= 500 or message.startswith((dead_url, file))
+
+
+def _chat_lacks(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> str:
+    withdrawn = openai_chat.rules.WITHDRAWN_MODEL
+    return _BEFORE_WITHDRAWN if answer.error_kind is None and ours is not None and ours.rule is withdrawn else ""
+
+
+def _deployments(dialect: Dialect, recording: Recording) -> Mapping[str, ModelFacts]:
+    """What the customer had deployed on Azure, under names of his own: whatever answered."""
+    world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    calls = [dialect.parse(each.request, world) for each in recording.exchanges if each.status == 200]
+    on_azure = [call for call in calls if isinstance(call, ChatCall) and call.surface is Surface.AZURE]
+    return {str(call.model): dialect.models["gpt-4o"] for call in on_azure}
+
+
+OPENAI_CHAT = Api(
+    name="openai-chat",
+    dialect=openai_chat.DIALECT,
+    kept_out=_bearer,
+    from_outside=_chat_from_outside,
+    missing_ground=_chat_lacks,
+    granted=_deployments,
+    outside_kinds=frozenset({"invalid_image_url", "invalid_value"}),
+)
+
+ZAI_CHAT = Api(
+    name="zai",
+    dialect=openai_chat.SURFACES["zai"],
+    kept_out=_bearer,
+    from_outside=_chat_from_outside,
+    missing_ground=lambda exchange, ours, answer: "",
+)
+
+
+def _ollama_lacks(exchange: Exchange, ours: Refusal | None, answer: WireAnswer) -> str:
+    return _ONLY_THE_CLOUD if "prompt too long" in (answer.error_message or "") else ""
+
+
+OLLAMA_CHAT = Api(
+    name="ollama",
+    dialect=openai_chat.SURFACES["ollama"],
+    kept_out=_bearer,
+    from_outside=_chat_from_outside,
+    missing_ground=_ollama_lacks,
+    takes=lambda exchange: exchange.request.path.startswith("/v1/"),
+)
+
+# -- Ollama's own API
+
+OLLAMA_NATIVE = Api(
+    name="ollama",
+    dialect=ollama.SURFACES["native"],
+    kept_out=lambda host: {},
+    from_outside=lambda answer: answer.status >= 500,
+    missing_ground=lambda exchange, ours, answer: "",
+    takes=lambda exchange: exchange.request.path.startswith("/api/"),
+)
+
+ALL = (ANTHROPIC, GEMINI, OPENAI_CHAT, ZAI_CHAT, OLLAMA_CHAT, OLLAMA_NATIVE)

@@ -88,4 +88,15 @@ def _exchange(where: str, recorded: Mapping[str, Any], kept_out: KeptOut) -> Exc
 def _body(response: Mapping[str, Any]) -> bytes:
     if "raw" in response:
         return str(response["raw"]).encode()
+    if "sse" in response:
+        return b"".join(map(_event, response["sse"]))
+    if "ndjson" in response:
+        return b"".join(msgspec.json.encode(line) + b"\n" for line in response["ndjson"])
     return json.dumps(response["json"], ensure_ascii=False).encode()
+
+
+def _event(event: Mapping[str, Any]) -> bytes:
+    """An event without a name whose JSON is compact: one that was spaced in another way is kept as raw text."""
+    data = event["data"]
+    text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return f"data: {text}\n\n".encode()

@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Generic
 
+from msgspec.structs import replace
+
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import FunctionCall, Text, ToolResult
 
@@ -75,9 +77,7 @@ class Arrangement(Generic[V]):
 
         Raises InvalidRequestError where there is none: the API answers no conversation in which nothing is said.
         """
-        if self._said and not self._answers_anything() and not self._calls():
-            self._trim_prefill()
-        self._close()
+        self._close(last=not self._answers_anything())
         if not self._closed:
             raise InvalidRequestError("there is nothing to send: no message of the conversation says anything")
         return self._closed
@@ -101,16 +101,17 @@ class Arrangement(Generic[V]):
             return True
         return bool(self._instructions) or (bool(self._answers) and bool(self._calls()))
 
-    def _close(self) -> None:
-        """Write the open assistant run, then what followed it."""
-        calls = self._calls()
-        ids = _unique_ids(calls)
+    def _close(self, *, last: bool = False) -> None:
+        """Write the open assistant run, then what followed it. `last` says that nothing follows."""
+        calls = _told_apart(self._calls())
         words = [unit for unit in self._said if unit.kind is not Kind.CALL]
         while words and words[-1].kind is Kind.THINKING and not calls:
             words.pop()
         said = [unit.value for unit in words]
-        said += [self._call(unit, sent) for unit, sent in zip(calls, ids, strict=True)]
-        answers = self._results(calls, ids)
+        if last and words and not calls:
+            said[-1] = self._without_blanks_at_its_end(words[-1])
+        said += [self._under(sent, unit) for sent, unit in calls]
+        answers = self._results(calls)
         answers += [unit.value for unit in self._answers if unit.kind is not Kind.RESULT]
         instructions = [unit.value for unit in self._instructions]
         if not answers:
@@ -122,50 +123,45 @@ class Arrangement(Generic[V]):
         self._answers.clear()
         self._instructions.clear()
 
-    def _results(self, calls: list[Unit[V]], ids: list[str]) -> list[V]:
+    def _results(self, calls: list[tuple[str, Unit[V]]]) -> list[V]:
         found: dict[str, deque[Unit[V]]] = {}
         for unit in self._answers:
             if unit.kind is Kind.RESULT:
                 found.setdefault(unit.id, deque()).append(unit)
         values = []
-        for call, sent in zip(calls, ids, strict=True):
+        for sent, call in calls:
             waiting = found.get(call.id)
             if waiting:
-                values.append(self._result(waiting.popleft(), sent))
+                values.append(self._under(sent, waiting.popleft()))
             else:
                 values.append(self._codec.block(convert.unanswered(sent)))
         return values
 
-    def _call(self, unit: Unit[V], sent: str) -> V:
-        if sent == wire_id(unit.id) or not isinstance(unit.part, FunctionCall):
-            return unit.value
-        return self._codec.block(convert.call(unit.part, sent))
+    def _under(self, sent: str, unit: Unit[V]) -> V:
+        """A call or a result under the id that its call goes by: written again where that is not its own."""
+        if sent != wire_id(unit.id):
+            match unit.part:
+                case FunctionCall() as call:
+                    return self._codec.block(convert.call(call, sent))
+                case ToolResult() as result:
+                    return self._codec.block(convert.result(result, sent))
+        return unit.value
 
-    def _result(self, unit: Unit[V], sent: str) -> V:
-        if sent == wire_id(unit.id) or not isinstance(unit.part, ToolResult):
-            return unit.value
-        return self._codec.block(convert.result(unit.part, sent))
-
-    def _trim_prefill(self) -> None:
+    def _without_blanks_at_its_end(self, unit: Unit[V]) -> V:
         """An assistant message that ends the conversation may not end in blanks."""
-        last = self._said[-1]
-        if isinstance(last.part, Text) and last.part.text != last.part.text.rstrip():
-            trimmed = Text(last.part.text.rstrip(), provider_data=last.part.provider_data, cache=last.part.cache)
-            block = convert.text(trimmed)
-            if block is not None:
-                self._said[-1] = Unit(Kind.TEXT, self._codec.block(block), part=trimmed)
+        if not isinstance(unit.part, Text):
+            return unit.value
+        return self._codec.block(convert.cited(replace(unit.part, text=unit.part.text.rstrip())))
 
 
-def _unique_ids(calls: list[Unit[V]]) -> list[str]:
-    """Wire ids of the calls of one message; a repeated one is told apart by its place."""
-    ids: list[str] = []
-    taken: set[str] = set()
+def _told_apart(calls: list[Unit[V]]) -> list[tuple[str, Unit[V]]]:
+    """The calls of one message under their wire ids; a repeated one is told apart by its place."""
+    told: dict[str, Unit[V]] = {}
     places: dict[str, int] = {}
     for call in calls:
         own = sent = wire_id(call.id)
-        while sent in taken:
+        while sent in told:
             places[own] = places.get(own, 1) + 1
             sent = f"{own}_{places[own]}"
-        taken.add(sent)
-        ids.append(sent)
-    return ids
+        told[sent] = call
+    return list(told.items())

@@ -6,7 +6,7 @@ had arrived. Order is the model's own. A call is announced once, when its argume
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,6 @@ class _Open:
 
     shell: dict[str, Any]
     pieces: list[str] = field(default_factory=list)
-    signature: list[str] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     joiner: Joiner = field(default_factory=Joiner)
 
@@ -48,33 +47,23 @@ class _Open:
         """Whether it is shown as it grows, and makes sense without its end."""
         return self.kind in _GROWS_BY
 
-    def grow(self, piece: str, *, last: bool) -> str:
-        """Take a piece of text; what can be shown of it."""
-        shown = self.joiner.feed(piece) + (self.joiner.rest() if last else "")
-        self.pieces.append(shown)
-        return shown
-
     def block(self) -> dict[str, Any]:
-        """The block as a batch answer would have shown it. Raises ValueError for arguments that are no object."""
+        """The block as a batch answer would have shown it. Raises ValueError for arguments that are not JSON."""
         block = dict(self.shell)
         grown = "".join(self.pieces)
-        match block.get("type"):
-            case "text":
-                block["text"] = grown
-                if self.citations:
-                    begun = block.get("citations")
-                    block["citations"] = [*(begun if isinstance(begun, list) else ()), *self.citations]
-            case "thinking":
-                block["thinking"] = grown
-                block["signature"] = "".join(self.signature) or block.get("signature") or ""
-            case _ if grown:
-                block["input"] = _arguments(grown)
+        if self.is_words:
+            block[self.kind] = grown
+        elif grown:
+            block["input"] = _arguments(grown)
+        if self.citations:
+            begun = block.get("citations")
+            block["citations"] = [*(begun if isinstance(begun, list) else ()), *self.citations]
         return block
 
 
-def _arguments(grown: str) -> dict[str, Any]:
+def _arguments(grown: str) -> Any:
     try:
-        return msgspec.json.decode(grown, type=dict[str, Any])
+        return msgspec.json.decode(grown)
     except RecursionError:
         raise ValueError("nested too deeply to be read") from None
 
@@ -94,9 +83,7 @@ class Assembler:
         self._stop_reason: str | None = None
         self._usage: Usage = NOTHING
         self._shown = TokenUsage()
-        self._open: dict[int, _Open] = {}
-        self._begun: dict[int, None] = {}
-        self._done: dict[int, Part] = {}
+        self._blocks: dict[int, _Open | Part | None] = {}
         self._malformed: list[str] = []
 
     def feed(self, event: Event) -> None:
@@ -126,28 +113,27 @@ class Assembler:
                 self.failure = self._failed(event.error or Failure())
 
     def _start(self, index: int, shell: dict[str, Any]) -> None:
-        if index in self._begun:
+        if index in self._blocks:
             self.failure = TransportError(f"the service sent two blocks {index!r:.40} in one answer")
             return
-        block = self._open[index] = _Open(shell)
-        self._begun[index] = None
+        block = self._blocks[index] = _Open(shell)
         if block.is_words:
             words = shell.get(block.kind) or ""
             if isinstance(words, str):
-                self._grow(block, words)
+                self._show(block, block.joiner.feed(words))
             else:
                 self.failure = TransportError(f"the service sent a {block.kind} block of {type(words).__name__}")
 
     def response(self) -> ProviderResponse:
         """The finished answer. Raises TransportError if a call that was not cut has malformed arguments, or no end."""
-        if self._malformed and self._stop_reason not in neutral.CLIPPING:
-            raise TransportError(f"the service sent malformed arguments for a call of {self._malformed[0]}")
-        unended = [index for index, block in self._open.items() if not block.is_words]
-        if unended and self._stop_reason not in neutral.CLIPPING:
-            raise TransportError(f"the service did not end block {unended[0]!r:.40} of its answer")
-        # A block that no stop event ended was cut off: text and thinking lose nothing by that, a call does.
+        if self._stop_reason not in neutral.CLIPPING:
+            if self._malformed:
+                raise TransportError(f"the service sent malformed arguments for a call of {self._malformed[0]}")
+            for index, block in self._blocks.items():
+                if isinstance(block, _Open) and not block.is_words:
+                    raise TransportError(f"the service did not end block {index!r:.40} of its answer")
         return ProviderResponse(
-            parts=self._parts(lambda part: isinstance(part, Text | Thought)),
+            parts=tuple(self._parts()),
             usage=tokens(self._usage),
             finish_reason=neutral.finish_reason(self._stop_reason),
             raw_finish=self._stop_reason,
@@ -157,55 +143,59 @@ class Assembler:
     def cancelled(self) -> ProviderResponse:
         """What had arrived: text, and thinking whose signature had come. Never a call."""
         return ProviderResponse(
-            parts=tuple(part for part in self._parts(stands_alone) if stands_alone(part)),
+            parts=tuple(filter(stands_alone, self._parts())),
             usage=tokens(self._usage),
             finish_reason=FinishReason.CANCELLED,
             model=self._model or None,
         )
 
     def _delta(self, index: int, delta: Delta) -> None:
-        block = self._open.get(index)
-        if delta.type in _GROWING and (block is None or _GROWS_BY.get(block.kind, "input_json_delta") != delta.type):
-            # To leave it out would lose a piece of the answer without a word.
-            what = f"a {block.kind!r:.80} block" if block else "no block"
-            self.failure = TransportError(f"the service sent a {delta.type} for {what}, at index {index!r:.40}")
+        block = self._blocks.get(index)
+        if not isinstance(block, _Open):
+            if delta.type in _GROWING:
+                self._misplaced(index, delta, "no block")
             return
-        if block is None:
+        if delta.type in _GROWING and delta.type != _GROWS_BY.get(block.kind, "input_json_delta"):
+            self._misplaced(index, delta, f"a {block.kind!r:.80} block")
             return
         match delta.type:
             case "text_delta":
-                self._grow(block, delta.text or "")
+                self._show(block, block.joiner.feed(delta.text or ""))
             case "input_json_delta":
                 block.pieces.append(delta.partial_json or "")
             case "thinking_delta":
-                self._grow(block, delta.thinking or "")
+                self._show(block, block.joiner.feed(delta.thinking or ""))
             case "signature_delta":
-                block.signature.append(delta.signature or "")
+                if delta.signature:
+                    block.shell = {**block.shell, "signature": delta.signature}
             case "citations_delta":
                 if delta.citation is not None:
                     block.citations.append(delta.citation)
             case "compaction_delta":
                 block.shell = {**block.shell, "content": delta.content}
 
-    def _grow(self, block: _Open, piece: str, *, last: bool = False) -> None:
-        shown = block.grow(piece, last=last)
+    def _misplaced(self, index: int, delta: Delta, where: str) -> None:
+        """To leave out what grows no block of its kind would lose a piece of the answer without a word."""
+        self.failure = TransportError(f"the service sent a {delta.type} for {where}, at index {index!r:.40}")
+
+    def _show(self, block: _Open, words: str) -> None:
+        block.pieces.append(words)
         listener = self._listeners.on_chunk if block.kind == "text" else self._listeners.on_thinking
-        if shown and listener is not None:
-            listener(shown)
+        if words and listener is not None:
+            listener(words)
 
     def _stop(self, index: int) -> None:
-        block = self._open.pop(index, None)
-        if block is None:
+        block = self._blocks.get(index)
+        if not isinstance(block, _Open):
             return
         if block.is_words:
-            self._grow(block, "", last=True)
+            self._show(block, block.joiner.rest())
         try:
-            part = neutral.part(block.block(), self._model, self._restore)
+            part = self._blocks[index] = self._part(block)
         except ValueError:
+            self._blocks[index] = None
             self._malformed.append(f"{block.shell.get('name')!r:.80}")
             return
-        if part is not None:
-            self._done[index] = part
         if isinstance(part, FunctionCall) and self._listeners.on_function_call is not None:
             self._listeners.on_function_call(part)
 
@@ -217,22 +207,22 @@ class Assembler:
         if self._listeners.on_usage_update is not None:
             self._listeners.on_usage_update(self._shown)
 
-    def _parts(self, wanted_if_open: Callable[[Part], bool]) -> tuple[Part, ...]:
-        parts: list[Part] = []
-        for index in self._begun:
-            part = self._done.get(index)
-            if part is None and index in self._open:
-                part = self._unfinished(self._open[index], wanted_if_open)
-            if part is not None:
-                parts.append(part)
-        return tuple(parts)
+    def _part(self, block: _Open) -> Part | None:
+        return neutral.part(block.block(), self._model, self._restore)
 
-    def _unfinished(self, block: _Open, wanted: Callable[[Part], bool]) -> Part | None:
-        try:
-            part = neutral.part(block.block(), self._model, self._restore)
-        except ValueError:
-            return None
-        return part if part is not None and wanted(part) else None
+    def _parts(self) -> Iterator[Part]:
+        """What there is, in model order. A block that no stop event ended was cut off: text and thinking lose nothing
+        by that, a call does."""
+        for block in self._blocks.values():
+            if isinstance(block, _Open):
+                try:
+                    part = self._part(block)
+                except ValueError:
+                    continue
+                if isinstance(part, Text | Thought):
+                    yield part
+            elif block is not None:
+                yield block
 
 
 def stands_alone(part: Part) -> bool:

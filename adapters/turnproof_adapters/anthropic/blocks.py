@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Generic, Protocol, TypeVar
 
-from turnproof.errors import InvalidRequestError
 from turnproof.messages import (
     CodeExecutionResult,
     ExecutableCode,
@@ -20,6 +19,7 @@ from turnproof.messages import (
     InlineData,
     Message,
     Opaque,
+    Part,
     Text,
     Thought,
     ToolResult,
@@ -52,12 +52,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Unit(Generic[V]):
-    """One finished block. `part` is set where the block may have to be written again under another id or text."""
+    """One finished block, and the part that it is written from again where another id or text is needed. `id` is that
+    of the call, for a call and a result."""
 
     kind: Kind
     value: V
+    part: Part
     id: str = ""
-    part: Text | FunctionCall | ToolResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +73,7 @@ class Row(Generic[V]):
 def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
     """The blocks of a message. Raises InvalidRequestError for content that the API has no block for."""
     refuse_unsendable(message)
-    try:
-        units = tuple(_units(message, codec, model))
-    except UnicodeEncodeError as error:
-        raise InvalidRequestError(f"message {message.message_id!r} is not valid Unicode: {error.reason}") from None
+    units = tuple(_units(message, codec, model))
     return Row(message.role, units, any(part.cache is not None for part in message.parts))
 
 
@@ -88,9 +86,9 @@ def _units(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
             case Thought():
                 kind, block = Kind.THINKING, convert.thought(part, model)
             case FunctionCall(id=own):
-                yield Unit(Kind.CALL, codec.block(convert.call(part, wire_id(own))), own, part)
+                yield Unit(Kind.CALL, codec.block(convert.call(part, wire_id(own))), part, own)
             case ToolResult(call_id=own):
-                yield Unit(Kind.RESULT, codec.block(convert.result(part, wire_id(own))), own, part)
+                yield Unit(Kind.RESULT, codec.block(convert.result(part, wire_id(own))), part, own)
             case InlineData() | FileRef():
                 if message.role == "model":
                     raise refusal(message, place, f"a {part.mime_type!r}, which the API takes from the user only")
@@ -100,4 +98,4 @@ def _units(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
             case ExecutableCode() | CodeExecutionResult():
                 block = convert.code(part)
         if block is not None:
-            yield Unit(kind, codec.block(block), part=part if isinstance(part, Text) else None)
+            yield Unit(kind, codec.block(block), part)

@@ -37,8 +37,11 @@ Block: TypeAlias = dict[str, Any]
 
 def text(part: Text) -> Block | None:
     """A text block; None for blank text, which the API refuses. Citations of our own answers go back with it."""
-    if not part.text.strip():
-        return None
+    return cited(part) if part.text.strip() else None
+
+
+def cited(part: Text) -> Block:
+    """The text block of a part that is not blank."""
     block = text_block(part.text)
     if part.provider_data is not None and part.provider_data.dialect == DIALECT:
         citations = part.provider_data.data.get("citations")

@@ -8,6 +8,7 @@ the public reference: a refusal that merely mentions tokens or a maximum is not 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import anthropic
 import httpx2
@@ -35,20 +36,17 @@ _NO_ROOM = re.compile(
 )
 _FILTERED = re.compile(r"output blocked by content filtering policy\.?", re.IGNORECASE)
 
-_STATUS_OF_KIND = {
+_STATUS_OF_KIND: Mapping[str | None, int] = {
     "invalid_request_error": 400,
     "authentication_error": 401,
     "billing_error": 402,
     "permission_error": 403,
     "not_found_error": 404,
-    "conflict_error": 409,
     "request_too_large": 413,
     "rate_limit_error": 429,
-    "api_error": 500,
-    "timeout_error": 504,
-    "overloaded_error": 529,
 }
-"""Which status an error type goes with: an error inside a stream comes under status 200."""
+"""Which status an error type goes with: an error inside a stream comes under status 200. All other types are the
+service's own trouble, like everything under a 5xx."""
 
 
 def from_exception(error: Exception, secret: str) -> ProviderError:
@@ -65,14 +63,14 @@ def from_exception(error: Exception, secret: str) -> ProviderError:
 
 
 def from_stream(failure: Failure, secret: str) -> ProviderError:
-    """The typed error for an error event. The stream's own status, 200, says nothing and is not repeated."""
-    return _typed(_STATUS_OF_KIND.get(failure.type or "", 500), failure, None, secret, shown_status=200)
+    """The typed error for an error event. It shows the status that its stream came under."""
+    return _typed(_STATUS_OF_KIND.get(failure.type, 500), failure, None, secret, shown_status=200)
 
 
 def _from_status(error: anthropic.APIStatusError, secret: str) -> ProviderError:
     failure = _failure(error)
     status = error.status_code
-    if status < 400:
+    if status == 200:
         # The SDK reports an error event of a stream under the stream's own status.
         return from_stream(failure, secret)
     typed = _typed(status, failure, retry_after(error.response.headers), secret, shown_status=status)
@@ -88,13 +86,15 @@ def _failure(error: anthropic.APIStatusError) -> Failure:
     except ValueError:
         body = ErrorBody()
     # A proxy's page of HTML is no message: the status has to do.
-    return body.error or Failure(message=f"HTTP status {error.status_code}")
+    return body.error or Failure()
 
 
 def _typed(status: int, failure: Failure, wait: float | None, secret: str, *, shown_status: int) -> ProviderError:
     kind = scrubbed(failure.type, secret) if failure.type else None
-    text = scrubbed(failure.message or kind or f"HTTP status {status}", secret)
+    text = scrubbed(failure.message or kind or f"HTTP status {shown_status}", secret)
     match status:
+        case _ if status < 400:
+            return TransportError(f"no answer under this status: {text}", status=shown_status, kind=kind)
         case 401 | 403:
             return AuthenticationError(text, status=shown_status, kind=kind)
         case 413:

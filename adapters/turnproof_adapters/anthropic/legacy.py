@@ -103,4 +103,4 @@ def _fields(answer: object) -> dict[str, object]:
     """An answer of the SDK's as plain data, as it came. Raises ValueError for what is no object at all."""
     if not isinstance(answer, anthropic.BaseModel):
         raise ValueError(f"the service sent {type(answer).__name__} where an object belongs")
-    return answer.to_dict(mode="python", warnings=False)
+    return answer.to_dict(warnings=False)

@@ -45,8 +45,9 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
     def __init__(self) -> None:
         super().__init__()
         self._client: anthropic.Anthropic | None = None
-        self._caller = Caller("")
-        self._timeouts = timeouts(DEFAULT_TIMEOUT)
+        # Both come with the client, and nobody asks for them before.
+        self._caller: Caller
+        self._timeouts: httpx2.Timeout
         self._thinking: dict[str, Any] | None = None
         self._max_tokens: int | None = None
 
@@ -110,11 +111,11 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
 
     def get_context_limit(self) -> int:
         """The model's window in tokens."""
-        return facts_of(self._model or "").context_tokens
+        return facts_of(self._model).context_tokens
 
     def supports_structured_output(self) -> bool:
         """Whether the chosen model takes a response schema."""
-        return facts_of(self._model or "").structured
+        return facts_of(self._model).structured
 
     def supports_streaming(self) -> bool:
         """Every model streams."""
@@ -126,7 +127,7 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
 
     def supports_thinking(self) -> bool:
         """Whether the chosen model has extended thinking."""
-        return facts_of(self._model or "").thinks
+        return facts_of(self._model).thinks
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Switch thinking on (`{"budget_tokens": n}`, `{"type": "adaptive"}`) or off (None) for later calls."""

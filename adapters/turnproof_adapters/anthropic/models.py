@@ -62,9 +62,12 @@ class Model:
 _CURRENT = (99, 0)
 
 
-def model(name: str) -> Model:
-    """The model of that name, on any platform's spelling that keeps Anthropic's own name inside."""
-    found = _NEW_STYLE.search(name) or _OLD_STYLE.search(name)
+def model(name: str | None) -> Model:
+    """The model of that name, on any platform's spelling that keeps Anthropic's own name inside.
+
+    None, where none is chosen yet, counts as an unknown name.
+    """
+    found = (_NEW_STYLE.search(name) or _OLD_STYLE.search(name)) if name else None
     if found is None:
         return Model("", _CURRENT)
     return Model(found["line"], (int(found["major"]), int(found["minor"] or 0)))

@@ -19,7 +19,7 @@ from turnproof.messages import (
 from .._characters import whole_characters
 from .models import DIALECT
 
-FINISH = {
+FINISH: dict[str | None, FinishReason] = {
     "end_turn": FinishReason.STOP,
     "stop_sequence": FinishReason.STOP,
     "tool_use": FinishReason.TOOL_USE,
@@ -39,7 +39,7 @@ CLIPPING = frozenset({"max_tokens", "model_context_window_exceeded", "stop_seque
 
 def finish_reason(stop_reason: str | None) -> FinishReason:
     """The neutral reason for the API's word."""
-    return FINISH.get(stop_reason or "", FinishReason.UNKNOWN)
+    return FINISH.get(stop_reason, FinishReason.UNKNOWN)
 
 
 def part(block: dict[str, Any], model: str, restore: Restore) -> Part | None:
@@ -50,8 +50,8 @@ def part(block: dict[str, Any], model: str, restore: Restore) -> Part | None:
     """
     try:
         return _part(block, model, restore)
-    except PayloadError as error:
-        raise ValueError(str(error)) from None
+    except PayloadError:
+        raise ValueError("a block holds what JSON cannot carry") from None
 
 
 def _part(block: dict[str, Any], model: str, restore: Restore) -> Part | None:
@@ -84,7 +84,7 @@ def _call(block: dict[str, Any], model: str, restore: Restore) -> FunctionCall:
             issued = _issued(model, {"caller": caller}) if indirect else None
             own = whole_characters(restore(name))
             return FunctionCall(whole_characters(call_id), own, args or {}, provider_data=issued)
-    raise ValueError(f"not a tool call: {block.get('name')!r:.80}")
+    raise ValueError("not a tool call")
 
 
 def without_clipped_call(parts: tuple[Part, ...], stop_reason: str | None) -> tuple[Part, ...]:

@@ -64,7 +64,7 @@ class Settings:
     def _room(self, thinking: Mapping[str, Any] | None) -> int:
         """`max_tokens`, which covers thinking and answer: always more than the thinking budget."""
         room = self.max_tokens if self.max_tokens is not None else facts_of(self.model).max_tokens
-        budget = thinking.get("budget_tokens", 0) if thinking is not None else 0
+        budget = (thinking or {}).get("budget_tokens", 0)
         return room if room > budget else room + budget
 
 

@@ -17,10 +17,10 @@ def payloads(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for line in _lines(chunks):
         if not line:
             if data:
-                yield data[0] if len(data) == 1 else b"\n".join(data)
+                yield b"\n".join(data)
                 data = []
         elif line.startswith(b"data:"):
-            data.append(line[6:] if line.startswith(b"data: ") else line[5:])
+            data.append(line[5:].removeprefix(b" "))
         # Anything else is an event name, an id, a retry time, a comment, or a field to be ignored.
 
 
@@ -48,7 +48,7 @@ def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:
     waiting = iter(chunks)
     for chunk in waiting:
         head += chunk
-        if len(head) >= len(_BOM) or not _BOM.startswith(head):
+        if not _BOM.startswith(head):
             yield head.removeprefix(_BOM)
             break
     yield from waiting

@@ -100,13 +100,13 @@ class AnthropicStateless(AnthropicProvider):
         sent[-1] += after
         return b",".join(sent)
 
-    def _post(self, client: anthropic.Anthropic, body: bytes, *, stream: bool) -> httpx2.Response:
+    def _post(self, client: anthropic.Anthropic, body: bytes, *, stream: bool = False) -> httpx2.Response:
         return client.post(
             PATH, content=body, cast_to=httpx2.Response, options={"timeout": self._timeouts}, stream=stream
         )
 
     def _ask(self, client: anthropic.Anthropic, body: bytes) -> Answer:
-        return decode_answer(self._post(client, body, stream=False).content)
+        return decode_answer(self._post(client, body).content)
 
     def _open(self, client: anthropic.Anthropic, body: bytes) -> Source[Event]:
         response = self._post(client, body, stream=True)

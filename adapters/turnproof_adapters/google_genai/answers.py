@@ -94,8 +94,8 @@ class Assembler:
                 self._raw_finish = candidate.finish_reason.value
                 self._finish_message = candidate.finish_message
                 self.complete = True
-        elif answer.prompt_feedback is not None and answer.prompt_feedback.block_reason is not None:
-            self.failure = _blocked(answer.prompt_feedback)
+        elif (feedback := answer.prompt_feedback) is not None and feedback.block_reason is not None:
+            self.failure = _blocked(feedback.block_reason.value, feedback.block_reason_message)
         if answer.usage_metadata is not None:
             self._count(answer.usage_metadata)
 
@@ -225,9 +225,8 @@ def stands_alone(part: Part) -> bool:
     return isinstance(part, Text) or (isinstance(part, Thought) and part.provider_data is not None)
 
 
-def _blocked(feedback: types.GenerateContentResponsePromptFeedback) -> ContentFilterError:
-    reason = feedback.block_reason.value if feedback.block_reason is not None else None
-    detail = f": {feedback.block_reason_message}" if feedback.block_reason_message else ""
+def _blocked(reason: str, message: str | None) -> ContentFilterError:
+    detail = f": {message}" if message else ""
     return ContentFilterError(f"the service refused the prompt ({reason}){detail}", kind=reason)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from typing import TypeAlias
 
 from google import genai
 from google.genai import types
@@ -14,7 +15,7 @@ from .._calling import Source
 from .request import BARE_CONFIG, Fields, sdk_config, sdk_contents
 from .splice import STUB, carrying
 
-Answer = types.GenerateContentResponse
+Answer: TypeAlias = types.GenerateContentResponse
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Request:
     model: str
     contents: list[types.Content]
     config: types.GenerateContentConfig
-    body: bytes | None = None
+    body: bytes | None
 
     @classmethod
     def spliced(cls, client: genai.Client, model: str, body: bytes) -> Request:
@@ -35,7 +36,7 @@ class Request:
     @classmethod
     def plain(cls, client: genai.Client, model: str, contents: Sequence[Fields], fields: Fields) -> Request:
         """The same in the SDK's types, for an SDK that does not splice."""
-        return cls(client, model, sdk_contents(contents), sdk_config(fields))
+        return cls(client, model, sdk_contents(contents), sdk_config(fields), None)
 
     def whole(self) -> Answer:
         """The answer in one piece."""

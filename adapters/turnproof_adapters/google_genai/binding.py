@@ -66,7 +66,7 @@ def cache_plugin(provider: CachingGoogleProvider) -> ManagedCachePlugin:
     """A plugin that has this provider's service keep system text and tools, if its model stores so little."""
     from turnproof.cache import ManagedCachePlugin
 
-    return ManagedCachePlugin(provider, minimum_tokens=facts_of(provider.model_name or "").cache_minimum_tokens)
+    return ManagedCachePlugin(provider, minimum_tokens=facts_of(provider.model_name).cache_minimum_tokens)
 
 
 def open_generate_content(endpoint: Endpoint, conversation: Conversation) -> GenerateContent:

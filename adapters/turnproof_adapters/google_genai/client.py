@@ -21,8 +21,6 @@ from .._cut import make_cuttable
 from .._http import DEFAULT_TIMEOUT, client_arguments, shared_tls
 from .splice import SplicingClient
 
-DEFAULT_BASE_URL = "https://generativelanguage.googleapis.com"
-
 # The SDK warns of each word that the API has learned since; an answer shows it in `raw_finish`.
 warnings.filterwarnings("ignore", r".+ is not a valid \w+", UserWarning, r"google\.genai\._common")
 
@@ -45,7 +43,7 @@ def open_client(
     """
     # The SDK adds the version itself; an address that already ends in one would have it twice.
     address = _VERSION.sub("", base_url) if base_url else None
-    arguments = client_arguments(address or DEFAULT_BASE_URL, silence=silence, tls=tls, transport=transport)
+    arguments = client_arguments(address, silence=silence, tls=tls, transport=transport)
     http = make_cuttable(SplicingClient(**arguments))
     context = tls or shared_tls()
     options = types.HttpOptions(

@@ -40,7 +40,7 @@ _STAND_IN = b64decode(NO_SIGNATURE_NEEDED)
 class _UnnamedCall(types.FunctionCall):
     """A call that the service gave no id, with the one made up for it: a private attribute is never sent."""
 
-    _own_id: str = PrivateAttr(default="")
+    _own_id: str = PrivateAttr()
 
 
 def history_to_sdk(messages: Sequence[Message], model: str) -> list[types.Content]:
@@ -75,7 +75,10 @@ def history_from_sdk(
 
 
 def keep_ids(contents: Iterable[types.Content], calls: Sequence[FunctionCall]) -> None:
-    """Let calls that came without an id keep the one made up for them. `calls` are those in `contents`, in order."""
+    """Let calls that came without an id keep the one made up for them.
+
+    `calls` are those in `contents`, in order; of a cancelled answer, which loses its calls, there are none.
+    """
     holders = [part for content in contents for part in content.parts or () if part.function_call is not None]
     for holder, call in zip(holders, calls, strict=False):
         if is_made_up(call.id) and holder.function_call is not None:
@@ -90,22 +93,19 @@ class _Reader:
     def __init__(self, model: str, restore: Restore) -> None:
         self._model = model
         self._restore = restore
-        self._answers = 0
+        self._unnamed = 0
         self._waiting: list[str] = []
 
     def answer(self, run: Iterable[types.Content]) -> Iterator[Message]:
         """All that the model said in one go: one message."""
-        self._answers += 1
         self._waiting = []
         parts: list[Part] = []
         more: list[str] = []
-        calls = 0
         for content in run:
             pieces: list[Part] = []
             for wire in content.parts or ():
                 if wire.function_call is not None:
-                    pieces.append(self._call(wire, wire.function_call, calls))
-                    calls += 1
+                    pieces.append(self._call(wire, wire.function_call))
                 elif (part := self._other(wire)) is not None:
                     pieces.append(part)
             if parts and pieces and (text := _continuation(parts[-1], pieces[0])) is not None:
@@ -139,10 +139,11 @@ class _Reader:
                 words.append(part)
         return results, words
 
-    def _call(self, wire: types.Part, call: types.FunctionCall, place: int) -> FunctionCall:
+    def _call(self, wire: types.Part, call: types.FunctionCall) -> FunctionCall:
         own_id = call.id
         if not own_id:
-            own_id = call._own_id if isinstance(call, _UnnamedCall) else made_up_id(str(self._answers), place)
+            own_id = call._own_id if isinstance(call, _UnnamedCall) else made_up_id("", self._unnamed)
+            self._unnamed += 1
             self._waiting.append(own_id)
         data = None if wire.thought_signature == _STAND_IN else issued_data(wire, self._model)
         return FunctionCall(own_id, self._restore(call.name or ""), call.args or {}, provider_data=data)
@@ -205,8 +206,8 @@ def _is_model(message: Message) -> bool:
 
 
 def _without_unknown(message: Message) -> Message:
-    known = tuple(part for part in message.parts if not isinstance(part, Opaque) or _sdk_knows(part))
-    return message if len(known) == len(message.parts) else Message(message.role, known, message.message_id)
+    known = (part for part in message.parts if not isinstance(part, Opaque) or _sdk_knows(part))
+    return Message(message.role, tuple(known))
 
 
 def _sdk_knows(part: Opaque) -> bool:

@@ -87,7 +87,8 @@ def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> Provide
     if cache is not None and code in (403, 404) and _NO_CACHE.search(text):
         return CacheExpiredError(text, name=cache, status=code, kind=kind)
     match code:
-        case 400 if _reason(details) in ("API_KEY_INVALID", "API_KEY_EXPIRED"):
+        case 400 if any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
+            # Also of one that has expired.
             return AuthenticationError(text, status=400, kind=kind)
         case 400:
             return _refusal(text, kind)
@@ -144,15 +145,11 @@ def _wait(error: sdk.APIError, details: tuple[Mapping[str, Any], ...]) -> float 
 
 def _details(body: Any) -> Iterator[Mapping[str, Any]]:
     """The `google.rpc` details of an error body, as far as it has the form of one."""
-    failure = body.get("error", body) if isinstance(body, Mapping) else None
+    failure = body.get("error") if isinstance(body, Mapping) else None
     details = failure.get("details") if isinstance(failure, Mapping) else None
     for detail in details if isinstance(details, list) else ():
         if isinstance(detail, Mapping):
             yield detail
-
-
-def _reason(details: tuple[Mapping[str, Any], ...]) -> str | None:
-    return next((str(detail["reason"]) for detail in details if "reason" in detail), None)
 
 
 def _quotas(details: tuple[Mapping[str, Any], ...]) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from turnproof.messages import FinishReason
 
-FINISH = {
+FINISH: Mapping[str | None, FinishReason] = {
     "STOP": FinishReason.STOP,
     "MAX_TOKENS": FinishReason.MAX_TOKENS,
     "CONTINUATION": FinishReason.PAUSED,
@@ -27,7 +29,7 @@ FINISH = {
     "UNEXPECTED_TOOL_CALL": FinishReason.ERROR,
     "MISSING_THOUGHT_SIGNATURE": FinishReason.ERROR,
 }
-"""Finish reasons; any other is `unknown` and stays readable in `raw_finish`."""
+"""Finish reasons; any other, and none, is `unknown`. The API's word stays readable in `raw_finish`."""
 
 ERRORS = {
     "MALFORMED_FUNCTION_CALL": "the model wrote a call that cannot be read",
@@ -43,4 +45,4 @@ def finish_reason(raw: str | None, *, has_calls: bool) -> FinishReason:
     """The neutral reason for the API's word. It has none for calls: their presence decides."""
     if has_calls and raw in _CALLING:
         return FinishReason.TOOL_USE
-    return FINISH.get(raw or "", FinishReason.UNKNOWN)
+    return FINISH.get(raw, FinishReason.UNKNOWN)

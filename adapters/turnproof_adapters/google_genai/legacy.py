@@ -123,7 +123,7 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
         except BaseException:
             self._conversation = conversation.restart(before)
             raise
-        if not self._is_recorded(conversation, until, response):
+        if not self._is_recorded(conversation, len(until), response):
             answer = history_to_sdk([Message("model", response.parts)], conversation.model)
             conversation = conversation.restart([*until, *answer])
         self._conversation = conversation
@@ -182,14 +182,9 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
             raise InvalidRequestError(f"there is nothing to send in {what}")
         return contents
 
-    def _is_recorded(
-        self, conversation: _Conversation, until: Sequence[types.Content], response: ProviderResponse
-    ) -> bool:
-        """Whether the `Chat` holds the turn as it went: the contents `until` the answer, and the answer."""
-        held = conversation.contents
-        if len(held) < len(until):
-            return False
-        answer = held[len(until) :]
+    def _is_recorded(self, conversation: _Conversation, begin: int, response: ProviderResponse) -> bool:
+        """Whether the `Chat` holds the answer, and nothing else, from `begin` on. It never holds one without parts."""
+        answer = conversation.contents[begin:]
         keep_ids(answer, response.calls)
         read = history_from_sdk(answer, conversation.model, self._restore)
-        return [message.parts for message in read] == ([response.parts] if response.parts else [])
+        return [message.parts for message in read] == [response.parts]

@@ -120,11 +120,11 @@ class GoogleProvider(ProviderBase):
 
     def get_context_limit(self) -> int:
         """The model's window in tokens."""
-        return facts_of(self._model or "").context_tokens
+        return facts_of(self._model).context_tokens
 
     def supports_structured_output(self) -> bool:
         """Whether a response schema is honoured, also beside tools."""
-        return facts_of(self._model or "").answers_in_json_with_tools
+        return facts_of(self._model).answers_in_json_with_tools
 
     def supports_streaming(self) -> bool:
         """Every model streams."""
@@ -136,7 +136,7 @@ class GoogleProvider(ProviderBase):
 
     def supports_thinking(self) -> bool:
         """Whether the chosen model thinks before it answers."""
-        return facts_of(self._model or "").thinks
+        return facts_of(self._model).thinks
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Have later calls show thinking (`{"budget_tokens": n}`, `{"level": "low"}`) or hide it (None)."""

@@ -23,9 +23,6 @@ from . import convert
 from .lifecycle import GoogleProvider
 from .request import Fields
 
-PATIENCE_MS = 30_000
-"""How long a turn, or a shutdown, waits for such a request: nothing is lost by going on without it."""
-
 
 class CachingGoogleProvider(CachePluginHolder, GoogleProvider):
     """A provider that a `turnproof.cache.ManagedCachePlugin` can create caches through."""
@@ -48,12 +45,13 @@ class CachingGoogleProvider(CachePluginHolder, GoogleProvider):
         Raises InvalidRequestError for a prefix that is too small for the model, and Cancelled once the token is set.
         """
         client, model = self._opened(), self._settings().model
-        kept: Fields = {"ttl": f"{ttl_seconds}s", "httpOptions": {"timeout": PATIENCE_MS}}
+        kept: Fields = {"ttl": f"{ttl_seconds}s"}
         if (instruction := convert.system(system)) is not None:
             kept["systemInstruction"] = instruction
         if tools:
             kept["tools"] = convert.tools(tools)
         config = types.CreateCachedContentConfig.model_validate_json(encode(kept))
+        config.http_options = _patience()
         name = self._simple(lambda: client.caches.create(model=model, config=config), cancel_token).name
         if not name:
             raise TransportError("the service stored a prefix without giving it a name")
@@ -70,7 +68,7 @@ class CachingGoogleProvider(CachePluginHolder, GoogleProvider):
         client = self._opened()
         with self._created_lock:
             self._created.discard(name)
-        config = types.DeleteCachedContentConfig(http_options=types.HttpOptions(timeout=PATIENCE_MS))
+        config = types.DeleteCachedContentConfig(http_options=_patience())
         try:
             self._simple(lambda: client.caches.delete(name=name, config=config), cancel_token)
         except Cancelled:
@@ -85,3 +83,8 @@ class CachingGoogleProvider(CachePluginHolder, GoogleProvider):
                 with contextlib.suppress(ProviderError):
                     self.delete_cache(name)
         super().shutdown()
+
+
+def _patience() -> types.HttpOptions:
+    """A turn, or a shutdown, waits half a minute for such a request: nothing is lost by going on without it."""
+    return types.HttpOptions(timeout=30_000)

@@ -50,9 +50,12 @@ class Model:
         return self.version >= (3, 0)
 
 
-def model(name: str) -> Model:
-    """The model of that name, on any platform's spelling that keeps Google's own name inside."""
-    found = _NAME.search(name)
+def model(name: str | None) -> Model:
+    """The model of that name, on any platform's spelling that keeps Google's own name inside.
+
+    None, where none is chosen yet, counts as an unknown name.
+    """
+    found = _NAME.search(name) if name else None
     if found is None:
         return Model("", _CURRENT)
     return Model(found["line"], (int(found["major"]), int(found["minor"] or 0)))

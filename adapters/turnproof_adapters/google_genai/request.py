@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from google.genai import types
 
@@ -15,7 +15,7 @@ from turnproof.provider import SystemInstruction
 from .._memo import encode
 from . import convert
 
-Fields = dict[str, Any]
+Fields: TypeAlias = dict[str, Any]
 
 _SDK_ONLY = {"automaticFunctionCalling": {"disable": True}, "automaticContinuation": False}
 """The SDK calls no tool by itself and makes one request a call: both are the session's affair."""

@@ -63,16 +63,16 @@ class Row(Generic[V]):
     """What one message says: a finished content, if it says anything by itself, its calls, and its results."""
 
     model: bool
+    marked: bool
     content: V | None = None
     calls: list[Call] = field(default_factory=list)
     results: list[Result[V]] = field(default_factory=list)
-    marked: bool = False
 
 
 def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
     """The row of a message for a model. Raises InvalidRequestError for what cannot be sent."""
     refuse_unsendable(message)
-    made: Row[V] = Row(message.role == "model", marked=any(part.cache is not None for part in message.parts))
+    made: Row[V] = Row(message.role == "model", any(part.cache is not None for part in message.parts))
     parts: list[V] = []
     says_something = False
     for part in message.parts:

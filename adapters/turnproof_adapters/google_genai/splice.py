@@ -19,7 +19,7 @@ import httpx2
 from google import genai
 from google.genai import types
 
-STUB = types.Content(role="user", parts=[types.Part(text="-")])
+STUB = types.Content()
 """The contents of a call whose body is carried."""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlsplit
 
-from ..dialects.base import Call, HttpRequest, Service
+from ..dialects.base import Call, HttpRequest, Operation, Service
 from .format import RecordedRequest, RecordedResponse
 
 REQUEST_HEADERS = frozenset({"accept", "content-type"})
@@ -53,10 +53,14 @@ def unscrub_request(recorded: RecordedRequest) -> HttpRequest:
     return HttpRequest(recorded.method, parts.path, dict(parse_qsl(parts.query)), recorded.headers, recorded.body)
 
 
+UNRECORDED: frozenset[Operation] = frozenset({"authenticate", "other"})
+"""What never gets into a cassette: the exchange of credentials, and what is about an account and not about a model."""
+
+
 def why_not_written(request: HttpRequest, call: Call, headers: Mapping[str, str], body: bytes) -> str | None:
     """Why this exchange must stay out of a cassette (its bodies are on no allow-list), or None."""
-    if call.operation == "other":
-        return "no operation of the dialect"
+    if call.operation in UNRECORDED:
+        return "an exchange of credentials" if call.operation == "authenticate" else "no operation of the dialect"
     for side, given, data in (("request", request.headers, request.body), ("response", headers, body)):
         media_type = _media_type(given)
         if data and media_type not in MEDIA_TYPES:

@@ -18,7 +18,7 @@ metadata ("too many values to unpack"). vcrpy on its own reads the files as they
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
@@ -32,6 +32,7 @@ from ..dialects.base import Dialect, Refusal
 from ..messages import JSON
 from .format import RecordedRequest
 from .match import both_sides, canonical, digest_of, first_difference, read_recorded
+from .scrub import UNRECORDED
 
 NAME = "turnproof"
 """The name under which the matcher is registered, for a `match_on` of one's own."""
@@ -85,12 +86,12 @@ def matcher(r1: Request, r2: Request) -> bool:
 class Matcher:
     """A vcrpy matcher: two requests match when they have the same canonical form; else it says where they differ.
 
-    `dialects` are found by host name; a request to any other host is compared byte by byte. Whether a stream is
-    asked for counts too: an answer recorded in one form is no answer in the other. A request is parsed once, however
-    many others it is compared with.
+    `dialects` are found by host name, and where a host serves several, by who can read the request; a request to any
+    other host is compared byte by byte. Whether a stream is asked for counts too: an answer recorded in one form is no
+    answer in the other. A request is parsed once, however many others it is compared with.
     """
 
-    def __init__(self, dialects: Mapping[str, Dialect]) -> None:
+    def __init__(self, dialects: Mapping[str, Sequence[Dialect]]) -> None:
         self.__name__ = NAME  # vcrpy asks every matcher for it
         self._dialects = dialects
         self._digests: WeakKeyDictionary[Request, str] = WeakKeyDictionary()
@@ -126,12 +127,11 @@ class Matcher:
         return latest
 
     def _form(self, request: Request, body: bytes) -> JSON:
-        dialect = self._dialects.get(request.host or "")
-        if dialect is not None:
+        for wire in self._dialects.get(request.host or "", ()):
             headers = {name.lower(): str(value) for name, value in request.headers.items()}
-            call = read_recorded(dialect, RecordedRequest(request.method, request.uri, headers, body))
-            if not isinstance(call, Refusal) and call.operation != "other":
-                return {**canonical(dialect, call), "stream": call.stream}
+            call = read_recorded(wire, RecordedRequest(request.method, request.uri, headers, body))
+            if not isinstance(call, Refusal) and call.operation not in UNRECORDED:
+                return {**canonical(wire, call), "stream": call.stream}
         return {"uri": request.uri, "body": body.decode(errors="backslashreplace")}
 
     def _explanation(self, sent: str, recorded: str, r1: Request, r2: Request) -> str | None:
@@ -196,9 +196,11 @@ def _place(request: Request) -> tuple[str, str]:
     return request.method, urlsplit(request.uri).path
 
 
-def _by_host() -> dict[str, Dialect]:
-    known = map(dialect, dialect_names())
-    return {urlsplit(each.default_host).hostname or each.default_host: each for each in known}
+def _by_host() -> dict[str, list[Dialect]]:
+    found: dict[str, list[Dialect]] = {}
+    for each in map(dialect, dialect_names()):
+        found.setdefault(urlsplit(each.default_host).hostname or each.default_host, []).append(each)
+    return found
 
 
 @cache

@@ -160,4 +160,5 @@ def live_target(binding: Binding, dialect: Dialect) -> ProxyTarget:
     if not key:
         raise UsageError(f"the live backend of {binding.name!r} needs a key: set {' or '.join(names)}")
     base_url = os.environ.get(dialect.service.base_url_variable) or dialect.default_host
+    base_url = base_url.rstrip("/").removesuffix(dialect.service.base_path)
     return ProxyTarget(base_url if "//" in base_url else f"https://{base_url}", key, dialect)

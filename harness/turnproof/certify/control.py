@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..bindings import resolve_subject
 from ..controls import CONTROLS, control_scenarios
+from ..dialects import api_of
 from ..dialects import dialect as dialect_named
 from ..driver import Lab, RunSpec
 from ..errors import TurnproofError
@@ -31,9 +32,9 @@ _PATHS = ("stateless", "legacy", "parity")
 def certify_controls(
     lab: Lab, suite: Suite, dialects: Iterable[str], store: EvidenceStore
 ) -> tuple[ControlResult, ...]:
-    """Run and judge the control of each dialect; the evidence goes into the store."""
+    """Run and judge the control of each dialect, one for all of its surfaces; the evidence goes into the store."""
     scenarios = control_scenarios()
-    names = list(dict.fromkeys(dialects))
+    names = list(dict.fromkeys(map(api_of, dialects)))
     specs = [spec for name in names for spec in _specs(CONTROLS[name], scenarios)]
     made: dict[tuple[str, RunKey], Transcript] = {}
     lab.run_all(specs, lambda spec, transcript: made.__setitem__((spec.adapter, spec.key), transcript))

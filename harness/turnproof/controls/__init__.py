@@ -17,7 +17,12 @@ __all__ = ["CONTROLS", "control_scenarios"]
 
 CONTROLS: Mapping[str, str] = {
     "anthropic-messages": "turnproof.controls.anthropic_messages:CONTROL",
+    "antigravity": "turnproof.controls.antigravity:CONTROL",
     "gemini": "turnproof.controls.gemini:CONTROL",
+    "openai-chat": "turnproof.controls.openai_chat:CONTROL",
+    "openai-responses": "turnproof.controls.openai_responses:CONTROL",
+    "ollama": "turnproof.controls.ollama:CONTROL",
+    "zai": "turnproof.controls.zai:CONTROL",
 }
 """The binding of the control of each dialect, as `module:attribute`."""
 

@@ -131,7 +131,7 @@ def ask(api: Api, endpoint: Endpoint, asked: Asked, told: Mapping[str, Any]) -> 
         if head.status != 200:
             raise _refusal(api, head.status, _wait(head.headers), line.document())
         for document in line.documents() if asked.streamed else [line.document()]:
-            if "error" in document:
+            if document.get("error"):
                 raise _refusal(api, 529, None, document)
             answer.take(document)
             if answer.complete or token.is_cancelled:

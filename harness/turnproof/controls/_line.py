@@ -45,11 +45,17 @@ class Line:
         return _parsed(self._reading(self._answer.read))
 
     def documents(self) -> Iterator[Any]:
-        """The data of each event of a stream, until the body ends."""
+        """The data of each event of a stream, or of each line of one that is made of lines, until the body ends.
+
+        An end marker that is no JSON is an empty document; the body is then read to its end.
+        """
         assert self._answer is not None
         while line := self._reading(self._answer.readline):
-            if line.startswith(b"data:"):
-                yield _parsed(line[5:])
+            if line == b"data: [DONE]\n":
+                self._reading(self._answer.read)
+                yield {}
+            elif line.startswith((b"data:", b"{")):
+                yield _parsed(line.removeprefix(b"data:"))
 
     def close(self) -> None:
         """Close the connection."""

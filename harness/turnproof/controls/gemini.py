@@ -41,8 +41,12 @@ class GenerateContentApi(Api):
 
     def answer(self, asked: Asked, told: Mapping[str, Any]) -> Answer:
         """One candidate. Its calls get the next free numbers as ids."""
+        return Candidate(told, next_id=self.next_id(asked))
+
+    def next_id(self, asked: Asked) -> int:
+        """The lowest number that no call has."""
         taken = [int(call.id.removeprefix(_ID)) for message in asked.messages for call in message.calls]
-        return _Candidate(told, next_id=max(taken, default=0) + 1)
+        return max(taken, default=0) + 1
 
     def complaint(self, document: Any) -> tuple[str, str]:
         """The API's status word and message."""
@@ -50,7 +54,9 @@ class GenerateContentApi(Api):
 
 
 @dataclass
-class _Candidate(Answer):
+class Candidate(Answer):
+    """An answer of which one candidate is read."""
+
     next_id: int = 1
 
     def take(self, document: Any) -> None:

@@ -7,18 +7,39 @@ from importlib import import_module
 from ..errors import BindingError
 from .base import Dialect
 
-_MODULES = {"anthropic-messages": "anthropic_messages", "gemini": "gemini"}
+_MODULES = {
+    "anthropic-messages": "anthropic_messages",
+    "antigravity": "antigravity",
+    "gemini": "gemini",
+    "ollama": "ollama",
+    "openai-chat": "openai_chat",
+    "openai-responses": "openai_responses",
+    "zai": "zai",
+}
 
 
 def dialect(name: str) -> Dialect:
-    """The dialect of that name. Raises BindingError naming the known ones."""
+    """The dialect of that name, perhaps at one of its surfaces: `openai-chat`, `openai-chat@ollama`.
+
+    A module whose addresses do not always tell the surface names those that can be asked for in `SURFACES`. Raises
+    BindingError naming the known dialects, or the known surfaces.
+    """
+    base, _, surface = name.partition("@")
     try:
-        module = import_module(f"{__name__}.{_MODULES[name]}")
+        module = import_module(f"{__name__}.{_MODULES[base]}")
     except KeyError:
         known = ", ".join(sorted(_MODULES))
         raise BindingError(f"unknown dialect {name!r}; known: {known}") from None
-    found: Dialect = module.DIALECT
+    found: Dialect | None = module.DIALECT if base == name else getattr(module, "SURFACES", {}).get(surface)
+    if found is None:
+        known = ", ".join(getattr(module, "SURFACES", ())) or "none to choose from"
+        raise BindingError(f"unknown surface {surface!r} of {base!r}; known: {known}")
     return found
+
+
+def api_of(name: str) -> str:
+    """The name of a dialect without the surface that may stand behind it."""
+    return name.partition("@")[0]
 
 
 def dialect_names() -> list[str]:

@@ -12,6 +12,9 @@ import re
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 
+import msgspec
+from msgspec.structs import replace
+
 from ..messages import (
     JSON,
     CodeExecutionResult,
@@ -28,9 +31,10 @@ from ..messages import (
 from .atoms import SIDES, Atom, Side, atoms, media_key, same_json, token_of, unpaired
 from .base import WireDifference
 from .naming import NameMap
-from .wording import leaves, parses_to, same_but_for_borders, without_tagged
+from .wording import leaves, parses_to, same_but_for_borders, without_fenced, without_tagged
 
 _SPACE = re.compile(r"\s+")
+_encode = msgspec.json.Encoder().encode
 
 _FENCE = 32
 """Characters that a text may have beside the code that it tells."""
@@ -41,6 +45,12 @@ class Comparison:
 
     dialect = ""
     legal_id = re.compile(r".+", re.DOTALL)
+    joins_thoughts = False
+    """Whether neighbouring thoughts may be sent as one, or in pieces."""
+    attaches_beside = False
+    """Whether the attachments of a result may stand beside it, in what the user says."""
+    flags_errors = True
+    """Whether a result has a mark for a tool that failed; without one, its text may say so with words around it."""
 
     def __init__(self, held: Sequence[Message], sent: Sequence[Message], names: NameMap) -> None:
         self.held_messages = held
@@ -128,7 +138,19 @@ class Comparison:
             ours, theirs = self._pair(ours, theirs, same)
         for side in SIDES:
             ours, theirs = self._texts(ours, theirs, side)
-        return ours, theirs
+        return self._joined_thoughts(ours, theirs) if self.joins_thoughts else (ours, theirs)
+
+    def _joined_thoughts(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:
+        """Without the thoughts that were sent in the pieces in which a stream brought them, or joined."""
+        sent = [atom for atom in theirs if atom.kind == "thought"]
+        spoken, used = "".join(atom.text for atom in sent), []
+        for atom in ours:
+            if atom.kind == "thought" and atom.text and spoken.startswith(atom.text):
+                spoken = spoken.removeprefix(atom.text)
+                used.append(atom)
+        if not sent or spoken:
+            return ours, theirs
+        return [atom for atom in ours if atom not in used], [atom for atom in theirs if atom not in sent]
 
     def _pair(
         self, ours: list[Atom], theirs: list[Atom], same: Callable[[Atom, Atom], bool]
@@ -184,6 +206,12 @@ class Comparison:
             if without is not None:
                 spoken = without
                 used.append(atom)
+        for atom in ours:
+            if side == "model" and self._is_others_code(atom):
+                without = without_fenced(spoken, _code_of(atom))
+                if without is not None:
+                    spoken = without
+                    used.append(atom)
         if not same_but_for_borders([atom.text for atom in held], spoken):
             return ours, theirs
         gone = {id(atom) for atom in (*held, *sent, *used)}
@@ -258,7 +286,8 @@ class Comparison:
             return
         if isinstance(part, InlineData | FileRef) and media_key(part) in self._attached():
             # The attachment of a result, put beside it: nothing is lost, but it stands elsewhere.
-            self.report("unlisted", atom.path, None, atom.shown(), violation=False)
+            if not self.attaches_beside:
+                self.report("unlisted", atom.path, None, atom.shown(), violation=False)
             return
         if isinstance(part, Text) and len(part.text) <= 32 and self._has_empty_message(atom.side):
             # A placeholder for a message that has nothing to send.
@@ -313,12 +342,21 @@ class Comparison:
         expected = self._ids.get(held.call_id, held.call_id)
         if sent.call_id != expected:
             self.report("pairing", f"{atom.path}.call_id", expected, sent.call_id, violation=True)
-        if held.is_error and not sent.is_error:
+        if held.is_error and not self.flags_errors:
+            sent = self._told(held, sent)
+        elif held.is_error and not sent.is_error:
             self.report("lost-error-flag", f"{atom.path}.is_error", True, False, violation=True)
         elif sent.is_error and not held.is_error:
             self.report("invented", f"{atom.path}.is_error", False, True, violation=True)
         self._result_value(atom, held.result, sent.result)
         self._attachments(atom, held, sent)
+
+    def _told(self, held: ToolResult, sent: ToolResult) -> ToolResult:
+        """A failure that was told with words around what is held, as if it were told in these alone."""
+        text, wanted = sent.result if isinstance(sent.result, str) else "", leaves(held.result)
+        if not wanted or any(leaf not in text for leaf in wanted):
+            return sent
+        return replace(sent, result=held.result if isinstance(held.result, str) else _encode(held.result).decode())
 
     def _result_value(self, atom: Atom, held: JSON, sent: JSON) -> None:
         if held == sent and isinstance(held, str):
@@ -342,6 +380,8 @@ class Comparison:
                 theirs.remove(key)
                 continue
             moved = any(each.kind == "media" and media_key_of(each) == key for each in self.sent)
+            if moved and self.attaches_beside:
+                continue
             what = "unlisted" if moved else "lost-attachment"
             self.report(
                 what, f"{atom.path}.attachments[{n}]", str(held.attachments[n])[:200], None, violation=not moved
@@ -377,8 +417,12 @@ def _is_blank(atom: Atom) -> bool:
     return atom.kind == "text" and not atom.text.strip()
 
 
+def _code_of(atom: Atom) -> str:
+    """The code of an atom, or what it gave."""
+    return atom.part.code if isinstance(atom.part, ExecutableCode) else str(getattr(atom.part, "output", ""))
+
+
 def _tells(sent: Atom, code: Atom) -> bool:
     """Whether a text is this code or what it gave, with little more than a fence around it."""
-    part = code.part
-    said = part.code if isinstance(part, ExecutableCode) else getattr(part, "output", "")
+    said = _code_of(code)
     return bool(said) and said in sent.text and len(sent.text) - len(said) <= _FENCE

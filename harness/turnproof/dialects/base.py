@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from ..messages import JSON, FinishReason, Message, Opaque, Part, TokenUsage, ToolSchema, thaw
@@ -28,6 +29,9 @@ class Evidence(StrEnum):
     INFERRED = "INF"
 
 
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
     """A request as it arrived, its path relative to the provider's host. Header names are lower case."""
@@ -41,11 +45,15 @@ class HttpRequest:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One thing the API insists on. `id` is stable (`anthropic-messages/orphan-result`)."""
+    """One thing the API insists on. `id` is stable (`anthropic-messages/orphan-result`).
+
+    A `silent` one is no refusal: the API does something about such a request that it does not tell.
+    """
 
     id: str
     evidence: Evidence
     source: str
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +69,8 @@ class Refusal:
 
     @property
     def enforced(self) -> bool:
-        """Inferred rules are logged and the request is accepted."""
-        return self.rule.evidence is not Evidence.INFERRED
+        """Inferred and silent rules are logged and the request is accepted."""
+        return self.rule.evidence is not Evidence.INFERRED and not self.rule.silent
 
 
 ErrorMeaning: TypeAlias = Literal[
@@ -70,16 +78,25 @@ ErrorMeaning: TypeAlias = Literal[
 ]
 
 Trait: TypeAlias = Literal[
-    "blocked-prompts", "calls-in-pieces", "pings", "results-first", "server-tools", "text-blocks"
+    "blocked-prompts",
+    "calls-in-pieces",
+    "error-flags",
+    "held-history",
+    "pings",
+    "results-first",
+    "server-tools",
+    "text-blocks",
 ]
 """What not every wire API has, and some scenarios, requirements and mutants are about: prompts that are blocked under
 status 200, and calls that the service itself finds malformed; calls that stream in fragments and can be cut in two;
-keep-alives that carry a document; that nothing may stand before the results in their message; tools that the service
-runs by itself, within an answer; that texts of one answer keep their borders."""
+a mark for a tool that failed; that the service can hold the conversation, so that a request names the answer that it
+goes on from; keep-alives that carry a document; that nothing may stand before the results in their message; tools that
+the service runs by itself, within an answer; that texts of one answer keep their borders."""
 
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 
-Operation: TypeAlias = Literal["generate", "count_tokens", "list_models", "get_model", "cache", "other"]
+Operation: TypeAlias = Literal["generate", "count_tokens", "list_models", "get_model", "cache", "authenticate", "other"]
+"""`authenticate` is the exchange of one credential for another: what it says, in either direction, is kept nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +208,8 @@ EventKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class WireEvent:
-    """The unit in which a response is written, cut and held: one SSE event, or one whole body (`body`).
+    """The unit in which a response is written, cut and held: one event of a stream (an SSE event, a line of JSON), or
+    one whole body (`body`).
 
     `text` is the visible text that this event adds.
     """
@@ -229,8 +247,8 @@ class WireAnswer:
     """A response in neutral form, read from its bytes alone.
 
     `complete` is False where the end marker of a stream is missing. `error` is set for error answers, also for an
-    error event under status 200; `parts` then holds what came before it. Calls whose arguments never became
-    complete JSON are counted in `broken_calls` and are not among the parts.
+    error event under status 200 (its kind is empty where the API has words alone); `parts` then holds what came before
+    it. Calls whose arguments never became complete JSON are counted in `broken_calls` and are not among the parts.
     """
 
     status: int
@@ -277,6 +295,7 @@ class Service:
 
     Of `key_variables` the first that is set counts. Header and parameter names are lower case and come on top of
     `accept`, `content-type` and `retry-after`, which are kept everywhere; nothing that authenticates belongs here.
+    `base_path` is what the official client's base URL has behind the host (`/v1`).
     """
 
     key_variables: tuple[str, ...]
@@ -284,6 +303,7 @@ class Service:
     request_headers: frozenset[str] = frozenset()
     response_headers: frozenset[str] = frozenset()
     query_parameters: frozenset[str] = frozenset()
+    base_path: str = ""
 
 
 class PrefixCache(Protocol):
@@ -336,8 +356,8 @@ class Dialect(Protocol):
     def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
         """The generic answer to an operation that no script speaks of: token counts, model lists."""
 
-    def error_event(self, kind: str, message: str) -> WireEvent:
-        """The event that reports an error after the stream began."""
+    def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
+        """The event that reports an error after the stream began, in the framing of the stream with these headers."""
 
     def error_kind(self, status: int) -> tuple[str, str]:
         """The API's error type and usual message for a status (529 -> overloaded_error, Overloaded)."""

@@ -1,13 +1,19 @@
-"""Where a stream cuts a text: deterministic, and awkward on purpose.
+"""Where a stream cuts a text, or the arguments of a call: deterministic, and awkward on purpose.
 
-A cut may fall between the code points of one visible character. A client that treats a piece as more than a run of
-characters does not survive this.
+A cut may fall between the code points of one visible character, inside a `\\uXXXX` escape of argument JSON, and between
+the halves of a surrogate pair. A client that treats a piece as more than a run of characters does not survive this.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Any
+
+from ..messages import FunctionCall
+from .base import ReplyPart
 
 _SIZES = (5, 11, 3, 17, 8, 2, 13)
 
@@ -30,3 +36,28 @@ def cut(text: str, cuts: Sequence[int]) -> tuple[str, ...]:
     """The pieces between ascending cuts, without empty ones."""
     edges = [0, *cuts, len(text)]
     return tuple(text[a:b] for a, b in pairwise(edges) if a < b)
+
+
+_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
+
+
+def arguments_json(args: Mapping[str, Any], *, escaped: bool) -> str:
+    """Arguments as the model writes them: spaces after separators; non-ASCII raw, or as escapes."""
+    return json.dumps(args, ensure_ascii=escaped)
+
+
+def cut_arguments(text: str, draw: int) -> tuple[str, ...]:
+    """Argument JSON in pieces; besides the regular cuts, one within each escape."""
+    inside = {match.start() + 1 + (draw + n) % 5 for n, match in enumerate(_ESCAPE.finditer(text))}
+    return cut(text, sorted(inside | set(steps(len(text), draw))))
+
+
+def call_pieces(reply_part: ReplyPart, draw: int) -> tuple[str, ...]:
+    """The argument JSON of a scripted call in pieces, none where it has no arguments; a broken call ends too soon."""
+    assert isinstance(reply_part.part, FunctionCall)
+    if not reply_part.part.args:
+        return ()
+    text = arguments_json(reply_part.part.args, escaped=bool(draw & 1))
+    if reply_part.broken:
+        text = text[: max(1, len(text) * 2 // 3)]
+    return cut_arguments(text, draw)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+HEX = "0123456789abcdef"
+
 
 def derived(seed: str, *labels: object) -> int:
     """A number of 160 bits that depends on the seed and the labels alone."""

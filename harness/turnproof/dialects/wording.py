@@ -43,6 +43,15 @@ def without_tagged(text: str, inner: str) -> str | None:
     return text[: before.start()] + text[after.end() :] if after else None
 
 
+def without_fenced(text: str, code: str) -> str | None:
+    """The text without this code, the fence around it and the white space beside it; None where it is not in it."""
+    if not code.strip():
+        return None
+    fenced = re.compile(rf"\s*(?:```\w*\s)?\s*{re.escape(code.strip())}\s*(?:```)?\s*")
+    found = fenced.search(text)
+    return text[: found.start()] + text[found.end() :] if found else None
+
+
 def parses_to(text: str, value: JSON) -> bool:
     """Whether a text is this value as JSON, however it is spaced."""
     try:

@@ -28,6 +28,8 @@ from .sharing import Shared
 _KEPT_HEADERS = {"content-type", "accept", "x-stainless-retry-count"}
 _KEPT_ANSWER_HEADERS = {"content-type", "date", "retry-after", "request-id"}
 _AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+_WITHHELD = b"[credentials]"
+"""What is kept of the bodies of an exchange of credentials."""
 
 
 _DEEPEST = 150
@@ -151,15 +153,17 @@ class Gathering:
         for name in _AUTH_HEADERS:
             if name in request.headers:
                 headers[name] = "[key]" if CANARY_KEY in request.headers[name] else "[other]"
-        body = self._shared.json(_json_or_text(request.body))
+        # Who asks is settled by credentials, which evidence has no use for.
+        sent = _WITHHELD if exchange.operation == "authenticate" else request.body
+        body = self._shared.json(_json_or_text(sent))
         return WireRequest(
             exchange=exchange.number,
             method=request.method,
             path=request.path + ("?" + "&".join(f"{k}={v}" for k, v in request.query.items()) if request.query else ""),
             headers=headers,
             body=body,
-            digest=hashlib.blake2b(request.body, digest_size=16).hexdigest(),
-            raw=self._shared.text(_raw(request.body, body)),
+            digest=hashlib.blake2b(sent, digest_size=16).hexdigest(),
+            raw=self._shared.text(_raw(sent, body)),
             operation=exchange.operation,
             extra=exchange.extra,
             findings=tuple(_finding(finding) for finding in exchange.findings),
@@ -167,7 +171,7 @@ class Gathering:
         )
 
     def _response(self, exchange: Exchange) -> WireResponse:
-        data = bytes(exchange.body)
+        data = _WITHHELD if exchange.operation == "authenticate" else bytes(exchange.body)
         kept = _KEPT_ANSWER_HEADERS | self._run.dialect.service.response_headers
         try:
             text, encoded = data.decode(), False

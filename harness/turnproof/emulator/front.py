@@ -93,7 +93,7 @@ class EmulatorServer:
 
         world = World(keys=keys, models=models or dialect.models, clock=clock, any_key=any_key)
         run = ServerRun(name, dialect, world, responder, seed, dialect.new_cache(), filter=filter)
-        run.base_url = f"{self.url}/run/{name}" if name else self.url
+        run.base_url = (f"{self.url}/run/{name}" if name else self.url) + dialect.service.base_path
         self._runs[name] = run
         return run
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..cassettes.match import digest
+from ..cassettes.scrub import UNRECORDED
 from ..dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireEvent
 from ..messages import FinishReason, Message, Text
 from .run import Exchange, Responder, ServerRun
@@ -142,6 +143,8 @@ class CassetteResponder:
 
     async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
         exchange.extra = call.operation != "generate"
+        if call.operation in UNRECORDED:
+            return run.dialect.render_extra(call, PromptUsage(0), run.world, run.seed)
         exchange.prompt_tokens = run.dialect.count(call)
         found = self.player.answer(call, -1 if run.probe else run.turn_index, exchange.round)
         if isinstance(found, Rendered):

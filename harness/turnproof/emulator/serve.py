@@ -91,6 +91,7 @@ def describe(number: int, exchange: Exchange) -> str:
     usage = f"  {exchange.prompt_tokens} prompt tokens" if exchange.prompt_tokens else ""
     lines = [f"#{number} {exchange.request.method} {what}  -> {exchange.status} {exchange.ended}{usage}"]
     for finding in exchange.findings:
-        word = "refused" if finding.enforced else "would perhaps be refused"
+        accepted = "done in silence" if finding.rule.silent else "would perhaps be refused"
+        word = "refused" if finding.enforced else accepted
         lines.append(f"    {word}: {finding.message}  [{finding.rule.id}, {finding.rule.evidence.value}]")
     return "\n".join(lines)

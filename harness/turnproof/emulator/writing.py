@@ -165,7 +165,7 @@ class Writer:
                 await self._left_or_going_on()
             case "error-event":
                 kind, message = self._run.dialect.error_kind(fault.status or 529)
-                event = self._run.dialect.error_event(kind, message)
+                event = self._run.dialect.error_event(kind, message, self._rendered.headers)
                 await self._response.write(event.data)
                 self._exchange.body += event.data
                 await self._response.write_eof()

@@ -12,6 +12,7 @@ from ..bindings import resolve_subject
 from ..certify.plan import select
 from ..controls import CONTROLS
 from ..declarations import excused_for, with_settings
+from ..dialects import api_of
 from ..driver import Lab
 from ..errors import UsageError
 from ..requirements import Level, Requirement, load_suite
@@ -87,7 +88,7 @@ def _bench(options: ExploreOptions, lab: Lab, subject: Subject, requirements: It
 
 def _control(lab: Lab, subject: Subject, requirements: Iterable[Requirement]) -> Bench | None:
     """The adapter that is right on sight; for a session, our own session above it. None where that is the subject."""
-    name = CONTROLS[subject.dialect]
+    name = CONTROLS[api_of(subject.dialect)]
     if subject.kind == "session":
         name = f"reference@{name}"
     control = resolve_subject(name)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from ..dialects import api_of
 from ..dialects.base import Call
 from ..messages import JSON, Message, Part, Text, Thought
 from ..view import View
@@ -105,7 +106,7 @@ class _Comparing:
         same = aspect == "wire" and one is not None and other is not None and self._same_request(one, other)
         uncalled = place.round is not None and not all(replace(place, request=0) in calls for calls in self._calls)
         retried = self._same_count("requests", place.turn) and not self._same_count("calls", place.turn)
-        api = self._dialect.name
+        api = api_of(self._dialect.name)
         blank = Case(aspect, place, "$", ABSENT, ABSENT, one, other, same, cancelled, uncalled, retried, differ, api)
         for path, left, right in differ:
             case = with_changes(blank, path=path, left=left, right=right)

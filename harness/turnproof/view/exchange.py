@@ -118,14 +118,16 @@ def read_call(dialect: Dialect, request: WireRequest, world: World) -> Call | No
 
 
 def world_of(dialect: Dialect, exchanges: Iterable[tuple[WireRequest, WireResponse | None]]) -> World:
-    """The service as a run left it: with every managed cache that was created, so that what names one can be read.
+    """The service as a run left it: with every managed cache that was created, and every answer that it holds where it
+    holds any, so that what names one can be read.
 
     The server has judged what is read here already: any key will do, and time stands still.
     """
     world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    holding = "generate" if "held-history" in dialect.traits else "cache"
     for request, response in exchanges:
-        if request.operation == "cache" and response is not None and response.status == 200:
+        if request.operation in ("cache", holding) and response is not None and response.status == 200:
             call = read_call(dialect, request, world)
-            if call is not None and call.action == "create":
+            if call is not None and (call.action == "create" or call.operation == "generate"):
                 dialect.observe(call, response.status, response.headers, response.data, world)
     return world

@@ -141,6 +141,7 @@ class TextBeforeResults(Rewriting):
     caught_by="tools/failure-is-marked-on-the-wire",
     scenarios="tools/failing_and_unknown",
     sources="defects:LS2",
+    capability=("wire:error-flags",),
 )
 class ErrorFlagLost(Broken):
     """A tool's failure goes out like something it returned."""

@@ -8,11 +8,17 @@ from typing import Any
 
 import httpx2
 
-from turnproof.messages import ProviderResponse
+from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Thought, ToolResult
 from turnproof.provider import Endpoint
+from turnproof_adapters.anthropic.arrange import Arrangement
 from turnproof_adapters.anthropic.binding import BINDING
+from turnproof_adapters.anthropic.blocks import row
 from turnproof_adapters.anthropic.legacy import AnthropicLegacy
+from turnproof_adapters.anthropic.lifecycle import DictCodec
+from turnproof_adapters.anthropic.models import model as facts_of
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
+
+OURS = "anthropic-messages"
 
 KEY = "sk-ant-canary-0123456789"
 MODEL = "claude-sonnet-4-5"
@@ -59,6 +65,37 @@ def text(words: str) -> dict[str, Any]:
 
 def tool_use(call_id: str, name: str, args: dict[str, Any]) -> dict[str, Any]:
     return {"type": "tool_use", "id": call_id, "name": name, "input": args}
+
+
+def call(call_id: str = "toolu_1", name: str = "read", **args: Any) -> FunctionCall:
+    return FunctionCall(call_id, name, args)
+
+
+def use(call_id: str = "toolu_1", name: str = "read", **args: Any) -> dict[str, Any]:
+    """The block of such a call."""
+    return tool_use(call_id, name, args)
+
+
+def result(call_id: str = "toolu_1", value: Any = "ok", **kwargs: Any) -> ToolResult:
+    return ToolResult(call_id, "read", value, **kwargs)
+
+
+def answered(call_id: str = "toolu_1", content: Any = "ok", **fields: Any) -> dict[str, Any]:
+    """The block of such a result."""
+    return {"type": "tool_result", "tool_use_id": call_id, "content": content, **fields}
+
+
+def signed(words: str, signature: str = "sig==", model: str = DATED, dialect: str = OURS) -> Thought:
+    return Thought(words, provider_data=ProviderData(dialect, model, {"signature": signature}))
+
+
+def arranged(messages: Iterable[Message], model: str = MODEL) -> Arrangement[dict[str, Any]]:
+    """A conversation on its way onto the wire, with nothing around it: what both paths make of it."""
+    codec = DictCodec()
+    arrangement = Arrangement(codec, mid_system=facts_of(model).mid_system)
+    for message in messages:
+        arrangement.add(row(message, codec, model))
+    return arrangement
 
 
 def event(kind: str, **fields: Any) -> bytes:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import email.utils
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -27,14 +25,14 @@ from turnproof.errors import (
     UsageError,
 )
 from turnproof.messages import Message
-from turnproof_adapters._errors import retry_after
-from turnproof_adapters.anthropic.errors import from_exception
+from turnproof_adapters.anthropic.errors import from_exception, from_stream
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
+from turnproof_adapters.anthropic.wire import Failure
 
 from ..faults import BROKEN, everything, exceptions_of, reset
 from ..heard import Heard
 from ..scripted_server import Exchange, scripted
-from .kit import KEY, MODEL, answer, legacy, stateless, text
+from .kit import KEY, MODEL, Capture, answer, legacy, stateless, text
 
 HI = [Message.user("hi")]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -42,6 +40,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 @dataclass(frozen=True)
 class Case:
+    """A refusal with a `retry-after` of 17 seconds, which counts where trying again makes sense."""
+
     id: str
     status: int
     kind: str | None
@@ -58,7 +58,7 @@ CASES = [
     Case("billing", 402, "billing_error", "Your credit balance is too low", InvalidRequestError),
     Case("permission", 403, "permission_error", "not allowed", AuthenticationError),
     Case("unknown-model", 404, "not_found_error", "model: claude-sonet-4-5", InvalidRequestError),
-    Case("request-timeout", 408, None, "slow", TransportError, True),
+    Case("request-timeout", 408, "timeout_error", "slow", TransportError, True),
     Case("conflict", 409, "conflict_error", "conflict", OverloadedError, True),
     Case("too-large", 413, "request_too_large", "Request exceeds the maximum size", ContextLimitError),
     Case("unprocessable", 422, INVALID, "no", InvalidRequestError),
@@ -75,7 +75,14 @@ CASES = [
         ContextLimitError,
         fields={"limit": 200000, "requested": 3333404},
     ),
-    Case("prompt-too-long-without-figures", 400, INVALID, "Prompt is too long", ContextLimitError),
+    Case(
+        "prompt-too-long-without-figures",
+        400,
+        INVALID,
+        "Prompt is too long",
+        ContextLimitError,
+        fields={"limit": None, "requested": None},
+    ),
     Case(
         "no-room",
         400,
@@ -119,7 +126,7 @@ def fails(case: Case, provider: Any, call: Callable[[Any], object]) -> ProviderE
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 def test_a_refusal_is_typed_alike_however_it_was_asked_for(case: Case) -> None:
     body = {"type": "error", "error": {"type": case.kind, "message": case.message}, "request_id": "req_1"}
-    with scripted(lambda exchange: exchange.answer(body, case.status)) as server:
+    with scripted(lambda exchange: exchange.answer(body, case.status, **{"retry-after": "17"})) as server:
         failures = [
             fails(case, stateless(server.url), lambda provider: provider.complete(HI)),
             fails(case, stateless(server.url), lambda provider: provider.complete(HI, **Heard().callbacks)),
@@ -131,6 +138,7 @@ def test_a_refusal_is_typed_alike_however_it_was_asked_for(case: Case) -> None:
         assert type(failure) is case.expected
         assert (failure.status, failure.kind, failure.message) == (case.status, case.kind, case.message)
         assert failure.retryable is case.retryable
+        assert failure.retry_after == (17 if case.retryable else None)
         for name, value in case.fields.items():
             assert getattr(failure, name) == value
 
@@ -162,38 +170,6 @@ def test_many_refused_streams_leave_the_client_usable() -> None:
             fails(CASES[0], provider, lambda provider: provider.complete(HI, **Heard().callbacks))
         assert provider.complete(HI).text == "hi"
         assert server.connections == 1
-
-
-def date(seconds: float) -> str:
-    return email.utils.formatdate(time.time() + seconds, usegmt=True)
-
-
-@pytest.mark.parametrize(
-    ("headers", "wait"),
-    [
-        ({"retry-after": "17"}, 17.0),
-        ({"retry-after": "0.5"}, 0.5),
-        ({"retry-after": "0"}, 0.0),
-        ({"retry-after-ms": "1500", "retry-after": "17"}, 1.5),
-        ({"retry-after": date(90), "date": date(0)}, 90.0),
-        ({"retry-after": date(-90), "date": date(0)}, 0.0),
-        ({"retry-after": "Fri, 21 Nov 2026 10:00:40 GMT", "date": "Fri, 21 Nov 2026 10:00:00 GMT"}, 40.0),
-        ({"retry-after": "soon"}, None),
-        ({"retry-after": "-3"}, None),
-        ({"retry-after": "inf"}, None),
-        ({}, None),
-    ],
-)
-def test_the_hint_to_wait_is_read_in_all_its_forms(headers: dict[str, str], wait: float | None) -> None:
-    assert retry_after(headers) == (None if wait is None else pytest.approx(wait, abs=1.1))
-    with scripted(lambda exchange: exchange.answer({"error": {"type": "rate_limit_error"}}, 429, **headers)) as server:
-        failure = fails(CASES[0], stateless(server.url), lambda provider: provider.complete(HI))
-        assert failure.retry_after == (None if wait is None else pytest.approx(wait, abs=1.1))
-        assert stateless(server.url).get_retry_after(failure) == failure.retry_after
-
-
-def test_a_date_is_measured_by_our_clock_where_the_service_does_not_tell_its_own() -> None:
-    assert retry_after({"retry-after": date(60)}) == pytest.approx(60, abs=2)
 
 
 @pytest.mark.parametrize(("advice", "status", "retryable"), [("false", 529, False), ("true", 400, True)])
@@ -242,22 +218,122 @@ def test_every_exception_of_the_http_client_is_typed(kind: type[Exception], stre
     assert KEY not in str(failure)
 
 
-def test_the_sdks_own_exceptions_are_typed() -> None:
-    request = httpx2.Request("POST", "http://example.invalid")
-    response = httpx2.Response(200, request=request)
-    for error in (
-        anthropic.APIConnectionError(request=request),
-        anthropic.APITimeoutError(request=request),
-        anthropic.APIResponseValidationError(response, None),
-        anthropic.AnthropicError("odd"),
-    ):
-        assert type(from_exception(error, KEY)) is TransportError
+REQUEST = httpx2.Request("POST", "http://example.invalid")
+SILENT, BROKEN_OFF = "the service was silent for too long", "no complete answer from the service"
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            caused(anthropic.APIConnectionError(request=REQUEST), httpx2.ConnectError("[Errno 111] refused")),
+            f"{BROKEN_OFF} (ConnectError: [Errno 111] refused)",
+        ),
+        (anthropic.APIConnectionError(message="odd", request=REQUEST), f"{BROKEN_OFF} (APIConnectionError: odd)"),
+        (
+            caused(anthropic.APITimeoutError(request=REQUEST), httpx2.ReadTimeout("timed out")),
+            f"{SILENT} (ReadTimeout: timed out)",
+        ),
+        (anthropic.APITimeoutError(REQUEST), f"{SILENT} (APITimeoutError: {anthropic.APITimeoutError(REQUEST)})"),
+        (TimeoutError(), f"{SILENT} (TimeoutError: no details)"),
+        (
+            anthropic.APIResponseValidationError(httpx2.Response(200, request=REQUEST), None, message="odd"),
+            f"{BROKEN_OFF} (APIResponseValidationError: odd)",
+        ),
+        (caused(httpx2.ReadError(""), OSError("below")), f"{BROKEN_OFF} (ReadError: no details)"),
+        (anthropic.AnthropicError(f"odd {KEY}"), f"{BROKEN_OFF} (AnthropicError: odd ***)"),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+def test_what_broke_off_is_told_in_the_words_of_its_cause(error: Exception, words: str) -> None:
+    failure = from_exception(error, KEY)
+    assert type(failure) is TransportError
+    assert (failure.message, failure.status) == (words, None)
+
+
+@pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
+def test_text_without_a_form_in_utf_8_is_the_requests_fault_and_is_not_sent(opened: Any) -> None:
+    capture = Capture()
+    provider = opened("http://example.invalid", transport=capture.transport)
+    if opened is legacy:
+        provider.create_session("half of a pair: \ud800")
+        failure = fails(CASES[0], provider, lambda provider: provider.send_message("hi"))
+    else:
+        failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, "half of a pair: \ud800"))
+    assert type(failure) is InvalidRequestError
+    assert failure.message == "the request holds text that is not valid Unicode: surrogates not allowed"
+    assert not capture.requests
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("invalid_request_error", InvalidRequestError),
+        ("authentication_error", AuthenticationError),
+        ("billing_error", InvalidRequestError),
+        ("permission_error", AuthenticationError),
+        ("not_found_error", InvalidRequestError),
+        ("conflict_error", OverloadedError),
+        ("request_too_large", ContextLimitError),
+        ("rate_limit_error", RateLimitError),
+        ("api_error", OverloadedError),
+        ("timeout_error", OverloadedError),
+        ("overloaded_error", OverloadedError),
+        ("error_of_tomorrow", OverloadedError),
+        (None, OverloadedError),
+    ],
+)
+def test_an_error_event_is_typed_by_its_kind(kind: str | None, expected: type[ProviderError]) -> None:
+    """Also one that the SDK read: it raises it under the status of the stream."""
+    words = f"Sorry, {KEY}"
+    by_sdk = anthropic.APIStatusError(
+        "odd", response=httpx2.Response(200, request=REQUEST), body={"error": {"type": kind, "message": words}}
+    )
+    for failure in (from_stream(Failure(kind, words), KEY), from_exception(by_sdk, KEY)):
+        assert type(failure) is expected
+        assert (failure.kind, failure.message, failure.status, failure.retry_after) == (kind, "Sorry, ***", 200, None)
+
+
+def test_an_error_event_without_words_shows_the_status_that_it_came_under() -> None:
+    failure = from_stream(Failure(), KEY)
+    assert (failure.message, failure.status, failure.kind) == ("HTTP status 200", 200, None)
+
+
+def test_an_error_event_may_tell_of_a_full_context() -> None:
+    failure = from_stream(Failure(INVALID, "prompt is too long: 3333404 tokens > 200000 maximum"), KEY)
+    assert isinstance(failure, ContextLimitError)
+    assert (failure.limit, failure.requested, failure.status, failure.kind) == (200000, 3333404, 200, INVALID)
+
+
+@pytest.mark.parametrize(
+    ("response", "kind", "said"),
+    [
+        (httpx2.Response(304), None, "HTTP status 304"),
+        (httpx2.Response(300, json={"error": {"type": "choices", "message": "one of two"}}), "choices", "one of two"),
+    ],
+    ids=["empty", "worded"],
+)
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_a_status_for_neither_an_answer_nor_an_error_is_a_transport_error(
+    response: httpx2.Response, kind: str | None, said: str, streamed: bool
+) -> None:
+    provider = stateless("http://example.invalid", transport=httpx2.MockTransport(lambda _: response))
+    callbacks = Heard().callbacks if streamed else {}
+    failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, **callbacks))
+    assert type(failure) is TransportError
+    assert (failure.status, failure.kind) == (response.status_code, kind)
+    assert failure.message == f"no answer under this status: {said}"
 
 
 def test_the_key_shows_nowhere(caplog: pytest.LogCaptureFixture) -> None:
     """Also where the service repeats it, and with all logging on."""
     scripts: list[Callable[[Exchange], None]] = [
-        lambda exchange: exchange.answer({"error": {"type": "authentication_error", "message": f"bad {KEY}"}}, 401),
+        lambda exchange: exchange.answer({"error": {"type": f"bad {KEY}", "message": f"bad {KEY}"}}, 401),
         lambda exchange: exchange.answer(f"proxy refused {KEY}".encode(), 502),
         reset,
         lambda exchange: exchange.answer(answer(text("hi"))),

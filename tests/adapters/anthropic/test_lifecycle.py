@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import ssl
 import subprocess
 import sys
+from dataclasses import fields
+from functools import partial
+from importlib.metadata import version
 from typing import Any
 
+import anthropic
 import httpx2
 import pytest
 
+from turnproof.cache import ExplicitCachePlugin
 from turnproof.errors import OverloadedError, RateLimitError, TransportError, UsageError
 from turnproof.messages import Message, ToolSchema
 from turnproof_adapters._http import shared_tls
 from turnproof_adapters.anthropic.binding import BINDING
 from turnproof_adapters.anthropic.client import open_client
+from turnproof_adapters.anthropic.legacy import AnthropicLegacy
 from turnproof_adapters.anthropic.models import model, same_model
+from turnproof_adapters.anthropic.stateless import AnthropicStateless
 
 from ..scripted_server import Exchange, scripted
 from .kit import DATED, KEY, MODEL, Capture, legacy, stateless
 
+pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
 OPENERS = pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
+
+
+def ask(provider: AnthropicStateless | AnthropicLegacy) -> None:
+    """One question, on whichever path."""
+    if isinstance(provider, AnthropicStateless):
+        provider.complete([Message.user("hi")])
+    else:
+        provider.send_message("hi")
 
 
 @OPENERS
@@ -45,6 +62,7 @@ def test_all_pages_of_models_are_listed(opened: Any) -> None:
 
     with scripted(page) as server:
         assert opened(server.url).list_models() == ["a", "b", "c"]
+        assert "limit=1000" in server.requests[0].path, "as few pages as the API allows"
         assert all(exchange.path.startswith("/v1/models") for exchange in server.requests)
 
 
@@ -61,6 +79,7 @@ def test_a_key_is_verified_and_other_trouble_is_not_taken_for_a_bad_key(opened: 
         with pytest.raises(OverloadedError):
             provider.verify_auth()
         assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+        assert server.requests[0].path == "/v1/models?limit=1", "the cheapest there is to ask"
 
 
 @OPENERS
@@ -80,11 +99,30 @@ def test_what_a_model_supports_is_told_and_claimed_alike() -> None:
         "claude-3-7-sonnet-latest",
         "claude-sonnet-4-20250514",
     ):
-        provider, claims = stateless("http://example.invalid", name), BINDING.claims(name)
-        assert provider.supports_thinking() == claims.thinking
-        assert provider.supports_structured_output() == claims.structured
+        provider, claims, facts = stateless("http://example.invalid", name), BINDING.claims(name), model(name)
+        assert provider.supports_thinking() == claims.thinking == claims.opaque_thinking == facts.thinks
+        assert provider.supports_structured_output() == claims.structured == facts.structured
         assert provider.supports_streaming() == claims.streaming
         assert provider.supports_stop() == claims.cancel
+        assert provider.get_context_limit() == facts.context_tokens
+        assert (claims.mid_system, claims.documents) == (facts.mid_system, facts.documents)
+
+
+def test_everything_there_is_to_claim_is_claimed_for_a_current_model() -> None:
+    """What is not claimed is not certified: nothing of this API may go unmeasured."""
+    claims = BINDING.claims("claude-opus-5")
+    assert {each.name for each in fields(claims) if getattr(claims, each.name) is not True} == {"cache", "wire"}
+    assert claims.cache == "explicit"
+
+
+@OPENERS
+def test_a_provider_without_a_model_knows_what_holds_for_unknown_ones(opened: Any) -> None:
+    provider = type(opened("http://example.invalid"))()
+    unknown = model("a-model-of-tomorrow")
+    assert model(None) == model("") == unknown
+    assert provider.get_context_limit() == unknown.context_tokens
+    assert provider.supports_thinking() == unknown.thinks
+    assert provider.supports_structured_output() == unknown.structured
 
 
 @pytest.mark.parametrize(
@@ -148,12 +186,55 @@ def test_a_limit_that_is_no_number_of_tokens_is_refused(value: Any) -> None:
         stateless("http://example.invalid", max_tokens=value)
 
 
+@OPENERS
+def test_a_limit_of_one_token_is_a_limit(opened: Any) -> None:
+    capture = Capture()
+    ask(opened("http://example.invalid", transport=capture.transport, max_tokens=1))
+    assert capture.body["max_tokens"] == 1
+
+
+@OPENERS
+@pytest.mark.parametrize(("options", "silence"), [({"timeout": 3}, 3.0), ({}, 600.0)], ids=["set", "usual"])
+def test_the_limit_of_silence_holds_for_every_request(opened: Any, options: dict[str, Any], silence: float) -> None:
+    capture = Capture()
+    provider = opened("http://example.invalid", transport=capture.transport, **options)
+    ask(provider)
+    provider.count_tokens([Message.user("hi")])
+    provider.verify_auth()
+    limits = [request.extensions["timeout"] for request in capture.requests]
+    assert [(each["read"], each["write"], each["pool"]) for each in limits] == [(silence, silence, silence)] * 3
+    assert all(each["connect"] <= min(silence, 10) for each in limits), "an address that is not there is found out soon"
+
+
 @pytest.mark.parametrize("suffix", ["", "/", "/v1", "/v1/"])
-@pytest.mark.parametrize("prefix", ["", "/run/7"])
+@pytest.mark.parametrize("prefix", ["", "/run/7X"])
 def test_the_version_stands_in_the_path_once(prefix: str, suffix: str) -> None:
     capture = Capture()
     stateless(f"http://example.invalid{prefix}{suffix}", transport=capture.transport).complete([Message.user("hi")])
     assert capture.requests[-1].url.path == f"{prefix}/v1/messages"
+
+
+@OPENERS
+def test_without_an_address_the_api_itself_is_asked(opened: Any) -> None:
+    capture = Capture()
+    provider = opened("http://example.invalid")
+    provider.initialize({"api_key": KEY, "transport": capture.transport})
+    ask(provider)
+    assert capture.requests[-1].url == "https://api.anthropic.com/v1/messages"
+
+
+def test_the_callers_own_tls_context_is_used() -> None:
+    context = ssl.create_default_context()
+    provider = stateless("https://example.invalid", ssl_context=context)
+    assert provider._client is not None
+    assert provider._client._client._transport._pool._ssl_context is context  # type: ignore[attr-defined]
+
+
+def test_as_many_calls_at_once_are_possible_as_with_the_sdks_own_client() -> None:
+    ours = open_client("http://example.invalid", KEY)._client._transport._pool  # type: ignore[attr-defined]
+    theirs = anthropic.DefaultHttpxClient()._transport._pool  # type: ignore[attr-defined]
+    assert ours._max_connections == theirs._max_connections
+    assert ours._max_keepalive_connections == theirs._max_keepalive_connections
 
 
 def proxied(client: Any) -> bool:
@@ -191,6 +272,34 @@ def test_opening_many_providers_makes_one_tls_context(monkeypatch: pytest.Monkey
         stateless("https://example.invalid").shutdown()
         legacy("https://example.invalid").shutdown()
     assert len(made) == 1
+
+
+def test_the_binding_goes_by_the_name_of_its_sdk_and_brings_the_plugin_for_its_cache() -> None:
+    assert (BINDING.name, BINDING.dialect) == ("anthropic", "anthropic-messages")
+    assert version(BINDING.package or "") == anthropic.__version__
+    assert BINDING.cache_plugin is not None
+    assert isinstance(BINDING.cache_plugin(None), ExplicitCachePlugin)
+
+
+def test_the_only_difference_declared_is_that_the_sdk_has_words_of_its_own_for_a_broken_frame() -> None:
+    def broken(exchange: Exchange) -> None:
+        exchange.stream(b"event: ping\ndata: {\n\n")
+
+    failures = []
+    with scripted(broken) as server:
+        for ask_streaming in (
+            partial(stateless(server.url).complete, [Message.user("hi")], on_chunk=print),
+            partial(legacy(server.url).send_message_streaming, "hi", print),
+        ):
+            with pytest.raises(TransportError) as failure:
+                ask_streaming()
+            failures.append(failure.value)
+    ours, theirs = failures
+    assert (ours.status, ours.kind, ours.retryable) == (theirs.status, theirs.kind, theirs.retryable)
+    assert ours.message != theirs.message
+    (declared,) = BINDING.declared
+    assert declared.name == "error-words"
+    assert declared.reason.endswith(" are the same.")
 
 
 def test_the_binding_is_looked_at_without_importing_the_sdk() -> None:

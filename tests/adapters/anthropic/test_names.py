@@ -47,6 +47,12 @@ def test_a_legal_name_is_left_alone(name: str) -> None:
     assert wire_name(name) == name
 
 
+def test_a_name_of_more_characters_than_every_model_accepts_is_rewritten() -> None:
+    rewritten = wire_name("x" * 65)
+    assert len(rewritten) == 64
+    assert rewritten.startswith("x" * 52 + "-x")
+
+
 def test_declarations_calls_and_replayed_history_agree() -> None:
     history = [
         Message.user("hi"),

@@ -9,7 +9,6 @@ import pytest
 
 from turnproof.errors import OverloadedError, ProviderError, RateLimitError, TransportError
 from turnproof.messages import FunctionCall, Message, Text, Thought
-from turnproof_adapters.anthropic.sse import payloads
 
 from ..heard import Heard
 from ..scripted_server import Exchange, scripted
@@ -78,23 +77,6 @@ def test_chunk_borders_change_nothing(way: Way, sizes: tuple[int, ...]) -> None:
     assert (thought.text, words.text, call.args) == RICH_PARTS
     assert heard.text == words.text
     assert heard.calls == [call]
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"], ids=["lf", "crlf", "cr"])
-@pytest.mark.parametrize("size", [1, 5, 10_000])
-def test_any_line_end_at_any_border_separates_events(end: bytes, size: int) -> None:
-    data = (
-        b"\xef\xbb\xbf"
-        + b"event: a\ndata: 1\n\n: comment\ndata:2\nid: 7\ndata: 3\n\n\nretry: 10\n\ndata: lost".replace(b"\n", end)
-    )
-    chunks = [data[n : n + size] for n in range(0, len(data), size)]
-    assert list(payloads(chunks)) == [b"1", b"2\n3"]
-
-
-def test_an_event_may_end_with_the_stream_but_not_without_its_blank_line() -> None:
-    assert list(payloads([b"data: 1\r\r"])) == [b"1"]
-    assert list(payloads([b"data: 1\r"])) == []
-    assert list(payloads([b"\xef", b"\xbb\xbfdata: 1\n", b"\n"])) == [b"1"]
 
 
 @WAYS

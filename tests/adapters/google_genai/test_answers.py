@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 from base64 import b64decode
 from typing import Any
 
 import pytest
+from google.genai import types
 
+from turnproof.dialects.gemini import DIALECT
 from turnproof.errors import ContentFilterError, TransportError
 from turnproof.messages import (
     CodeExecutionResult,
@@ -17,6 +21,7 @@ from turnproof.messages import (
     InlineData,
     Message,
     Opaque,
+    Part,
     ProviderData,
     ProviderResponse,
     Text,
@@ -24,6 +29,8 @@ from turnproof.messages import (
     TokenUsage,
     ToolSchema,
 )
+from turnproof_adapters._answers import Listeners
+from turnproof_adapters.google_genai.answers import Assembler
 
 from ..heard import Heard
 from .kit import MODEL, SIGNATURE, Capture, answer, call, stateless, text, thought
@@ -101,7 +108,7 @@ def test_code_files_and_unnamed_parts_are_kept() -> None:
             {"executableCode": {"language": "PYTHON", "code": "1+1", "id": "x"}},
             {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2", "id": "x"}},
             {"inlineData": {"mimeType": "image/png", "data": "+/8="}, "thoughtSignature": SIGNATURE},
-            {"fileData": {"mimeType": "text/csv", "fileUri": "https://x/y"}},
+            {"fileData": {"mimeType": "text/csv", "fileUri": "https://x/y"}, "thoughtSignature": SIGNATURE},
             {**unnamed, "thoughtSignature": SIGNATURE},
         )
     )
@@ -110,9 +117,27 @@ def test_code_files_and_unnamed_parts_are_kept() -> None:
         ExecutableCode("PYTHON", "1+1", provider_data=ran),
         CodeExecutionResult("OUTCOME_OK", "2", provider_data=ran),
         InlineData("image/png", b"\xfb\xff", provider_data=issued()),
-        FileRef("text/csv", "https://x/y"),
+        FileRef("text/csv", "https://x/y", provider_data=issued()),
         Opaque("gemini", "toolCall", unnamed, provider_data=issued()),
     )
+
+
+RAN = ProviderData("gemini", MODEL, {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("functionCall", FunctionCall("a", "")),
+        ("executableCode", ExecutableCode("", "", provider_data=RAN)),
+        ("codeExecutionResult", CodeExecutionResult("", "", provider_data=RAN)),
+        ("inlineData", InlineData("", b"")),
+        ("fileData", FileRef("", "")),
+    ],
+)
+def test_what_a_part_lacks_is_empty(kind: str, expected: Part) -> None:
+    held = {"id": "a"} if kind == "functionCall" else {}
+    assert got(answer({kind: held})).parts == (expected,)
 
 
 def test_what_came_goes_back_as_it_came() -> None:
@@ -140,12 +165,12 @@ def test_what_came_goes_back_as_it_came() -> None:
 
 
 def test_calls_without_ids_get_unique_ones_that_depend_on_the_answer_alone() -> None:
-    reply = answer(call("f", {}), call("f", {}), call("f", {}, "own"))
-    first, second, third = (each.id for each in got(reply).calls)
-    assert len({first, second, third}) == 3
-    assert third == "own"
-    assert [each.id for each in got(reply).calls] == [first, second, third]
-    assert {each.id for each in got({**reply, "responseId": "another"}).calls}.isdisjoint({first, second})
+    reply = answer(call("f", {}), call("f", {}), call("f", {}, "own"), call("f", {}))
+    *unnamed, own, last = ids = [each.id for each in got(reply).calls]
+    assert len(set(ids)) == 4
+    assert own == "own"
+    assert [each.id for each in got(reply).calls] == ids
+    assert {each.id for each in got({**reply, "responseId": "another"}).calls}.isdisjoint({*unnamed, last})
 
 
 def test_calls_of_answers_without_a_name_get_ids_that_no_other_answer_has() -> None:
@@ -208,6 +233,23 @@ def test_the_reason_for_the_end_is_told_in_neutral_and_in_the_apis_words(
     assert response.raw_finish == raw
 
 
+@pytest.mark.parametrize("said", [text("a"), call("f", {}, "a")], ids=["text", "call"])
+def test_every_reason_that_the_sdk_knows_is_read_as_the_dialect_reads_it(said: dict[str, Any]) -> None:
+    wrong, no_answers = [], []
+    for reason in types.FinishReason:
+        reply = answer(said, finish=reason.value)
+        expected = DIALECT.read_response(200, {}, json.dumps(reply).encode()).finish
+        try:
+            found = got(reply).finish_reason
+        except TransportError:
+            found = FinishReason.ERROR
+            no_answers.append(reason)
+        if found is not expected:
+            wrong.append((reason, found, expected))
+    assert wrong == []
+    assert no_answers == [types.FinishReason.MALFORMED_FUNCTION_CALL, types.FinishReason.MALFORMED_RESPONSE]
+
+
 def test_one_request_is_made_where_the_sdk_would_go_on_by_itself() -> None:
     """`CONTINUATION` with a token makes the SDK ask again, with our body a second time: that is switched off."""
     reply = answer(text("a"), finish="CONTINUATION")
@@ -234,34 +276,64 @@ def test_a_candidate_without_parts_is_an_empty_answer(content: Any, finish: str)
     assert response.usage.prompt_tokens == 61
 
 
+@pytest.mark.parametrize(("more", "detail"), [({"blockReasonMessage": "not this"}, ": not this"), ({}, "")])
 @pytest.mark.parametrize("reason", ["SAFETY", "PROHIBITED_CONTENT", "MODEL_ARMOR"])
-def test_a_blocked_prompt_is_a_content_filter_error(reason: str) -> None:
-    reply = {
-        "promptFeedback": {"blockReason": reason, "blockReasonMessage": "not this"},
-        "usageMetadata": {"trafficType": "ON_DEMAND"},
-    }
-    with pytest.raises(ContentFilterError, match=f"{reason}.*not this") as failure:
+def test_a_blocked_prompt_is_a_content_filter_error(reason: str, more: dict[str, str], detail: str) -> None:
+    reply = {"promptFeedback": {"blockReason": reason, **more}, "usageMetadata": {"trafficType": "ON_DEMAND"}}
+    with pytest.raises(ContentFilterError) as failure:
         got(reply)
+    assert failure.value.message == f"the service refused the prompt ({reason}){detail}"
     assert failure.value.kind == reason
     assert not failure.value.retryable
 
 
-def test_a_call_that_the_model_wrote_badly_is_worth_another_try() -> None:
+@pytest.mark.parametrize(
+    ("finish", "reason"),
+    [
+        ("MALFORMED_FUNCTION_CALL", "the model wrote a call that cannot be read"),
+        ("MALFORMED_RESPONSE", "the model wrote an answer that cannot be read"),
+    ],
+)
+@pytest.mark.parametrize(("said", "detail"), [(None, ""), ("f(x=)", ": f(x=)")])
+def test_what_the_model_wrote_badly_is_worth_another_try(
+    finish: str, reason: str, said: str | None, detail: str
+) -> None:
+    assembler = Assembler(MODEL, str, Listeners())
+    candidate = types.Candidate(finish_reason=types.FinishReason(finish), finish_message=said)
+    assembler.feed(types.GenerateContentResponse(candidates=[candidate]))
+    with pytest.raises(TransportError) as failure:
+        assembler.response()
+    assert failure.value.message == f"{reason}{detail}"
+    assert failure.value.retryable
+    assert failure.value.kind == finish
+
+
+@pytest.mark.parametrize(("platform", "detail"), [({}, ""), ({"vertexai": {}}, ": f(x=)")], ids=["studio", "vertex"])
+def test_what_the_service_says_of_a_badly_written_call_is_told(platform: dict[str, Any], detail: str) -> None:
+    """The SDK reads it on Vertex AI only."""
     reply = answer(finish="MALFORMED_FUNCTION_CALL")
-    reply["candidates"][0] |= {"content": {}, "finishMessage": "Malformed function call: f(x=)"}
-    # The SDK reads what the service says about it on Vertex AI only.
-    for platform, detail in (({}, ""), ({"vertexai": {}}, ": Malformed function call: f(x=)")):
-        with pytest.raises(TransportError) as failure:
-            stateless(transport=Capture(reply).transport, **platform).complete(HI)
-        assert failure.value.message == f"the model wrote a call that cannot be read{detail}"
-        assert failure.value.retryable
-        assert failure.value.kind == "MALFORMED_FUNCTION_CALL"
+    reply["candidates"][0] |= {"content": {}, "finishMessage": "f(x=)"}
+    with pytest.raises(TransportError, match=f"cannot be read{re.escape(detail)}$"):
+        stateless(transport=Capture(reply).transport, **platform).complete(HI)
 
 
 @pytest.mark.parametrize("reply", [{}, {"candidates": []}, {"usageMetadata": {"promptTokenCount": 1}}])
 def test_no_candidate_at_all_is_no_answer(reply: dict[str, Any]) -> None:
     with pytest.raises(TransportError, match="without a candidate"):
         got(reply)
+
+
+def test_of_an_answer_that_is_cancelled_what_stands_alone_is_kept() -> None:
+    assembler = Assembler(MODEL, str, Listeners())
+    parts = [thought("a"), thought("b", SIGNATURE), text("c"), call("f", {}, "1"), text("d", SIGNATURE), thought("e")]
+    assembler.feed(types.GenerateContentResponse.model_validate(answer(*parts, finish=None, modelVersion="gemini-x")))
+    assert assembler.cancelled() == ProviderResponse(
+        parts=(Thought("b", provider_data=issued()), Text("c"), Text("d", provider_data=issued())),
+        usage=TokenUsage(61, 29, 90, cache_read_tokens=40, thinking_tokens=23),
+        finish_reason=FinishReason.CANCELLED,
+        model="gemini-x",
+    )
+    assert not assembler.complete
 
 
 # -- usage

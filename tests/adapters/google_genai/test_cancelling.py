@@ -17,7 +17,7 @@ from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Te
 from ..heard import Heard
 from ..running import Running, full_listener, holding, wait_until
 from ..scripted_server import LIMIT, Exchange, scripted
-from .kit import SIGNATURE, answer, call, chunk, stateless, stream, text, thought
+from .kit import MODEL, SIGNATURE, answer, call, chunk, stateless, stream, text, thought
 
 HI = [Message.user("hi")]
 
@@ -125,6 +125,7 @@ def test_nothing_more_of_a_chunk_is_said_after_a_callback_has_cancelled() -> Non
         response = stateless(server.url).complete(HI, cancel_token=token, **{**heard.callbacks, "on_chunk": cancel})
     assert heard.said == [("text", "a")]
     assert response.parts == (Text("a"),)
+    assert response.model == MODEL
 
 
 def test_a_complete_batch_answer_to_a_cancelled_turn_keeps_its_text_and_no_call() -> None:

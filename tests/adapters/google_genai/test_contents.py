@@ -29,7 +29,7 @@ from turnproof.messages import (
 )
 from turnproof_adapters.google_genai.arrange import contents as arranged
 from turnproof_adapters.google_genai.contents import history_from_sdk, history_to_sdk, keep_ids
-from turnproof_adapters.google_genai.names import made_up_id, restorer
+from turnproof_adapters.google_genai.names import is_made_up, made_up_id, restorer
 
 from .histories import TOOLS, arbitrary, grown, issued, rich
 from .kit import MODEL, SIGNATURE
@@ -195,6 +195,12 @@ def test_the_pieces_of_a_streamed_answer_are_one_message() -> None:
     ]
 
 
+@pytest.mark.parametrize("kind", [Text, Thought])
+def test_an_answer_may_end_in_the_middle_of_its_words(kind: type[Text] | type[Thought]) -> None:
+    pieces = [{"text": piece, "thought": kind is Thought} for piece in ("He", "l", "lo")]
+    assert read(*(content("model", piece) for piece in pieces)) == [("model", (kind("Hello"),))]
+
+
 def test_a_part_with_a_signature_is_joined_to_nothing() -> None:
     signature = b64decode(SIGNATURE)
     pieces: list[dict[str, Any]] = [{"text": "a"}, {"text": "b", "thought_signature": signature}, {"text": "c"}]
@@ -250,14 +256,41 @@ def test_an_answer_is_given_the_ids_that_were_made_up_for_it() -> None:
     assert [_plain(each) for each in answer] == before
 
 
+def test_an_answer_whose_calls_were_dropped_stays_as_it_is() -> None:
+    answer = [content("model", {"text": "so"}, {"function_call": {"name": "f"}})]
+    before = [_plain(each) for each in answer]
+    keep_ids(answer, [])
+    assert [_plain(each) for each in answer] == before
+
+
 def test_contents_of_somebody_else_get_ids_by_their_place() -> None:
-    called = {"function_call": {"name": "f"}}
-    answered = {"function_response": {"name": "f", "response": {"temperature": 3}}}
-    (_, (first, second)), (_, results) = read(content("model", called, called), content("user", answered, answered))
-    assert isinstance(first, FunctionCall)
-    assert isinstance(second, FunctionCall)
-    assert first.id != second.id
-    assert results == tuple(ToolResult(each.id, "f", {"temperature": 3}) for each in (first, second))
+    called, own = {"function_call": {"name": "f"}}, {"function_call": {"name": "f", "id": "own"}}
+    answered = [{"function_response": {"name": "f", "response": {"output": n}}} for n in range(4)]
+    messages = history_from_sdk(
+        [
+            content("model", called, own, called),
+            content("user", *answered[:2]),
+            content("model", called, called),
+            content("user", *answered[2:]),
+        ],
+        MODEL,
+    )
+    ids = [call.id for message in messages for call in message.calls if call.id != "own"]
+    assert len(set(ids)) == 4
+    assert all(map(is_made_up, ids))
+    results = [result for message in messages for result in message.results]
+    assert results == [ToolResult(own_id, "f", n) for n, own_id in enumerate(ids)]
+
+
+def test_what_a_part_of_somebody_else_lacks_is_empty() -> None:
+    files: list[dict[str, Any]] = [{"inline_data": {}}, {"file_data": {}}, {}]
+    assert read(content("model", {"function_call": {"id": "a"}}), content("user", {"function_response": {}})) == [
+        ("model", (FunctionCall("a", ""),)),
+        ("tool", (ToolResult("", "", {}),)),
+    ]
+    assert read(content("user", {"function_response": {"id": "a", "name": "f", "parts": files}})) == [
+        ("tool", (ToolResult("a", "f", {}, attachments=(InlineData("", b""), FileRef("", ""))),)),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 
-from turnproof.messages import Message, Text, ToolSchema, dump_messages
+from turnproof.messages import CacheMark, Message, Text, ToolSchema, dump_messages
 from turnproof_adapters.google_genai import splice
 from turnproof_adapters.google_genai import stateless as stateless_module
-from turnproof_adapters.google_genai.encode import Encoder
+from turnproof_adapters.google_genai.encode import BytesCodec, Encoder
+from turnproof_adapters.google_genai.rows import row
 
 from ..heard import Heard
 from .histories import TOOLS, arbitrary, framed, grown, issued, rich
@@ -129,6 +130,12 @@ def test_dropping_what_is_kept_beside_messages_changes_no_byte() -> None:
     assert provider.messages_encoded == 42
 
 
+def test_before_a_model_is_chosen_nothing_is_encoded() -> None:
+    provider = stateless_module.GoogleStateless()
+    provider.forget_encodings()
+    assert provider.messages_encoded == 0
+
+
 def test_arguments_are_left_as_they_were() -> None:
     history = [*grown(12), *rich()]
     before, identities, tools = dump_messages(history), list(map(id, history)), list(TOOLS)
@@ -189,6 +196,13 @@ def test_a_turn_encodes_its_new_messages_and_no_others() -> None:
         history += [Message.model("ok"), Message.user("and?")]
         provider.complete(history)
         assert provider.messages_encoded - before == 2
+
+
+@pytest.mark.parametrize(("mark", "marked"), [(None, False), (CacheMark(), True)])
+def test_a_message_with_a_mark_is_known_to_change(mark: CacheMark | None, marked: bool) -> None:
+    """What follows a mark is arranged anew with every turn: marks move on."""
+    message = Message.user("see", Text("this", cache=mark))
+    assert row(message, BytesCodec(), MODEL).marked is marked
 
 
 def test_the_sdk_sees_as_much_of_a_long_conversation_as_of_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import google.auth.exceptions
 import httpx2
 import pytest
+from google.genai import errors as sdk
 
 from turnproof.errors import (
     AuthenticationError,
@@ -70,6 +71,14 @@ CASES = [
         AuthenticationError,
         details=[BAD_KEY, {"@type": "type.googleapis.com/google.rpc.LocalizedMessage", "locale": "en-US"}],
     ),
+    Case(
+        "key-expired",
+        400,
+        INVALID,
+        "API key expired. Please renew the API key.",
+        AuthenticationError,
+        details=[BAD_KEY],
+    ),
     Case("no-key", 403, "PERMISSION_DENIED", "Method doesn't allow unregistered callers", AuthenticationError),
     Case("token", 401, "UNAUTHENTICATED", "Request had invalid authentication credentials.", AuthenticationError),
     Case("no-cache-was-named", 403, "PERMISSION_DENIED", "CachedContent not found", AuthenticationError),
@@ -92,13 +101,24 @@ CASES = [
         fields={"limit": 1048576, "requested": None},
     ),
     Case(
-        "prompt-too-long-on-vertex",
+        "prompt-too-long-without-a-number",
         400,
         INVALID,
-        "Unable to submit request because the input token count is 2000000 but model only supports up to 1048576. "
-        "Reduce the input token count and try again.",
+        "The input token count exceeds the maximum number of tokens allowed.",
         ContextLimitError,
-        fields={"limit": 1048576, "requested": 2000000},
+        fields={"limit": None, "requested": None},
+    ),
+    *(
+        Case(
+            f"prompt-too-long-on-vertex-in-{lines}",
+            400,
+            INVALID,
+            "Unable to submit request because the input token count is 2000000 but model only supports up to 1048576."
+            f"{between}Reduce the input token count and try again.",
+            ContextLimitError,
+            fields={"limit": 1048576, "requested": 2000000},
+        )
+        for lines, between in (("a-line", " "), ("two-lines", "\n"))
     ),
     Case(
         "a-limit-of-output-is-not-a-full-context",
@@ -199,6 +219,7 @@ def test_a_managed_cache_that_is_gone_is_told_by_its_name(status: int, message: 
         failure = fails(provider, streamed, system_instruction=NAMED)
         assert isinstance(failure, CacheExpiredError)
         assert (failure.name, failure.status, failure.message) == ("cachedContents/7abc", status, message)
+        assert failure.kind == "PERMISSION_DENIED"
         assert not isinstance(fails(provider, streamed, system_instruction="rules"), CacheExpiredError)
 
 
@@ -213,6 +234,7 @@ def test_a_bad_key_is_a_bad_key_also_where_a_cache_is_named() -> None:
     ("body", "message"),
     [
         (b"<html><h1>503 Service Unavailable</h1></html>", "Whatever"),
+        (b"\r\n <!doctype html>", "Whatever"),
         (b"", "Whatever"),
         (b'["odd"]', "HTTP status 503"),
         (b'{"error": "odd"}', "HTTP status 503"),
@@ -227,6 +249,52 @@ def test_a_proxys_page_is_typed_by_its_status(body: bytes, message: str, streame
         failure = fails(stateless(server.url), streamed)
     assert isinstance(failure, OverloadedError)
     assert failure.message == message
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "expected", "seen"),
+    [
+        (503, {"message": ["no"], "status": 7}, OverloadedError, (503, None, "HTTP status 503")),
+        (503, {"message": 7, "status": "UNAVAILABLE"}, OverloadedError, (503, "UNAVAILABLE", "UNAVAILABLE")),
+        (429, {"details": {"retryDelay": "5s"}}, RateLimitError, (429, None, "HTTP status 429")),
+        (429, {"details": ["odd", {"violations": ["odd", {}]}]}, RateLimitError, (429, None, "HTTP status 429")),
+        (100, {"message": "go on"}, TransportError, (100, None, "no answer under this status: go on")),
+        (399, {"message": "go"}, TransportError, (399, None, "no answer under this status: go")),
+        (418, {"message": "I'm a teapot"}, InvalidRequestError, (418, None, "I'm a teapot")),
+        (999, {"message": "no"}, OverloadedError, (999, None, "no")),
+        (99, {"message": "no"}, TransportError, (None, None, "no answer under this status: no")),
+        (1000, {"message": "no"}, TransportError, (None, None, "no answer under this status: no")),
+        ("503", {"message": "no"}, TransportError, (None, None, "no answer under this status: no")),
+        (True, {"message": "no"}, TransportError, (None, None, "no answer under this status: no")),
+    ],
+)
+def test_an_error_of_odd_form_is_typed_by_what_is_sound_in_it(
+    code: Any, error: dict[str, Any], expected: type[ProviderError], seen: tuple[Any, ...]
+) -> None:
+    """A stream tells of its failure in an event: neither status nor headers of the response stand behind it."""
+    failure = from_exception(sdk.APIError(code, {"error": error}), KEY)
+    assert type(failure) is expected
+    assert (failure.status, failure.kind, failure.message, failure.retry_after) == (*seen, None)
+
+
+def test_no_word_of_an_error_shows_the_key() -> None:
+    body = {"error": {"status": f"NO_{KEY}", "message": f"{KEY} is not allowed to"}}
+    failure = from_exception(sdk.APIError(403, body), KEY)
+    assert (failure.kind, failure.message) == ("NO_***", "*** is not allowed to")
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (httpx2.ReadTimeout("no byte"), "the service was silent for too long (ReadTimeout: no byte)"),
+        (TimeoutError(), "the service was silent for too long (TimeoutError: no details)"),
+        (httpx2.ConnectError("refused"), "no complete answer from the service (ConnectError: refused)"),
+        (ValueError(), "no complete answer from the service (ValueError: no details)"),
+    ],
+)
+def test_failures_of_the_network_say_what_went_wrong(error: Exception, message: str) -> None:
+    failure = from_exception(error, KEY)
+    assert (type(failure), failure.message) == (TransportError, message)
 
 
 def test_a_proxy_may_say_in_a_header_how_long_to_wait() -> None:
@@ -308,10 +376,13 @@ def test_a_silence_is_told_apart_from_a_break() -> None:
 
 
 def test_trouble_with_an_access_token_is_the_keys_or_the_ways() -> None:
-    gone = google.auth.exceptions.RefreshError("no", retryable=False)  # type: ignore[no-untyped-call]
+    gone = google.auth.exceptions.RefreshError(f"no {KEY}", retryable=False)  # type: ignore[no-untyped-call]
     away = google.auth.exceptions.TransportError("no", retryable=True)  # type: ignore[no-untyped-call]
-    assert type(from_exception(gone, KEY)) is AuthenticationError
-    assert type(from_exception(away, KEY)) is TransportError
+    seen = [(type(failure), failure.message) for failure in (from_exception(gone, KEY), from_exception(away, KEY))]
+    assert seen == [
+        (AuthenticationError, "no access token (RefreshError: no ***)"),
+        (TransportError, "no access token (TransportError: no)"),
+    ]
 
 
 @STREAMED

@@ -97,14 +97,16 @@ def test_a_conversation_with_tools_is_held_as_it_goes(streamed: bool) -> None:
 
 
 def test_an_ordinary_turn_goes_through_one_chat(started: list[chats.Chat]) -> None:
-    pieces = stream(
-        thought("h"), thought("m", SIGNATURE), text("Hel"), text("lo"), call("f", {}, "a"), text("", "AAAA")
-    )
+    name = TOOLS[0].name
+    called = call(wire_name(name), {}, "a")
+    pieces = stream(thought("h"), thought("m", SIGNATURE), text("Hel"), text("lo"), called, text("", "AAAA"))
     talk = Talk(pieces, answer(text("done")), stream(text("bye")))
+    talk.provider.create_session(None, TOOLS)
+    chat = started[-1]
     talk.say("hi", streamed=True)
-    talk.provider.send_tool_results([ToolResult("a", "f", 1)])
+    talk.provider.send_tool_results([ToolResult("a", name, 1)])
     talk.say("thanks", streamed=True)
-    (chat,) = started
+    assert started[-1] is chat
     assert [content.role for content in chat.get_history()] == [
         "user",
         *["model"] * 6,
@@ -150,6 +152,29 @@ def test_a_history_that_is_given_is_held_and_gone_on_from(history: list[Message]
         assert same_history(talk.provider.get_history()[:-2], before, ids=False)
 
 
+CALLED = FunctionCall("a", "f", {})
+
+
+@pytest.mark.parametrize("history", [[Message.model(CALLED)], [Message.model("so", CALLED), Message.user("hi")]])
+def test_a_history_that_begins_with_a_call_is_refused_and_the_last_conversation_stays(history: list[Message]) -> None:
+    talk = Talk()
+    talk.provider.create_session(None, None, grown(1))
+    before = talk.history
+    with pytest.raises(InvalidRequestError, match="begins with a call"):
+        talk.provider.create_session(None, None, history)
+    assert talk.history == before
+
+
+@pytest.mark.parametrize(
+    "history",
+    [[Message.model("so")], [Message.user("hi"), Message.model(CALLED)], [Message.model("so"), Message.model(CALLED)]],
+)
+def test_a_history_may_begin_with_words_of_either_side(history: list[Message]) -> None:
+    talk = Talk()
+    talk.provider.create_session(None, None, history)
+    assert talk.provider.get_history()[0].text == history[0].text
+
+
 def test_the_history_handed_out_is_the_callers_own() -> None:
     talk = Talk()
     given = [Message.user("hi"), Message.model("ho")]
@@ -175,6 +200,7 @@ def test_a_new_session_begins_anew() -> None:
 def test_a_history_without_a_session_is_empty_and_a_session_without_a_client_is_refused() -> None:
     provider = legacy_module.GoogleLegacy()
     assert provider.get_history() == []
+    assert provider.get_token_usage() == TokenUsage()
     with pytest.raises(UsageError, match="initialize"):
         provider.send_message("hi")
     provider.initialize({"api_key": "k"})
@@ -183,12 +209,13 @@ def test_a_history_without_a_session_is_empty_and_a_session_without_a_client_is_
 
 
 def test_a_provider_without_a_session_starts_one() -> None:
-    capture = Capture()
+    capture = Capture(answer(text("so"), call("read-x0123456789", {}, "a")))
     provider = legacy_module.GoogleLegacy()
     provider.initialize({"api_key": "k", "transport": capture.transport})
     provider.connect(MODEL)
-    provider.send_message("hi")
-    assert [message.text for message in provider.get_history()] == ["hi", "hi"]
+    assert [each.name for each in provider.send_message("hi").calls] == ["read-x0123456789"]
+    assert [message.text for message in provider.get_history()] == ["hi", "so"]
+    assert capture.body.keys() == {"contents", "generationConfig"}
 
 
 def test_the_conversation_goes_on_with_another_client_and_another_model() -> None:
@@ -282,17 +309,18 @@ def test_results_that_are_missing_are_made_up_in_their_place() -> None:
 @pytest.mark.parametrize(
     ("ask", "reason"),
     [
-        (lambda provider: provider.send_tool_results([ToolResult("a", "f", 1)]), "no open call"),
-        (lambda provider: provider.send_message(""), "says nothing"),
-        (lambda provider: provider.send_message_with_parts([]), "says nothing"),
+        (lambda provider: provider.send_tool_results([ToolResult("a", "f", 1)]), "results that answer no open call"),
+        (lambda provider: provider.send_message(""), "a message that says nothing"),
+        (lambda provider: provider.send_message_with_parts([]), "a message that says nothing"),
     ],
 )
 def test_nothing_to_send_is_refused_before_it_is_sent(ask: Any, reason: str) -> None:
     talk = Talk()
     talk.provider.create_session(None, None, grown(4))
     before = talk.history
-    with pytest.raises(InvalidRequestError, match=reason):
+    with pytest.raises(InvalidRequestError) as refused:
         ask(talk.provider)
+    assert refused.value.message == f"there is nothing to send in {reason}"
     assert talk.requests == []
     assert talk.history == before
 

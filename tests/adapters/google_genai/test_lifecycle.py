@@ -6,18 +6,22 @@ import os
 import ssl
 import subprocess
 import sys
+import warnings
+from importlib.util import module_from_spec
 from typing import Any
 
 import httpx2
 import pytest
+from google.genai import types
 
 from turnproof.errors import OverloadedError, RateLimitError, TransportError, UsageError
 from turnproof.messages import CacheMark, Message, Text, ToolSchema
 from turnproof_adapters._http import shared_tls
-from turnproof_adapters.google_genai import lifecycle, splice
+from turnproof_adapters.google_genai import client, lifecycle, splice
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.client import open_client
 from turnproof_adapters.google_genai.models import model, same_model
+from turnproof_adapters.google_genai.stateless import GoogleStateless
 
 from ..scripted_server import Exchange, scripted
 from .kit import KEY, MODEL, Capture, stateless
@@ -127,6 +131,27 @@ def test_features_follow_from_a_models_name(name: str, thinks: bool, demands: bo
     assert stateless(model=name).get_context_limit() == window
 
 
+@pytest.mark.parametrize(
+    ("name", "line", "version"),
+    [
+        (MODEL, "flash", (3, 0)),
+        ("gemini-2.5-flash-lite", "flash", (2, 5)),
+        ("publishers/google/models/gemini-3.1-pro-preview", "pro", (3, 1)),
+    ],
+)
+def test_a_models_place_in_the_family_is_read_from_its_name(name: str, line: str, version: tuple[int, int]) -> None:
+    assert (model(name).line, model(name).version) == (line, version)
+
+
+def test_an_unknown_model_is_a_current_one_and_so_is_one_that_is_not_chosen_yet() -> None:
+    assert model("gemma") == model(None)
+    assert model(None).line == ""
+    assert model(None).version > model("gemini-3.1-pro-preview").version
+    assert GoogleStateless().get_context_limit() == 1_048_576
+    assert GoogleStateless().supports_thinking()
+    assert GoogleStateless().supports_structured_output()
+
+
 def test_a_short_and_a_full_name_are_one_model() -> None:
     assert same_model(MODEL, f"models/{MODEL}")
     assert same_model(f"projects/p/locations/l/publishers/google/models/{MODEL}", MODEL)
@@ -180,21 +205,52 @@ def test_the_version_stands_in_the_address_once(base: str) -> None:
 
 def test_without_an_address_the_sdk_knows_it() -> None:
     capture = Capture()
-    client, _ = open_client(None, KEY, transport=capture.transport)
-    client.models.generate_content(model=MODEL, contents="hi")
+    opened, http = open_client(None, KEY, transport=capture.transport)
+    opened.models.generate_content(model=MODEL, contents="hi")
     assert capture.requests[0].url.host == "generativelanguage.googleapis.com"
+    assert http.trust_env, "a proxy of the environment is asked"
+
+
+def test_a_word_that_the_sdk_does_not_know_is_no_warning_and_others_warn_as_ever() -> None:
+    spec = client.__spec__
+    assert spec is not None
+    assert spec.loader is not None
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        spec.loader.exec_module(module_from_spec(spec))
+        assert types.FinishReason("SOMETHING_NEW")
+        warnings.warn("mine is not a valid thing", UserWarning, stacklevel=1)
+    assert [str(each.message) for each in heard] == ["mine is not a valid thing"]
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 def test_vertex_is_asked_with_a_bearer_token_under_its_own_path(streamed: bool) -> None:
     capture = Capture()
     provider = stateless(transport=capture.transport, vertexai={"project": "p", "location": "europe-west4"})
-    assert provider.complete(HI, "rules", [ToolSchema("a")], **({"on_chunk": str} if streamed else {})).text == "hi"
+    on_chunk = (lambda piece: None) if streamed else None
+    assert provider.complete(HI, "rules", [ToolSchema("a")], on_chunk=on_chunk).text == "hi"
     (request,) = capture.requests
     assert f"/projects/p/locations/europe-west4/publishers/google/models/{MODEL}:" in request.url.path
     assert request.headers["authorization"] == f"Bearer {KEY}"
     assert "x-goog-api-key" not in request.headers
     assert set(capture.body) == {"contents", "systemInstruction", "tools"}
+
+
+def test_spans_name_the_platform_that_is_called() -> None:
+    """By OpenTelemetry's conventions for `gen_ai.provider.name`."""
+    provider = GoogleStateless()
+    assert provider.telemetry_name == "gcp.gemini"
+    for vertexai, name in (({}, "gcp.vertex_ai"), (None, "gcp.gemini")):
+        provider.initialize({"api_key": KEY, "vertexai": vertexai})
+        assert provider.telemetry_name == name
+
+
+def test_vertex_is_asked_where_it_is_everywhere_unless_a_place_is_named() -> None:
+    capture = Capture()
+    opened, _ = open_client(None, KEY, vertexai={"project": "p"}, transport=capture.transport)
+    opened.models.generate_content(model=MODEL, contents="hi")
+    assert capture.requests[0].url.host == "aiplatform.googleapis.com"
+    assert "/projects/p/locations/global/" in capture.requests[0].url.path
 
 
 def test_vertex_counts_what_stands_beside_the_contents() -> None:
@@ -217,6 +273,7 @@ def test_vertex_without_a_project_is_asked_with_the_key() -> None:
         {"GOOGLE_API_KEY": "another"},
         {"GEMINI_API_KEY": "another"},
         {"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_CLOUD_PROJECT": "p", "GOOGLE_CLOUD_LOCATION": "l"},
+        {"GOOGLE_GENAI_USE_ENTERPRISE": "true"},
         {"GOOGLE_GEMINI_BASE_URL": "http://elsewhere.invalid"},
     ],
     ids=lambda variables: next(iter(variables)),
@@ -224,14 +281,14 @@ def test_vertex_without_a_project_is_asked_with_the_key() -> None:
 def test_the_environment_changes_neither_key_nor_platform_nor_address(
     variables: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    capture = Capture()
+    stateless(transport=capture.transport).complete(HI)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     before = dict(os.environ)
-    capture = Capture()
     stateless(transport=capture.transport).complete(HI)
-    assert capture.requests[0].headers["x-goog-api-key"] == KEY
-    assert capture.requests[0].url.host == "example.invalid"
-    assert "projects" not in capture.requests[0].url.path
+    assert capture.requests[0].url == capture.requests[1].url
+    assert [request.headers["x-goog-api-key"] for request in capture.requests] == [KEY, KEY]
     assert dict(os.environ) == before
 
 

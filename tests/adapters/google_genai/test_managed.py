@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import httpx2
 import pytest
 
-from turnproof.cache import ManagedCachePlugin
+from turnproof.cache import ManagedCachePlugin, Prepared
 from turnproof.cancel import CancelToken
 from turnproof.errors import (
     AuthenticationError,
@@ -190,9 +190,19 @@ def test_a_provider_that_was_never_opened_can_be_shut_down() -> None:
 # Named
 
 
-def test_the_binding_makes_the_plugin() -> None:
+@pytest.mark.parametrize(
+    ("model", "large_enough"), [(MODEL, True), ("gemini-2.5-flash", True), ("gemini-3-pro-preview", False)]
+)
+def test_the_bindings_plugin_is_of_the_claimed_kind_and_knows_what_the_model_stores(
+    model: str, large_enough: bool
+) -> None:
+    """A pro model stores nothing below 4096 tokens."""
+    service = Service()
     assert BINDING.cache_plugin is not None
-    assert isinstance(BINDING.cache_plugin(Service().legacy()), ManagedCachePlugin)
+    plugin = BINDING.cache_plugin(stateless(model=model, transport=service.transport))
+    assert plugin.name == BINDING.claims(model).cache
+    plugin.prepare([Message.user("hi")], RULES, [])
+    assert bool(service.made) is large_enough
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -281,6 +291,45 @@ def test_both_paths_name_a_cache_alike() -> None:
 
 
 # Held by the provider
+
+
+class Watching(ManagedCachePlugin):
+    """Keeps what it is shown of every call."""
+
+    def __init__(self, provider: GoogleStateless | GoogleLegacy) -> None:
+        super().__init__(provider)
+        self.shown: list[tuple[list[str], CancelToken | None]] = []
+
+    def prepare(self, messages: Sequence[Message], *args: Any, cancel_token: CancelToken | None = None) -> Prepared:
+        self.shown.append(([message.text for message in messages], cancel_token))
+        return super().prepare(messages, *args, cancel_token=cancel_token)
+
+
+@pytest.mark.parametrize("path", ["stateless", "legacy"])
+def test_a_plugin_is_shown_the_whole_conversation_and_what_cancels_it(path: str) -> None:
+    service, token = Service(), CancelToken()
+    provider: Any = service.stateless() if path == "stateless" else service.legacy()
+    plugin = Watching(provider)
+    provider.set_cache_plugin(plugin)
+    said = [Message.user("hello"), Message.model("hi"), Message.user("again")]
+    if path == "stateless":
+        provider.complete(said[:1], RULES)
+        provider.complete(said, RULES, cancel_token=token)
+    else:
+        provider.create_session(RULES)
+        provider.send_message("hello")
+        provider.send_message("again", cancel_token=token)
+    assert plugin.shown == [(["hello"], None), (["hello", "hi", "again"], token)]
+
+
+def test_the_service_is_given_half_a_minute_to_keep_or_forget_something() -> None:
+    """Nothing is lost by going on without it; an answer is waited for much longer."""
+    service = Service()
+    provider = service.stateless()
+    provider.delete_cache(provider.create_cache(RULES, [], ttl_seconds=60))
+    provider.complete([Message.user("hello")])
+    assert [set(request.extensions["timeout"].values()) for request in service.requests[:2]] == [{30.0}, {30.0}]
+    assert service.requests[2].extensions["timeout"]["read"] > 30
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -397,3 +446,4 @@ def test_a_deletion_that_was_cut_is_made_up_for_at_shutdown() -> None:
         assert isinstance(running.result(), Cancelled)
         provider.shutdown()
         assert [each.method for each in server.requests] == ["POST", "DELETE", "DELETE"]
+        assert server.requests[1].path == server.requests[2].path

@@ -27,9 +27,10 @@ def test_any_set_of_tool_names_is_made_legal_without_collisions_and_restored(nam
     assert [restore(name) for name in sent] == names
 
 
-@pytest.mark.parametrize("name", ["a b", "北", "9lives", "-flag", "x" * 70, ""])
+@pytest.mark.parametrize("name", ["a b", "北", "9lives", "-flag", "x" * 65, "x" * 70, ""])
 def test_a_tool_may_be_named_like_the_rewritten_form_of_another(name: str) -> None:
     twin = wire_name(name)
+    assert LEGAL.fullmatch(twin)
     assert wire_name(twin) != twin
     assert restorer(lambda: [twin, name])(twin) == name
 

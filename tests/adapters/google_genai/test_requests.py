@@ -24,11 +24,11 @@ from turnproof.messages import (
     ToolResult,
     ToolSchema,
 )
-from turnproof_adapters.google_genai.arrange import contents
+from turnproof_adapters.google_genai.arrange import arranged, contents
 from turnproof_adapters.google_genai.convert import NO_SIGNATURE_NEEDED
 
 from ..heard import Heard
-from .histories import arbitrary, issued
+from .histories import FIRST, LAST, arbitrary, issued
 from .kit import MODEL, SIGNATURE, Capture, stateless
 
 OLD = "gemini-2.5-flash"
@@ -160,6 +160,13 @@ def test_thoughts_of_others_are_left_out_and_our_own_are_marked() -> None:
     ]
 
 
+def test_a_thought_without_words_is_kept_for_its_signature_only() -> None:
+    assert parts_of(Thought(""), Thought("", provider_data=issued()), Text("so")) == [
+        {"text": "", "thought": True, "thoughtSignature": SIGNATURE},
+        {"text": "so"},
+    ]
+
+
 def test_an_answer_that_never_got_beyond_thinking_is_left_out() -> None:
     assert sent(Message.user("a"), Message.model(Thought("hm")), Message.user("b")) == [
         {"role": "user", "parts": [{"text": "a"}]},
@@ -206,16 +213,19 @@ def test_a_result_stands_under_output_and_a_failure_under_error(value: Any) -> N
         assert part == {"functionResponse": {"id": "a", "name": "f", "response": {key: value}}}
 
 
+CALLED = Message.model(FunctionCall("a", "f", {}))
 IMAGE, SOUND = InlineData("image/png", b"\x01"), InlineData("audio/wav", b"\x02")
+PAPER = FileRef("application/pdf", "gs://a/b.pdf")
 IMAGE_PART, SOUND_PART = (
     {"inlineData": {"mimeType": "image/png", "data": "AQ=="}},
     {"inlineData": {"mimeType": "audio/wav", "data": "Ag=="}},
 )
+PAPER_PART = {"fileData": {"mimeType": "application/pdf", "fileUri": "gs://a/b.pdf"}}
 
 
 def test_media_stands_in_the_response_where_it_fits_and_beside_it_where_not() -> None:
-    response, beside = answered(ToolResult("a", "f", "seen", attachments=(IMAGE, SOUND)))
-    assert response["functionResponse"]["parts"] == [IMAGE_PART]
+    response, beside = answered(ToolResult("a", "f", "seen", attachments=(IMAGE, SOUND, PAPER)))
+    assert response["functionResponse"]["parts"] == [IMAGE_PART, PAPER_PART]
     assert beside == SOUND_PART
 
 
@@ -259,8 +269,7 @@ def test_a_dangling_call_is_answered_and_an_orphan_result_left_out() -> None:
         Message.tool(ToolResult("y", "h", 8)),
     )
     first, second = (part["functionResponse"] for part in found[2]["parts"])
-    assert (first["id"], first["name"]) == ("a", "f")
-    assert "not carried out" in first["response"]["error"]
+    assert first == {"id": "a", "name": "f", "response": {"error": "No result: the call was not carried out."}}
     assert second["response"] == {"output": 2}
     assert found[3:] == [{"role": "user", "parts": [{"text": "and?"}]}]
 
@@ -292,13 +301,12 @@ def test_calls_of_one_id_are_answered_one_by_one() -> None:
     assert [part["functionResponse"]["response"]["output"] for part in found[2]["parts"]] == ["one", "two"]
 
 
-def test_a_response_has_the_name_of_the_call_that_it_answers() -> None:
-    history = [
-        Message.user("go"),
-        Message.model(FunctionCall("a", "f", {})),
-        Message.tool(ToolResult("a", "", "yes", attachments=(IMAGE,))),
-    ]
-    (part,) = sent(*history)[2]["parts"]
+@pytest.mark.parametrize(
+    "written", [contents, lambda history, model: sent(*history, model=model)], ids=["plain", "spliced"]
+)
+def test_a_response_has_the_name_of_the_call_that_it_answers(written: Any) -> None:
+    results = Message.tool(ToolResult("a", "", "yes", attachments=(IMAGE,)))
+    (part,) = written([Message.model("hm"), CALLED, results], MODEL)[2]["parts"]
     assert part["functionResponse"]["name"] == "f"
     assert part["functionResponse"]["parts"] == [IMAGE_PART]
 
@@ -309,12 +317,13 @@ def test_an_id_that_was_made_up_here_is_not_sent() -> None:
         Message.user("go"),
         Message.model(FunctionCall(made_up, "f", {})),
         Message.tool(ToolResult(made_up, "f", 1)),
-        Message.model(FunctionCall("toolu_01", "f", {})),
+        Message.model(FunctionCall("toolu_01", "f", {}), FunctionCall(made_up, "f", {})),
     )
     assert "id" not in found[1]["parts"][0]["functionCall"]
     assert "id" not in found[2]["parts"][0]["functionResponse"]
     assert found[3]["parts"][0]["functionCall"]["id"] == "toolu_01"
     assert found[4]["parts"][0]["functionResponse"]["id"] == "toolu_01"
+    assert "id" not in found[4]["parts"][1]["functionResponse"]
 
 
 @pytest.mark.parametrize("model", [MODEL, OLD])
@@ -334,6 +343,34 @@ def test_any_conversation_becomes_one_that_the_api_takes(seed: int, model: str) 
             assert responses == open_calls
             open_calls = []
     assert not open_calls
+
+
+BEGINS_WITH_A_CALL = "it begins with a call of the model's, which may only follow the user's words or a result"
+
+
+@pytest.mark.parametrize(
+    ("history", "problem"),
+    [
+        ([], "nothing is said in it"),
+        ([Message.user(""), Message.model(Thought("hm"))], "nothing is said in it"),
+        ([FIRST, Message.model("ho")], "what was said last in it are the model's own words"),
+        ([CALLED, Message.tool(ToolResult("a", "f", 1)), LAST], BEGINS_WITH_A_CALL),
+        ([Message.user(""), CALLED], BEGINS_WITH_A_CALL),
+    ],
+)
+def test_what_the_api_would_not_answer_is_refused_before_it_is_sent(history: list[Message], problem: str) -> None:
+    assert arranged(history, MODEL).problem == problem
+    capture = Capture()
+    with pytest.raises(InvalidRequestError) as failure:
+        stateless(transport=capture.transport).complete(history)
+    assert failure.value.message == f"the Gemini API does not answer this conversation: {problem}"
+    assert capture.requests == []
+
+
+@pytest.mark.parametrize("opening", [[FIRST, CALLED], [Message.model("welcome"), LAST]])
+def test_words_of_the_users_or_of_the_models_may_come_first(opening: list[Message]) -> None:
+    assert arranged(opening, MODEL).problem is None
+    assert sent(*opening)[-1]["role"] == "user"
 
 
 # -- what stands around the contents
@@ -379,7 +416,8 @@ def test_a_response_schema_leaves_system_and_tools_in_force() -> None:
 
 def test_limits_and_thinking_come_from_the_settings() -> None:
     assert "generationConfig" not in asked()
-    assert asked(max_tokens=100)["generationConfig"] == {"maxOutputTokens": 100}
+    for limit in (1, 100):
+        assert asked(max_tokens=limit)["generationConfig"] == {"maxOutputTokens": limit}
 
 
 @pytest.mark.parametrize(

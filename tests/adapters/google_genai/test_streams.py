@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from turnproof.errors import ContentFilterError, OverloadedError, ProviderError,
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought
 
 from ..heard import Heard
-from ..scripted_server import scripted
+from ..running import holding
+from ..scripted_server import LIMIT, scripted
 from .kit import MODEL, SIGNATURE, Capture, answer, call, chunk, event, outcome, stateless, stream, text, thought
 
 HI = [Message.user("hi")]
@@ -184,6 +186,23 @@ def test_a_badly_written_call_ends_a_stream_with_what_came_before_it() -> None:
     assert failure.partial == (Text("so far"),)
 
 
+def test_nothing_behind_a_call_that_cannot_be_read_is_told() -> None:
+    heard = Heard()
+    failure = failing([chunk(text("so far"), call("f", {"x": math.nan}), text("more"), finish="STOP")], heard)
+    assert type(failure) is TransportError
+    assert "malformed arguments for a call of 'f'" in failure.message
+    assert heard.said == [("text", "so far")]
+    assert failure.partial == (Text("so far"),)
+
+
+@pytest.mark.parametrize("behind", [[chunk(call("f", {}, "a"), finish="STOP")], [chunk(finish="STOP")]])
+def test_half_a_character_that_a_text_ends_with_is_visible_as_lost(behind: list[bytes]) -> None:
+    """A gateway may cut a text where JavaScript counts; UTF-8 has no form for what is left."""
+    half = b'data: {"candidates": [{"content": {"parts": [{"text": "so \\ud83d"}]}}]}\r\n\r\n'
+    heard = Heard()
+    assert streamed([half, *behind], heard).text == heard.text == "so \ufffd"
+
+
 class Trouble(Exception):
     """What a callback raises."""
 
@@ -193,10 +212,14 @@ def test_what_a_callback_raises_is_the_callers_and_closes_the_stream(name: str) 
     def fail(_: object) -> None:
         raise Trouble
 
-    with scripted(lambda exchange: exchange.stream(*stream(*PARTS))) as server:
+    script, _ = holding(*stream(*PARTS)[:-1])
+    with scripted(script, lambda exchange: exchange.stream(*stream(*PARTS))) as server:
         provider = stateless(server.url)
-        with pytest.raises(Trouble):
+        with pytest.raises(Trouble) as failure:
             provider.complete(HI, **{**Heard().callbacks, name: fail})
+        # While the failure is at hand: nothing of what it holds has to be forgotten first.
+        assert server.hung_up.wait(LIMIT)
+        assert failure.value.__traceback__ is not None
         response = provider.complete(HI, **Heard().callbacks)
     assert response.text == "Berth 9 is free."
 

@@ -2,43 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from ...messages import JSON, Message, Part, Text, Thought, ToolSchema, thaw, to_builtins
 from ..agree import Comparison
 from ..atoms import Atom, token_of
-from ..base import Call, WireDifference
+from ..base import Call, ModelFacts, WireDifference
+from ..catalogue import same_model
 from ..naming import NameMap
 from ..preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
-from .models import same_model
+from .models import MODELS
 from .names import LEGAL_ID, LEGAL_NAME
 from .rules import NAME
 
 
-def differences(
-    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
-) -> list[WireDifference]:
-    """Where the request says something else than the session holds, the allowed differences aside."""
-    body = call.body or {}
-    own = [tool for tool in call.tools if not _is_native(tool, body)]
-    names = NameMap(tools, own, LEGAL_NAME)
-    later = [message.text for message in held if message.role == "system"]
-    spoken = frozenset(message.text for message in call.messages if message.role == "system")
-    absorbed, found = system_differences(text_of(system), later, call, spoken)
-    comparison = _Messages(settled_instructions(held, absorbed, call), call, model, names)
-    found += comparison.run()
-    forced = (body.get("tool_choice") or {}).get("type") in ("any", "tool")
-    found += tool_differences(tools, own, names, same_schema, forced=forced)
-    if call.model is not None and not same_model(call.model, model):
-        found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
-    return found
+class MessagesComparison(Comparison):
+    """What the Messages API lets differ in a conversation."""
 
-
-class _Messages(Comparison):
     dialect = NAME
     legal_id = LEGAL_ID
+    models: Mapping[str, ModelFacts] = MODELS
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
         super().__init__(held, call.messages, names)
@@ -50,7 +35,7 @@ class _Messages(Comparison):
     def is_foreign(self, atom: Atom) -> bool:
         data = atom.part.provider_data
         if atom.kind == "thought" and data is not None and data.dialect == self.dialect:
-            return bool(data.model) and not same_model(data.model, self._model)
+            return bool(data.model) and not same_model(self.models, data.model, self._model)
         return super().is_foreign(atom)
 
     def may_omit_thought(self, thought: Atom) -> bool:
@@ -70,6 +55,33 @@ class _Messages(Comparison):
                 missing.remove(atom)
                 added.remove(twin)
         super()._texts_changed(missing, added)
+
+
+def differences(
+    held: Sequence[Message],
+    system: Part | str | None,
+    tools: Sequence[ToolSchema],
+    call: Call,
+    model: str,
+    compared: type[MessagesComparison] = MessagesComparison,
+) -> list[WireDifference]:
+    """Where the request says something else than the session holds, the allowed differences aside.
+
+    `compared` is the comparison of another service that has the format, but not all of the rules.
+    """
+    body = call.body or {}
+    own = [tool for tool in call.tools if not _is_native(tool, body)]
+    names = NameMap(tools, own, LEGAL_NAME)
+    later = [message.text for message in held if message.role == "system"]
+    spoken = frozenset(message.text for message in call.messages if message.role == "system")
+    absorbed, found = system_differences(text_of(system), later, call, spoken)
+    comparison = compared(settled_instructions(held, absorbed, call), call, model, names)
+    found += comparison.run()
+    forced = (body.get("tool_choice") or {}).get("type") in ("any", "tool")
+    found += tool_differences(tools, own, names, same_schema, forced=forced)
+    if call.model is not None and not same_model(compared.models, call.model, model):
+        found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
+    return found
 
 
 def _says_something(message: Message) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ...messages import JSON, Message, Part, ToolSchema
 from ..base import (
+    NO_HEADERS,
     AllowedDifference,
     Call,
     ErrorMeaning,
@@ -50,7 +51,9 @@ class AnthropicMessages:
     noise: Sequence[bytes] = writing.NOISE
     spellings: Mapping[Spelling, str] = writing.SPELLINGS
     garbage = writing.GARBAGE
-    traits: frozenset[Trait] = frozenset({"calls-in-pieces", "pings", "results-first", "server-tools", "text-blocks"})
+    traits: frozenset[Trait] = frozenset(
+        {"calls-in-pieces", "error-flags", "pings", "results-first", "server-tools", "text-blocks"}
+    )
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)
@@ -77,7 +80,7 @@ class AnthropicMessages:
     def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
         return extras.render_extra(call, usage, world, seed)
 
-    def error_event(self, kind: str, message: str) -> WireEvent:
+    def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
         return errors.error_event(kind, message)
 
     def error_kind(self, status: int) -> tuple[str, str]:
@@ -87,7 +90,7 @@ class AnthropicMessages:
         return errors.error_meaning(status, message)
 
     def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
-        return read.read_response(status, headers, body)
+        return read.read_response(status, headers, body, self.name)
 
     def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
         return read.split_stream(headers, body)

@@ -20,17 +20,19 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
         case "count_tokens":
             body: JSON = {"input_tokens": usage.whole}
         case "list_models":
-            body = _listing(world.models)
+            body = listing(world.models)
         case _:
             facts = world.models.get(call.model or "")
             if facts is None:
                 return render_refusal(unknown_model(str(call.model)), seed)
-            body = _model(facts)
+            body = described(facts)
     return Rendered(200, headers, (body_event(body),))
 
 
-def _listing(models: Mapping[str, ModelFacts]) -> dict[str, Any]:
-    listed = [_model(facts) for facts in models.values() if facts.alias_of is None and "retired" not in facts.features]
+def listing(models: Mapping[str, ModelFacts]) -> dict[str, Any]:
+    """The models of a world as one page, under their own ids."""
+    current = (each for each in models.values() if each.alias_of is None and "retired" not in each.features)
+    listed = [described(each) for each in current]
     return {
         "data": listed,
         "has_more": False,
@@ -39,7 +41,8 @@ def _listing(models: Mapping[str, ModelFacts]) -> dict[str, Any]:
     }
 
 
-def _model(facts: ModelFacts) -> dict[str, Any]:
+def described(facts: ModelFacts) -> dict[str, Any]:
+    """One model as the API describes it, under its own id."""
     identity = facts.alias_of or facts.id
     words = identity.split("-")
     return {

@@ -8,35 +8,25 @@ an `Answer` of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import HarnessError
 from ...messages import FunctionCall, Opaque, Text, Thought, thaw
 from ...tokens import json_tokens, text_tokens
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
-from ..cutting import cut_text
+from ..cutting import call_pieces
 from ..naming import spoken_name
 from ..seeded import derived
 from . import signing, stop_reasons
+from .events import Block, Told, block_events
 from .models import dated
 from .names import LEGAL_NAME
-from .pieces import arguments_json, completed_members, cut_arguments
+from .pieces import completed_members
 from .rules import NAME
 from .writing import PING, body_event, identifier, request_id, sse
 
-Block = dict[str, Any]
-
 _SCRIPTED = "scenario"
 """The dialect of provider data in scenarios, which serve every dialect."""
-
-
-class Told(NamedTuple):
-    """One event before it is written: its name, its data without the type, what it is, and its visible text."""
-
-    name: str
-    data: Block
-    kind: EventKind
-    text: str = ""
 
 
 class Answer:
@@ -58,7 +48,7 @@ class Answer:
         self.seed = seed
         self.model = dated(self.facts) if self.facts else str(call.model)
         self.blocks = [self._block(part, n) for n, part in enumerate(reply.parts)]
-        self.stop_reason = reply.raw_finish or self.written_finish()
+        self.stop_reason = self.written_finish()
 
     # -- habits of the service
 
@@ -115,14 +105,16 @@ class Answer:
 
     def argument_pieces(self, reply_part: ReplyPart, draw: int) -> tuple[str, ...]:
         """The pieces in which a call's arguments are streamed. A first empty one is all there is without arguments."""
-        return ("", *(reply_part.pieces or _cut_arguments(reply_part, draw)))
+        return ("", *(reply_part.pieces or call_pieces(reply_part, draw)))
 
     def padding(self, serial: int) -> int:
         """Blanks in front of the last brace of an event."""
         return derived(self.seed, "padding", serial) % 16
 
     def written_finish(self) -> str:
-        """The service's word for the scripted reason."""
+        """The service's word for the scripted reason, unless the script gives the word."""
+        if self.reply.raw_finish:
+            return self.reply.raw_finish
         try:
             return stop_reasons.WRITE[self.reply.finish]
         except KeyError:
@@ -130,10 +122,11 @@ class Answer:
             raise HarnessError(f"{self.dialect} has no stop_reason for {reason}; give raw_finish") from None
 
     # -- what is said
+
     def _block(self, reply_part: ReplyPart, n: int) -> Block:
         part = reply_part.part
-        own = part.provider_data is not None and part.provider_data.dialect in (self.dialect, _SCRIPTED)
-        data = part.provider_data.data if part.provider_data is not None and own else {}
+        sealed = part.provider_data
+        data = sealed.data if sealed is not None and sealed.dialect in (self.dialect, _SCRIPTED) else {}
         match part:
             case Text():
                 block: Block = {"type": "text", "text": part.text}
@@ -161,7 +154,7 @@ class Answer:
 
     def _broken_input(self, reply_part: ReplyPart) -> Block:
         """A clipped call in a batch answer holds only the members that were complete."""
-        return completed_members("".join(reply_part.pieces or _cut_arguments(reply_part, 0)))
+        return completed_members("".join(reply_part.pieces or call_pieces(reply_part, 0)))
 
     def _stop_sequence(self) -> str | None:
         sequences = (self.call.body or {}).get("stop_sequences") or [None]
@@ -207,46 +200,11 @@ class Answer:
         message = self.message(self.opening_usage(), content=[], stop_reason=None)
         yield Told("message_start", {"message": message}, "start")
         for n, (block, part) in enumerate(zip(self.blocks, self.reply.parts, strict=True)):
-            yield from self._block_events(n, block, part, derived(self.seed, "cut", n))
+            draw = derived(self.seed, "cut", n)
+            arguments = self.argument_pieces(part, draw) if isinstance(part.part, FunctionCall) else ()
+            yield from block_events(n, block, part, arguments, draw)
         yield Told("message_delta", {"delta": self.ending(), "usage": self.closing_usage()}, "usage")
         yield Told("message_stop", {}, "end")
-
-    def _block_events(self, index: int, block: Block, reply_part: ReplyPart, draw: int) -> Iterator[Told]:
-        def delta(kind: str, event_kind: EventKind, field: str, value: object, text: str = "") -> Told:
-            data: Block = {"index": index, "delta": {"type": kind, field: value}}
-            return Told("content_block_delta", data, event_kind, text)
-
-        part = reply_part.part
-        start = dict(block)
-        body: list[Told] = []
-        match part:
-            case Text():
-                start["text"] = ""
-                pieces = reply_part.pieces or cut_text(part.text, draw)
-                body = [delta("text_delta", "text", "text", piece, piece) for piece in pieces]
-                if "citations" in block:
-                    start["citations"] = []
-                    body += [delta("citations_delta", "text", "citation", each) for each in block["citations"]]
-            case Thought() if block["type"] == "thinking":
-                start["thinking"] = ""
-                pieces = reply_part.pieces or cut_text(part.text, draw)
-                body = [delta("thinking_delta", "thinking", "thinking", piece) for piece in pieces]
-                if "signature" in block:
-                    start["signature"] = ""
-                    body.append(delta("signature_delta", "signature", "signature", block["signature"]))
-            case FunctionCall():
-                start["input"] = {}
-                pieces = self.argument_pieces(reply_part, draw)
-                body = [delta("input_json_delta", "args", "partial_json", piece) for piece in pieces]
-            case Opaque() if block.get("input"):
-                start["input"] = {}
-                pieces = cut_arguments(arguments_json(block["input"], escaped=False), draw)
-                body = [delta("input_json_delta", "args", "partial_json", piece) for piece in ("", *pieces)]
-        yield Told("content_block_start", {"index": index, "content_block": start}, "block_start")
-        yield from body
-        if not reply_part.broken:
-            # Recorded: a call clipped by the output limit is never closed.
-            yield Told("content_block_stop", {"index": index}, "block_end")
 
 
 def render(
@@ -263,16 +221,6 @@ def render(
         return Rendered(200, headers, tuple(answer.events()))
     headers["content-type"] = "application/json"
     return Rendered(200, headers, (body_event(answer.body()),))
-
-
-def _cut_arguments(reply_part: ReplyPart, draw: int) -> tuple[str, ...]:
-    assert isinstance(reply_part.part, FunctionCall)
-    if not reply_part.part.args:
-        return ()
-    text = arguments_json(reply_part.part.args, escaped=bool(draw & 1))
-    if reply_part.broken:
-        text = text[: max(1, len(text) * 2 // 3)]
-    return cut_arguments(text, draw)
 
 
 def _weight(reply_part: ReplyPart) -> int:

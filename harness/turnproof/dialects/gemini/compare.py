@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from ...messages import (
-    FileRef,
     FunctionCall,
-    InlineData,
     Message,
     Part,
     Text,
@@ -19,7 +17,7 @@ from ...messages import (
     thaw,
 )
 from ..agree import Comparison
-from ..atoms import Atom, media_key
+from ..atoms import Atom
 from ..base import Call, ModelFacts, WireDifference
 from ..catalogue import same_model
 from ..naming import NameMap
@@ -75,6 +73,8 @@ class Contents(Comparison):
     dialect = NAME
     legal_id = LEGAL_ID
     models: Mapping[str, ModelFacts] = MODELS
+    joins_thoughts = True
+    attaches_beside = True
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
         super().__init__(held, call.messages, names)
@@ -94,19 +94,6 @@ class Contents(Comparison):
 
     def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
         """Two thoughts of one text are one thought: a signature on it is not the service's to check."""
-
-    def _region(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:
-        """Thoughts may also be sent in the pieces in which a stream brought them, or joined."""
-        ours, theirs = super()._region(ours, theirs)
-        sent = [atom for atom in theirs if atom.kind == "thought"]
-        spoken, used = "".join(atom.text for atom in sent), []
-        for atom in ours:
-            if atom.kind == "thought" and atom.text and spoken.startswith(atom.text):
-                spoken = spoken.removeprefix(atom.text)
-                used.append(atom)
-        if not sent or spoken:
-            return ours, theirs
-        return [atom for atom in ours if atom not in used], [atom for atom in theirs if atom not in sent]
 
     # -- calls
 
@@ -166,19 +153,6 @@ class Contents(Comparison):
 
     def _result_value(self, atom: Atom, held: object, sent: object) -> None:
         """Settled in `_result`, which knows the whole response."""
-
-    def _attachments(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
-        # Recorded: what a response cannot hold stands beside it.
-        inside = set(map(media_key, sent.attachments))
-        beside = {media_key(each.part) for each in self.sent if isinstance(each.part, InlineData | FileRef)} - inside
-        missing = tuple(each for each in held.attachments if media_key(each) not in beside)
-        super()._attachments(atom, replace(held, attachments=missing), sent)
-
-    def _added(self, atom: Atom) -> None:
-        part = atom.part
-        if isinstance(part, InlineData | FileRef) and media_key(part) in self._attached():
-            return
-        super()._added(atom)
 
 
 def held_signature(part: FunctionCall) -> str | None:

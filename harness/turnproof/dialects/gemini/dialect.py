@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ...messages import JSON, Message, Part, ToolSchema
 from ..base import (
+    NO_HEADERS,
     AllowedDifference,
     Call,
     ErrorMeaning,
@@ -51,7 +52,7 @@ class Gemini:
     noise: Sequence[bytes] = writing.NOISE
     spellings: Mapping[Spelling, str] = writing.SPELLINGS
     garbage = writing.GARBAGE
-    traits: frozenset[Trait] = frozenset({"blocked-prompts", "server-tools"})
+    traits: frozenset[Trait] = frozenset({"blocked-prompts", "error-flags", "server-tools"})
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)
@@ -78,7 +79,7 @@ class Gemini:
     def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
         return extras.render_extra(call, usage, world, seed)
 
-    def error_event(self, kind: str, message: str) -> WireEvent:
+    def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
         return errors.error_event(kind, message)
 
     def error_kind(self, status: int) -> tuple[str, str]:
@@ -111,7 +112,7 @@ class Gemini:
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
-        return speak(reply, tools, call.tools, LEGAL_NAME)
+        return speak(reply, tools, call.tools, self.legal_name)
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         if call.operation == "cache":

@@ -101,13 +101,13 @@ class Speaker:
         first = next((n for n, each in enumerate(found.parts) if each.kind == "args"), None)
         if first is not None:
             call = found.parts[first]
-            if signature := self._signature(call.source, thinking, signed=SIGNS in self._features):
+            if signature := self.signature(call.source, thinking, signed=SIGNS in self._features):
                 found.parts[first] = replace(call, wire={**call.wire, "thoughtSignature": signature})
         elif found.parts and isinstance(found.parts[-1].source, Text):
             # Recorded: where a model did not think before it spoke, its text has no signature.
             thought = any(isinstance(each.part, Thought) for each in reply.parts)
             signed = thought and SIGNS in self._features
-            found.closing = self._signature(found.parts[-1].source, thinking, signed=signed)
+            found.closing = self.signature(found.parts[-1].source, thinking, signed=signed)
         return found
 
     def _said(self, reply_part: ReplyPart, n: int, reply: Reply) -> Iterator[Said]:
@@ -140,22 +140,24 @@ class Speaker:
         """The id of a call that the script gave none."""
         return call_id(self._seed, n)
 
-    def _signature(self, part: Part, thinking: str, *, signed: bool) -> str | None:
-        given = _scripted(part).get("signature")
+    def signature(self, part: Part, thinking: str, *, signed: bool) -> str | None:
+        """What signs a call, or the text that ends an answer; None where the model signs no such part."""
+        given = scripted(part).get("signature")
         if given:
             self._world.issued[standard_base64(given)] = (signing.digest(part), self._model)
             return str(given)
         return signing.issue(part, thinking, self._model, self._seed, self._world) if signed else None
 
 
-def _scripted(part: Part) -> Mapping[str, Any]:
+def scripted(part: Part) -> Mapping[str, Any]:
+    """What a scripted part says of itself beside its text: its signature, what nobody may read of it."""
     data = part.provider_data
     return data.data if data is not None and data.dialect in _SPOKEN else {}
 
 
 def _thought(part: Part) -> str:
     """What a part adds to the thinking that a signature seals."""
-    return part.text + str(_scripted(part).get("redacted", "")) if isinstance(part, Thought) else ""
+    return part.text + str(scripted(part).get("redacted", "")) if isinstance(part, Thought) else ""
 
 
 def _append(parts: list[Said], said: Said) -> None:

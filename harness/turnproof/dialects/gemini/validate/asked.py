@@ -14,7 +14,7 @@ from .context import Context, refuse
 
 _ROLES = frozenset({"user", "model", "function"})
 _METHODS = {"generate": "generateContent", "count_tokens": "countTokens", "cache": "createCachedContent"}
-_NAME = (
+ILLEGAL_NAME = (
     "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), "
     "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64."
 )
@@ -87,7 +87,7 @@ def _tools(context: Context) -> Iterator[Refusal]:
     for path, declared in declarations(context.asked.get("tools", ())):
         name = declared.get("name", "")
         if not LEGAL_NAME.fullmatch(name):
-            yield refuse(rules.TOOL_NAME, f"* {context.message}.{path}.name: {_NAME}\n", f"{path}.name")
+            yield refuse(rules.TOOL_NAME, f"* {context.message}.{path}.name: {ILLEGAL_NAME}\n", f"{path}.name")
         elif name in seen:
             yield refuse(rules.DUPLICATE_TOOL, f"Duplicate function declaration found: {name}", path)
         seen.add(name)

@@ -14,6 +14,7 @@ from ..conversation import Placed, current
 from ..models import DEMANDS_SIGNATURES, same_model
 from ..parts import part_of, standard_base64
 from ..signing import digest, stands_in
+from ..surfaces import Surface
 from .context import Context, refuse
 
 _LEARN_MORE = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
@@ -34,13 +35,21 @@ def check(context: Context) -> Iterator[Refusal]:
 
 def _missing(context: Context, placed: Placed) -> Refusal:
     name, block = placed.part["functionCall"].get("name", ""), placed.content + 1
-    if context.vertex:
-        message = (
-            f"Unable to submit request because function call `default_api:{name}` in the {block}. content block is "
-            f"missing a `thought_signature`. Learn more: {_LEARN_MORE}"
-        )
-    else:
-        message = f"Function call `{name}` in the `{block}.` content block is missing a `thought_signature`."
+    match context.call.surface:
+        case Surface.AI_STUDIO:
+            message = f"Function call `{name}` in the `{block}.` content block is missing a `thought_signature`."
+        case Surface.VERTEX:
+            message = (
+                f"Unable to submit request because function call `default_api:{name}` in the {block}. content block is "
+                f"missing a `thought_signature`. Learn more: {_LEARN_MORE}"
+            )
+        case Surface.CLOUD_CODE:
+            message = (
+                "Function call is missing a thought_signature in functionCall parts. This is required for tools to "
+                "work correctly, and missing thought_signature may lead to degraded model performance. Additional "
+                f"data, function call `default_api:{name}` , position {block}. Please refer to "
+                "https://ai.google.dev/gemini-api/docs/thought-signatures for more details."
+            )
     return refuse(rules.MISSING_SIGNATURE, message, placed.path)
 
 
@@ -50,7 +59,7 @@ def _signed(context: Context, placed: Placed) -> Iterator[Refusal]:
         return
     issued = context.world.issued.get(standard_base64(signature))
     if issued is None:
-        submitted = "Unable to submit request because " if context.vertex else ""
+        submitted = "" if context.call.surface is Surface.AI_STUDIO else "Unable to submit request because "
         yield refuse(rules.INVALID_SIGNATURE, f"{submitted}Thought signature is not valid", placed.path)
         return
     signed, model = issued

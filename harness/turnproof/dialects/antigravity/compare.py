@@ -1,0 +1,54 @@
+"""What the gateway lets differ between a session's conversation and the request that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...messages import Message, Part, Thought, ToolSchema
+from ..agree import Comparison
+from ..atoms import Atom, token_of
+from ..base import Call, WireDifference
+from ..gemini import compare as gemini
+from ..gemini.parts import standard_base64
+from ..naming import NameMap
+from . import rules
+from .claude import joined
+from .models import MODELS, is_claude
+
+
+def differences(
+    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+) -> list[WireDifference]:
+    """Where the request says something else than the session holds, the allowed differences aside."""
+    if not is_claude(MODELS.get(call.model or "")):
+        return gemini.differences(held, system, tools, call, model, _Contents)
+    messages = tuple(Message(each.role, joined(each.parts), each.message_id) for each in call.messages)
+    return gemini.differences(held, system, tools, replace(call, messages=messages), model, _Claude)
+
+
+class _Contents(gemini.Contents):
+    dialect = rules.NAME
+    models = MODELS
+
+
+class _Claude(_Contents):
+    """Signatures stand on thoughts. In a running tool loop all of them come back as they were, or none."""
+
+    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(held, call, model, names)
+        self._sends_thoughts = any(atom.kind == "thought" for atom in self.sent)
+
+    def may_omit_thought(self, thought: Atom) -> bool:
+        settled = thought.message < self._last_said or not self._sends_thoughts
+        return settled or Comparison.may_omit_thought(self, thought)
+
+    def _region(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:
+        # Not as Gemini's, which has nothing to lose in a thought but its text.
+        return Comparison._region(self, ours, theirs)
+
+    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
+        ours, theirs = token_of(held), token_of(sent)
+        if ours is not None and theirs is not None and standard_base64(ours) == standard_base64(theirs):
+            held = Thought(held.text, provider_data=sent.provider_data)
+        Comparison._thought(self, atom, held, sent)

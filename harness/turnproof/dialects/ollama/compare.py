@@ -1,0 +1,101 @@
+"""What may differ between a session's conversation and a request to this server, on either door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from msgspec.structs import replace as with_fields
+
+from ...messages import FileRef, FunctionCall, InlineData, Message, Part, Text, Thought, ToolResult, ToolSchema
+from ..anthropic_messages import compare
+from ..anthropic_messages.allowed import ALLOWED as ANTHROPICS
+from ..anthropic_messages.compare import MessagesComparison
+from ..atoms import Atom
+from ..base import AllowedDifference, Call, Evidence, ModelFacts, WireDifference
+from .models import MODELS
+from .native import IMAGE
+from .pairing import is_positional
+from .rules import NAME
+from .surfaces import OllamaCall, Surface
+
+_SRC = Evidence.SERVER
+_STRICTER = ("old-thinking", "thinking-off", "trailing-blanks-of-prefill", "dated-model")
+"""Differences that Anthropic allows for a reason that is none here."""
+
+ALLOWED: tuple[AllowedDifference, ...] = (
+    *(
+        replace(each, source=f"ollama.md §2: the request is Anthropic's; {each.source}")
+        for each in ANTHROPICS
+        if each.name not in _STRICTER
+    ),
+    AllowedDifference(
+        "thinking-left-out", "Thinking need not be sent back.", _SRC, "ollama.md §3: send back as `thinking` or drop",
+    ),
+    AllowedDifference(
+        "latest-tag", "A model may be asked with or without the tag `latest`.", _SRC, "types/model/name.go",
+    ),
+    AllowedDifference(
+        "one-field-each", "Native: a message holds its thinking, its text, its images, then its calls.",
+        _SRC, "api/types.go Message",
+    ),
+    AllowedDifference(
+        "no-call-ids", "Native: calls and results may go without ids, paired by tool and order.",
+        _SRC, "ollama.md §3: ids absent in older versions",
+    ),
+    AllowedDifference(
+        "untyped-images", "Native: the type of an image is not sent.", _SRC, "api/types.go ImageData",
+    ),
+    AllowedDifference(
+        "no-error-flag", "Nothing but its text need say that a result is an error: no door heeds a flag.",
+        _SRC, "api/types.go Message; anthropic/anthropic.go convertMessage",
+    ),
+)  # fmt: skip
+
+
+def differences(
+    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+) -> list[WireDifference]:
+    """Where the request says something else than the session holds, the allowed differences aside."""
+    if OllamaCall.of(call).surface is Surface.NATIVE:
+        held = [_as_native(message) for message in held]
+    return compare.differences(held, system, tools, call, model, OllamaComparison)
+
+
+def _as_native(message: Message) -> Message:
+    """The message in the order in which the native API says it."""
+    return with_fields(message, parts=tuple(sorted(message.parts, key=_place)))
+
+
+def _place(part: Part) -> int:
+    """Where a message has the part: results are messages of their own, in front of what is said with them."""
+    order = (ToolResult, Thought, Text, InlineData | FileRef, FunctionCall)
+    return next((n for n, kind in enumerate(order) if isinstance(part, kind)), len(order))
+
+
+class OllamaComparison(MessagesComparison):
+    """Nothing that was thought has to come back; what has no id is paired by tool and order."""
+
+    dialect = NAME
+    models: Mapping[str, ModelFacts] = MODELS
+
+    def may_omit_thought(self, thought: Atom) -> bool:
+        return True
+
+    def demands(self, thought: Atom) -> bool:
+        return False
+
+    def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
+        if is_positional(sent.id):
+            self._ids[held.id] = sent.id
+            held = with_fields(held, id=sent.id)
+        super()._call(atom, held, sent)
+
+    def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
+        if held.is_error:
+            held = with_fields(held, is_error=sent.is_error)
+        super()._result(atom, held, sent)
+
+    def _details(self, held: Atom, sent: Atom) -> None:
+        if not (isinstance(sent.part, InlineData) and sent.part.mime_type == IMAGE):
+            super()._details(held, sent)

@@ -1,0 +1,58 @@
+"""What the server refuses of a request that it can read; and what it does about a prompt that is too long."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..base import Call, ModelFacts, Refusal, World
+from . import rules
+from .errors import refuse, unknown_model
+from .models import THINKING, TOOLS, full_name
+from .surfaces import OllamaCall, Surface
+from .window import count, first_kept, truncates, window_of
+
+_LEVELS = ("high", "medium", "low", "max")
+
+
+def validate(call: Call, world: World) -> list[Refusal]:
+    """Every refusal, the one that the server would give first in front; what is not enforced last."""
+    asked = OllamaCall.of(call)
+    if asked.operation not in ("generate", "get_model"):
+        return []
+    facts = world.models.get(asked.model or "")
+    if facts is None:
+        return [unknown_model(asked.surface, asked.model or "")]
+    if asked.operation == "get_model":
+        return []
+    found = [*_settings(asked, facts), *_prompt(asked, facts)]
+    return sorted(found, key=lambda each: not each.enforced)
+
+
+def _settings(call: OllamaCall, facts: ModelFacts) -> Iterator[Refusal]:
+    think, wanted = (
+        call.settings.get(name) if call.surface is Surface.NATIVE else None for name in ("think", "format")
+    )
+    if think and THINKING not in facts.features:
+        yield refuse(call.surface, rules.NO_THINKING, f'"{call.model}" does not support thinking', "$.think")
+    elif isinstance(think, str) and think and think not in _LEVELS:
+        message = f'invalid think value: "{think}" (must be "high", "medium", "low", "max", true, or false)'
+        yield refuse(call.surface, rules.THINK_VALUE, message, "$.think")
+    if wanted not in (None, "", "json") and not isinstance(wanted, dict):
+        message = 'invalid format: expected "json" or a valid JSON Schema object'
+        yield refuse(call.surface, rules.FORMAT, message, "$.format")
+    if call.tools and TOOLS not in facts.features:
+        message = f"{full_name(call.model or '')} does not support tools"
+        yield refuse(call.surface, rules.NO_TOOLS, message, "$.tools")
+
+
+def _prompt(call: OllamaCall, facts: ModelFacts) -> Iterator[Refusal]:
+    prompt, window = count(call), window_of(call, facts)
+    if prompt <= window:
+        return
+    if not truncates(call):
+        message = f"request ({prompt} tokens) exceeds the available context size ({window} tokens), try increasing it"
+        yield refuse(call.surface, rules.CONTEXT_EXCEEDED, message, "$.messages")
+        return
+    dropped = sum(each.role != "system" for each in call.messages[: first_kept(call, window)])
+    message = f"{prompt} tokens do not fit into num_ctx {window}: the {dropped} oldest messages were dropped"
+    yield refuse(call.surface, rules.PROMPT_TRUNCATED, message, "$.messages", 200)

@@ -1,0 +1,96 @@
+"""What this API lets differ between a session's conversation and the request that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...messages import FileRef, FunctionCall, InlineData, Message, Part, Text, Thought, ToolSchema
+from ..agree import Comparison
+from ..atoms import Atom, media_key, token_of
+from ..base import Call, WireDifference
+from ..naming import NameMap
+from ..openai_common import same_parameters
+from ..preamble import settled_instructions, system_differences, text_of, tool_differences
+from .models import same_model
+from .names import LEGAL_ID, LEGAL_NAME
+from .rules import NAME
+
+_FEW_WORDS = 64
+"""Characters that may stand beside an attachment that could not go into its result."""
+
+
+def differences(
+    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+) -> list[WireDifference]:
+    """Where the request says something else than the session holds, the allowed differences aside."""
+    own = [tool for tool in call.tools if not _is_native(tool)]
+    names = NameMap(tools, own, LEGAL_NAME)
+    later = [message.text for message in held if message.role == "system"]
+    spoken = frozenset(message.text for message in call.messages if message.role == "system")
+    absorbed, found = system_differences(text_of(system), later, call, spoken)
+    settled = [_calls_last(message) for message in settled_instructions(held, absorbed, call)]
+    found += _Messages(settled, call, names).run()
+    found += tool_differences(tools, own, names, same_parameters, forced=_is_forced(call))
+    if call.model is not None and not same_model(call.model, model):
+        found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
+    return found
+
+
+def _is_native(tool: ToolSchema) -> bool:
+    """A tool that is no function stands with all of its definition where others have their parameters."""
+    return not tool.description and tool.parameters.get("type") == tool.name
+
+
+def _is_forced(call: Call) -> bool:
+    choice = call.settings.get("tool_choice")
+    return choice == "required" or isinstance(choice, dict)
+
+
+def _calls_last(message: Message) -> Message:
+    """A message of the model in the order that the wire has: there is none between its text and its calls."""
+    if message.role != "model" or not message.calls:
+        return message
+    others = tuple(part for part in message.parts if not isinstance(part, FunctionCall))
+    return Message(message.role, (*others, *message.calls), message.message_id)
+
+
+class _Messages(Comparison):
+    dialect = NAME
+    legal_id = LEGAL_ID
+    joins_thoughts = True
+    attaches_beside = True
+    flags_errors = False
+
+    def __init__(self, held: Sequence[Message], call: Call, names: NameMap) -> None:
+        super().__init__(held, call.messages, names)
+        self._sent_messages = call.messages
+
+    # -- thinking: never demanded
+
+    def may_omit_thought(self, thought: Atom) -> bool:
+        return True
+
+    def demands(self, thought: Atom) -> bool:
+        return False
+
+    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
+        """Sent back, its text is all there is to compare; an encrypted form is the service's own, or invented."""
+        ours, theirs = token_of(held), token_of(sent)
+        if theirs is not None and ours != theirs:
+            self.report("invented", f"{atom.path}.provider_data", ours, theirs, violation=True)
+
+    # -- attachments of results
+
+    def _added(self, atom: Atom) -> None:
+        if isinstance(atom.part, Text) and len(atom.part.text) <= _FEW_WORDS and self._stands_beside(atom):
+            return
+        super()._added(atom)
+
+    def _stands_beside(self, atom: Atom) -> bool:
+        """Whether a text is in a message that says nothing of its own: it shows what results have attached."""
+        message = self._sent_messages[atom.message]
+        shown = [part for part in message.parts if isinstance(part, InlineData | FileRef)]
+        return message.role == "user" and bool(shown) and all(map(self._is_attached, shown))
+
+    def _is_attached(self, part: InlineData | FileRef) -> bool:
+        return media_key(part) in self._attached()

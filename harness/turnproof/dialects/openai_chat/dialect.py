@@ -1,0 +1,131 @@
+"""The chat completions API as a `Dialect`: each method is one of the package's modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ...messages import JSON, Message, Part, ToolSchema
+from ..base import (
+    NO_HEADERS,
+    AllowedDifference,
+    Call,
+    ErrorMeaning,
+    HttpRequest,
+    ModelFacts,
+    PrefixCache,
+    PromptUsage,
+    Refusal,
+    Rendered,
+    Reply,
+    Rule,
+    Service,
+    Trait,
+    WireAnswer,
+    WireDifference,
+    WireEvent,
+    World,
+)
+from ..naming import speak
+from ..sse import Spelling
+from . import compare, conversation, counting, errors, extras, matching, read, render, rules, writing
+from .allowed import ALLOWED
+from .cache import ChatCache
+from .manners import MANNERS
+from .models import MODELS
+from .names import LEGAL_NAME
+from .parse import parse
+from .surfaces import ChatCall, Surface
+from .validate import validate
+
+
+class OpenAIChat:
+    """`openai-chat`: `POST …/chat/completions` of one surface or another, batch and SSE, and the model lists.
+
+    `surface` is the one that counts where an address does not tell, and for what has no address: errors that a script
+    asks for. It stands in the name (`openai-chat@ollama`), that of OpenAI itself does not.
+    """
+
+    noise: Sequence[bytes] = writing.NOISE
+    spellings: Mapping[Spelling, str] = writing.SPELLINGS
+    garbage = writing.GARBAGE
+    legal_name = LEGAL_NAME
+    models: Mapping[str, ModelFacts] = MODELS
+    rules: Sequence[Rule] = tuple(rules.ALL)
+    allowed_differences: Sequence[AllowedDifference] = ALLOWED
+
+    def __init__(self, surface: Surface = Surface.OPENAI) -> None:
+        manner = MANNERS[surface]
+        self._surface = surface
+        self.name = rules.NAME if surface is Surface.OPENAI else f"{rules.NAME}@{surface}"
+        self.default_host = manner.host
+        self.service = Service(
+            key_variables=manner.key_variables,
+            base_url_variable=manner.base_url_variable,
+            request_headers=frozenset({"copilot-integration-id", "editor-version", "openai-intent", "x-initiator"}),
+            response_headers=frozenset({"retry-after-ms", "x-should-retry"}),
+            query_parameters=frozenset({"api-version"}),
+            base_path=manner.base_path,
+        )
+        self.traits: frozenset[Trait] = frozenset() if manner.whole_calls else frozenset({"calls-in-pieces"})
+
+    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
+        return parse(request, world, self._surface)
+
+    def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
+        return validate(request, self._of(call), world)
+
+    def new_cache(self) -> PrefixCache:
+        return ChatCache(self._surface)
+
+    def count(self, call: Call) -> int:
+        return counting.count(call)
+
+    def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        return render.render(self._of(call), reply, usage, world, seed)
+
+    def render_refusal(self, refusal: Refusal, seed: str) -> Rendered:
+        return errors.render_refusal(refusal, self._surface, seed)
+
+    def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        return extras.render_extra(self._of(call), world, seed)
+
+    def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
+        return errors.error_event(self._surface, kind, message)
+
+    def error_kind(self, status: int) -> tuple[str, str]:
+        return errors.error_kind(self._surface, status)
+
+    def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
+        return errors.error_meaning(status, kind, message)
+
+    def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+        return read.read_response(status, headers, body)
+
+    def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
+        return read.split_stream(headers, body)
+
+    def is_positional(self, call_id: str) -> bool:
+        return conversation.is_positional(call_id)
+
+    def match_form(self, call: Call) -> JSON:
+        return matching.match_form(call)
+
+    def differences(
+        self,
+        held: Sequence[Message],
+        system: Part | str | None,
+        tools: Sequence[ToolSchema],
+        call: Call,
+        model: str,
+    ) -> list[WireDifference]:
+        return compare.differences(held, system, tools, call, model)
+
+    def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
+        """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
+        return speak(reply, tools, call.tools, LEGAL_NAME)
+
+    def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
+        """Nothing that a service of this API answers has to be known again."""
+
+    def _of(self, call: Call) -> ChatCall:
+        return ChatCall.of(call, self._surface)

@@ -1,0 +1,98 @@
+"""Operations that no script speaks of: model lists, one model, and Copilot's exchange of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ...messages import JSON
+from ..base import ModelFacts, Rendered, World
+from . import tokens
+from .errors import render_refusal
+from .manners import MANNERS
+from .models import RETIRED, THINKS, dated
+from .surfaces import ChatCall, Surface
+from .validate.asked import unknown_model
+from .validate.context import facts_of
+from .writing import body_event, json_headers
+
+_OWNERS = {Surface.OLLAMA: "library"}
+
+
+def render_extra(call: ChatCall, world: World, seed: str) -> Rendered:
+    """The answer to `list_models`, `get_model` (404 for one that is not there), or an exchange of tokens."""
+    surface = call.surface
+    match call.operation:
+        case "authenticate":
+            body: JSON = tokens.exchange(world, seed)
+        case "list_models":
+            body = _listing(surface, list(_listed(surface, world)))
+        case _:
+            facts = facts_of(call, world)
+            if facts is None:
+                return render_refusal(unknown_model(call), surface, seed)
+            body = _model(surface, facts)
+    return Rendered(200, json_headers(surface, seed), (body_event(body),))
+
+
+def _listed(surface: Surface, world: World) -> Iterator[ModelFacts]:
+    for facts in world.models.values():
+        if f"on:{surface}" in facts.features and RETIRED not in facts.features:
+            yield facts
+
+
+def _listing(surface: Surface, listed: list[ModelFacts]) -> JSON:
+    match surface:
+        case Surface.GITHUB:
+            return [_catalogued(facts) for facts in listed]
+        case Surface.COPILOT:
+            return {"object": "list", "data": [_of_copilot(facts) for facts in listed]}
+        case _:
+            return {"object": "list", "data": [_model(surface, facts) for facts in listed]}
+
+
+def _model(surface: Surface, facts: ModelFacts) -> dict[str, Any]:
+    owner = _OWNERS.get(surface, "system")
+    return {"id": facts.id, "object": "model", "created": 1_700_000_000, "owned_by": owner}
+
+
+def _catalogued(facts: ModelFacts) -> dict[str, Any]:
+    publisher, _, name = facts.id.rpartition("/")
+    window = MANNERS[Surface.GITHUB].window
+    return {
+        "id": facts.id,
+        "name": name,
+        "publisher": publisher,
+        "limits": {
+            "max_input_tokens": min(window or facts.context_tokens, facts.context_tokens),
+            "max_output_tokens": facts.max_output_tokens,
+        },
+        "capabilities": ["streaming", "tool-calling"],
+        "rate_limit_tier": "low",
+    }
+
+
+def _of_copilot(facts: ModelFacts) -> dict[str, Any]:
+    window = MANNERS[Surface.COPILOT].window
+    return {
+        "id": facts.id,
+        "name": facts.id,
+        "object": "model",
+        "version": dated(facts),
+        "capabilities": {
+            "limits": {
+                "max_context_window_tokens": facts.context_tokens,
+                "max_prompt_tokens": min(window or facts.context_tokens, facts.context_tokens),
+                "max_output_tokens": facts.max_output_tokens,
+            },
+            "supports": {
+                "tool_calls": True,
+                "parallel_tool_calls": True,
+                "streaming": True,
+                "vision": False,
+                **({"thinking": True} if THINKS in facts.features else {}),
+            },
+            "type": "chat",
+        },
+        "supported_endpoints": ["/chat/completions"],
+    }

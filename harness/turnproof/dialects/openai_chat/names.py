@@ -1,0 +1,14 @@
+"""Tool names and call ids that the API takes."""
+
+from __future__ import annotations
+
+import re
+
+LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+NAME_PATTERN = re.compile(r"[a-zA-Z0-9_-]+")
+LONGEST_NAME = 64
+"""Pattern and length are refused in words of their own."""
+
+LONGEST_ID = 40
+LEGAL_ID = re.compile(r".{1,40}", re.DOTALL)
+"""`openai-chat.md` §4: only the length of an id is judged; ids of other services are often longer."""

@@ -1,0 +1,198 @@
+"""A request in neutral form, read from its bytes alone.
+
+`parse` refuses what no service can read: an address it does not have, a body that is not JSON, a mandatory field
+missing, a value of the wrong type. A missing or wrong key is named before any of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ...errors import PayloadError
+from ...messages import JSON, ToolSchema
+from ..base import HttpRequest, Refusal, Rule, World
+from . import auth, rules
+from .conversation import read
+from .errors import ChatRefusal, refuse
+from .fields import CONVERSATION, ROLES
+from .surfaces import Address, ChatCall, Surface, address, surface_of
+
+_decode = msgspec.json.Decoder().decode
+_NOT_JSON = (
+    "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library "
+    "correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON. If you have trouble "
+    "figuring out how to fix this, please contact us through our help center at help.openai.com.)"
+)
+_NOWHERE = {
+    Surface.AZURE: ("404", "Resource not found"),
+    Surface.OLLAMA: ("not_found_error", "404 page not found"),
+}
+_OBJECT, _ARRAY, _STRING = ((dict,), "an object"), ((list,), "an array of objects"), ((str,), "a string")
+_CONTENT = ((str, list, type(None)), "one of a string or array of objects")
+_Expected = tuple[tuple[type, ...], str]
+_SHOWN: Mapping[type, str] = {
+    dict: "an object", list: "an array", str: "a string", bool: "a boolean", int: "an integer", float: "a decimal",
+    type(None): "null",
+}  # fmt: skip
+
+
+class _Refused(Exception):
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+def parse(request: HttpRequest, world: World, named: Surface) -> ChatCall | Refusal:
+    """The request as a `ChatCall`, or the first refusal its surface would give for something that is none."""
+    surface = surface_of(request, named)
+    try:
+        return _Body(surface).call(request, _address(request, surface))
+    except _Refused as refused:
+        refusal = refused.refusal
+    except RecursionError:
+        refusal = refuse(surface, rules.MALFORMED_JSON, "invalid_request_error", _NOT_JSON)
+    except PayloadError as error:
+        message = f"{_NOT_JSON} {error.reason}"
+        refusal = refuse(surface, rules.MALFORMED_JSON, "invalid_request_error", message)
+    first = next((each for each in auth.refusals(request, surface, world) if each.enforced), None)
+    return first or refusal
+
+
+def _address(request: HttpRequest, surface: Surface) -> Address:
+    found = address(request, surface)
+    asked = f"({request.method.upper()} {request.path})"
+    if found is None and surface is Surface.ZAI:
+        raise _Refused(ChatRefusal(rules.ZAI_ROUTE, 200, "500", "404 NOT_FOUND", surface=surface))
+    if found is None:
+        kind, message = _NOWHERE.get(surface, ("invalid_request_error", f"Invalid URL {asked}"))
+        raise _Refused(ChatRefusal(rules.NOT_FOUND, 404, kind, message, surface=surface))
+    if request.method.upper() != found.method:
+        message = f"Not allowed to {request.method.upper()} on {request.path}."
+        raise _Refused(ChatRefusal(rules.METHOD, 405, "invalid_request_error", message, surface=surface))
+    return found
+
+
+class _Body:
+    """Reads the body of one request of a surface."""
+
+    def __init__(self, surface: Surface) -> None:
+        self._surface = surface
+
+    def call(self, request: HttpRequest, found: Address) -> ChatCall:
+        if found.method == "GET":
+            return ChatCall(found.operation, model=found.model, surface=self._surface)
+        body = self._object(request.body)
+        model = found.model or body.get("model")
+        if model is None or model == "":
+            raise self._invalid(rules.MISSING_MODEL, "you must provide a model parameter")
+        self._expect(model, _STRING, "model")
+        if body.get("messages") is None:
+            message = "Missing required parameter: 'messages'."
+            raise self._invalid(rules.MISSING_FIELD, message, "missing_required_parameter", "messages")
+        self._messages(body["messages"])
+        for field in ("stream_options", "response_format"):
+            if body.get(field) is not None:
+                self._expect(body[field], _OBJECT, field)
+        tools = (*self._tools(body.get("tools")), *self._functions(body.get("functions")))
+        system, messages = read(body["messages"], model)
+        return ChatCall(
+            operation=found.operation,
+            model=model,
+            stream=body.get("stream") is True,
+            system=system,
+            tools=tools,
+            messages=messages,
+            body=body,
+            settings={key: value for key, value in body.items() if key not in CONVERSATION},
+            surface=self._surface,
+        )
+
+    # -- the parts of a body
+
+    def _object(self, data: bytes) -> dict[str, Any]:
+        try:
+            body = _decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise self._invalid(rules.MALFORMED_JSON, _NOT_JSON) from None
+        if not isinstance(body, dict):
+            raise self._invalid(rules.MALFORMED_JSON, _NOT_JSON)
+        return body
+
+    def _messages(self, messages: JSON) -> None:
+        self._expect(messages, _ARRAY, "messages")
+        for n, message in enumerate(messages):
+            where = f"messages[{n}]"
+            self._expect(message, _OBJECT, where)
+            role = message.get("role")
+            if role not in ROLES:
+                *others, last = map(repr, ROLES)
+                words = f"Invalid value: {role!r}. Supported values are: {', '.join(others)}, and {last}."
+                raise self._invalid(rules.INVALID_ROLE, words, "invalid_value", f"{where}.role")
+            self._expect(message.get("content"), _CONTENT, f"{where}.content")
+            if isinstance(message.get("content"), list):
+                for m, block in enumerate(message["content"]):
+                    self._expect(block, _OBJECT, f"{where}.content[{m}]")
+            self._calls(message.get("tool_calls"), f"{where}.tool_calls")
+            for field in ("tool_call_id", "name"):
+                if message.get(field) is not None:
+                    self._expect(message[field], _STRING, f"{where}.{field}")
+
+    def _calls(self, calls: JSON, where: str) -> None:
+        if calls is None:
+            return
+        self._expect(calls, _ARRAY, where)
+        for n, call in enumerate(calls):
+            self._expect(call, _OBJECT, f"{where}[{n}]")
+            self._expect(call.get("id", ""), _STRING, f"{where}[{n}].id")
+            if call.get("type", "function") == "function":
+                function = call.get("function")
+                self._expect(function, _OBJECT, f"{where}[{n}].function")
+                for field in ("name", "arguments"):
+                    self._expect(function.get(field, ""), _STRING, f"{where}[{n}].function.{field}")
+
+    def _tools(self, tools: JSON) -> list[ToolSchema]:
+        if tools is None:
+            return []
+        self._expect(tools, _ARRAY, "tools")
+        return [self._tool(tool, f"tools[{n}]") for n, tool in enumerate(tools)]
+
+    def _tool(self, tool: JSON, where: str) -> ToolSchema:
+        self._expect(tool, _OBJECT, where)
+        kind = str(tool.get("type", "function"))
+        if kind != "function":
+            return ToolSchema(kind, "", tool)
+        return self._schema(tool.get("function"), f"{where}.function")
+
+    def _functions(self, functions: JSON) -> list[ToolSchema]:
+        if functions is None:
+            return []
+        self._expect(functions, _ARRAY, "functions")
+        return [self._schema(function, f"functions[{n}]") for n, function in enumerate(functions)]
+
+    def _schema(self, function: JSON, where: str) -> ToolSchema:
+        self._expect(function, _OBJECT, where)
+        if function.get("name") is None:
+            path = f"{where}.name"
+            words = f"Missing required parameter: '{path}'."
+            raise self._invalid(rules.MISSING_FIELD, words, "missing_required_parameter", path)
+        name, description = function["name"], function.get("description") or ""
+        parameters = function.get("parameters") or {}
+        self._expect(name, _STRING, f"{where}.name")
+        self._expect(description, _STRING, f"{where}.description")
+        self._expect(parameters, _OBJECT, f"{where}.parameters")
+        return ToolSchema(name, description, parameters)
+
+    # -- refusing
+
+    def _expect(self, value: JSON, expected: _Expected, where: str) -> None:
+        kinds, words = expected
+        if not isinstance(value, kinds):
+            got = _SHOWN.get(type(value), "something")
+            message = f"Invalid type for '{where}': expected {words}, but got {got} instead."
+            raise self._invalid(rules.INVALID_TYPE, message, "invalid_type", where)
+
+    def _invalid(self, rule: Rule, message: str, kind: str = "invalid_request_error", path: str = "$") -> _Refused:
+        return _Refused(refuse(self._surface, rule, kind, message, path))

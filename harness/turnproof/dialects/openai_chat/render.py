@@ -1,0 +1,206 @@
+"""A neutral reply as a surface writes it: one JSON body, or the chunks of a stream.
+
+Everything that a real service draws at random (ids, fillers, where texts are cut, whether the fragments of parallel
+calls alternate) is drawn from the seed, so that equal requests get equal bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain, zip_longest
+from typing import Any
+
+from ..base import PromptUsage, Rendered, Reply, WireEvent, World
+from ..seeded import derived, drawn
+from . import filters, finishes, usage
+from .manners import MANNERS
+from .models import ONE_INDEX, ONE_TOKEN_STEPS, dated
+from .said import SaidCall, speech
+from .surfaces import ChatCall, Surface
+from .writing import DONE, answer_id, body_event, chunk_event, json_headers, obfuscation, sse_headers
+
+_Json = dict[str, Any]
+
+
+def render(call: ChatCall, reply: Reply, prompt: PromptUsage, world: World, seed: str) -> Rendered:
+    """The answer to `call`, streamed or whole."""
+    answer = _Answer(call, reply, prompt, world, seed)
+    if call.stream:
+        return Rendered(200, sse_headers(call.surface, seed), tuple(answer.events()))
+    return Rendered(200, json_headers(call.surface, seed), (body_event(answer.body()),))
+
+
+class _Answer:
+    """One reply with its words made up once, so that batch and stream say the same."""
+
+    def __init__(self, call: ChatCall, reply: Reply, prompt: PromptUsage, world: World, seed: str) -> None:
+        facts = world.models.get(call.model or "")
+        self._surface, self._manner = call.surface, MANNERS[call.surface]
+        # A local server answers under the name that it was asked by.
+        self._model = dated(facts) if facts and call.surface is not Surface.OLLAMA else str(call.model)
+        self._seed = seed
+        self._created = int(world.clock())
+        self._speech = speech(reply, call, seed)
+        features = facts.features if facts is not None else frozenset[str]()
+        self._one_index = ONE_INDEX in features
+        counts_writes = ONE_TOKEN_STEPS in features
+        self._usage = usage.written(reply, prompt, call.surface, counts_writes=counts_writes)
+        settings = call.settings
+        forced = isinstance(settings.get("tool_choice"), dict)
+        self._finish = finishes.written(reply.finish, reply.raw_finish, call.surface, forced=forced)
+        options = settings.get("stream_options")
+        self._asked_for_usage = isinstance(options, Mapping) and options.get("include_usage") is True
+        self._splits = call.surface is Surface.COPILOT and (call.model or "").startswith("claude")
+        self._serial = 0
+
+    # -- in one piece
+
+    def body(self) -> _Json:
+        """The whole answer as one JSON object."""
+        body = self._head("chat.completion") | {"choices": self._choices(), "usage": self._usage}
+        if self._manner.filters:
+            body["prompt_filter_results"] = filters.PROMPT
+        if self._surface is Surface.ZAI:
+            body["request_id"] = body["id"]
+        return body
+
+    def _choices(self) -> list[_Json]:
+        message = self._message()
+        if self._splits and message["content"] and message.get("tool_calls"):
+            # Reported of Claude on Copilot: the text and the calls are choices of their own.
+            calls = {"role": "assistant", "tool_calls": message.pop("tool_calls")}
+            return [{"finish_reason": self._finish, "message": each} for each in (message, calls)]
+        choice: _Json = {"index": 0, "message": message, "finish_reason": self._finish}
+        return [choice | self._marks(self._finish)]
+
+    def _message(self) -> _Json:
+        said, makers = self._speech, self._is_makers()
+        text = "".join(said.text)
+        refuses = said.refuses and makers
+        message: _Json = {"role": "assistant", "content": None if self._has_no_content() else text}
+        if said.thinking and self._manner.thoughts:
+            message[self._manner.thoughts] = "".join(said.thinking)
+        if self._surface is Surface.COPILOT and said.sealed:
+            message["reasoning_opaque"] = said.sealed
+        if said.calls:
+            message["tool_calls"] = [self._whole(call, n) for n, call in enumerate(said.calls)]
+        if makers:
+            message |= {"refusal": text if refuses else None, "annotations": []}
+        return message | said.fields
+
+    def _whole(self, call: SaidCall, n: int) -> _Json:
+        index = {"index": n} if self._surface in (Surface.ZAI, Surface.OLLAMA) else {}
+        function = {"name": call.name, "arguments": call.arguments}
+        return {"id": call.id, **index, "type": "function", "function": function}
+
+    # -- as a stream
+
+    def events(self) -> Iterator[WireEvent]:
+        """The answer as chunks."""
+        if self._manner.filters:
+            yield chunk_event(filters.FIRST_CHUNK)
+        for delta in self._deltas():
+            yield chunk_event(self._chunk(delta))
+        yield chunk_event(self._last())
+        if self._asked_for_usage and self._manner.usage_apart:
+            yield chunk_event(self._frame() | {"choices": [], "usage": self._usage})
+        yield DONE
+
+    def _deltas(self) -> Iterator[_Json]:
+        said, makers = self._speech, self._is_makers()
+        opening: _Json = {"role": "assistant", "content": None if self._has_no_content() else "", "refusal": None}
+        calls = list(self._call_deltas())
+        if makers and len(said.calls) == 1 and not (said.text or said.thinking or said.fields):
+            # Recorded: a single call starts together with the message.
+            yield opening | calls.pop(0)
+        elif makers:
+            yield opening
+        every = {"role": "assistant"} if self._manner.repeats_role else {}
+        blank = {"content": ""} if self._surface is Surface.OLLAMA else {}
+        for piece in said.thinking:
+            yield {**every, **blank, str(self._manner.thoughts): piece}
+        if self._surface is Surface.COPILOT and said.sealed:
+            yield {"reasoning_opaque": said.sealed}
+        field = "refusal" if said.refuses and makers else "content"
+        for piece in said.text:
+            yield {**every, field: piece}
+        if said.fields:
+            yield {**every, **said.fields}
+        for delta in calls:
+            yield {**every, **blank, **delta}
+
+    def _call_deltas(self) -> Iterator[_Json]:
+        if self._manner.whole_calls:
+            for n, call in enumerate(self._speech.calls):
+                yield {"tool_calls": [self._whole(call, 0 if self._one_index else n)]}
+            return
+        rows = [_fragments(call, n) for n, call in enumerate(self._speech.calls)]
+        if derived(self._seed, "alternate") % 2:
+            yield from (each for abreast in zip_longest(*rows) for each in abreast if each is not None)
+        else:
+            yield from chain.from_iterable(rows)
+
+    def _chunk(self, delta: _Json, finish: str | None = None) -> _Json:
+        choice: _Json = {"index": 0, "delta": delta}
+        if finish is not None or self._surface is not Surface.ZAI:
+            choice["finish_reason"] = finish
+        return self._frame() | {"choices": [choice | self._marks(finish)]} | self._figures_to_come()
+
+    def _last(self) -> _Json:
+        """The chunk that ends the answer; where figures do not come apart, it has them."""
+        together = not self._manner.usage_apart
+        last = self._chunk({"role": "assistant", "content": ""} if together else {}, self._finish)
+        return last | ({"usage": self._usage} if together and self._asked_for_usage else {})
+
+    def _figures_to_come(self) -> _Json:
+        """Recorded: where figures were asked for, every chunk before them says that they are not here."""
+        apart = self._asked_for_usage and self._manner.usage_apart and self._is_makers()
+        return {"usage": None} if apart else {}
+
+    def _frame(self) -> _Json:
+        frame = self._head("chat.completion.chunk")
+        if self._surface in (Surface.OPENAI, Surface.AZURE):
+            self._serial += 1
+            frame["obfuscation"] = obfuscation(self._seed, self._serial)
+        return frame
+
+    # -- what they share
+
+    def _is_makers(self) -> bool:
+        """Whether the answer has the form of the API's maker, as it has wherever the maker's models run."""
+        return self._surface not in (Surface.ZAI, Surface.OLLAMA)
+
+    def _has_no_content(self) -> bool:
+        """Whether the content is null: beside calls that came without a text, and beside a refusal."""
+        said = self._speech
+        return self._is_makers() and (said.refuses or (bool(said.calls) and not said.text))
+
+    def _head(self, kind: str) -> _Json:
+        head: _Json = {
+            "id": answer_id(self._surface, self._seed), "object": kind, "created": self._created, "model": self._model,
+        }  # fmt: skip
+        match self._surface:
+            case Surface.OLLAMA:
+                head["system_fingerprint"] = "fp_ollama"
+            case Surface.OPENAI:
+                head |= {"service_tier": "default", "system_fingerprint": self._fingerprint()}
+            case Surface.AZURE | Surface.GITHUB | Surface.COPILOT:
+                head["system_fingerprint"] = self._fingerprint()
+        return head
+
+    def _fingerprint(self) -> str:
+        return f"fp_{drawn('0123456789abcdef', 10, self._model, 'fingerprint')}"
+
+    def _marks(self, finish: str | None) -> _Json:
+        """What stands beside a message or a delta."""
+        probabilities = {"logprobs": None} if self._is_makers() else {}
+        results = {"content_filter_results": filters.of_answer(finish)} if self._manner.filters else {}
+        return probabilities | results
+
+
+def _fragments(call: SaidCall, n: int) -> Iterator[_Json]:
+    """A call in fragments: only the first one has its id and name."""
+    start = {"index": n, "id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
+    yield {"tool_calls": [start]}
+    for piece in call.pieces:
+        yield {"tool_calls": [{"index": n, "function": {"arguments": piece}}]}

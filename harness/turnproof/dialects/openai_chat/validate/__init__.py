@@ -1,0 +1,54 @@
+"""What each surface refuses, in the order in which it would say so.
+
+The order: who is asking; the model; the arguments; settings; the messages; the pairing of calls; images; size. Rules
+that are only inferred come last and are not enforced. What Azure does not refuse itself it hands on to the model's
+maker, so there the maker's rules hold, too; what GitHub Models, Copilot, Z.ai and Ollama check is known in part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...base import HttpRequest, Refusal, World
+from .. import auth
+from ..surfaces import ChatCall, Surface
+from . import asked, messages, pairing, settings, size, zai
+from .context import Context, facts_of
+
+_Check = Callable[[Context], Iterator[Refusal]]
+
+
+def validate(request: HttpRequest, call: ChatCall, world: World) -> list[Refusal]:
+    """Every refusal, the one the surface would name first in front; inferred ones last."""
+    found = list(auth.refusals(request, call.surface, world))
+    if call.operation == "get_model" and facts_of(call, world) is None:
+        found.append(asked.unknown_model(call))
+    elif call.operation == "generate":
+        context = Context.of(request, call, world)
+        for check in _CHECKS[call.surface]:
+            found += check(context)
+    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+
+
+_MAKER: tuple[_Check, ...] = (
+    asked.model,
+    asked.arguments,
+    settings.tools,
+    settings.sampling,
+    settings.limits,
+    settings.streaming,
+    settings.form,
+    messages.check,
+    pairing.check,
+    messages.images,
+    size.check,
+)
+
+_CHECKS: dict[Surface, tuple[_Check, ...]] = {
+    Surface.OPENAI: _MAKER,
+    Surface.AZURE: _MAKER,
+    Surface.GITHUB: (asked.model, pairing.check, size.check),
+    Surface.COPILOT: (asked.model, settings.number_of_tools, settings.limits, pairing.check, size.check),
+    Surface.ZAI: (asked.model, zai.check, size.check),
+    Surface.OLLAMA: (asked.model, size.check),
+}

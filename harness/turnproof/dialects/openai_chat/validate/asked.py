@@ -1,0 +1,62 @@
+"""The model, and the arguments that the API knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...base import Refusal
+from .. import rules
+from ..errors import ChatRefusal
+from ..fields import ARGUMENTS
+from ..models import THINKS, WITHDRAWN
+from ..surfaces import ChatCall, Surface
+from .context import Context
+
+_DEPRECATIONS = "https://platform.openai.com/docs/deprecations"
+_NO_DEPLOYMENT = (
+    "The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, "
+    "please wait a moment and try again."
+)
+
+
+def model(context: Context) -> Iterator[Refusal]:
+    """The model must be one that the surface has."""
+    name = context.call.model or ""
+    if context.facts is None:
+        yield unknown_model(context.call)
+    elif context.has(WITHDRAWN) and context.surface is Surface.OPENAI:
+        message = f"The model `{name}` has been deprecated, learn more here: {_DEPRECATIONS}"
+        yield ChatRefusal(rules.WITHDRAWN_MODEL, 404, "model_not_found", message)
+
+
+def unknown_model(call: ChatCall) -> Refusal:
+    """What a surface says to a name that it does not know."""
+    surface, name = call.surface, call.model
+    match surface:
+        case Surface.AZURE:
+            return ChatRefusal(rules.AZURE_DEPLOYMENT, 404, "DeploymentNotFound", _NO_DEPLOYMENT, surface=surface)
+        case Surface.GITHUB:
+            return ChatRefusal(rules.GITHUB_MODEL, 404, "unknown_model", f"Unknown model: {name}", surface=surface)
+        case Surface.COPILOT:
+            message = "The requested model is not supported."
+            return ChatRefusal(rules.COPILOT_MODEL, 404, "model_not_found", message, surface=surface)
+        case Surface.ZAI:
+            message = "Unknown Model, please check the model code."
+            return ChatRefusal(rules.ZAI_MODEL, 400, "1211", message, surface=surface)
+        case Surface.OLLAMA:
+            message = f"model '{name}' not found"
+            return ChatRefusal(rules.OLLAMA_MODEL, 404, "not_found_error", message, surface=surface)
+        case _:
+            message = f"The model `{name}` does not exist or you do not have access to it."
+            return ChatRefusal(rules.UNKNOWN_MODEL, 404, "model_not_found", message)
+
+
+def arguments(context: Context) -> Iterator[Refusal]:
+    """Arguments that the API does not have, or not for this model. One that is null was not given."""
+    unknown = [name for name, value in context.body.items() if value is not None and name not in ARGUMENTS]
+    if context.facts is not None and not context.has(THINKS) and context.body.get("reasoning_effort") is not None:
+        unknown.append("reasoning_effort")
+    if unknown:
+        plural = "s" if len(unknown) > 1 else ""
+        message = f"Unrecognized request argument{plural} supplied: {', '.join(sorted(unknown))}"
+        yield context.refuse(rules.UNKNOWN_ARGUMENT, "invalid_request_error", message)

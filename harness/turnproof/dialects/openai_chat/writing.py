@@ -1,0 +1,78 @@
+"""The small change of answers: ids derived from a seed, bodies, and the lines of a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ...messages import JSON
+from ..base import WireEvent
+from ..seeded import derived, drawn
+from ..sse import Spelling
+from .kinds import kind_of
+from .surfaces import Surface
+
+_BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+_BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
+_HEX = "0123456789abcdef"
+_encode = msgspec.json.Encoder().encode
+
+DONE = WireEvent(b"data: [DONE]\n\n", "end")
+
+
+def headers(surface: Surface, seed: str, content_type: str) -> dict[str, str]:
+    """The head of an answer. Z.ai and a local Ollama give no id there, as recorded."""
+    found = {"content-type": content_type}
+    if surface not in (Surface.ZAI, Surface.OLLAMA):
+        found["x-request-id"] = f"req_{drawn(_HEX, 32, seed, 'request')}"
+    return found
+
+
+def json_headers(surface: Surface, seed: str) -> dict[str, str]:
+    """The head of a body in one piece."""
+    return headers(surface, seed, "application/json")
+
+
+def sse_headers(surface: Surface, seed: str) -> dict[str, str]:
+    """The head of a stream."""
+    return headers(surface, seed, "text/event-stream; charset=utf-8")
+
+
+def answer_id(surface: Surface, seed: str) -> str:
+    """The id of an answer, as the surface forms it."""
+    if surface is Surface.OLLAMA:
+        return f"chatcmpl-{derived(seed, 'answer') % 1000}"
+    if surface is Surface.ZAI:
+        return f"20260701{drawn('0123456789', 6, seed, 'time')}{drawn(_HEX, 16, seed, 'answer')}"
+    return f"chatcmpl-{drawn(_BASE62, 26, seed, 'answer')}"
+
+
+def call_id(surface: Surface, seed: str, number: int) -> str:
+    """The id of a call."""
+    short = surface is Surface.OLLAMA
+    return f"call_{drawn(_BASE36, 8, seed, 'call', number) if short else drawn(_BASE62, 24, seed, 'call', number)}"
+
+
+def obfuscation(seed: str, serial: int) -> str:
+    """The filler that hides from an onlooker how long a piece is."""
+    return drawn(_BASE62, 1 + derived(seed, "padding", serial) % 14, seed, "filler", serial)
+
+
+def body_event(body: JSON) -> WireEvent:
+    """A whole body as the one event of a batch answer."""
+    return WireEvent(_encode(body), "body")
+
+
+def chunk_event(chunk: JSON) -> WireEvent:
+    """One chunk of a stream: a data line without a name."""
+    return WireEvent(b"data: %b\n\n" % _encode(chunk), *kind_of(chunk))
+
+
+NOISE = (b": keep-alive\n\n", b"retry: 3000\n\n")
+SPELLINGS: Mapping[Spelling, str] = {
+    "crlf": "proxies and gateways that write events anew; openai 3.54 takes LF, CRLF and CR",
+    "unspaced": "servers that imitate the API (defects:ST11); openai 3.54 takes `data:{` as the standard has it",
+    "padded": "JSON allows blanks anywhere between its tokens",
+}
+GARBAGE = b'data: {"id":"chatcmpl-","choices":[{"index":0,"delta":{"con\x07 <html>\n\n'

@@ -1,0 +1,103 @@
+"""What this API lets differ between a session's conversation and the request that carries it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...messages import JSON, FunctionCall, Message, Part, Text, Thought, ToolSchema
+from ..agree import Comparison
+from ..atoms import Atom, token_of
+from ..base import Call, WireDifference
+from ..naming import NameMap
+from ..openai_common import same_parameters
+from ..preamble import settled_instructions, system_differences, text_of, tool_differences
+from .items import id_of, kind_of, read_item
+from .models import same_model
+from .names import LEGAL_ID, LEGAL_NAME
+from .rules import NAME
+from .surfaces import Item, ResponsesCall
+
+
+def differences(
+    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+) -> list[WireDifference]:
+    """Where the request says something else than the session holds, the allowed differences aside."""
+    own = [tool for tool in call.tools if not _is_native(tool, call.body or {})]
+    names = NameMap(tools, own, LEGAL_NAME)
+    later = [message.text for message in held if message.role == "system"]
+    spoken = frozenset(message.text for message in call.messages if message.role == "system")
+    absorbed, found = system_differences(text_of(system), later, call, spoken)
+    found += _Items(settled_instructions(held, absorbed, call), call, model, names).run()
+    found += tool_differences(tools, own, names, same_parameters, forced=_is_forced(call))
+    if call.model is not None and not same_model(call.model, model):
+        found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
+    return found
+
+
+def _is_native(tool: ToolSchema, body: JSON) -> bool:
+    """A tool that the service runs itself is no tool of the session."""
+    return any(
+        each.get("name", each.get("type")) == tool.name and each.get("type", "function") != "function"
+        for each in body.get("tools") or ()
+    )
+
+
+def _is_forced(call: Call) -> bool:
+    choice = call.settings.get("tool_choice")
+    return choice == "required" or (isinstance(choice, dict) and choice.get("type") == "function")
+
+
+class _Items(Comparison):
+    dialect = NAME
+    legal_id = LEGAL_ID
+    flags_errors = False
+
+    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(held, call.messages, names)
+        self._model = model
+        self._last_said = max((n for n, message in enumerate(held) if _says_something(message)), default=-1)
+        named = [item for item in ResponsesCall.of(call).items if id_of(item) is not None]
+        self._ids_sent = {(key, id_of(item)) for item in named for key in _keys(item)}
+
+    def is_foreign(self, atom: Atom) -> bool:
+        data = atom.part.provider_data
+        if atom.kind == "thought" and data is not None and data.dialect == self.dialect:
+            return bool(data.model) and not same_model(data.model, self._model)
+        return super().is_foreign(atom)
+
+    # -- reasoning
+
+    def may_omit_thought(self, thought: Atom) -> bool:
+        if self.demands(thought):
+            return False
+        return super().may_omit_thought(thought) or thought.message < self._last_said
+
+    def demands(self, thought: Atom) -> bool:
+        """Whether what came with this reasoning goes back under the id that it came with: the service then wants the
+        reasoning too. An id that the session does not hold is one of the client's own, and means nothing."""
+        follower = next((each.part for each in self.held[self.held.index(thought) + 1 :]), None)
+        key = follower.id if isinstance(follower, FunctionCall) else getattr(follower, "text", None)
+        data = follower.provider_data if follower is not None else None
+        if self.is_foreign(thought) or data is None or data.dialect != self.dialect:
+            return False
+        return any((key, value) in self._ids_sent for value in data.data.values() if isinstance(value, str))
+
+    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
+        ours, theirs = token_of(held), token_of(sent)
+        foreign = ours is None or self.is_foreign(atom)
+        if ours != theirs and not (foreign and theirs is None):
+            what = "invented" if foreign else "lost-signature"
+            self.report(what, f"{atom.path}.provider_data", ours, theirs, violation=True)
+        if sent.text not in ("", held.text):
+            self.report("unlisted", f"{atom.path}.text", held.text, sent.text, violation=False)
+
+
+def _keys(item: Item) -> list[str]:
+    """By what a held part is known in an item: the id of a call, the text of a message."""
+    if kind_of(item) == "function_call":
+        return [str(item.get("call_id"))]
+    return [part.text for part in read_item(item, "") if isinstance(part, Text)]
+
+
+def _says_something(message: Message) -> bool:
+    return message.role == "user" and any(not isinstance(part, Text) or part.text.strip() for part in message.parts)

@@ -1,0 +1,85 @@
+"""The object that a response is: what was asked, as the service understood it, around what was answered.
+
+Members and their order are those of a recorded response (PA test_openai_responses_phase_streamed_on_part_start).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...messages import JSON, Thought
+from ..base import PromptUsage, Reply
+from .output import weight
+from .surfaces import Item, ResponsesCall
+
+_DEFAULTS: Mapping[str, JSON] = {
+    "instructions": None,
+    "max_output_tokens": None,
+    "max_tool_calls": None,
+    "metadata": {},
+    "parallel_tool_calls": True,
+    "previous_response_id": None,
+    "prompt_cache_key": None,
+    "reasoning": {"effort": None, "summary": None},
+    "safety_identifier": None,
+    "service_tier": "default",
+    "store": True,
+    "temperature": 1.0,
+    "text": {"format": {"type": "text"}, "verbosity": "medium"},
+    "tool_choice": "auto",
+    "tools": [],
+    "top_logprobs": 0,
+    "top_p": 1.0,
+    "truncation": "disabled",
+    "user": None,
+}
+_ERRORS: Mapping[str, str] = {"failed": "The server had an error while processing your request. Sorry about that!"}
+
+
+def usage_of(reply: Reply, prompt: PromptUsage) -> dict[str, Any]:
+    """The figures of a response: what was cached, read or written, is part of the input, reasoning of the output."""
+    figures = reply.usage
+    cached = figures.get("cache_read", prompt.cache_read)
+    written = figures.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h)
+    fresh = figures.get("fresh", prompt.fresh)
+    thought = sum(weight(part) for part in reply.parts if isinstance(part.part, Thought))
+    output = figures.get("output", sum(map(weight, reply.parts)))
+    whole = fresh + cached + written
+    return {
+        "input_tokens": whole,
+        "input_tokens_details": {"cache_write_tokens": written, "cached_tokens": cached},
+        "output_tokens": output,
+        "output_tokens_details": {"reasoning_tokens": figures.get("thinking", min(thought, output))},
+        "total_tokens": whole + output,
+    }
+
+
+def response(
+    call: ResponsesCall,
+    name: str,
+    model: str,
+    *,
+    created: int,
+    status: str,
+    output: Sequence[Item] = (),
+    reason: str | None = None,
+    usage: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """One response under its id, at any stage of its life. Settings stand as they were asked, else by default."""
+    body = call.body or {}
+    settings = {key: body.get(key) if body.get(key) is not None else default for key, default in _DEFAULTS.items()}
+    error = {"code": "server_error", "message": _ERRORS[status]} if status in _ERRORS else None
+    return {
+        "id": name,
+        "object": "response",
+        "created_at": created,
+        "status": status,
+        "background": False,
+        "completed_at": created if status == "completed" else None,
+        "error": error,
+        "incomplete_details": {"reason": reason} if reason is not None else None,
+        "model": model,
+        "output": list(output),
+        "usage": usage,
+    } | settings

@@ -1,0 +1,104 @@
+"""Error answers: what stands for which status, the error body of each surface, the error event.
+
+The `kind` of a refusal is the error's `code` where it has one, else its `type`: that is what tells errors apart here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...messages import JSON
+from ..base import ErrorMeaning, Refusal, Rendered, WireEvent
+from . import rules
+from .writing import body_event, request_id, sse
+
+COPILOT_BAD_REQUEST = "invalid_request_body"
+"""The code that Copilot puts on whatever is wrong with a request (openai-chat.md §6, microsoft/vscode#321977)."""
+
+_RATE_LIMIT = (
+    "Rate limit reached for gpt-5 in organization org-x on tokens per min (TPM): Limit 30000, Used 25339, Requested "
+    "5560. Please try again in 1.798s. Visit https://platform.openai.com/account/rate-limits to learn more."
+)
+_SERVER = "The server had an error while processing your request. Sorry about that!"
+
+KINDS: Mapping[int, tuple[str, str]] = {
+    400: ("invalid_request_error", "There was an issue with your request."),
+    401: ("invalid_api_key", "Incorrect API key provided: ***."),
+    403: ("permission_error", "You have insufficient permissions for this operation."),
+    404: ("not_found_error", "The requested resource could not be found."),
+    413: ("request_too_large", "Request body too large."),
+    429: ("rate_limit_exceeded", _RATE_LIMIT),
+    500: ("server_error", _SERVER),
+    503: ("server_is_overloaded", "The engine is currently overloaded, please try again later"),
+}
+"""429, 500 and 503 are documented (`openai-chat.md` §4), `server_is_overloaded` was seen by EasyMetaAu/helm-api#842.
+The other words are ours."""
+
+_TYPES = frozenset({"invalid_request_error", "not_found_error", "permission_error", "server_error"})
+_PLAIN = frozenset({rules.MISSING_EDITOR.id})
+_COPILOT = frozenset({COPILOT_BAD_REQUEST, "unauthorized"})
+_TYPE_OF: Mapping[int, str] = {429: "tokens", 403: "permission_error"}
+
+
+def error_kind(status: int) -> tuple[str, str]:
+    """The code and usual message of a status; another status takes that of its class."""
+    return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
+
+
+_MEANINGS: Mapping[str, ErrorMeaning] = {
+    "context_length_exceeded": "context-limit",
+    "model_max_prompt_tokens_exceeded": "context-limit",
+    "content_filter": "content-filter",
+    "invalid_prompt": "content-filter",
+    "rate_limit_exceeded": "rate-limit",
+    "server_is_overloaded": "overloaded",
+}
+
+
+def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
+    """The code says it, also of a response that failed under status 200; else the words of a prompt too long."""
+    if (known := _MEANINGS.get(kind or "")) is not None:
+        return known
+    words = ("exceeds the context window", "maximum context length", "prompt token count of")
+    if status == 400 and any(word in (message or "").lower() for word in words):
+        return "context-limit"
+    return None
+
+
+def error_object(kind: str, message: str, status: int, param: str | None) -> dict[str, JSON]:
+    """The error as the body has it: type and code by what `kind` is."""
+    if kind in _COPILOT:
+        return {"message": message, "code": kind}
+    by_status = _TYPE_OF.get(status) or ("server_error" if status >= 500 else "invalid_request_error")
+    coded = kind not in _TYPES
+    return {"message": message, "type": by_status if coded else kind, "param": param, "code": kind if coded else None}
+
+
+def render_refusal(refusal: Refusal, seed: str) -> Rendered:
+    """The refusal as the API answers it."""
+    headers = {"content-type": "application/json", "x-request-id": request_id(seed)}
+    if refusal.retry_after is not None:
+        headers["retry-after"] = f"{refusal.retry_after:g}"
+    if refusal.rule.id in _PLAIN:
+        headers["content-type"] = "text/plain; charset=utf-8"
+        return Rendered(refusal.status, headers, (_plain(refusal.message),))
+    if refusal.status == 401:
+        headers["www-authenticate"] = 'Bearer realm="OpenAI API"'
+    error = error_object(refusal.kind, refusal.message, refusal.status, param_of(refusal.path))
+    return Rendered(refusal.status, headers, (body_event({"error": error}),))
+
+
+def param_of(path: str) -> str | None:
+    """The `param` that a path below the body stands for; None for the body as a whole, and for headers."""
+    return path.removeprefix("$.") if path.startswith("$.") else None
+
+
+def _plain(message: str) -> WireEvent:
+    return WireEvent(message.encode(), "body")
+
+
+def error_event(kind: str, message: str) -> WireEvent:
+    """The event that reports an error after the stream began (openai 3.54, `ResponseErrorEvent`)."""
+    event: dict[str, Any] = {"type": "error", "code": kind, "message": message, "param": None, "sequence_number": 0}
+    return sse("error", event, "error")

@@ -1,0 +1,61 @@
+"""Operations that no script speaks of: token counts and the model list of either door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ...messages import JSON
+from ..base import Call, ModelFacts, PromptUsage, Rendered, World
+from ..openai_chat import tokens
+from .errors import render_refusal
+from .models import dated
+from .surfaces import ResponsesCall, Surface
+from .validate.size import missing_model
+from .writing import body_event, request_id
+
+
+def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
+    """The answer to `count_tokens`, `list_models`, `get_model` (404 for a model the world lacks) or `authenticate`."""
+    headers = {"content-type": "application/json", "x-request-id": request_id(seed)}
+    match call.operation:
+        case "count_tokens":
+            body: JSON = {"object": "response.input_tokens", "input_tokens": usage.whole}
+        case "list_models":
+            body = {"object": "list", "data": _listed(world.models, ResponsesCall.of(call).surface)}
+        case "authenticate":
+            body = tokens.exchange(world, seed)
+        case _:
+            facts = world.models.get(call.model or "")
+            if facts is None:
+                return render_refusal(missing_model(str(call.model)), seed)
+            body = _model(facts)
+    return Rendered(200, headers, (body_event(body),))
+
+
+def _listed(models: Mapping[str, ModelFacts], surface: Surface) -> list[dict[str, Any]]:
+    if surface is Surface.OPENAI:
+        return [_model(facts) for facts in models.values()]
+    return [_copilot_model(facts) for facts in models.values() if facts.alias_of is not None or "-20" not in facts.id]
+
+
+def _model(facts: ModelFacts) -> dict[str, Any]:
+    """openai 3.54, `Model`. An alias is listed under its own name."""
+    return {"id": facts.id, "object": "model", "created": 0, "owned_by": "system"}
+
+
+def _copilot_model(facts: ModelFacts) -> dict[str, Any]:
+    """The members that the wire sheet names (`openai-chat.md` §6)."""
+    limits = {
+        "max_prompt_tokens": facts.context_tokens - facts.max_output_tokens,
+        "max_output_tokens": facts.max_output_tokens,
+        "max_context_window_tokens": facts.context_tokens,
+    }
+    supports = {"tool_calls": True, "parallel_tool_calls": True, "vision": True, "streaming": True}
+    return {
+        "id": facts.id,
+        "object": "model",
+        "version": dated(facts),
+        "capabilities": {"limits": limits, "supports": supports},
+        "supported_endpoints": ["/responses"],
+    }

@@ -1,0 +1,197 @@
+"""A request in neutral form, read from its bytes and what the service holds of the conversation.
+
+`parse` refuses only what cannot be read as a request of this API: another address or method, a body that is not JSON, a
+value of the wrong type. A wrong key is named before any of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from ...errors import PayloadError
+from ...messages import JSON, Part, Text, ToolSchema
+from ..base import Call, HttpRequest, Refusal, Rule, World
+from . import auth, conversation, rules
+from .errors import COPILOT_BAD_REQUEST
+from .items import Unreadable, parts_of
+from .store import stored_response
+from .surfaces import Address, Item, ResponsesCall, Surface, address_of
+
+_decode = msgspec.json.Decoder().decode
+_CONVERSATION = frozenset({"model", "input", "instructions", "tools", "stream", "previous_response_id"})
+_OBJECTS = ("reasoning", "text", "metadata", "stream_options")
+
+
+class _Refused(Exception):
+    def __init__(self, rule: Rule, status: int, kind: str, message: str, path: str = "$") -> None:
+        super().__init__(message)
+        self.refusal = Refusal(rule, status, kind, message, path)
+
+
+def parse(request: HttpRequest, world: World) -> Call | Refusal:
+    """The request as a `ResponsesCall`, or the first refusal the API would give for something that is none."""
+    try:
+        return _call(request, world)
+    except _Refused as refused:
+        refusal = refused.refusal
+    except RecursionError:
+        refusal = _malformed("The request body is nested too deeply.").refusal
+    except PayloadError as error:
+        refusal = _malformed(f"The request body cannot be read: {error.reason}").refusal
+    first = next((each for each in auth.refusals(request, world) if each.enforced), None)
+    return first or refusal
+
+
+def _call(request: HttpRequest, world: World) -> ResponsesCall:
+    address = _address(request)
+    if address.operation not in ("generate", "count_tokens"):
+        return ResponsesCall(address.operation, model=address.model, surface=address.surface)
+    body = _body(request.body)
+    model = body.get("model")
+    if model is None and address.operation == "generate":
+        message = "Missing required parameter: 'model'."
+        raise _Refused(rules.MISSING_FIELD, 400, _code(address, "missing_required_parameter"), message, "$.model")
+    try:
+        return _read(body, address, world)
+    except Unreadable as error:
+        message = f"Invalid type for '{error.where}': expected {error.expected}, but got {type_of(error.got)} instead."
+        kind = _code(address, "invalid_type")
+        raise _Refused(rules.MALFORMED_BODY, 400, kind, message, f"$.{error.where}") from None
+
+
+def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall:
+    for name, expected in (("model", "a string"), ("instructions", "a string"), ("previous_response_id", "a string")):
+        if not isinstance(body.get(name), str | None):
+            raise Unreadable(name, expected, body[name])
+    for name in _OBJECTS:
+        if not isinstance(body.get(name), dict | None):
+            raise Unreadable(name, "an object", body[name])
+    model = body.get("model") or ""
+    own = conversation.resolved(_items(body.get("input")), world)
+    previous = stored_response(world, body.get("previous_response_id"))
+    carried = previous.context if previous is not None else ()
+    items = (*carried, *own)
+    for n, item in enumerate(own):
+        _readable(item, n)
+    start = conversation.opening(items)
+    messages = conversation.messages(items, model)
+    held = conversation.messages(carried, model)
+    return ResponsesCall(
+        address.operation,
+        model=body.get("model"),
+        stream=body.get("stream") is True,
+        system=_system(body.get("instructions"), items[:start], model),
+        tools=_tools(body.get("tools")),
+        messages=messages,
+        body=body,
+        settings={key: value for key, value in body.items() if key not in _CONVERSATION},
+        resource=body.get("previous_response_id"),
+        managed_messages=len(held),
+        surface=address.surface,
+        items=items,
+        carried=len(carried),
+    )
+
+
+def _readable(item: Item, n: int) -> None:
+    """Raise `Unreadable`, with the whole path, for an item that cannot be read."""
+    try:
+        parts_of(item, "")
+    except Unreadable as error:
+        raise Unreadable(f"input[{n}].{error.where}", error.expected, error.got) from None
+
+
+def _code(address: Address, code: str) -> str:
+    return COPILOT_BAD_REQUEST if address.surface is Surface.COPILOT else code
+
+
+def _address(request: HttpRequest) -> Address:
+    found = address_of(request)
+    if found is None:
+        message = f"Invalid URL ({request.method.upper()} {request.path})"
+        raise _Refused(rules.NOT_FOUND, 404, "invalid_request_error", message)
+    if request.method.upper() != found.method:
+        message = f"Not allowed to {request.method.upper()} on {request.path}."
+        raise _Refused(rules.METHOD_NOT_ALLOWED, 405, "method_not_supported", message)
+    return found
+
+
+def _malformed(message: str) -> _Refused:
+    return _Refused(rules.MALFORMED_JSON, 400, "invalid_request_error", message)
+
+
+def _body(data: bytes) -> dict[str, Any]:
+    try:
+        body = _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise _malformed("We could not parse the JSON body of your request.") from None
+    if not isinstance(body, dict):
+        raise _malformed("We could not parse the JSON body of your request.")
+    return body
+
+
+def type_of(value: JSON) -> str:
+    """A JSON type in the words of the service."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "a boolean"
+        case int():
+            return "an integer"
+        case float():
+            return "a decimal"
+        case str():
+            return "a string"
+        case list() | tuple():
+            return "an array"
+        case _:
+            return "an object"
+
+
+def _items(given: JSON) -> tuple[Item, ...]:
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return ({"role": "user", "content": given},)
+    if not isinstance(given, list):
+        raise Unreadable("input", "one of an array of objects or string", given)
+    for n, item in enumerate(given):
+        if not isinstance(item, dict):
+            raise Unreadable(f"input[{n}]", "an object", item)
+    return tuple(given)
+
+
+def _system(instructions: str | None, opening: tuple[Item, ...], model: str) -> tuple[Part, ...]:
+    texts = (Text(instructions),) if instructions else ()
+    return (*texts, *(part for item in opening for part in parts_of(item, model)))
+
+
+def _tools(given: JSON) -> tuple[ToolSchema, ...]:
+    if given is None:
+        return ()
+    if not isinstance(given, list):
+        raise Unreadable("tools", "an array of objects", given)
+    return tuple(_tool(tool, f"tools[{n}]") for n, tool in enumerate(given))
+
+
+def _tool(tool: JSON, where: str) -> ToolSchema:
+    if not isinstance(tool, dict):
+        raise Unreadable(where, "an object", tool)
+    kind = tool.get("type", "function")
+    name = tool.get("name", kind)
+    if not isinstance(name, str):
+        raise Unreadable(f"{where}.name", "a string", name)
+    if kind != "function":
+        # A tool of the service itself: all of its definition is what it is.
+        return ToolSchema(name, "", tool)
+    parameters: Mapping[str, Any] | None = tool.get("parameters")
+    if not isinstance(parameters, dict | None):
+        raise Unreadable(f"{where}.parameters", "an object", parameters)
+    description = tool.get("description") or ""
+    if not isinstance(description, str):
+        raise Unreadable(f"{where}.description", "a string", description)
+    return ToolSchema(name, description, dict(parameters or {}))

@@ -1,0 +1,194 @@
+"""An answer read from its bytes alone: batch or stream, whole, cut, or an error under any status.
+
+Reading never raises on what a server might send. Unknown events and items are ignored or kept as `Opaque`; what was cut
+is reported by `complete` and `broken_calls`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...errors import PayloadError
+from ...messages import JSON, FunctionCall, Part, TokenUsage
+from ..base import WireAnswer
+from ..lenient import json_of, number, seconds, word
+from ..sse import frames, is_event_stream
+from .finishes import Ending, neutral
+from .items import arguments_of, is_refusal, kind_of, read_item
+
+Json = dict[str, Any]
+
+
+def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+    """The answer in neutral form; never raises."""
+    read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
+    try:
+        answer = read(status, body)
+    except (RecursionError, PayloadError):
+        answer = WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
+    return replace(answer, retry_after=seconds(headers.get("retry-after")))
+
+
+def _read_batch(status: int, body: bytes) -> WireAnswer:
+    found = json_of(body)
+    if not isinstance(found, dict):
+        return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
+    error = found.get("error")
+    if status >= 400 or (isinstance(error, dict) and "output" not in found):
+        return WireAnswer(status, error_kind=_kind(error), error_message=_message(error))
+    if found.get("object") == "response.input_tokens":
+        counted = number(found, "input_tokens")
+        return WireAnswer(status, usage=TokenUsage(prompt_tokens=counted, total_tokens=counted))
+    output = found.get("output")
+    items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
+    return _answer(status, found, items, complete=True)
+
+
+def _kind(error: JSON) -> str | None:
+    """The code of an error, or else its type."""
+    return (word(error.get("code")) or word(error.get("type"))) if isinstance(error, dict) else None
+
+
+def _message(error: JSON) -> str | None:
+    return word(error.get("message")) if isinstance(error, dict) else word(error)
+
+
+def _answer(status: int, response: Json, items: list[Json], *, complete: bool) -> WireAnswer:
+    """What a response says, with its items as they arrived."""
+    model = str(response.get("model", ""))
+    broken = [item for item in items if _is_broken(item)]
+    whole = [item for item in items if not _is_broken(item)]
+    parts: list[Part] = [part for item in whole for part in read_item(item, model)]
+    details = response.get("incomplete_details")
+    reason = word(details.get("reason")) if isinstance(details, dict) else None
+    said = word(response.get("status"))
+    ending = Ending(said, reason) if said is not None and said != "in_progress" else None
+    calls = any(isinstance(part, FunctionCall) for part in parts)
+    error = response.get("error")
+    return WireAnswer(
+        status,
+        parts=tuple(parts),
+        usage=usage_of(response.get("usage")),
+        finish=neutral(ending, calls=calls, refused=any(map(is_refusal, whole))) if ending else None,
+        raw_finish=ending.word if ending else None,
+        complete=complete and not isinstance(error, dict),
+        broken_calls=len(broken),
+        error_kind=_kind(error),
+        error_message=_message(error),
+    )
+
+
+def _is_broken(item: Json) -> bool:
+    """A call whose arguments never became whole."""
+    if kind_of(item) != "function_call":
+        return False
+    return item.get("status") in ("in_progress", "incomplete") or arguments_of(item) is None
+
+
+def usage_of(usage: JSON) -> TokenUsage | None:
+    """The API's usage in neutral figures: cached tokens are part of the input, reasoning is part of the output."""
+    if not isinstance(usage, dict):
+        return None
+    prompt, output = number(usage, "input_tokens"), number(usage, "output_tokens")
+    given, made = usage.get("input_tokens_details"), usage.get("output_tokens_details")
+    cached = number(given, "cached_tokens") if isinstance(given, dict) else 0
+    written = number(given, "cache_write_tokens") if isinstance(given, dict) else 0
+    thought = number(made, "reasoning_tokens") if isinstance(made, dict) else 0
+    return TokenUsage(prompt, output, prompt + output, cached, written, thought)
+
+
+# -- streams
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What the events have said so far: the items by their place, and the response as it was last told."""
+
+    response: Json = field(default_factory=dict)
+    items: dict[int, Json] = field(default_factory=dict)
+    ended: bool = False
+    damaged: bool = False
+    error: Json | None = None
+
+    def take(self, event: JSON) -> None:
+        """One event; unknown ones change nothing."""
+        match event:
+            case {"type": "response.output_item.added" | "response.output_item.done", "item": dict(item)}:
+                if type(place := event.get("output_index")) is int:
+                    self.items[place] = dict(item)
+            case {"type": "response.completed" | "response.incomplete" | "response.failed", "response": dict(told)}:
+                self.response, self.ended = told, True
+            case {"type": "response.created" | "response.in_progress" | "response.queued", "response": dict(told)}:
+                self.response = told
+            case {"type": "error"}:
+                nested = event.get("error")
+                self.error = nested if isinstance(nested, dict) else _flat(event)
+            case {"error": dict(error)}:
+                self.error = error
+            case {"type": str(kind), "output_index": int(place)} if place in self.items:
+                _extend(self.items[place], kind, event)
+
+
+def _flat(event: Json) -> Json:
+    """An error event that is the error itself, as documented; others hold one."""
+    return {name: event.get(name) for name in ("code", "message")}
+
+
+def _extend(item: Json, kind: str, event: Json) -> None:
+    """What a delta adds to an item that is still open."""
+    match kind, event:
+        case ("response.output_text.delta", {"delta": str(text)}):
+            _add(item, "content", event, {"type": "output_text", "text": ""}, "text", text)
+        case ("response.refusal.delta", {"delta": str(text)}):
+            _add(item, "content", event, {"type": "refusal", "refusal": ""}, "refusal", text)
+        case ("response.reasoning_text.delta", {"delta": str(text)}):
+            _add(item, "content", event, {"type": "reasoning_text", "text": ""}, "text", text)
+        case ("response.reasoning_summary_text.delta", {"delta": str(text)}):
+            _add(item, "summary", event, {"type": "summary_text", "text": ""}, "text", text)
+        case ("response.function_call_arguments.delta", {"delta": str(text)}):
+            item["arguments"] = str(item.get("arguments") or "") + text
+        case ("response.function_call_arguments.done", {"arguments": str(text)}):
+            item |= {"arguments": text, "status": "completed"}
+
+
+def _add(item: Json, member: str, event: Json, empty: Json, name: str, text: str) -> None:
+    """Put a piece of text at the end of the block that the event names."""
+    given = item.get(member)
+    blocks = list(given) if isinstance(given, list) else []
+    place = event.get("summary_index" if member == "summary" else "content_index")
+    while type(place) is int and len(blocks) <= place < _MOST_BLOCKS:
+        blocks.append(dict(empty))
+    if blocks and isinstance(blocks[-1], dict):
+        blocks[-1] = blocks[-1] | {name: str(blocks[-1].get(name) or "") + text}
+    item[member] = blocks
+
+
+_MOST_BLOCKS = 1000
+"""No item has so many; a number beyond it is none to make room for."""
+
+
+def _read_stream(status: int, body: bytes) -> WireAnswer:
+    stream = _Stream()
+    for frame in frames(body):
+        if frame.data is None or not frame.closed:
+            stream.damaged = stream.damaged or frame.data is not None
+            continue
+        if frame.data.strip() == "[DONE]":
+            continue
+        event = json_of(frame.data)
+        stream.damaged = stream.damaged or event is None
+        stream.take(event)
+    items = [item for _, item in sorted(stream.items.items())] or _told(stream.response)
+    complete = stream.ended and not stream.damaged and stream.error is None
+    answer = _answer(status, stream.response, items, complete=complete)
+    if stream.error is None:
+        return answer
+    return replace(answer, error_kind=_kind(stream.error), error_message=_message(stream.error))
+
+
+def _told(response: Json) -> list[Json]:
+    """The items of a response whose own events did not come."""
+    output = response.get("output")
+    return [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []

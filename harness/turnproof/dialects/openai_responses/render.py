@@ -1,0 +1,124 @@
+"""A neutral reply as the API writes it: one JSON body, or the events of a stream, numbered in sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from ...messages import FunctionCall
+from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
+from ..cutting import cut_text
+from ..seeded import derived
+from . import envelope, output
+from .models import dated
+from .output import Json
+from .store import remember, seal, withheld
+from .surfaces import ResponsesCall
+from .writing import body_event, item_id, request_id, sse
+
+_ENDS = {"completed": "response.completed", "incomplete": "response.incomplete", "failed": "response.failed"}
+
+
+def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
+    """The answer to `call`, streamed or whole. Its reasoning, and what the service keeps of it, go into the world."""
+    answer = _Answer(ResponsesCall.of(call), reply, usage, world, seed)
+    headers = {"x-request-id": request_id(seed), "openai-version": "2020-10-01", "openai-processing-ms": "15"}
+    if call.stream:
+        headers["content-type"] = "text/event-stream; charset=utf-8"
+        return Rendered(200, headers, tuple(answer.events()))
+    headers["content-type"] = "application/json"
+    return Rendered(200, headers, (body_event(answer.final),))
+
+
+class _Said(NamedTuple):
+    """An event before it has its number."""
+
+    name: str
+    data: Json
+    kind: EventKind
+    text: str = ""
+
+
+class _Answer:
+    def __init__(self, call: ResponsesCall, reply: Reply, usage: PromptUsage, world: World, seed: str) -> None:
+        facts = world.models.get(call.model or "")
+        model = dated(facts) if facts else str(call.model)
+        features = facts.features if facts else frozenset[str]()
+        ending = output.ending(reply)
+        items = output.items(reply, call, model, features, seed)
+        self._reply, self._seed, self._model, self._items = reply, seed, model, items
+        name, created = item_id("resp", seed), int(world.clock())
+        self._begun = envelope.response(call, name, model, created=created, status="in_progress")
+        self.final = envelope.response(
+            call, name, model, created=created, status=ending.status, output=items, reason=ending.reason,
+            usage=envelope.usage_of(reply, usage),
+        )  # fmt: skip
+        if removed := withheld(call.items, model, world):
+            self.final["input_transformations"] = removed
+        remember(self.final, call.items, world, stored=call.stored, model=model)
+
+    def events(self) -> Iterator[WireEvent]:
+        """The events, each with its place in the sequence."""
+        for number, said in enumerate(self._said()):
+            yield sse(said.name, {"type": said.name} | said.data | {"sequence_number": number}, said.kind, said.text)
+
+    def _said(self) -> Iterator[_Said]:
+        yield _Said("response.created", {"response": self._begun}, "start")
+        yield _Said("response.in_progress", {"response": self._begun}, "start")
+        for n, (item, part) in enumerate(zip(self._items, self._reply.parts, strict=True)):
+            yield _Said("response.output_item.added", {"output_index": n, "item": self._opened(item)}, "block_start")
+            for name, data, kind, text in _inside(item, part, derived(self._seed, "cut", n)):
+                yield _Said(name, {"item_id": item["id"], "output_index": n} | data, kind, text)
+            ends: EventKind = "signature" if item["type"] == "reasoning" else "block_end"
+            yield _Said("response.output_item.done", {"output_index": n, "item": item}, ends)
+        name = _ENDS.get(self.final["status"], "response.completed")
+        yield _Said(name, {"response": self.final}, "error" if name == "response.failed" else "end")
+
+    def _opened(self, item: Json) -> Json:
+        """An item as it stands before anything has come of it."""
+        match item["type"]:
+            case "message":
+                return item | {"status": "in_progress", "content": []}
+            case "function_call":
+                return item | {"status": "in_progress", "arguments": ""}
+            case "reasoning":
+                # Documented: what stands here may be incomplete. It is other content than the one to send back.
+                return item | {"summary": [], "encrypted_content": seal("", self._model, f"{self._seed}\0opened")}
+            case _:
+                return item
+
+
+def _inside(item: Json, part: ReplyPart, draw: int) -> Iterator[tuple[str, Json, EventKind, str]]:
+    """The events between the opening and the end of an item: name, data, kind, visible text."""
+    match item:
+        case {"type": "message", "content": [{"type": kind} as block]}:
+            yield from _content(block, str(kind), part, draw)
+        case {"type": "reasoning", "summary": [dict(told)]}:
+            yield from _summary(told, part, draw)
+        case {"type": "function_call", "arguments": str(arguments)} if isinstance(part.part, FunctionCall):
+            for piece in part.pieces or cut_text(arguments, draw):
+                yield "response.function_call_arguments.delta", {"delta": piece}, "args", ""
+            if not part.broken:
+                yield "response.function_call_arguments.done", {"arguments": arguments}, "args", ""
+
+
+def _content(block: Json, kind: str, part: ReplyPart, draw: int) -> Iterator[tuple[str, Json, EventKind, str]]:
+    member = "refusal" if kind == "refusal" else "text"
+    text: str = block[member]
+    place: Json = {"content_index": 0}
+    more: Json = {} if kind == "refusal" else {"logprobs": []}
+    yield "response.content_part.added", place | {"part": block | {member: ""}}, "block_start", ""
+    for piece in part.pieces or cut_text(text, draw):
+        yield f"response.{kind}.delta", place | {"delta": piece} | more, "text", piece
+    yield f"response.{kind}.done", place | {member: text} | more, "block_end", ""
+    yield "response.content_part.done", place | {"part": block}, "block_end", ""
+
+
+def _summary(told: Any, part: ReplyPart, draw: int) -> Iterator[tuple[str, Json, EventKind, str]]:
+    place: Json = {"summary_index": 0}
+    text: str = told["text"]
+    yield "response.reasoning_summary_part.added", place | {"part": told | {"text": ""}}, "block_start", ""
+    for piece in part.pieces or cut_text(text, draw):
+        yield "response.reasoning_summary_text.delta", place | {"delta": piece}, "thinking", ""
+    yield "response.reasoning_summary_text.done", place | {"text": text}, "block_end", ""
+    yield "response.reasoning_summary_part.done", place | {"part": told}, "block_end", ""

@@ -1,0 +1,55 @@
+"""What the Responses API refuses, in the order in which it would say so.
+
+The order: who asks; the model; the shape of the body, field by field; settings and tools; what the service holds; the
+pairing of calls and outputs; reasoning; size. Rules that are only inferred come last and are not enforced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from ...base import Call, HttpRequest, Refusal, World
+from .. import auth
+from ..errors import COPILOT_BAD_REQUEST
+from ..surfaces import ResponsesCall, Surface
+from . import held, pairing, reasoning, settings, shape, size
+from .context import Context
+
+
+def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
+    """Every refusal, the one the API would name first in front; inferred ones last."""
+    asked = ResponsesCall.of(call)
+    found = [_spoken(each, asked.surface) for each in _refusals(request, asked, world)]
+    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+
+
+def _refusals(request: HttpRequest, call: ResponsesCall, world: World) -> Iterator[Refusal]:
+    yield from auth.refusals(request, world)
+    if call.operation == "get_model":
+        if call.model not in world.models:
+            yield size.missing_model(str(call.model))
+        return
+    if call.operation not in ("generate", "count_tokens"):
+        return
+    context = Context.of(request, call, world)
+    for check in _CHECKS:
+        yield from check(context)
+
+
+def _spoken(refusal: Refusal, surface: Surface) -> Refusal:
+    """The refusal in the words of the door: Copilot has one code for all that is wrong with a body."""
+    if surface is Surface.COPILOT and refusal.status in (400, 404) and refusal.kind != "bad_request":
+        return replace(refusal, kind=COPILOT_BAD_REQUEST, status=400)
+    return refusal
+
+
+_CHECKS: tuple[Callable[[Context], Iterator[Refusal]], ...] = (
+    size.model,
+    shape.check,
+    settings.check,
+    held.check,
+    pairing.check,
+    reasoning.check,
+    size.check,
+)

@@ -1,0 +1,66 @@
+"""What every rule looks at: the body, the items in their places, the model's facts, and the world."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ...base import HttpRequest, ModelFacts, Refusal, Rule, World
+from ..items import id_of, kind_of
+from ..surfaces import Item, ResponsesCall
+
+
+class Placed(NamedTuple):
+    """An item, its type, and where it stood in the request (`input[3]`)."""
+
+    path: str
+    kind: str
+    item: Item
+
+    @property
+    def id(self) -> str | None:
+        """The id of the item, if it names one."""
+        return id_of(self.item)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One request under judgement. `sent` are the items of the request, `carried` those the service held before it.
+
+    `facts` is None for an unknown model: rules about models are then silent.
+    """
+
+    request: HttpRequest
+    call: ResponsesCall
+    world: World
+    body: Mapping[str, Any]
+    sent: Sequence[Placed]
+    carried: Sequence[Item]
+    facts: ModelFacts | None
+
+    @classmethod
+    def of(cls, request: HttpRequest, call: ResponsesCall, world: World) -> Context:
+        own = call.items[call.carried :]
+        return cls(
+            request=request,
+            call=call,
+            world=world,
+            body=call.body or {},
+            sent=[Placed(f"input[{n}]", kind_of(item), item) for n, item in enumerate(own)],
+            carried=call.items[: call.carried],
+            facts=world.models.get(call.model or ""),
+        )
+
+    @property
+    def counting(self) -> bool:
+        return self.call.operation == "count_tokens"
+
+    def has(self, feature: str) -> bool:
+        """Whether the model is known to have a feature of `models.toml`."""
+        return self.facts is not None and feature in self.facts.features
+
+
+def refuse(rule: Rule, message: str, path: str = "$", code: str = "invalid_request_error") -> Refusal:
+    """The usual refusal: 400, an invalid request."""
+    return Refusal(rule, 400, code, message, path if path.startswith("$") else f"$.{path}")

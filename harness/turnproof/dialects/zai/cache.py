@@ -1,0 +1,36 @@
+"""The prompt cache of this service: it works by itself, by prefix, in steps of 64 tokens; writing is free.
+
+How long an entry lives is not stated; here it is five minutes from its last use. That a `cache_control` has no effect
+is inferred: none was seen to have any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..anthropic_messages.counting import TAIL_TOKENS, cells
+from ..base import Call, ModelFacts, PromptUsage
+from ..catalogue import dated
+from ..prefix_cache import PrefixStore
+
+STEP = 64
+"""Hits were reported in multiples of it (`zai.md` §5)."""
+
+
+class ZaiCache:
+    """One run's cache. Caches are kept per model; a Claude name shares that of the model it is mapped to."""
+
+    def __init__(self) -> None:
+        self._store = PrefixStore(lookback=1)
+
+    def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
+        """How the prompt is counted at `now`, and the function to call when the response has begun.
+
+        Every cell but the last ends a prefix that may be found again. Nothing is ever counted as written.
+        """
+        row = [replace(cell, mark="5m") for cell in cells(call.body)]
+        row[-1:] = [replace(cell, mark=None) for cell in row[-1:]]
+        usage, commit = self._store.account(row, TAIL_TOKENS, dated(facts).encode(), facts.cache_minimum_tokens, now)
+        read = usage.cache_read - usage.cache_read % STEP
+        return PromptUsage(usage.whole - read, cache_read=read), commit

@@ -1,0 +1,183 @@
+"""What each path is before it is used, and what it hands on untouched: to the SDK, to a plugin, to the caller."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from turnproof.cache import Prepared
+from turnproof.cancel import CancelToken
+from turnproof.errors import OverloadedError, TransportError
+from turnproof.messages import FinishReason, Message, Opaque, Text, TokenUsage, ToolSchema
+from turnproof.provider import SystemInstruction
+from turnproof_adapters._answers import Listeners
+from turnproof_adapters._calling import Source
+from turnproof_adapters.anthropic.calling import Caller
+from turnproof_adapters.anthropic.encode import Encoder
+from turnproof_adapters.anthropic.legacy import AnthropicLegacy
+from turnproof_adapters.anthropic.stateless import AnthropicStateless
+from turnproof_adapters.anthropic.wire import Answer, Event, Failure
+
+from ..heard import Heard
+from .kit import KEY, MODEL, OURS, Capture, answer, call, legacy, result, signed, stateless, text, tool_use
+
+URL = "http://example.invalid"
+HI = Message.user("hi")
+TOOLS = [ToolSchema("mcp.srv.ls")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+def test_a_provider_that_is_not_connected_holds_nothing() -> None:
+    pure, stateful = AnthropicStateless(), AnthropicLegacy()
+    pure.forget_encodings()
+    assert pure.messages_encoded == 0
+    assert stateful.get_history() == []
+    assert stateful.get_token_usage() == TokenUsage()
+
+
+def test_a_conversation_need_not_be_opened_to_be_begun() -> None:
+    capture, provider = Capture(), AnthropicLegacy()
+    provider.initialize({"base_url": URL, "api_key": KEY, "transport": capture.transport})
+    provider.connect(MODEL)
+    assert provider.send_message("hi").text == "hi"
+    assert set(capture.body) == {"model", "max_tokens", "messages"}
+
+
+def test_a_new_conversation_has_used_nothing_yet() -> None:
+    provider = legacy(URL, transport=Capture().transport)
+    usage = provider.send_message("hi").usage
+    assert provider.get_token_usage() == usage != TokenUsage()
+    provider.create_session()
+    assert provider.get_token_usage() == TokenUsage()
+
+
+class Asked(Exception):
+    """What a plugin was given, thrown out of the call."""
+
+
+class Asking:
+    """Tells what it was asked, instead of answering."""
+
+    def prepare(
+        self,
+        messages: Sequence[Message],
+        system: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        *,
+        cancel_token: CancelToken | None = None,
+    ) -> Prepared:
+        raise Asked([message.text for message in messages], system, list(tools or ()), cancel_token)
+
+
+def test_a_cache_plugin_is_given_the_whole_call() -> None:
+    token = CancelToken()
+    pure, stateful = stateless(URL), legacy(URL)
+    stateful.create_session("rules", TOOLS, [HI])
+    calls: list[Callable[[], object]] = [
+        lambda: pure.complete([HI, Message.user("so?")], "rules", TOOLS, cancel_token=token),
+        lambda: stateful.send_message("so?", cancel_token=token),
+    ]
+    for provider, call_it in zip((pure, stateful), calls, strict=True):
+        provider.set_cache_plugin(Asking())  # type: ignore[arg-type]
+        with pytest.raises(Asked) as asked:
+            call_it()
+        assert asked.value.args == (["hi", "so?"], "rules", TOOLS, token)
+    assert len(stateful.get_history()) == 1
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+@pytest.mark.parametrize("silence", [5, 7, 600])
+def test_a_call_gives_up_after_as_much_silence_as_it_was_told_to(streamed: bool, silence: float) -> None:
+    """Of 5 seconds the SDK believes that nobody asked for them, and of 600 that it may refuse a long answer."""
+    capture = Capture()
+    options: dict[str, Any] = {"transport": capture.transport, "timeout": silence, "max_tokens": 60_000}
+    heard: dict[str, Any] = {"on_chunk": print} if streamed else {}
+    stateless(URL, **options).complete([HI], **heard)
+    (legacy(URL, **options).send_message_streaming if streamed else legacy(URL, **options).send_message)("hi", **heard)
+    waits = [request.extensions["timeout"] for request in capture.requests]
+    assert waits == [{"connect": 5, "read": silence, "write": silence, "pool": silence}] * 2
+
+
+def test_what_the_sdk_does_not_know_is_read_without_a_warning() -> None:
+    strange = {"type": "hologram", "beam": [1, 2]}
+    transport = Capture(answer(strange, {**text("so"), "citations": 5}, stop="something_new")).transport
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", category=DeprecationWarning)
+        response = legacy(URL, transport=transport).send_message("hi")
+    assert response.parts[0] == Opaque(OURS, "hologram", strange)
+    assert response.raw_finish == "something_new"
+
+
+@pytest.mark.parametrize(
+    ("model", "roles"), [(MODEL, ["user"]), ("claude-opus-4-8", ["user", "system"])], ids=["earlier", "newer"]
+)
+def test_an_instruction_in_mid_conversation_goes_on_the_wire_as_the_model_takes_it(
+    model: str, roles: list[str]
+) -> None:
+    history = [HI, Message.system("be brief")]
+    encoded = Encoder(model).arranged(history).finish()
+    assert [json.loads(message)["role"] for message in encoded] == roles
+    plain = legacy(URL, model)._kwargs(history, None, None, None)["messages"]
+    assert [json.loads(message) for message in encoded] == plain
+
+
+LOOPS = [
+    ([HI, Message.model(call()), Message.tool(result())], False),
+    ([HI, Message.model(signed("hm"), call()), Message.tool(result())], True),
+]
+
+
+@pytest.mark.parametrize(("history", "thinks"), LOOPS, ids=["without-thinking", "with-thinking"])
+def test_both_paths_ask_for_thinking_in_a_loop_that_began_with_it_only(history: list[Message], thinks: bool) -> None:
+    budget = {"budget_tokens": 2000}
+    body = json.loads(stateless(URL, thinking=budget)._body(history, None, None, None, stream=False))
+    assert body == legacy(URL, thinking=budget)._kwargs(history, None, None, None)
+    assert ("thinking" in body) is thinks
+
+
+def test_a_batch_call_is_heard_as_far_as_there_are_ears_for_it() -> None:
+    called = Message.model(call("a", "mcp.srv.ls"))
+    name = json.loads(Encoder(MODEL).arranged([called]).finish()[0])["content"][0]["name"]
+    assert name != "mcp.srv.ls"
+    reply = answer({"type": "thinking", "thinking": "hm", "signature": "s"}, tool_use("b", name, {}), stop="tool_use")
+    provider, heard = stateless(URL, transport=Capture(reply).transport), Heard()
+    ears: dict[str, Any] = {name: listen for name, listen in heard.callbacks.items() if name != "on_chunk"}
+    response = provider.complete([HI, called], **ears)
+    assert heard.said == [("thinking", "hm"), ("call", call("b", "mcp.srv.ls"))]
+    assert heard.usage == [response.usage]
+
+
+def failing(error: Exception) -> Callable[[], Any]:
+    def fail() -> Any:
+        raise error
+
+    return fail
+
+
+def test_no_failure_shows_the_key() -> None:
+    caller = Caller(KEY)
+    with pytest.raises(TransportError) as refused:
+        caller.simple(failing(ValueError(f"no JSON: {KEY}")))
+    told = Event("error", error=Failure("overloaded_error", f"too many calls of {KEY}"))
+    with pytest.raises(OverloadedError) as broken:
+        caller.streamed(lambda: Source(iter([told]), lambda: None), str, Listeners(), None)
+    for failure in (refused.value, broken.value):
+        assert KEY not in f"{failure!r} {failure}"
+    assert "no JSON" in refused.value.message
+    assert "too many calls" in broken.value.message
+
+
+def test_of_an_answer_that_came_after_the_cancel_text_is_kept_and_no_call() -> None:
+    token = CancelToken()
+
+    def ask() -> Answer:
+        token.cancel()
+        return Answer(MODEL, [text("so"), tool_use("a", "rm", {})], "tool_use")
+
+    response = Caller(KEY).whole(ask, str, Listeners(), token)
+    assert (response.parts, response.finish_reason) == ((Text("so"),), FinishReason.CANCELLED)

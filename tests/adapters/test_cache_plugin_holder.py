@@ -1,0 +1,60 @@
+"""A provider that holds a cache plugin: what the plugin is told, and when it is asked at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from turnproof.cache import ExplicitCachePlugin, Prepared
+from turnproof.cancel import CancelToken
+from turnproof.errors import CacheExpiredError
+from turnproof.messages import Message, ToolSchema
+from turnproof_adapters._caching import CachePluginHolder
+
+HI = [Message.user("hi")]
+TOOLS = [ToolSchema("ls")]
+
+
+class Plugin(ExplicitCachePlugin):
+    """Remembers what it was asked and told, and marks everything as its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[tuple[Any, ...]] = []
+        self.told: list[str] = []
+
+    def prepare(self, *request: Any, cancel_token: CancelToken | None = None) -> Prepared:
+        self.asked.append((*request, cancel_token))
+        return Prepared((), "marked", ())
+
+    def lost(self, name: str) -> bool:
+        self.told.append(name)
+        return True
+
+
+def test_a_held_plugin_sees_the_whole_request_and_its_token() -> None:
+    holder, plugin, token = CachePluginHolder(), Plugin(), CancelToken()
+    holder.set_cache_plugin(plugin)
+    assert holder.cache_plugin is plugin
+    assert holder._annotated(HI, "rules", TOOLS, token).system == "marked"
+    assert plugin.asked == [(HI, "rules", TOOLS, token)]
+
+
+def test_without_a_plugin_a_request_is_what_it_is() -> None:
+    holder = CachePluginHolder()
+    assert holder.cache_plugin is None
+    assert holder._annotated(HI, "rules", TOOLS, None) == Prepared(tuple(HI), "rules", tuple(TOOLS))
+    assert holder._annotated(HI, None, None, None) == Prepared(tuple(HI), None, ())
+
+
+def test_the_plugin_is_told_which_cache_the_service_has_lost() -> None:
+    holder, plugin = CachePluginHolder(), Plugin()
+    lost = CacheExpiredError("gone", name="cachedContents/7")
+    cases: list[tuple[Plugin | None, list[str]]] = [(None, []), (plugin, ["cachedContents/7"])]
+    for held, told in cases:
+        holder.set_cache_plugin(held)
+        with pytest.raises(CacheExpiredError) as raised, holder._telling_of_lost_caches():
+            raise lost
+        assert raised.value is lost
+        assert plugin.told == told

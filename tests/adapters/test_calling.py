@@ -1,0 +1,246 @@
+"""What becomes of a call that fails or is cancelled, whatever the API: scripted steps, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import Cancelled, OverloadedError, ProviderError, TransportError
+from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text
+from turnproof_adapters._answers import Listeners
+from turnproof_adapters._calling import Caller, Source
+
+
+class SdkError(Exception):
+    """What the SDK of this service raises."""
+
+
+def typed(error: Exception) -> ProviderError:
+    return TransportError(f"typed: {error}")
+
+
+CALLER = Caller((SdkError,), typed, lambda part: isinstance(part, Text))
+
+
+@dataclass
+class Assembler:
+    """Texts, `end`, and `error` as events."""
+
+    texts: list[str] = field(default_factory=list)
+    complete: bool = False
+    failure: ProviderError | None = None
+    refuses: ProviderError | None = None
+    afterwords: int = 0
+
+    def feed(self, event: str) -> None:
+        if self.complete:
+            self.afterwords += 1
+        elif event == "error":
+            self.failure = OverloadedError("told in the stream", status=200)
+        elif event == "end":
+            self.complete = True
+        else:
+            self.texts.append(event)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        return tuple(map(Text, self.texts))
+
+    def response(self) -> ProviderResponse:
+        if self.refuses is not None:
+            raise self.refuses
+        return ProviderResponse(parts=self.parts, finish_reason=FinishReason.STOP)
+
+    def cancelled(self) -> ProviderResponse:
+        return ProviderResponse(parts=self.parts, finish_reason=FinishReason.CANCELLED)
+
+
+@dataclass
+class Stream:
+    """Events in order; an exception among them is raised, anything else that can be called is."""
+
+    events: Sequence[str | Exception | Callable[[], object]]
+    closed: bool = False
+
+    def __call__(self) -> Source[str]:
+        return Source(iter(self._told()), self.close)
+
+    def _told(self) -> Iterator[str]:
+        for event in self.events:
+            if isinstance(event, Exception):
+                raise event
+            if callable(event):
+                event()
+            else:
+                yield event
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def raising(error: Exception, before: Callable[[], object] = lambda: None) -> Callable[[], Source[str]]:
+    def ask() -> Source[str]:
+        before()
+        raise error
+
+    return ask
+
+
+# -- streams
+
+
+def test_a_stream_is_read_to_its_end_and_hung_up() -> None:
+    stream = Stream(["Bed 3", "end"])
+    assert CALLER.streamed(stream, Assembler(), None).text == "Bed 3"
+    assert stream.closed
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        (["Bed 3"], "the stream ended before its end marker"),
+        (["Bed 3", SdkError("reset")], "typed: reset"),
+        (["Bed 3", "error", "never read"], "told in the stream"),
+    ],
+    ids=["no end", "broken", "an error event"],
+)
+def test_a_stream_that_fails_raises_with_what_had_arrived(events: list[str | Exception], message: str) -> None:
+    stream = Stream(events)
+    with pytest.raises(ProviderError) as caught:
+        CALLER.streamed(stream, Assembler(), None)
+    assert str(caught.value) == message
+    assert caught.value.partial == (Text("Bed 3"),)
+    assert caught.value.__context__ is None
+    assert stream.closed
+
+
+def test_an_answer_that_cannot_be_used_raises_with_what_had_arrived() -> None:
+    with pytest.raises(OverloadedError, match="malformed") as caught:
+        CALLER.streamed(Stream(["Bed 3", "end"]), Assembler(refuses=OverloadedError("malformed")), None)
+    assert caught.value.partial == (Text("Bed 3"),)
+
+
+def test_a_request_that_fails_raises_what_it_means() -> None:
+    with pytest.raises(TransportError, match="typed: refused") as caught:
+        CALLER.streamed(raising(SdkError("refused")), Assembler(), None)
+    assert caught.value.__context__ is None
+
+
+def test_a_stream_that_is_cancelled_gives_what_had_arrived() -> None:
+    token = CancelToken()
+    stream = Stream(["Bed 3", token.cancel, "is dry", "end"])
+    response = CALLER.streamed(stream, Assembler(), token)
+    assert (response.finish_reason, response.text) == (FinishReason.CANCELLED, "Bed 3is dry")
+    assert stream.closed
+
+
+def test_a_cancel_before_the_request_is_written_raises_and_gives_no_answer() -> None:
+    token = CancelToken()
+    with pytest.raises(Cancelled, match="before its request was written"):
+        CALLER.streamed(raising(SdkError("cut off"), token.cancel), Assembler(["old"]), token)
+
+
+def test_what_comes_behind_the_end_is_read_as_long_as_it_may_be_a_keep_alive() -> None:
+    assembler = Assembler()
+    CALLER.streamed(Stream(["end", *["ping"] * 100]), assembler, None)
+    assert 0 < assembler.afterwords < 20
+
+
+@pytest.mark.parametrize("last", [[], [SdkError("reset")]], ids=["over", "broken"])
+def test_how_the_body_ends_behind_a_complete_answer_does_not_matter(last: list[Exception]) -> None:
+    assembler = Assembler()
+    assert CALLER.streamed(Stream(["Bed 3", "end", "ping", *last]), assembler, None).text == "Bed 3"
+    assert assembler.afterwords == 1
+
+
+# -- whole answers
+
+
+def read(answer: str, listeners: Listeners) -> ProviderResponse:
+    if answer == "unreadable":
+        raise OverloadedError("cannot be read")
+    if listeners.on_chunk is not None:
+        listeners.on_chunk(answer)
+    parts = (Text(answer), FunctionCall("call_1", "label_bed", {}))
+    return ProviderResponse(parts=parts, finish_reason=FinishReason.TOOL_USE, model="m-1")
+
+
+def test_a_whole_answer_is_told_to_the_listeners() -> None:
+    told: list[str] = []
+    assert CALLER.whole(lambda: "Bed 3", read, Listeners(told.append), None).finish_reason is FinishReason.TOOL_USE
+    assert told == ["Bed 3"]
+
+
+def test_an_answer_that_came_after_the_cancel_keeps_what_stands_alone_and_is_told_to_nobody() -> None:
+    token, told = CancelToken(), list[str]()
+
+    def ask() -> str:
+        token.cancel()
+        return "Bed 3"
+
+    response = CALLER.whole(ask, read, Listeners(told.append), token)
+    assert (response.parts, response.finish_reason, response.model) == (
+        (Text("Bed 3"),), FinishReason.CANCELLED, "m-1",
+    )  # fmt: skip
+    assert told == []
+
+
+def test_an_answer_that_cannot_be_read_after_the_cancel_is_none() -> None:
+    token = CancelToken()
+
+    def ask() -> str:
+        token.cancel()
+        return "unreadable"
+
+    with pytest.raises(Cancelled):
+        CALLER.whole(ask, read, Listeners(), token)
+
+
+def test_a_call_that_fails_raises_what_it_means() -> None:
+    with pytest.raises(TransportError, match="typed: refused"):
+        CALLER.whole(raising(SdkError("refused")), lambda answer, listeners: read("", listeners), Listeners(), None)
+
+
+# -- other requests
+
+
+def test_another_request_gives_its_value_or_a_typed_failure() -> None:
+    assert CALLER.simple(lambda: 3) == 3
+    with pytest.raises(TransportError, match="typed: refused"):
+        CALLER.simple(raising(SdkError("refused")))
+
+
+Ask = Callable[[], Source[str]]
+CALLS: dict[str, Callable[[Ask, CancelToken], object]] = {
+    "whole": lambda ask, token: CALLER.whole(ask, lambda _, listeners: read("", listeners), Listeners(), token),
+    "streamed": lambda ask, token: CALLER.streamed(ask, Assembler(), token),
+    "simple": CALLER.simple,
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_nothing_is_asked_once_the_token_is_set(call: str) -> None:
+    token, asked = CancelToken(), list[str]()
+    token.cancel()
+
+    def ask() -> Source[str]:
+        asked.append(call)
+        return Stream(["end"])()
+
+    with pytest.raises(Cancelled):
+        CALLS[call](ask, token)
+    assert asked == []
+
+
+def test_a_request_that_fails_because_of_the_cancel_says_so() -> None:
+    token = CancelToken()
+    with pytest.raises(Cancelled, match="while a request of its preparation was open"):
+        CALLER.simple(raising(SdkError("cut off"), token.cancel), token)
+
+
+def test_a_failure_with_a_token_that_is_not_set_is_the_failure() -> None:
+    with pytest.raises(TransportError, match="typed: refused"):
+        CALLER.simple(raising(SdkError("refused")), CancelToken())

@@ -1,0 +1,144 @@
+"""Words to build requests with: the smallest bodies that say something, and the world they are judged in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from turnproof.dialects.base import HttpRequest, World
+from turnproof.dialects.openai_responses import DIALECT
+from turnproof.dialects.openai_responses.store import remember
+
+Json = dict[str, Any]
+
+KEY, SESSION = "key-of-the-pairs", "tid=session-of-the-pairs"
+MODEL, OLD, OTHER = "gpt-5", "gpt-4.1", "o3"
+SEALED, SEALED_ELSEWHERE, SEALED_BY_OTHER = "gAAAAABsealed==", "gAAAAABfar==", "gAAAAABother=="
+"""Encrypted content: issued here to this model, issued nowhere, issued here to another model."""
+
+
+def user(*content: str | Json) -> Json:
+    """What the user says: a text alone as a string, anything else as a list."""
+    blocks = [{"type": "input_text", "text": each} if isinstance(each, str) else each for each in content]
+    return {"role": "user", "content": content[0] if len(content) == 1 and isinstance(content[0], str) else blocks}
+
+
+def assistant(text: str, **more: Any) -> Json:
+    """What the model says."""
+    return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}], **more}
+
+
+def call(call_id: str = "call_1", name: str = "read_sensor", arguments: str = '{"bed":"3"}', **more: Any) -> Json:
+    """A call of a function."""
+    return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments, **more}
+
+
+def output(call_id: str = "call_1", said: Any = "41 %", **more: Any) -> Json:
+    """What the function gave."""
+    return {"type": "function_call_output", "call_id": call_id, "output": said, **more}
+
+
+def reasoning(item_id: str | None = "rs_free", sealed: str | None = SEALED, **more: Any) -> Json:
+    """What the model thought, in encrypted form."""
+    named = {"id": item_id} if item_id is not None else {}
+    return {"type": "reasoning", "summary": [], **named, **({"encrypted_content": sealed} if sealed else {}), **more}
+
+
+STORED_REASONING, STORED_CALL, STORED_ANSWER = "rs_stored", "fc_stored", "msg_stored"
+FLEETING_REASONING, FLEETING_CALL = "rs_fleeting", "fc_fleeting"
+RESPONSE = "resp_stored"
+
+ASKED = user("How moist is bed 3?")
+STORED = (
+    reasoning(STORED_REASONING), call("call_s", id=STORED_CALL, status="completed"),
+)  # fmt: skip
+FLEETING = (reasoning(FLEETING_REASONING), call("call_f", id=FLEETING_CALL))
+
+
+def world() -> World:
+    """The world of the pairs: one key, all models, a stored response of reasoning and a call, another one of an answer,
+    one that was not stored, the reasoning of another model, and two session tokens of Copilot, of which one is over."""
+    found = World(keys=frozenset({KEY}), models=DIALECT.models, clock=lambda: 1_700_000_000.0)
+    remember({"id": RESPONSE, "output": list(STORED)}, (ASKED,), found, stored=True, model=MODEL)
+    answer = assistant("41 %", id=STORED_ANSWER)
+    remember({"id": "resp_answer", "output": [answer]}, (ASKED,), found, stored=True, model=MODEL)
+    remember({"id": "resp_fleeting", "output": list(FLEETING)}, (ASKED,), found, stored=False, model=MODEL)
+    elsewhere = reasoning("rs_other", SEALED_BY_OTHER)
+    remember({"id": "resp_other", "output": [elsewhere]}, (ASKED,), found, stored=False, model=OTHER)
+    found.resources["copilot"] = {SESSION: 1_700_001_800, "tid=old": 1_700_000_000}
+    return found
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request. `headers` override the usual ones; None takes one away. `raw` replaces the encoded body."""
+
+    body: Json = field(default_factory=dict)
+    path: str = "/v1/responses"
+    method: str = "POST"
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    raw: bytes | None = None
+
+    def request(self, encode: Callable[[Json], bytes]) -> HttpRequest:
+        """The request as it arrives."""
+        usual = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
+        headers = {name: value for name, value in (usual | dict(self.headers)).items() if value is not None}
+        body = self.raw if self.raw is not None else b"" if self.method == "GET" else encode(self.body)
+        return HttpRequest(self.method, self.path, {}, headers, body)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """`illegal` is refused by `rule` with exactly these words; `legal` differs as little as can be and is accepted.
+
+    `kind` is the error's code, or its type where it has none.
+    """
+
+    rule: str
+    illegal: Ask
+    message: str
+    legal: Ask
+    status: int = 400
+    kind: str = "invalid_request_error"
+    param: str | None = None
+    enforced: bool = True
+    variant: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"{self.rule}-{self.variant}" if self.variant else self.rule
+
+
+def body(*items: Json, **more: Any) -> Json:
+    """The body of a request with these items; the one question by default."""
+    return {"model": MODEL, "input": list(items) or [ASKED], **more}
+
+
+def ask(*items: Json, **more: Any) -> Ask:
+    """A request with these items."""
+    return Ask(body(*items, **more))
+
+
+def loop(*items: Json) -> Ask:
+    """The question, then these items."""
+    return ask(ASKED, *items)
+
+
+def copilot(*items: Json, editor: str | None = "vscode/1.99", token: str = SESSION, **more: Any) -> Ask:
+    """The same at Copilot's door."""
+    headers = {"editor-version": editor, "authorization": f"Bearer {token}"}
+    return Ask(body(*items, **more), path="/responses", headers=headers)
+
+
+def function(name: str = "read_sensor", parameters: Json | None = None, **more: Any) -> Json:
+    """A tool of the caller."""
+    return {"type": "function", "name": name, "parameters": parameters or CLOSED, **more}
+
+
+CLOSED: Json = {
+    "type": "object",
+    "properties": {"bed": {"type": "string"}},
+    "required": ["bed"],
+    "additionalProperties": False,
+}

@@ -1,0 +1,375 @@
+"""Recorded traffic of OpenAI, Azure, Z.ai and Ollama judges the chat dialect: what it decides, reads, and sends again.
+
+Our own tests can only say that the dialect does what we believe; these say that what we believe is so. Of GitHub Models
+and Copilot nothing was recorded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+import pytest
+from shared_material import recordings_dir
+
+from turnproof.dialects.base import Call, PromptUsage, Reply, ReplyPart, WireAnswer, World
+from turnproof.dialects.openai_chat import DIALECT, SURFACES
+from turnproof.dialects.openai_chat.content import is_refusal
+from turnproof.dialects.openai_chat.manners import MANNERS
+from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
+from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought, thaw
+
+from .apis import OLLAMA_CHAT, OPENAI_CHAT, ZAI_CHAT, Api
+from .judge import Judged, judge, table
+from .material import Exchange, Recording
+from .serving import Replayer, replaying
+
+Json = dict[str, Any]
+APIS = (OPENAI_CHAT, ZAI_CHAT, OLLAMA_CHAT)
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Mapping[str, list[Recording]]:
+    return {api.name: list(api.recordings(recordings_dir())) for api in APIS}
+
+
+@pytest.fixture(scope="module")
+def exchanges(recorded: Mapping[str, list[Recording]]) -> list[Exchange]:
+    return [each for api in APIS for recording in recorded[api.name] for each in recording.exchanges]
+
+
+# -- what is decided
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How many exchanges of an API there are at least, by class."""
+
+    api: Api
+    accepted: int
+    refused: int
+    environmental: int
+    unheard: int
+
+
+EXPECTED = (
+    Expected(OPENAI_CHAT, accepted=137, refused=3, environmental=8, unheard=2),
+    Expected(ZAI_CHAT, accepted=6, refused=0, environmental=0, unheard=0),
+    Expected(OLLAMA_CHAT, accepted=38, refused=0, environmental=1, unheard=1),
+)
+
+
+@pytest.mark.parametrize("expected", EXPECTED, ids=lambda expected: expected.api.name)
+def test_every_recorded_request_is_judged_as_the_service_judged_it(
+    expected: Expected, recorded: Mapping[str, list[Recording]]
+) -> None:
+    judged = judge(recorded[expected.api.name], expected.api)
+    print("\n" + table(judged))
+    assert [f"{each.where}: {each.wrong}" for each in judged if each.wrong] == []
+    assert _number(judged, "derivable", accepted=True) >= expected.accepted
+    assert _number(judged, "derivable", accepted=False) >= expected.refused
+    assert sum(each.kind == "environmental" for each in judged) >= expected.environmental
+    unheard = [each for each in judged if each.kind == "not honoured"]
+    assert all(each.reason for each in unheard)
+    assert len(unheard) <= expected.unheard
+
+
+def _number(judged: list[Judged], kind: str, *, accepted: bool) -> int:
+    return sum(each.kind == kind and each.accepted is accepted for each in judged)
+
+
+def test_every_surface_that_was_recorded_is_known_by_its_address(exchanges: list[Exchange]) -> None:
+    found = Counter(_call(each).surface for each in exchanges if _parsed(each) is not None)
+    assert found[Surface.OPENAI] >= 135
+    assert found[Surface.AZURE] >= 14
+    assert found[Surface.ZAI] >= 6
+    assert found[Surface.OLLAMA] >= 40
+
+
+def _parsed(exchange: Exchange) -> ChatCall | None:
+    dialect = SURFACES["ollama" if exchange.source["api"] == "ollama" else "openai"]
+    world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    call = dialect.parse(exchange.request, world)
+    return call if isinstance(call, ChatCall) else None
+
+
+def _call(exchange: Exchange) -> ChatCall:
+    call = _parsed(exchange)
+    assert call is not None, exchange.where
+    return call
+
+
+# -- what is read
+
+
+def accumulated(exchange: Exchange) -> Json | None:
+    """The first choice of an answer, added up here without any of our code. None for an error."""
+    if exchange.status != 200:
+        return None
+    if not exchange.streamed:
+        answer = exchange.source["response"]["json"]
+        choice = answer["choices"][0]
+        finish = choice.get("finish_reason") or choice["finish_details"]["type"]
+        return {"message": choice["message"], "finish": finish, "usage": answer.get("usage")}
+    message: Json = {}
+    calls: dict[int, Json] = {}
+    found: Json = {"message": message, "finish": None, "usage": None}
+    for chunk in _chunks(exchange):
+        found["usage"] = chunk.get("usage") or found["usage"]
+        for choice in chunk["choices"]:
+            if choice["index"] == 0:
+                _add(message, calls, choice["delta"])
+                found["finish"] = choice.get("finish_reason") or found["finish"]
+    if calls:
+        message["tool_calls"] = [calls[index] for index in sorted(calls)]
+    return found
+
+
+def _chunks(exchange: Exchange) -> list[Json]:
+    return [chunk for chunk in exchange.chunks if chunk != "[DONE]"]
+
+
+def _add(message: Json, calls: dict[int, Json], delta: Mapping[str, Any]) -> None:
+    for name in ("content", "refusal", "reasoning", "reasoning_content"):
+        if delta.get(name):
+            message[name] = message.get(name, "") + delta[name]
+    for piece in delta.get("tool_calls", ()):
+        if "id" in piece:
+            calls[piece["index"]] = {"id": piece["id"], "function": dict(piece["function"])}
+        else:
+            calls[piece["index"]]["function"]["arguments"] += piece["function"]["arguments"]
+
+
+def said_by(message: Mapping[str, Any]) -> list[Json]:
+    """What a wire message says, in neutral words."""
+    calls = [{"id": each["id"], **each["function"]} for each in message.get("tool_calls") or ()]
+    calls += [{"id": "", **message["function_call"]}] if message.get("function_call") else []
+    row = [
+        {"thought": message.get("reasoning_content") or message.get("reasoning")},
+        {"text": message.get("content")},
+        {"refusal": message.get("refusal")},
+        {"annotations": message.get("annotations")},
+        *({"id": call["id"], "name": call["name"], "args": json.loads(call["arguments"])} for call in calls),
+    ]
+    return [each for each in row if "name" in each or any(each.values())]
+
+
+def read_as(part: Part) -> Json:
+    match part:
+        case Thought(text=text):
+            return {"thought": text}
+        case Text(text=text):
+            return {"refusal" if is_refusal(part) else "text": text}
+        case FunctionCall():
+            return {"id": part.id, "name": part.name, "args": thaw(part.args)}
+        case Opaque():
+            return dict(thaw(part.data))
+        case _:
+            raise AssertionError(f"an answer holds no {type(part).__name__}")
+
+
+def read(exchange: Exchange) -> WireAnswer:
+    return DIALECT.read_response(exchange.status, exchange.headers, exchange.body)
+
+
+def test_every_recorded_answer_parses_to_neutral_form_without_loss(exchanges: list[Exchange]) -> None:
+    whole = 0
+    for exchange in exchanges:
+        answer, said = read(exchange), accumulated(exchange)
+        if said is None:
+            assert answer.error_kind, exchange.where
+            assert answer.error_message, exchange.where
+            continue
+        assert answer.error_kind is None, exchange.where
+        assert answer.complete, exchange.where
+        assert answer.broken_calls == 0, exchange.where
+        assert [read_as(part) for part in answer.parts] == said_by(said["message"]), exchange.where
+        assert answer.raw_finish == said["finish"], exchange.where
+        assert answer.finish is not FinishReason.UNKNOWN, exchange.where
+        assert_usage(answer, said["usage"], exchange.where)
+        whole += 1
+    assert whole >= 183
+
+
+def assert_usage(answer: WireAnswer, usage: Mapping[str, Any] | None, where: str) -> None:
+    if usage is None:
+        assert answer.usage is None, where
+        return
+    details = usage.get("prompt_tokens_details") or {}
+    assert answer.usage is not None, where
+    assert answer.usage.prompt_tokens == usage["prompt_tokens"], where
+    assert answer.usage.output_tokens == usage["completion_tokens"], where
+    assert answer.usage.total_tokens == usage["total_tokens"], where
+    assert answer.usage.cache_read_tokens == details.get("cached_tokens", 0), where
+    assert answer.usage.cache_creation_tokens == details.get("cache_write_tokens", 0), where
+    thinking = (usage.get("completion_tokens_details") or {}).get("reasoning_tokens", 0)
+    assert answer.usage.thinking_tokens == thinking, where
+
+
+def test_a_recorded_refusal_is_read_as_one(exchanges: list[Exchange]) -> None:
+    refused = [each for each in exchanges if (accumulated(each) or {"message": {}})["message"].get("refusal")]
+    assert len(refused) >= 6
+    assert {read(each).finish for each in refused} == {FinishReason.REFUSAL}
+
+
+def test_every_recorded_stream_is_split_without_losing_a_byte(exchanges: list[Exchange]) -> None:
+    for exchange in exchanges:
+        events = DIALECT.split_stream(exchange.headers, exchange.body)
+        assert b"".join(event.data for event in events) == exchange.body, exchange.where
+        if exchange.streamed:
+            assert len(events) == len(exchange.chunks), exchange.where
+            assert events[-1].kind == "end", exchange.where
+
+
+def test_a_recorded_stream_that_is_cut_before_it_says_how_it_ended_is_incomplete(exchanges: list[Exchange]) -> None:
+    cuts = 0
+    for exchange in exchanges:
+        events = DIALECT.split_stream(exchange.headers, exchange.body) if exchange.streamed else ()
+        ended = next((n for n, event in enumerate(events) if event.kind == "end"), 0)
+        for cut in range(0, ended + 1, max(1, ended // 8)):
+            body = b"".join(event.data for event in events[:cut])
+            answer = DIALECT.read_response(exchange.status, exchange.headers, body)
+            assert not answer.complete, (exchange.where, cut)
+            cuts += 1
+    assert cuts >= 200
+
+
+# -- what is rendered of it
+
+
+def test_every_recorded_answer_survives_being_rendered_and_read_again(exchanges: list[Exchange]) -> None:
+    """Both forms, whichever was recorded: what is read of them says the same as what was read of the recording."""
+    survived: Counter[Surface] = Counter()
+    for exchange in exchanges:
+        if exchange.status != 200:
+            continue
+        call, answer = _call(exchange), read(exchange)
+        if MANNERS[call.surface].thoughts is None:
+            assert not any(isinstance(part, Thought) for part in answer.parts), exchange.where
+        for stream in (False, True):
+            again = _rendered_again(call, answer, stream=stream)
+            assert again.complete, exchange.where
+            # Calls of the old kind have no id; ours are always of the new one.
+            old = any(isinstance(part, FunctionCall) and not part.id for part in answer.parts)
+            known = [read_as(part) | ({"id": ""} if old else {}) for part in again.parts]
+            assert known == [read_as(part) | ({"id": ""} if old else {}) for part in answer.parts], exchange.where
+            assert again.finish == answer.finish, exchange.where
+        survived[call.surface] += 1
+    assert survived[Surface.OPENAI] >= 125
+    assert survived[Surface.AZURE] >= 14
+    assert survived[Surface.ZAI] >= 6
+    assert survived[Surface.OLLAMA] >= 38
+
+
+def _rendered_again(call: ChatCall, answer: WireAnswer, *, stream: bool) -> WireAnswer:
+    dialect = SURFACES[call.surface.value]
+    world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+    asked = ChatCall(call.operation, call.model, stream, tools=call.tools, surface=call.surface)
+    reply = Reply(tuple(map(ReplyPart, answer.parts)), answer.finish or FinishReason.STOP, answer.raw_finish)
+    rendered = dialect.render(asked, reply, PromptUsage(10), world, "seed")
+    body = b"".join(event.data for event in rendered.events)
+    return dialect.read_response(rendered.status, rendered.headers, body)
+
+
+# -- what is sent again
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[Any, Replayer]]:
+    openai = pytest.importorskip("openai")
+    with (
+        replaying(DIALECT) as (base_url, replayer),
+        openai.OpenAI(base_url=base_url, api_key="recorded", max_retries=0, http_client=httpx2.Client()) as client,
+    ):
+        yield client, replayer
+
+
+ASKED: Json = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hello"}]}
+
+
+def test_recorded_batch_answers_come_back_equal_through_the_sdk(
+    exchanges: list[Exchange], served: tuple[Any, Replayer]
+) -> None:
+    client, replayer = served
+    compared = 0
+    for exchange in exchanges:
+        if exchange.streamed or exchange.status != 200:
+            continue
+        replayer.armed = exchange
+        said = client.chat.completions.create(**ASKED)
+        assert said.to_dict(mode="json") == exchange.source["response"]["json"], exchange.where
+        compared += 1
+    assert compared >= 147
+
+
+def test_recorded_streams_come_back_equal_through_the_sdk(
+    exchanges: list[Exchange], served: tuple[Any, Replayer]
+) -> None:
+    client, replayer = served
+    compared = 0
+    for exchange in exchanges:
+        if not exchange.streamed:
+            continue
+        replayer.armed = exchange
+        chunks = [chunk.to_dict(mode="json") for chunk in client.chat.completions.create(**ASKED, stream=True)]
+        assert chunks == _chunks(exchange), exchange.where
+        compared += 1
+    assert compared >= 36
+
+
+def test_recorded_errors_come_back_equal_through_the_sdk(
+    exchanges: list[Exchange], served: tuple[Any, Replayer]
+) -> None:
+    import openai  # type: ignore[import-not-found, unused-ignore]
+
+    client, replayer = served
+    compared = 0
+    for exchange in exchanges:
+        if exchange.status == 200:
+            continue
+        replayer.armed = exchange
+        with pytest.raises(openai.APIStatusError) as raised:
+            client.chat.completions.create(**ASKED)
+        error = exchange.source["response"]["json"]["error"]
+        assert raised.value.status_code == exchange.status, exchange.where
+        assert raised.value.body == error, exchange.where
+        assert (raised.value.code or raised.value.type) == read(exchange).error_kind, exchange.where
+        compared += 1
+    assert compared >= 13
+
+
+def test_recorded_answers_rendered_by_us_are_what_the_sdk_reads(
+    exchanges: list[Exchange], served: tuple[Any, Replayer]
+) -> None:
+    """The same words in our own bytes: a form that the official client does not read is no form of the API."""
+    pytest.importorskip("openai")
+    from openai.types.chat import (  # type: ignore[import-not-found, unused-ignore]
+        ChatCompletion,
+        ChatCompletionChunk,
+    )
+
+    compared = 0
+    for exchange in exchanges:
+        if exchange.status != 200:
+            continue
+        call, answer = _call(exchange), read(exchange)
+        dialect = SURFACES[call.surface.value]
+        world = World(keys=frozenset(), models=dialect.models, clock=lambda: 0.0, any_key=True)
+        reply = Reply(tuple(map(ReplyPart, answer.parts)), answer.finish or FinishReason.STOP, answer.raw_finish)
+        whole = dialect.render(_asking(call, stream=False), reply, PromptUsage(10), world, "seed")
+        ChatCompletion.model_validate_json(whole.events[0].data)
+        for event in dialect.render(_asking(call, stream=True), reply, PromptUsage(10), world, "seed").events[:-1]:
+            if b'"prompt_filter_results"' not in event.data and call.surface is not Surface.ZAI:
+                # Recorded of Azure and Z.ai: chunks without a model or an ending, which the client's types demand.
+                ChatCompletionChunk.model_validate_json(event.data.removeprefix(b"data: "))
+        compared += 1
+    assert compared >= 183
+
+
+def _asking(call: Call, *, stream: bool) -> ChatCall:
+    surface = call.surface if isinstance(call, ChatCall) else Surface.OPENAI
+    return ChatCall(call.operation, call.model, stream, tools=call.tools, surface=surface)
