@@ -145,10 +145,6 @@ class _Stream(httpcore2.NetworkStream):
         self._line.close()
 
     def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> _Stream:
-        cut: Cut | None = getattr(_in_force, "cut", None)
-        if cut is not None:
-            # What was written so far went to a proxy: the request itself has not begun.
-            cut.take(self._line, writes=False)
         try:
             return _Stream(self._inner.start_tls(ssl_context, server_hostname, timeout), self._line)
         except BaseException:

@@ -9,7 +9,7 @@ import pytest
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, OverloadedError, ProviderError, TransportError
-from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text
+from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text, TokenUsage
 from turnproof_adapters._answers import Listeners
 from turnproof_adapters._calling import Caller, Source
 
@@ -33,11 +33,11 @@ class Assembler:
     complete: bool = False
     failure: ProviderError | None = None
     refuses: ProviderError | None = None
-    afterwords: int = 0
+    afterwords: list[str] = field(default_factory=list)
 
     def feed(self, event: str) -> None:
         if self.complete:
-            self.afterwords += 1
+            self.afterwords.append(event)
         elif event == "error":
             self.failure = OverloadedError("told in the stream", status=200)
         elif event == "end":
@@ -146,17 +146,21 @@ def test_a_cancel_before_the_request_is_written_raises_and_gives_no_answer() -> 
 def test_what_comes_behind_the_end_is_read_as_long_as_it_may_be_a_keep_alive() -> None:
     assembler = Assembler()
     CALLER.streamed(Stream(["end", *["ping"] * 100]), assembler, None)
-    assert 0 < assembler.afterwords < 20
+    assert 0 < len(assembler.afterwords) < 20
+    assert set(assembler.afterwords) == {"ping"}
 
 
 @pytest.mark.parametrize("last", [[], [SdkError("reset")]], ids=["over", "broken"])
 def test_how_the_body_ends_behind_a_complete_answer_does_not_matter(last: list[Exception]) -> None:
     assembler = Assembler()
     assert CALLER.streamed(Stream(["Bed 3", "end", "ping", *last]), assembler, None).text == "Bed 3"
-    assert assembler.afterwords == 1
+    assert assembler.afterwords == ["ping"]
 
 
 # -- whole answers
+
+
+USAGE = TokenUsage(prompt_tokens=7, output_tokens=3, total_tokens=10)
 
 
 def read(answer: str, listeners: Listeners) -> ProviderResponse:
@@ -165,7 +169,7 @@ def read(answer: str, listeners: Listeners) -> ProviderResponse:
     if listeners.on_chunk is not None:
         listeners.on_chunk(answer)
     parts = (Text(answer), FunctionCall("call_1", "label_bed", {}))
-    return ProviderResponse(parts=parts, finish_reason=FinishReason.TOOL_USE, model="m-1")
+    return ProviderResponse(parts=parts, usage=USAGE, finish_reason=FinishReason.TOOL_USE, model="m-1")
 
 
 def test_a_whole_answer_is_told_to_the_listeners() -> None:
@@ -182,9 +186,9 @@ def test_an_answer_that_came_after_the_cancel_keeps_what_stands_alone_and_is_tol
         return "Bed 3"
 
     response = CALLER.whole(ask, read, Listeners(told.append), token)
-    assert (response.parts, response.finish_reason, response.model) == (
-        (Text("Bed 3"),), FinishReason.CANCELLED, "m-1",
-    )  # fmt: skip
+    assert response == ProviderResponse(
+        parts=(Text("Bed 3"),), usage=USAGE, finish_reason=FinishReason.CANCELLED, model="m-1"
+    )
     assert told == []
 
 

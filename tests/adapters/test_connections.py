@@ -10,6 +10,7 @@ from typing import Any
 import httpcore2
 import pytest
 
+from turnproof_adapters import _cut
 from turnproof_adapters._cut import Cut, CutOff, _Backend, _Line, _Stream
 
 
@@ -28,6 +29,10 @@ class Inner(httpcore2.NetworkStream):
 
     def close(self) -> None:
         self.done.append(("close",))
+
+    def start_tls(self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None) -> Inner:
+        self.done.append(("start_tls", ssl_context, server_hostname, timeout))
+        return self
 
     def get_extra_info(self, info: str) -> str:
         return f"the {info}"
@@ -216,6 +221,16 @@ def test_a_stream_tells_of_its_socket(ends: Ends) -> None:
     assert _Stream(Inner(), ends.line).get_extra_info("socket") == "the socket"
 
 
+def test_tls_is_laid_over_a_connection_that_stays_with_the_call(ends: Ends) -> None:
+    inner, cut, context = Inner(), Cut(), object()
+    covered = _Stream(inner, ends.line).start_tls(context, "host", 4.0)
+    with cut.in_force():
+        covered.write(b"POST /", 5.0)
+    assert inner.done == [("start_tls", context, "host", 4.0), ("write", b"POST /", 5.0)]
+    cut.fire()
+    assert ends.is_shut
+
+
 def test_the_call_before_is_in_force_again_afterwards(ends: Ends) -> None:
     outer, inner = Cut(), Cut()
     with outer.in_force():
@@ -255,7 +270,9 @@ def test_options_of_the_caller_come_on_top(listener: socket.socket) -> None:
 def test_a_connection_has_its_time_limit_and_its_own_address(listener: socket.socket) -> None:
     stream = connect(listener, timeout=7.5, local_address="127.0.0.2")
     opened: socket.socket = stream.get_extra_info("socket")
-    assert (opened.gettimeout(), opened.getsockname()[0]) == (7.5, "127.0.0.2")
+    address, port = opened.getsockname()
+    assert (opened.gettimeout(), address) == (7.5, "127.0.0.2")
+    assert port >= 1024  # any that is free
     stream.close()
 
 
@@ -287,7 +304,29 @@ def test_a_call_that_was_cut_connects_to_nothing(listener: socket.socket) -> Non
 def test_a_refused_connection_and_an_unknown_name_are_connect_errors() -> None:
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]
-    for host in ("127.0.0.1", "nowhere.invalid"):
-        with pytest.raises(httpcore2.ConnectError) as caught:
+    for host, words in (("127.0.0.1", "refused"), ("nowhere.invalid", r"\w+ .*\w+")):
+        with pytest.raises(httpcore2.ConnectError, match=words):
             _Backend().connect_tcp(host, port)
-        assert str(caught.value)
+
+
+def test_the_host_that_is_named_is_the_one_connected_to() -> None:
+    with socket.create_server(("127.0.0.3", 0)) as there:
+        stream = _Backend().connect_tcp("127.0.0.3", there.getsockname()[1])
+        assert stream.get_extra_info("socket").getpeername() == there.getsockname()
+        stream.close()
+
+
+def test_a_connection_that_takes_too_long_is_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_long(*_: object) -> None:
+        raise TimeoutError("timed out")
+
+    monkeypatch.setattr(_cut, "_connect", too_long)
+    with pytest.raises(httpcore2.ConnectTimeout, match="timed out"):
+        _Backend().connect_tcp("127.0.0.1", 9)
+
+
+def test_a_pause_between_attempts_is_as_long_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(_cut.time, "sleep", slept.append)
+    _Backend().sleep(0.5)
+    assert slept == [0.5]

@@ -97,11 +97,13 @@ def test_a_beginning_is_looked_for_so_far_from_the_end(more: int) -> None:
 
 
 def test_a_conversation_that_grows_takes_one_place_and_no_other_loses_its_own() -> None:
-    memo, other, growing = encoder(), conversation(4, "other "), conversation(3 * Encoder.BEGINNINGS)
-    memo.arranged(other)
+    memo, growing = encoder(), conversation(20)
+    others = [conversation(4, f"{number}: ") for number in range(Encoder.BEGINNINGS - 1)]
+    for other in others:
+        memo.arranged(other)
     for length in range(2, len(growing)):
         memo.arranged(growing[:length])
-    assert cost(memo, other) == 1
+    assert [cost(memo, other) for other in others] == [1] * len(others)
 
 
 def test_first_words_take_no_place() -> None:

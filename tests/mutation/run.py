@@ -169,6 +169,8 @@ class MutationRun:
     def _what_tests_reach(self) -> Reach:
         self._told("the adapters' own tests")
         ((_, reach),) = self._unharmed(["the adapters' own tests"], lambda _, alive: self._own.reach(alive))
+        if not reach.breadth:
+            raise RuntimeError("no test of the unchanged adapters passes: nothing can be judged by them")
         _import(reach.imported)
         return reach
 

@@ -28,6 +28,8 @@ def open_client(
         # The SDK adds the version itself; an address that already ends in it would have it twice.
         base_url=base_url.rstrip("/").removesuffix("/v1"),
         api_key=api_key,
+        # Not left to the SDK: it takes an HTTP client's 5 seconds for a default, and puts 600 in their place.
+        timeout=arguments["timeout"],
         max_retries=0,
         http_client=make_cuttable(httpx2.Client(limits=anthropic.DEFAULT_CONNECTION_LIMITS, **arguments)),
     )

@@ -30,10 +30,7 @@ class AnthropicLegacy(LegacySends, AnthropicProvider):
 
     def __init__(self) -> None:
         super().__init__()
-        self._history: list[Message] = []
-        self._system: SystemInstruction = None
-        self._tools: tuple[ToolSchema, ...] = ()
-        self._usage = TokenUsage()
+        self.create_session()
 
     def create_session(
         self,
@@ -44,7 +41,7 @@ class AnthropicLegacy(LegacySends, AnthropicProvider):
         """Begin a conversation, or another one: nothing of the last one stays."""
         self._system = system_instruction
         self._tools = tuple(tools or ())
-        self._history = list(history or ())
+        self._history: list[Message] = list(history or ())
         self._usage = TokenUsage()
 
     def get_history(self) -> list[Message]:

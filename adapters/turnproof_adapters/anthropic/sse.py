@@ -37,9 +37,8 @@ def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
         begun = [] if lines[-1].endswith(b"\n") else [lines.pop()]
         for line in lines:
             yield line.rstrip(b"\r\n")
-    rest = b"".join(begun)
-    if rest.endswith(b"\r"):
-        yield rest[:-1]
+    if begun == [b"\r"]:
+        yield b""  # the end of the last event; a stream that ends in any other line ends in half an event
 
 
 def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:

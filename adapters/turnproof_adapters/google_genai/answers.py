@@ -35,7 +35,7 @@ from turnproof.messages import (
 
 from .._answers import Listeners, counted, risen
 from .._characters import Joiner, whole_characters
-from .finish import ERRORS, finish_reason
+from .finish import finish_reason, unusable
 from .models import DIALECT
 from .names import made_up_id
 
@@ -101,11 +101,9 @@ class Assembler:
 
     def response(self) -> ProviderResponse:
         """The finished answer. Raises TransportError for one that cannot be read, and for none at all."""
-        if self.failure is not None:
-            raise self.failure
-        if self._raw_finish in ERRORS:
-            detail = f": {self._finish_message}" if self._finish_message else ""
-            raise TransportError(f"{ERRORS[self._raw_finish]}{detail}", kind=self._raw_finish)
+        failure = self.failure or unusable(self._raw_finish, self._finish_message)
+        if failure is not None:
+            raise failure
         if self._raw_finish is None and not self._said:
             raise TransportError("the service sent an answer without a candidate")
         return ProviderResponse(

@@ -19,6 +19,7 @@ from typing import Any, Generic
 from turnproof.messages import Message
 
 from . import convert
+from .names import wire_name
 from .rows import Call, Codec, Result, Row, V, row
 
 BEGINS_WITH_A_CALL = "it begins with a call of the model's, which may only follow the user's words or a result"
@@ -102,7 +103,7 @@ class Arrangement(Generic[V]):
         return responses
 
     def _response(self, result: Result[V], call: Call) -> V:
-        if result.name == call.name:
+        if wire_name(result.part.name) == call.name:
             return result.response
         return self._codec.part(convert.result(result.part, self._model, name=call.name)[0])
 

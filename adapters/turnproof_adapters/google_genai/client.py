@@ -41,8 +41,7 @@ def open_client(
     `vertexai` (`project` and `location`, or nothing for express mode) chooses Vertex AI; with a project the key is a
     bearer token. Without a `base_url` the SDK knows the address. `silence` seconds without a byte end a call.
     """
-    # The SDK adds the version itself; an address that already ends in one would have it twice.
-    address = _VERSION.sub("", base_url) if base_url else None
+    address = without_version(base_url)
     arguments = client_arguments(address, silence=silence, tls=tls, transport=transport)
     http = make_cuttable(SplicingClient(**arguments))
     context = tls or shared_tls()
@@ -63,3 +62,8 @@ def open_client(
         vertexai=True, credentials=bearer, project=project, location=location or "global", http_options=options
     )
     return client, http
+
+
+def without_version(base_url: str | None) -> str | None:
+    """The address as the SDK takes it: it adds the version itself, and would have it twice. None where it knows it."""
+    return _VERSION.sub("", base_url) if base_url else None

@@ -222,7 +222,7 @@ def _validated(contents: Sequence[dict[str, object]]) -> list[types.Content]:
     try:
         return sdk_contents(contents)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
+        first = error.errors()[0]
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
         reason = f"the history cannot be held in the SDK's types: content{where}: {first['msg']}"
     raise InvalidRequestError(reason)

@@ -86,6 +86,7 @@ def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> Provide
     text = scrubbed(said or kind or f"HTTP status {code}", secret)
     if cache is not None and code in (403, 404) and _NO_CACHE.search(text):
         return CacheExpiredError(text, name=cache, status=code, kind=kind)
+    wait = _wait(error, details)
     match code:
         case 400 if any(detail.get("reason") == "API_KEY_INVALID" for detail in details):
             # Also of one that has expired.
@@ -95,13 +96,13 @@ def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> Provide
         case 401 | 403:
             return AuthenticationError(text, status=code, kind=kind)
         case 408:
-            return TransportError(text, status=408, kind=kind, retry_after=_wait(error, details))
+            return TransportError(text, status=408, kind=kind, retry_after=wait)
         case 413:
             return ContextLimitError(text, status=413, kind=kind)
         case 429:
-            return _limited(text, kind, error, details)
+            return _limited(text, kind, wait, details)
         case int() if code == 409 or code >= 500:
-            return OverloadedError(text, status=code, kind=kind, retry_after=_wait(error, details))
+            return OverloadedError(text, status=code, kind=kind, retry_after=wait)
         case int() if code >= 400:
             return InvalidRequestError(text, status=code, kind=kind)
         case _:
@@ -122,15 +123,13 @@ def _refusal(text: str, kind: str | None) -> ProviderError:
     return InvalidRequestError(text, status=400, kind=kind)
 
 
-def _limited(
-    text: str, kind: str | None, error: sdk.APIError, details: tuple[Mapping[str, Any], ...]
-) -> RateLimitError:
+def _limited(text: str, kind: str | None, wait: float | None, details: tuple[Mapping[str, Any], ...]) -> RateLimitError:
     if any("PerDay" in quota for quota in _quotas(details)):
         # The delay that comes with it is the minute's; the day's quota is not back by then.
         spent = RateLimitError(text, status=429, kind=kind)
         spent.retryable = False
         return spent
-    return RateLimitError(text, status=429, kind=kind, retry_after=_wait(error, details))
+    return RateLimitError(text, status=429, kind=kind, retry_after=wait)
 
 
 def _wait(error: sdk.APIError, details: tuple[Mapping[str, Any], ...]) -> float | None:

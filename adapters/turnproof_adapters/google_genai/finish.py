@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from turnproof.errors import TransportError
 from turnproof.messages import FinishReason
 
 FINISH: Mapping[str | None, FinishReason] = {
@@ -31,11 +32,11 @@ FINISH: Mapping[str | None, FinishReason] = {
 }
 """Finish reasons; any other, and none, is `unknown`. The API's word stays readable in `raw_finish`."""
 
-ERRORS = {
+_NO_ANSWERS: Mapping[str | None, str] = {
     "MALFORMED_FUNCTION_CALL": "the model wrote a call that cannot be read",
     "MALFORMED_RESPONSE": "the model wrote an answer that cannot be read",
 }
-"""Finish reasons of an answer that is none: asking again usually helps."""
+"""Finish reasons of an answer that is none."""
 
 _CALLING = ("STOP", "UNEXPECTED_TOOL_CALL", None)
 """Reasons under which an answer's calls are to be answered. `STOP` is what the API says of calls as of anything."""
@@ -46,3 +47,11 @@ def finish_reason(raw: str | None, *, has_calls: bool) -> FinishReason:
     if has_calls and raw in _CALLING:
         return FinishReason.TOOL_USE
     return FINISH.get(raw, FinishReason.UNKNOWN)
+
+
+def unusable(raw: str | None, message: str | None) -> TransportError | None:
+    """What is wrong with an answer that is none, and what the service says of it: asking again usually helps."""
+    reason = _NO_ANSWERS.get(raw)
+    if reason is None:
+        return None
+    return TransportError(f"{reason}: {message}" if message else reason, kind=raw)

@@ -86,8 +86,8 @@ class GoogleProvider(ProviderBase):
     def list_models(self) -> list[str]:
         """Ids of all models that the key may use, as the service lists them."""
         client = self._opened()
-        named = self._simple(lambda: [model.name or "" for model in client.models.list(config={"page_size": 1000})])
-        return [name.removeprefix("models/") for name in named]
+        named = self._simple(lambda: [model.name for model in client.models.list(config={"page_size": 1000})])
+        return [name.removeprefix("models/") for name in named if name]
 
     def verify_auth(self) -> bool:
         """Whether the service accepts the key. Failures of another kind are raised."""

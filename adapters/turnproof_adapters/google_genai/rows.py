@@ -52,7 +52,6 @@ class Result(Generic[V]):
     """A finished response to the call of that id, and the parts that go beside it."""
 
     id: str
-    name: str
     response: V
     beside: tuple[V, ...]
     part: ToolResult
@@ -78,8 +77,7 @@ def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
     for part in message.parts:
         if isinstance(part, ToolResult):
             response, beside = convert.result(part, model)
-            name = wire_name(part.name)
-            made.results.append(Result(part.call_id, name, codec.part(response), tuple(map(codec.part, beside)), part))
+            made.results.append(Result(part.call_id, codec.part(response), tuple(map(codec.part, beside)), part))
             continue
         sent = _part(part, model, first=not made.calls)
         if sent is None or (isinstance(part, Thought) and not made.model):

@@ -113,8 +113,9 @@ def test_the_parts_of_a_cut_answer_keep_the_models_order() -> None:
         *block(1, REDACTED),
         *text_block(2, "so"),
         *call_block(3, "a", "rm", "{}"),
-        *text_block(4, "and", closed=False),
-        *thinking_block(5, "unsigned", signature=None, closed=False),
+        *call_block(4, "b", "rm", "{", closed=False),
+        *text_block(5, "and", closed=False),
+        *thinking_block(6, "unsigned", signature=None, closed=False),
     ]
     assert fed(events).cancelled().parts == (
         Thought("hm", provider_data=issued(signature="sig==")),

@@ -126,31 +126,28 @@ def test_a_provider_without_a_model_knows_what_holds_for_unknown_ones(opened: An
 
 
 @pytest.mark.parametrize(
-    ("name", "thinks", "structured", "mid_system", "window"),
+    ("name", "thinks", "structured", "mid_system", "window", "room"),
     [
-        ("claude-3-haiku-20240307", False, False, False, 200_000),
-        ("claude-3-5-sonnet-20241022", False, False, False, 200_000),
-        ("claude-3-7-sonnet-latest", True, False, False, 200_000),
-        ("claude-sonnet-4-20250514", True, False, False, 200_000),
-        ("claude-opus-4-1-20250805", True, True, False, 200_000),
-        (DATED, True, True, False, 200_000),
-        ("claude-sonnet-4-6", True, True, False, 1_000_000),
-        ("claude-opus-4-8", True, True, True, 1_000_000),
-        ("claude-haiku-5-5", True, True, True, 200_000),
-        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", True, True, False, 200_000),
-        ("a-model-of-tomorrow", True, True, True, 1_000_000),
+        ("claude-3-haiku-20240307", False, False, False, 200_000, 4096),
+        ("claude-3-5-sonnet-20241022", False, False, False, 200_000, 8192),
+        ("claude-3-7-sonnet-latest", True, False, False, 200_000, 8192),
+        ("claude-sonnet-4-20250514", True, False, False, 200_000, 8192),
+        ("claude-opus-4-20250514", True, False, False, 200_000, 8192),
+        ("claude-opus-4-1-20250805", True, True, False, 200_000, 8192),
+        (DATED, True, True, False, 200_000, 8192),
+        ("claude-sonnet-4-6", True, True, False, 1_000_000, 8192),
+        ("claude-opus-4-8", True, True, True, 1_000_000, 8192),
+        ("claude-haiku-5-5", True, True, True, 200_000, 8192),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", True, True, False, 200_000, 8192),
+        ("a-model-of-tomorrow", True, True, True, 1_000_000, 8192),
     ],
 )
 def test_features_follow_from_a_models_name(
-    name: str, thinks: bool, structured: bool, mid_system: bool, window: int
+    name: str, thinks: bool, structured: bool, mid_system: bool, window: int, room: int
 ) -> None:
     facts = model(name)
-    assert (facts.thinks, facts.structured, facts.mid_system, facts.context_tokens) == (
-        thinks,
-        structured,
-        mid_system,
-        window,
-    )
+    assert (facts.thinks, facts.structured, facts.mid_system) == (thinks, structured, mid_system)
+    assert (facts.context_tokens, facts.max_tokens) == (window, room)
 
 
 def test_an_alias_and_its_dated_id_are_one_model() -> None:
@@ -194,15 +191,17 @@ def test_a_limit_of_one_token_is_a_limit(opened: Any) -> None:
 
 
 @OPENERS
-@pytest.mark.parametrize(("options", "silence"), [({"timeout": 3}, 3.0), ({}, 600.0)], ids=["set", "usual"])
-def test_the_limit_of_silence_holds_for_every_request(opened: Any, options: dict[str, Any], silence: float) -> None:
+@pytest.mark.parametrize(("options", "silence"), [({"timeout": 3}, 3.0), ({"timeout": 5}, 5.0), ({}, 600.0)], ids=str)
+def test_the_limit_of_silence_holds_for_questions_about_the_service_as_well(
+    opened: Any, options: dict[str, Any], silence: float
+) -> None:
+    """Of 5 seconds the SDK believes that nobody asked for them."""
     capture = Capture()
     provider = opened("http://example.invalid", transport=capture.transport, **options)
-    ask(provider)
     provider.count_tokens([Message.user("hi")])
     provider.verify_auth()
     limits = [request.extensions["timeout"] for request in capture.requests]
-    assert [(each["read"], each["write"], each["pool"]) for each in limits] == [(silence, silence, silence)] * 3
+    assert [(each["read"], each["write"], each["pool"]) for each in limits] == [(silence, silence, silence)] * 2
     assert all(each["connect"] <= min(silence, 10) for each in limits), "an address that is not there is found out soon"
 
 
@@ -219,8 +218,8 @@ def test_without_an_address_the_api_itself_is_asked(opened: Any) -> None:
     capture = Capture()
     provider = opened("http://example.invalid")
     provider.initialize({"api_key": KEY, "transport": capture.transport})
-    ask(provider)
-    assert capture.requests[-1].url == "https://api.anthropic.com/v1/messages"
+    provider.verify_auth()
+    assert capture.requests[-1].url == "https://api.anthropic.com/v1/models?limit=1"
 
 
 def test_the_callers_own_tls_context_is_used() -> None:
@@ -274,14 +273,17 @@ def test_opening_many_providers_makes_one_tls_context(monkeypatch: pytest.Monkey
     assert len(made) == 1
 
 
-def test_the_binding_goes_by_the_name_of_its_sdk_and_brings_the_plugin_for_its_cache() -> None:
+def test_the_binding_names_its_sdk_its_difference_and_its_plugin() -> None:
     assert (BINDING.name, BINDING.dialect) == ("anthropic", "anthropic-messages")
     assert version(BINDING.package or "") == anthropic.__version__
     assert BINDING.cache_plugin is not None
     assert isinstance(BINDING.cache_plugin(None), ExplicitCachePlugin)
+    (declared,) = BINDING.declared
+    assert declared.name == "error-words"
+    assert declared.reason.endswith(" are the same.")
 
 
-def test_the_only_difference_declared_is_that_the_sdk_has_words_of_its_own_for_a_broken_frame() -> None:
+def test_a_broken_frame_is_the_same_failure_on_both_paths_in_other_words() -> None:
     def broken(exchange: Exchange) -> None:
         exchange.stream(b"event: ping\ndata: {\n\n")
 
@@ -297,9 +299,6 @@ def test_the_only_difference_declared_is_that_the_sdk_has_words_of_its_own_for_a
     ours, theirs = failures
     assert (ours.status, ours.kind, ours.retryable) == (theirs.status, theirs.kind, theirs.retryable)
     assert ours.message != theirs.message
-    (declared,) = BINDING.declared
-    assert declared.name == "error-words"
-    assert declared.reason.endswith(" are the same.")
 
 
 def test_the_binding_is_looked_at_without_importing_the_sdk() -> None:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import httpx2
 import pytest
 
 from turnproof.cache import Prepared
@@ -126,6 +127,26 @@ def test_an_instruction_in_mid_conversation_goes_on_the_wire_as_the_model_takes_
     assert [json.loads(message) for message in encoded] == plain
 
 
+def test_both_paths_send_what_stands_around_a_conversation() -> None:
+    old, new = Capture(), Capture()
+    schema = {"type": "object", "properties": {"city": {"type": "string"}}}
+    provider = legacy(URL, transport=old.transport)
+    provider.create_session("rules", TOOLS)
+    provider.send_message("hi", schema)
+    stateless(URL, transport=new.transport).complete([HI], "rules", TOOLS, response_schema=schema)
+    assert old.body == new.body
+    assert set(old.body) == {"model", "max_tokens", "messages", "system", "tools", "output_config"}
+
+
+def test_an_answer_that_is_no_object_is_refused_on_both_paths() -> None:
+    for page in (httpx2.Response(200, text="so it is"), httpx2.Response(200, json=["so"])):
+        transport = httpx2.MockTransport(lambda _, page=page: page)
+        with pytest.raises(TransportError):
+            stateless(URL, transport=transport).complete([HI])
+        with pytest.raises(TransportError, match=r"the service sent (str|list) where an object belongs"):
+            legacy(URL, transport=transport).send_message("hi")
+
+
 LOOPS = [
     ([HI, Message.model(call()), Message.tool(result())], False),
     ([HI, Message.model(signed("hm"), call()), Message.tool(result())], True),
@@ -150,6 +171,14 @@ def test_a_batch_call_is_heard_as_far_as_there_are_ears_for_it() -> None:
     response = provider.complete([HI, called], **ears)
     assert heard.said == [("thinking", "hm"), ("call", call("b", "mcp.srv.ls"))]
     assert heard.usage == [response.usage]
+
+
+def test_a_call_in_a_stream_goes_by_the_name_that_it_is_given_back() -> None:
+    start = Event("content_block_start", 0, content_block=tool_use("a", "wire_name", {}))
+    events = [start, Event("content_block_stop", 0), Event("message_stop")]
+    source = Source(iter(events), lambda: None)
+    response = Caller(KEY).streamed(lambda: source, {"wire_name": "own name"}.__getitem__, Listeners(), None)
+    assert response.calls == (call("a", "own name"),)
 
 
 def failing(error: Exception) -> Callable[[], Any]:

@@ -36,6 +36,7 @@ def test_any_line_end_at_any_border_separates_events(end: bytes, size: int, mark
         ([b"data: 1\n\ndata: 2" + MARK + b"\n\n" + MARK], [b"1", b"2" + MARK]),
         ([b"data: \xe5\x8c", b"\x97\n\n"], ["北".encode()]),
         ([b"data: 1\x0b2\x0c3\x1c4\n\n"], [b"1\x0b2\x0c3\x1c4"]),
+        ([b"data: X\n\ndata: Y\r", b"\n\r"], [b"X", b"Y"]),
         ([MARK[:2]], []),
         ([], []),
     ],

@@ -35,8 +35,9 @@ def test_text_is_read_whatever_is_in_it(words: str) -> None:
         b'{"index": "0"}',
         b'{"delta": []}',
         b'{"type": "\xff"}',
-        b'{"type": "\\ud83d", "index": NaN}',
-        b'{"type": "\\ud83d", "index": -Infinity}',
+        b'{"content_block": {"beam": NaN}}',
+        b'{"content_block": {"beam": NaN, "type": "\\ud83d"}}',
+        b'{"content_block": {"beam": -Infinity, "type": "\\ud83d"}}',
         b'{"type": "\\ud83d", "index": 0.5}',
         b'{"type": "\\ud83d"',
         b'{"error": "\\ud83d"}',
@@ -112,3 +113,9 @@ def test_a_figure_that_comes_again_replaces_the_earlier_one_and_one_that_does_no
 def test_fields_that_nobody_here_uses_are_ignored() -> None:
     assert decode_event(b'{"type": "ping", "later": {"x": 1}}') == Event("ping")
     assert decode_answer(b'{"id": "msg_01", "model": "m", "container": null}') == Answer("m")
+
+
+def test_a_change_without_its_content_has_none() -> None:
+    delta = decode_event(b'{"delta": {"type": "citations_delta"}}').delta
+    assert delta is not None
+    assert (delta.citation, delta.content) == (None, None)

@@ -30,7 +30,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 from turnproof_adapters._answers import Listeners
-from turnproof_adapters.google_genai.answers import Assembler
+from turnproof_adapters.google_genai.answers import Assembler, other_part
 
 from ..heard import Heard
 from .kit import MODEL, SIGNATURE, Capture, answer, call, stateless, text, thought
@@ -120,6 +120,27 @@ def test_code_files_and_unnamed_parts_are_kept() -> None:
         FileRef("text/csv", "https://x/y", provider_data=issued()),
         Opaque("gemini", "toolCall", unnamed, provider_data=issued()),
     )
+
+
+def test_of_a_part_that_nothing_names_plain_json_is_kept() -> None:
+    """The SDK has words of an enumeration in it, and bytes."""
+    blob = types.FunctionResponseBlob(mime_type="image/png", data=b"hi!")
+    answered = types.FunctionResponse(name="f", parts=[types.FunctionResponsePart(inline_data=blob)])
+    called = types.ToolCall(id="s1", tool_type=types.ToolType.GOOGLE_SEARCH_WEB)
+    kept = [other_part(part, MODEL) for part in (types.Part(function_response=answered), types.Part(tool_call=called))]
+    assert kept == [
+        Opaque(
+            "gemini",
+            "functionResponse",
+            {
+                "functionResponse": {
+                    "name": "f",
+                    "parts": [{"inlineData": {"mimeType": "image/png", "data": "aGkh"}}],
+                }
+            },
+        ),
+        Opaque("gemini", "toolCall", {"toolCall": {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB"}}),
+    ]
 
 
 RAN = ProviderData("gemini", MODEL, {})
@@ -334,6 +355,15 @@ def test_of_an_answer_that_is_cancelled_what_stands_alone_is_kept() -> None:
         model="gemini-x",
     )
     assert not assembler.complete
+
+
+@pytest.mark.parametrize(("piece", "kind"), [(thought, "thinking"), (text, "text")])
+def test_half_a_character_is_told_as_what_it_ended(piece: Any, kind: str) -> None:
+    heard = Heard()
+    assembler = Assembler(MODEL, str, Listeners(**heard.callbacks))
+    assembler.feed(types.GenerateContentResponse.model_validate(answer(piece("so \ud83d"), call("f", {}, "a"))))
+    assert heard.said[:2] == [(kind, "so "), (kind, "\ufffd")]
+    assert assembler.response().calls == tuple(heard.calls)
 
 
 # -- usage

@@ -16,7 +16,7 @@ from turnproof.messages import InlineData, Message, ProviderData, Text
 from turnproof.parity import check_declared
 from turnproof_adapters.google_genai.binding import BINDING
 
-from .kit import MODEL, Capture, legacy, stateless, stream, text
+from .kit import Capture, legacy, stateless, stream, text
 
 
 def unclaimed(model: str) -> set[str]:
@@ -25,18 +25,35 @@ def unclaimed(model: str) -> set[str]:
     return {name for name, value in claims.items() if name != "wire" and (not value or value == "none")}
 
 
+NEVER = {"opaque_thinking", "mid_system"}
+"""The API gives no thinking without words, and has no place for instructions between turns."""
+
+
+def test_the_binding_claims_all_that_its_model_can_do_and_declares_what_differs_on_purpose() -> None:
+    assert unclaimed(BINDING.model) == NEVER
+    check_declared(BINDING.declared)
+    assert all(difference.reason.endswith(".") for difference in BINDING.declared), "reports show whole sentences"
+    # All of them show in the test at the end.
+    assert {difference.name for difference in BINDING.declared} == {
+        "field-spelling",
+        "base64-alphabet",
+        "contents-split-per-chunk",
+        "blank-text",
+        "empty-fields",
+        "foreign-history",
+    }
+
+
 @pytest.mark.parametrize(
     ("model", "cannot"),
     [
-        (MODEL, set()),
         ("a-model-of-tomorrow", set()),
         ("gemini-2.5-pro", {"structured"}),
         ("gemini-2.0-flash-001", {"structured", "thinking"}),
     ],
 )
-def test_all_that_the_api_can_do_is_claimed(model: str, cannot: set[str]) -> None:
-    """It gives no thinking without words, and has no place for instructions between turns."""
-    assert unclaimed(model) == {"opaque_thinking", "mid_system"} | cannot
+def test_what_a_model_cannot_do_is_not_claimed(model: str, cannot: set[str]) -> None:
+    assert unclaimed(model) == NEVER | cannot
 
 
 def test_the_binding_is_found_by_its_name_and_needs_the_official_sdk() -> None:
@@ -50,7 +67,7 @@ def test_the_plain_calls_are_the_sdks_own_by_name() -> None:
     assert list(BINDING.plain_calls) == [Models.generate_content.__name__, f"chat.{Chat.send_message.__name__}"]
 
 
-def test_what_is_declared_is_what_the_sdks_chat_does_otherwise() -> None:
+def test_what_differs_on_purpose_is_what_the_sdks_chat_does_otherwise() -> None:
     foreign = Text("ho", provider_data=ProviderData("anthropic-messages", "claude-sonnet-4-5", {"signature": "s=="}))
     history = [Message.user(Text("look"), InlineData("image/png", b"\xfb\xff")), Message.model(foreign)]
     pieces = stream(text("Hel"), text("lo"), text(""))
@@ -70,16 +87,6 @@ def test_what_is_declared_is_what_the_sdks_chat_does_otherwise() -> None:
         ([{"mimeType": "image/png", "data": "+/8="}, "ho", "Hello"], None),
     ]
     assert held == (Text("ho"),) != (foreign,)
-    check_declared(BINDING.declared)
-    assert all(difference.reason.endswith(".") for difference in BINDING.declared), "reports show whole sentences"
-    assert {difference.name for difference in BINDING.declared} == {
-        "field-spelling",
-        "base64-alphabet",
-        "contents-split-per-chunk",
-        "blank-text",
-        "empty-fields",
-        "foreign-history",
-    }
 
 
 def said(body: Any) -> list[Any]:

@@ -25,6 +25,7 @@ from turnproof.messages import (
 )
 from turnproof_adapters.google_genai import convert
 from turnproof_adapters.google_genai.arrange import contents
+from turnproof_adapters.google_genai.names import wire_name
 
 from .histories import FIRST, LAST, issued
 from .kit import MODEL, SIGNATURE
@@ -105,7 +106,7 @@ def test_a_signed_thought_alone_is_said() -> None:
 def test_calls_and_their_responses_have_their_form(model: str, stand_in: dict[str, str]) -> None:
     calls = [FunctionCall("a", "read it", {"x": 1}), FunctionCall(MADE_UP, "f"), FunctionCall(MADE_UP, "g")]
     results = [ToolResult("a", "read it", {"error": 1}), ToolResult(MADE_UP, "f", "no", is_error=True)]
-    name = convert.wire_name("read it")
+    name = wire_name("read it")
     asked, answered = between(Message.model(*calls), Message.tool(*results), model=model)
     assert asked["parts"] == [
         {"functionCall": {"id": "a", "name": name, "args": {"x": 1}}, **stand_in},
@@ -117,6 +118,13 @@ def test_calls_and_their_responses_have_their_form(model: str, stand_in: dict[st
         {"name": "f", "response": {"error": "no"}},
         {"name": "g", "response": {"error": "No result: the call was not carried out."}},
     ]
+
+
+def test_a_name_of_64_characters_is_sent_as_it_is_and_a_longer_one_is_cut() -> None:
+    (asked, _) = between(Message.model(FunctionCall("a", "x" * 64), FunctionCall("b", "x" * 65)))
+    whole, cut = (part["functionCall"]["name"] for part in asked["parts"])
+    assert whole == "x" * 64
+    assert len(cut) <= 64
 
 
 def test_a_call_that_nobody_answered_is_answered_under_its_id() -> None:

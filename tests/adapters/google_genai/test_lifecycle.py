@@ -9,22 +9,24 @@ import sys
 import warnings
 from importlib.util import module_from_spec
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
 from google.genai import types
 
 from turnproof.errors import OverloadedError, RateLimitError, TransportError, UsageError
-from turnproof.messages import CacheMark, Message, Text, ToolSchema
+from turnproof.messages import CacheMark, FunctionCall, Message, Text, ToolSchema
 from turnproof_adapters._http import shared_tls
 from turnproof_adapters.google_genai import client, lifecycle, splice
 from turnproof_adapters.google_genai.binding import BINDING
-from turnproof_adapters.google_genai.client import open_client
+from turnproof_adapters.google_genai.client import open_client, without_version
 from turnproof_adapters.google_genai.models import model, same_model
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
 from ..scripted_server import Exchange, scripted
-from .kit import KEY, MODEL, Capture, stateless
+from .histories import issued
+from .kit import KEY, MODEL, SIGNATURE, Capture, stateless
 
 HI = [Message.user("hi")]
 
@@ -53,11 +55,16 @@ def test_all_pages_of_models_are_listed_by_their_short_names() -> None:
     def page(exchange: Exchange) -> None:
         more = "pageToken" not in exchange.path
         names = ["models/a", "models/b"] if more else ["models/c"]
-        exchange.answer({"models": [{"name": name} for name in names], **({"nextPageToken": "t"} if more else {})})
+        models = [*({"name": name} for name in names), {"displayName": "nameless"}]
+        exchange.answer({"models": models, **({"nextPageToken": "t"} if more else {})})
 
     with scripted(page) as server:
         assert stateless(server.url).list_models() == ["a", "b", "c"]
-        assert len(server.requests) == 2
+        assert [page_size(exchange) for exchange in server.requests] == ["1000", "1000"], "the most that the API allows"
+
+
+def page_size(exchange: Exchange) -> str:
+    return parse_qs(urlsplit(exchange.path).query)["pageSize"][0]
 
 
 def test_a_key_is_verified_and_other_trouble_is_not_taken_for_a_bad_key() -> None:
@@ -73,19 +80,28 @@ def test_a_key_is_verified_and_other_trouble_is_not_taken_for_a_bad_key() -> Non
         with pytest.raises(OverloadedError):
             provider.verify_auth()
         assert server.requests[0].headers["x-goog-api-key"] == KEY
+        assert page_size(server.requests[0]) == "1", "one model says enough"
 
 
 @pytest.mark.parametrize("name", [MODEL, f"models/{MODEL}"])
 def test_tokens_are_counted_by_the_service_for_the_prompt_that_would_be_sent(name: str) -> None:
     capture = Capture()
     provider = stateless(model=name, transport=capture.transport)
-    assert provider.count_tokens(HI, "rules", [ToolSchema("a b")]) == 42
+    history = [*HI, Message.model(Text("ho", provider_data=issued(name))), *HI]
+    assert provider.count_tokens(history, "rules", [ToolSchema("a b")]) == 42
     assert capture.requests[-1].url.path.endswith(f"/models/{MODEL}:countTokens")
     wrapped = capture.body["generateContentRequest"]
     assert set(capture.body) == {"generateContentRequest"}
     assert wrapped.pop("model") == f"models/{MODEL}"
-    provider.complete(HI, "rules", [ToolSchema("a b")])
+    provider.complete(history, "rules", [ToolSchema("a b")])
     assert wrapped == capture.body
+    assert SIGNATURE in capture.requests[-1].content.decode()
+
+
+def test_a_count_that_the_service_leaves_out_is_zero() -> None:
+    """JSON made of protocol buffers has no field that is 0."""
+    provider = stateless(transport=httpx2.MockTransport(lambda request: httpx2.Response(200, json={})))
+    assert provider.count_tokens([]) == 0
 
 
 def test_what_a_managed_cache_holds_is_counted_by_its_name() -> None:
@@ -171,6 +187,12 @@ def test_thinking_can_be_switched_on_and_off_between_calls() -> None:
         provider.set_thinking_config({"tokens": 5})
 
 
+def test_of_a_call_that_was_cut_no_tool_is_left_to_be_run() -> None:
+    caller = stateless()._caller()
+    assert caller.stands_alone(Text("so far"))
+    assert not caller.stands_alone(FunctionCall("a", "rm", {}))
+
+
 def test_errors_are_classified_for_a_retry_loop() -> None:
     provider = stateless()
     assert provider.classify_error(RateLimitError("slow down")) == {
@@ -192,6 +214,24 @@ def test_a_history_survives_being_written_down() -> None:
 
 
 # -- addresses and platforms
+
+
+@pytest.mark.parametrize(
+    ("base", "address"),
+    [
+        ("http://x.invalid", "http://x.invalid"),
+        ("http://x.invalid//", "http://x.invalid"),
+        ("http://x.invalid/v1beta", "http://x.invalid"),
+        ("http://x.invalid/gemini/v1/", "http://x.invalid/gemini"),
+        ("http://x.invalid/v1alpha2", "http://x.invalid"),
+        ("http://x.invalid/v1/models", "http://x.invalid/v1/models"),
+        ("http://x.invalid/very", "http://x.invalid/very"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_version_at_the_end_of_an_address_is_left_to_the_sdk(base: str | None, address: str | None) -> None:
+    assert without_version(base) == address
 
 
 @pytest.mark.parametrize(
@@ -236,13 +276,15 @@ def test_vertex_is_asked_with_a_bearer_token_under_its_own_path(streamed: bool) 
     assert set(capture.body) == {"contents", "systemInstruction", "tools"}
 
 
-def test_spans_name_the_platform_that_is_called() -> None:
-    """By OpenTelemetry's conventions for `gen_ai.provider.name`."""
+def test_spans_name_the_platform_that_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By OpenTelemetry's conventions for `gen_ai.provider.name`; the environment has no say in it."""
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
     provider = GoogleStateless()
     assert provider.telemetry_name == "gcp.gemini"
     for vertexai, name in (({}, "gcp.vertex_ai"), (None, "gcp.gemini")):
         provider.initialize({"api_key": KEY, "vertexai": vertexai})
         assert provider.telemetry_name == name
+        assert provider._opened().vertexai is (vertexai is not None)
 
 
 def test_vertex_is_asked_where_it_is_everywhere_unless_a_place_is_named() -> None:

@@ -87,6 +87,11 @@ def test_a_made_up_id_is_known_by_its_form(response_id: str, place: int) -> None
     assert made_up != made_up_id(response_id + "x", place)
 
 
+def test_an_id_is_made_up_of_any_text_at_all() -> None:
+    """A gateway may have cut a character in two."""
+    assert is_made_up(made_up_id("half \ud83d", 0))
+
+
 @pytest.mark.parametrize("own", ["", "a1b2c3", "call_0", "toolu_01", "unnamed", "unnamed-x-1"])
 def test_an_id_of_a_service_is_not_taken_for_a_made_up_one(own: str) -> None:
     assert not is_made_up(own)
