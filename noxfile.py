@@ -100,7 +100,7 @@ def mutants(session: nox.Session) -> None:
 @nox.session
 def mutation(session: nox.Session) -> None:
     """Change adapters by a mutation tool and show what nothing notices (`nox -s mutation -- --sample 20`)."""
-    session.install("-e", ".[all]", *group("mutation"))
+    session.install("-e", ".[all]", *group("test"))
     session.run("python", "-m", "tests.mutation", *session.posargs)
 
 

@@ -20,7 +20,7 @@ from .sources import Snapshot
 Tests: TypeAlias = Mapping[int, frozenset[str]]
 """The tests that come by each line of a module; an empty name stands for its import."""
 
-MOST = 150
+MOST = 400
 """Tests that a mutant is run through. What the closest to a line do not notice, the others hardly ever do."""
 
 ROOT = Path(__file__).parents[2]
@@ -93,14 +93,26 @@ class OwnTests:
 
 def _run(tests: Iterable[str], heard: _Heard, *more: str) -> int:
     os.chdir(ROOT)
+    for name in [name for name in sys.modules if _is_a_test(name)]:
+        del sys.modules[name]  # imported before, it would hold on to the adapters as they were
     without = [word for name in _LEFT_OUT for word in ("-p", f"no:{name}")]
     with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
         return pytest.main([*_PYTEST, *without, *more, *tests], plugins=[heard])
 
 
 def _is_foreign(name: str) -> bool:
+    file = _file(name)
+    return file is not None and not file.is_relative_to(ROOT)
+
+
+def _is_a_test(name: str) -> bool:
+    file, tool = _file(name), Path(__file__).parent
+    return file is not None and file.is_relative_to(tool.parent) and not file.is_relative_to(tool)
+
+
+def _file(name: str) -> Path | None:
     file = getattr(sys.modules[name], "__file__", None)
-    return file is not None and not Path(file).is_relative_to(ROOT)
+    return Path(file) if file is not None else None
 
 
 @dataclass(slots=True)

@@ -207,7 +207,7 @@ def _is_model(message: Message) -> bool:
 
 def _without_unknown(message: Message) -> Message:
     known = (part for part in message.parts if not isinstance(part, Opaque) or _sdk_knows(part))
-    return Message(message.role, tuple(known))
+    return Message(message.role, tuple(known), message.message_id)
 
 
 def _sdk_knows(part: Opaque) -> bool:
