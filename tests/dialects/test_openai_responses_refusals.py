@@ -139,7 +139,7 @@ def test_no_key_stands_in_a_refusal() -> None:
     key = "sk-proj-0123456789abcdef"
     message = judged(Ask(body(), headers={"authorization": f"Bearer {key}"}))[0].message
     assert key not in message
-    assert "sk-***ef" in message
+    assert "***" in message
 
 
 def test_a_legal_name_may_not_be_judged_twice() -> None:

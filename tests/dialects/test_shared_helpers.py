@@ -13,7 +13,7 @@ from turnproof.dialects import dialect, dialect_names, lenient
 from turnproof.dialects.base import PromptUsage, Reply, ReplyPart
 from turnproof.dialects.cutting import cut_text
 from turnproof.dialects.naming import NameMap, speak
-from turnproof.dialects.prefix_cache import Cell, PrefixStore, Ttl
+from turnproof.dialects.prefix_cache import Cell, PrefixStore, Ttl, kept_for_the_latest
 from turnproof.dialects.seeded import drawn
 from turnproof.dialects.sse import frames, is_event_stream
 from turnproof.errors import BindingError
@@ -103,6 +103,20 @@ def test_a_wait_is_a_number_or_a_date_counted_from_the_answers_own(
 
 
 # -- the estimator
+
+
+def test_the_cells_of_the_latest_prompt_are_made_once() -> None:
+    made: list[list[str]] = []
+
+    @kept_for_the_latest
+    def cells(prompt: list[str]) -> list[Cell]:
+        made.append(prompt)
+        return [Cell(word.encode(), 1, place) for place, word in enumerate(prompt)]
+
+    first, alike = ["a"], ["a"]
+    assert cells(first) is cells(first)
+    assert cells(alike) is not cells(first)
+    assert list(map(id, made)) == [id(first), id(alike), id(first)]
 
 
 @given(st.text(), st.text())

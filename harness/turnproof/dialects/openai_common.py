@@ -1,4 +1,4 @@
-"""What OpenAI's two APIs share: schemas of parameters, as sessions hold them and as strict tools want them.
+"""What OpenAI's two APIs share: the word to a wrong key, and schemas of parameters as strict tools want them.
 
 A strict schema closes every object and requires every property; what was optional may be null instead. That is how the
 official client rewrites schemas (openai 3.54, `lib/_pydantic.py`), and it loses nothing.
@@ -11,6 +11,11 @@ from typing import Any
 from ..messages import JSON, thaw
 from .atoms import same_json
 from .preamble import same_schema
+
+WRONG_KEY = (
+    "Incorrect API key provided: ***. You can find your API key at https://platform.openai.com/account/api-keys."
+)
+"""The service shows both ends of the key there; no part of one may stand in an answer of ours."""
 
 
 def same_parameters(held: JSON, sent: JSON) -> bool:

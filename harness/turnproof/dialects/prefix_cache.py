@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from hashlib import blake2b
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from .base import PromptUsage
 
@@ -28,6 +29,27 @@ class Cell:
     tokens: int
     position: int
     mark: Ttl | None = None
+
+
+P = TypeVar("P")
+
+
+def kept_for_the_latest(make: Callable[[P], Sequence[Cell]]) -> Callable[[P], Sequence[Cell]]:
+    """`make`, which is not run again for the very prompt that it was run for last.
+
+    One request is counted, limited and accounted for in a row: its cells are made once. They are not to be changed.
+    """
+    latest: tuple[P, Sequence[Cell]] | None = None
+
+    @wraps(make)
+    def cells(prompt: P) -> Sequence[Cell]:
+        nonlocal latest
+        found = latest
+        if found is None or found[0] is not prompt:
+            found = latest = prompt, make(prompt)
+        return found[1]
+
+    return cells
 
 
 @dataclass(slots=True)

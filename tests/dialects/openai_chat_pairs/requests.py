@@ -69,7 +69,7 @@ def keys() -> list[Pair]:
         Pair(
             "bad-key",
             other(Surface.OPENAI, authorization=bearer),
-            "Incorrect API key provided: wr********. You can find your API key at "
+            "Incorrect API key provided: ***. You can find your API key at "
             "https://platform.openai.com/account/api-keys.",
             ask(),
             401,

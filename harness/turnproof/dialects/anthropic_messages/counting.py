@@ -14,7 +14,7 @@ import msgspec
 
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 from ..base import Call
-from ..prefix_cache import Cell, Ttl
+from ..prefix_cache import Cell, Ttl, kept_for_the_latest
 from .conversation import Block, blocks_of, is_cacheable, ttl_of
 
 TAIL_TOKENS = 3
@@ -31,25 +31,13 @@ def count(call: Call) -> int:
     return sum(cell.tokens for cell in cells(call.body)) + TAIL_TOKENS
 
 
+@kept_for_the_latest
 def cells(body: Mapping[str, Any]) -> Sequence[Cell]:
     """The prompt's cells in prefix order, with positions and breakpoints. Not to be changed.
 
     A run of `tool_use` blocks is one position, a run of `tool_result` blocks too. Weightless cells between the
     sections carry the settings that invalidate what follows them.
     """
-    global _last
-    body_before, row = _last
-    if body_before is not body:
-        row = _row(body)
-        # One request is counted, limited and accounted for in a row: its cells are made once.
-        _last = body, row
-    return row
-
-
-_last: tuple[Mapping[str, Any] | None, Sequence[Cell]] = (None, ())
-
-
-def _row(body: Mapping[str, Any]) -> Sequence[Cell]:
     row = _Row()
     _tools(row, body)
     before_system = row.add(Cell(b"", 0, row.position), markable=False)

@@ -7,35 +7,23 @@ and the request is accepted. Where only the status is documented, the words of t
 
 from __future__ import annotations
 
-from ..base import Evidence, Rule
+from ..base import Rule
+from ..rulebook import Rulebook
 
 NAME = "anthropic-messages"
 _ISSUES = "anthropic.md §5, pasted in public issues"
 
-ALL: list[Rule] = []
-"""In the order of definition, which is roughly the order in which the API judges."""
+_BOOK = Rulebook(NAME)
+ALL = _BOOK.all
+_documented, _inferred = _BOOK.documented, _BOOK.inferred
 
 
-def _rule(name: str, evidence: Evidence, source: str) -> Rule:
-    rule = Rule(f"{NAME}/{name}", evidence, source)
-    ALL.append(rule)
-    return rule
-
-
-def _issue(name: str) -> Rule:
-    return _rule(name, Evidence.ISSUE, _ISSUES)
+def _issue(name: str, source: str = _ISSUES) -> Rule:
+    return _BOOK.issue(name, source)
 
 
 def _recorded(name: str, recording: str) -> Rule:
-    return _rule(name, Evidence.RECORDED, f"anthropic.md §5, {recording}")
-
-
-def _documented(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.DOCUMENTED, source)
-
-
-def _inferred(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.INFERRED, source)
+    return _BOOK.recorded(name, f"anthropic.md §5, {recording}")
 
 
 # Headers and address
@@ -55,7 +43,7 @@ MALFORMED_JSON = _documented("malformed-json", "anthropic.md §4, error table: i
 MALFORMED_BODY = _documented("malformed-body", "anthropic.md §4, error table: invalid_request_error")
 MISSING_FIELD = _issue("missing-field")
 EXTRA_FIELD = _issue("extra-field")
-COUNT_FIELD = _rule("count-tokens-field", Evidence.ISSUE, "anthropic.md §5, last paragraph")
+COUNT_FIELD = _issue("count-tokens-field", "anthropic.md §5, last paragraph")
 SOURCE_TAG = _recorded("source-tag", "PA test_multimodal_tool_returns, uploaded_file variants")
 CALL_ID_PATTERN = _issue("call-id-pattern")
 TOOL_NAME_PATTERN = _inferred("tool-name-pattern", "SDK and framework code; no refusal on the sheet")
@@ -71,7 +59,7 @@ EFFORT_UNSUPPORTED = _recorded(
     "effort-unsupported", "PA test_anthropic_explicit_effort_xhigh_unsupported_model_errors.yaml"
 )
 OUTPUT_FORMAT = _documented("output-format", "platform.claude.com, structured outputs: `json_schema` is the one format")
-OPEN_SCHEMA = _rule("open-schema", Evidence.ISSUE, "veryfront/veryfront-code#3918, future-agi/future-agi#411")
+OPEN_SCHEMA = _issue("open-schema", "veryfront/veryfront-code#3918, future-agi/future-agi#411")
 MAX_TOKENS_CAP = _issue("max-tokens-cap")
 WARM_UP = _documented("warm-up", "anthropic.md §3: max_tokens 0")
 BUDGET_UNSUPPORTED = _issue("budget-unsupported")
@@ -124,6 +112,6 @@ PROMPT_TOO_LONG = _recorded(
     "prompt-too-long", "RL chat_real_error_scenarios_..._handles_context_length_exceeded_errors.yml"
 )
 WINDOW_OVERFLOW = _issue("window-overflow")
-UNREACHABLE_URL = _rule("unreachable-url", Evidence.ISSUE, "public issues; the world says which URLs cannot be fetched")
+UNREACHABLE_URL = _issue("unreachable-url", "public issues; the world says which URLs cannot be fetched")
 RATE_LIMIT = _issue("rate-limit")
 OVERLOADED = _issue("overloaded")

@@ -12,36 +12,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ..anthropic_messages import rules as anthropic
-from ..base import Evidence, Refusal, Rule
+from ..base import Refusal, Rule
 from ..gemini import rules as gemini
+from ..rulebook import Rulebook
 
 NAME = "antigravity"
 _NOTES = "antigravity.md §4, notes of a client's authors (NoeFabris/opencode-antigravity-auth, 2025-12)"
 
-ALL: list[Rule] = []
-"""In the order of definition, which is roughly the order in which the gateway judges."""
-
-
-def _rule(name: str, evidence: Evidence, source: str) -> Rule:
-    rule = Rule(f"{NAME}/{name}", evidence, source)
-    ALL.append(rule)
-    return rule
-
-
-def _issue(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.ISSUE, source)
-
-
-def _documented(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.DOCUMENTED, source)
+_BOOK = Rulebook(NAME)
+ALL = _BOOK.all
+_issue, _documented, _inferred = _BOOK.issue, _BOOK.documented, _BOOK.inferred
 
 
 def _client(name: str, source: str = _NOTES) -> Rule:
-    return _rule(name, Evidence.CLIENT, source)
-
-
-def _inferred(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.INFERRED, source)
+    return _BOOK.client(name, source)
 
 
 # The token endpoint

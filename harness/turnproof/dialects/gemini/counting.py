@@ -13,7 +13,7 @@ import msgspec
 from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, ToolResult, ToolSchema
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 from ..base import Call
-from ..prefix_cache import Cell
+from ..prefix_cache import Cell, kept_for_the_latest
 from .parts import signature_of
 
 _PART_TOKENS = 1
@@ -36,23 +36,16 @@ def managed(call: Call) -> int:
     return sum(cell.tokens for cell in cells(call)[:held])
 
 
+@kept_for_the_latest
 def cells(call: Call) -> Sequence[Cell]:
     """The prompt's cells in prefix order, one for each system part, tool and part. Not to be changed.
 
     Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
     """
-    global _last
-    call_before, row = _last
-    if call_before is not call:
-        row = list(_row(call))
-        if row:
-            row[-1].mark = None
-        # One request is counted, limited and accounted for in a row: its cells are made once.
-        _last = call, row
+    row = list(_row(call))
+    if row:
+        row[-1].mark = None
     return row
-
-
-_last: tuple[Call | None, Sequence[Cell]] = (None, ())
 
 
 def _row(call: Call) -> Iterator[Cell]:

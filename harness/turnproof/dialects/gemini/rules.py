@@ -8,35 +8,23 @@ contents of one role must alternate was a rule of models that are gone: today th
 
 from __future__ import annotations
 
-from ..base import Evidence, Rule
+from ..base import Rule
+from ..rulebook import Rulebook
 
 NAME = "gemini"
 _ISSUES = "gemini.md §6, pasted in public issues"
 
-ALL: list[Rule] = []
-"""In the order of definition, which is roughly the order in which the API judges."""
-
-
-def _rule(name: str, evidence: Evidence, source: str) -> Rule:
-    rule = Rule(f"{NAME}/{name}", evidence, source)
-    ALL.append(rule)
-    return rule
+_BOOK = Rulebook(NAME)
+ALL = _BOOK.all
+_documented, _inferred = _BOOK.documented, _BOOK.inferred
 
 
 def _issue(name: str, source: str = _ISSUES) -> Rule:
-    return _rule(name, Evidence.ISSUE, source)
+    return _BOOK.issue(name, source)
 
 
 def _recorded(name: str, recording: str) -> Rule:
-    return _rule(name, Evidence.RECORDED, f"gemini.md §6, {recording}")
-
-
-def _documented(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.DOCUMENTED, source)
-
-
-def _inferred(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.INFERRED, source)
+    return _BOOK.recorded(name, f"gemini.md §6, {recording}")
 
 
 # Address and key

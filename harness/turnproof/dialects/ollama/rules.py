@@ -8,21 +8,13 @@ The native API's unknown model is recorded; the other rules are read in the serv
 from __future__ import annotations
 
 from ..base import Evidence, Rule
+from ..rulebook import Rulebook
 
 NAME = "ollama"
 
-ALL: list[Rule] = []
-"""In the order of definition, which is roughly the order in which the server judges."""
-
-
-def _rule(name: str, evidence: Evidence, source: str, *, silent: bool = False) -> Rule:
-    rule = Rule(f"{NAME}/{name}", evidence, source, silent)
-    ALL.append(rule)
-    return rule
-
-
-def _source(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.SERVER, source)
+_BOOK = Rulebook(NAME)
+ALL = _BOOK.all
+_source = _BOOK.server
 
 
 def _messages(name: str) -> Rule:
@@ -44,18 +36,18 @@ IMAGE_SOURCE = _messages("image-source")
 INPUT_SCHEMA = _messages("input-schema")
 
 # The model
-UNKNOWN_MODEL = _rule("unknown-model", Evidence.RECORDED, "OpenInference chat_error_records_model_name")
+UNKNOWN_MODEL = _BOOK.recorded("unknown-model", "OpenInference chat_error_records_model_name")
 UNKNOWN_MODEL_AT_DOOR = _messages("messages-unknown-model")
 NO_THINKING = _source("no-thinking", "ollama.md §3, server/routes.go; the Anthropic-compatible route drops the wish")
 THINK_VALUE = _source("think-value", "api/types.go ThinkValue; the words as of 0.35, with `max`")
-NO_TOOLS = _rule("no-tools", Evidence.ISSUE, "ollama/ollama#14795, #13578; server/routes.go scheduleRunner")
+NO_TOOLS = _BOOK.issue("no-tools", "ollama/ollama#14795, #13578; server/routes.go scheduleRunner")
 
 # The window
 CONTEXT_EXCEEDED = _source("context-exceeded", "ollama.md §3: `truncate: false`, the words of the runner")
-PROMPT_TRUNCATED = _rule(
+PROMPT_TRUNCATED = _BOOK.rule(
     "prompt-truncated", Evidence.SERVER, "ollama.md §3, server/prompt.go: the oldest messages are dropped", silent=True
 )
 
 # The words are in llm/server.go; under which status they come depends on the runner.
-FORMAT = _rule("format", Evidence.INFERRED, "ollama.md §3: `json` or a schema")
+FORMAT = _BOOK.inferred("format", "ollama.md §3: `json` or a schema")
 BUSY = _source("busy", "ollama.md §2, §3")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from .. import copilot_tokens
 from ..base import HttpRequest, Refusal, Rule, World
-from . import rules, tokens
+from ..openai_common import WRONG_KEY
+from . import rules
 from .errors import KINDS, ChatRefusal
 from .surfaces import Surface
 
@@ -50,16 +52,7 @@ def _openai(request: HttpRequest, world: World) -> Iterator[Refusal]:
     if key is None:
         yield ChatRefusal(rules.MISSING_KEY, 401, "invalid_request_error", _NO_KEY)
     elif not _is_good(key, world):
-        message = (
-            f"Incorrect API key provided: {_hidden(key)}. You can find your API key at "
-            "https://platform.openai.com/account/api-keys."
-        )
-        yield ChatRefusal(rules.BAD_KEY, 401, "invalid_api_key", message)
-
-
-def _hidden(key: str) -> str:
-    """A key as it may be shown: the service shows both ends of a long one, we show next to nothing."""
-    return f"{key[:2]}{'*' * 8}"
+        yield ChatRefusal(rules.BAD_KEY, 401, "invalid_api_key", WRONG_KEY)
 
 
 def _azure(request: HttpRequest, world: World) -> Iterator[Refusal]:
@@ -80,7 +73,7 @@ def _copilot(request: HttpRequest, world: World) -> Iterator[Refusal]:
             yield ChatRefusal(rules.COPILOT_KEY, 401, "unauthorized", "Bad credentials", surface=Surface.COPILOT)
         return
     token = _token(request)
-    if token is None or not (world.any_key or tokens.is_alive(token, world)):
+    if token is None or not (world.any_key or copilot_tokens.is_alive(token, world)):
         yield _unauthorized(rules.COPILOT_TOKEN, Surface.COPILOT)
     if "editor-version" not in request.headers:
         message = "bad request: missing Editor-Version header for IDE auth"

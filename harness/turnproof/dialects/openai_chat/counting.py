@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from ...messages import JSON, Part
 from ...tokens import part_tokens, text_tokens, tool_tokens
 from ..base import Call
-from ..prefix_cache import Cell
+from ..prefix_cache import Cell, kept_for_the_latest
 
 _PART_TOKENS = 3
 """What frames a message; the service's own count has 3 or 4 for each."""
@@ -27,21 +27,13 @@ def count(call: Call) -> int:
     return sum(cell.tokens for cell in cells(call))
 
 
+@kept_for_the_latest
 def cells(call: Call) -> Sequence[Cell]:
     """The prompt's cells in prefix order, one for each tool, instruction and part. Not to be changed.
 
     Each ends a prefix that may be found again; where the request marks its breakpoints itself, only those do.
     """
-    global _last
-    call_before, row = _last
-    if call_before is not call:
-        row = list(_row(call))
-        # One request is counted, limited and accounted for in a row: its cells are made once.
-        _last = call, row
-    return row
-
-
-_last: tuple[Call | None, Sequence[Cell]] = (None, ())
+    return list(_row(call))
 
 
 def _row(call: Call) -> Iterator[Cell]:

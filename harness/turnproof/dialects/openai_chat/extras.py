@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...messages import JSON
+from .. import copilot_tokens
 from ..base import ModelFacts, Rendered, World
-from . import tokens
 from .errors import render_refusal
 from .manners import MANNERS
 from .models import RETIRED, THINKS, dated
@@ -24,7 +24,7 @@ def render_extra(call: ChatCall, world: World, seed: str) -> Rendered:
     surface = call.surface
     match call.operation:
         case "authenticate":
-            body: JSON = tokens.exchange(world, seed)
+            body: JSON = copilot_tokens.exchange(world, seed)
         case "list_models":
             body = _listing(surface, list(_listed(surface, world)))
         case _:

@@ -10,34 +10,22 @@ logged, and the request is accepted. Where only a status is known, the words of 
 from __future__ import annotations
 
 from ..base import Evidence, Rule
+from ..rulebook import Rulebook
 
 NAME = "openai-chat"
 _ISSUES = "openai-chat.md §4, pasted in public issues"
 
-ALL: list[Rule] = []
-"""In the order of definition, which is roughly the order in which the API judges."""
-
-
-def _rule(name: str, evidence: Evidence, source: str) -> Rule:
-    rule = Rule(f"{NAME}/{name}", evidence, source)
-    ALL.append(rule)
-    return rule
+_BOOK = Rulebook(NAME)
+ALL = _BOOK.all
+_documented, _inferred = _BOOK.documented, _BOOK.inferred
 
 
 def _issue(name: str, source: str = _ISSUES) -> Rule:
-    return _rule(name, Evidence.ISSUE, source)
+    return _BOOK.issue(name, source)
 
 
 def _recorded(name: str, recording: str) -> Rule:
-    return _rule(name, Evidence.RECORDED, f"openai-chat.md §4, {recording}")
-
-
-def _documented(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.DOCUMENTED, source)
-
-
-def _inferred(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.INFERRED, source)
+    return _BOOK.recorded(name, f"openai-chat.md §4, {recording}")
 
 
 # Address and key
@@ -70,7 +58,7 @@ AZURE_DEPLOYMENT = _issue("azure-deployment", "chatboxai/chatbox#646, #861: Depl
 GITHUB_MODEL = _issue("github-model", "openai-chat.md §4, marked weak: unknown_model, 400 or 404")
 COPILOT_MODEL = _documented("copilot-model", "openai-chat.md §6: 404 of the published client")
 ZAI_MODEL = _documented("zai-model", "zai.md §4: 1211")
-OLLAMA_MODEL = _rule("ollama-model", Evidence.SERVER, "ollama.md §5")
+OLLAMA_MODEL = _BOOK.server("ollama-model", "ollama.md §5")
 
 # Settings
 EMPTY_LIST = _issue("empty-list", "CopilotKit/CopilotKit#529, home-assistant/core#118577: empty_array")
@@ -106,8 +94,7 @@ CONTEXT_LENGTH = _issue("context-length")
 GITHUB_SIZE = _issue("github-size", "openai-chat.md §4: tokens_limit_reached")
 COPILOT_SIZE = _issue("copilot-size", "openai-chat.md §6: model_max_prompt_tokens_exceeded")
 ZAI_SIZE = _issue("zai-size", "zai.md §4: 1261")
-OLLAMA_TRUNCATES = Rule(f"{NAME}/ollama-truncates", Evidence.SERVER, "ollama.md §3", silent=True)
-ALL.append(OLLAMA_TRUNCATES)
+OLLAMA_TRUNCATES = _BOOK.rule("ollama-truncates", Evidence.SERVER, "ollama.md §3", silent=True)
 UNREACHABLE_IMAGE = _recorded("unreachable-image", "OLLM test_vision.yaml, openinference TestInputValueImageHiding")
 RATE_LIMIT = _recorded("rate-limit", "RL chat_real_error_scenarios_openai_gpt-5-nano_...yml")
 CONTENT_FILTER = _documented("content-filter", "openai-chat.md §4: Azure content policy, innererror")

@@ -5,7 +5,7 @@ Ids weigh nothing; encrypted reasoning weighs what it is long.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +14,7 @@ from ...messages import InlineData, Part, Text, Thought, ToolSchema
 from ...tokens import part_tokens, tool_tokens
 from ..atoms import media_key, token_of
 from ..base import Call
-from ..prefix_cache import Cell
+from ..prefix_cache import Cell, kept_for_the_latest
 
 _PART_TOKENS = 2
 _encode = msgspec.json.Encoder().encode
@@ -25,8 +25,9 @@ def count(call: Call) -> int:
     return sum(cell.tokens for cell in cells(call))
 
 
-def cells(call: Call) -> list[Cell]:
-    """The prompt's cells in prefix order, one for each tool, instruction and part.
+@kept_for_the_latest
+def cells(call: Call) -> Sequence[Cell]:
+    """The prompt's cells in prefix order, one for each tool, instruction and part. Not to be changed.
 
     Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
     """

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...messages import JSON
+from .. import copilot_tokens
 from ..base import Call, ModelFacts, PromptUsage, Rendered, World
-from ..openai_chat import tokens
 from .errors import render_refusal
 from .models import dated
 from .surfaces import ResponsesCall, Surface
@@ -24,7 +24,7 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
         case "list_models":
             body = {"object": "list", "data": _listed(world.models, ResponsesCall.of(call).surface)}
         case "authenticate":
-            body = tokens.exchange(world, seed)
+            body = copilot_tokens.exchange(world, seed)
         case _:
             facts = world.models.get(call.model or "")
             if facts is None:

@@ -7,37 +7,25 @@ was seen to be refused for is `INFERRED`: logged, and accepted.
 
 from __future__ import annotations
 
-from ..base import Evidence, Rule
+from ..base import Rule
+from ..rulebook import Rulebook
 
 NAME = "openai-responses"
 
-ALL: list[Rule] = []
-"""In the order of definition, which is roughly the order in which the API judges."""
-
-
-def _rule(name: str, evidence: Evidence, source: str) -> Rule:
-    rule = Rule(f"{NAME}/{name}", evidence, source)
-    ALL.append(rule)
-    return rule
-
-
-def _issue(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.ISSUE, source)
+_BOOK = Rulebook(NAME)
+ALL = _BOOK.all
+_issue, _inferred = _BOOK.issue, _BOOK.inferred
 
 
 def _recorded(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.RECORDED, f"openai-chat.md §4, {source}")
-
-
-def _inferred(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.INFERRED, source)
+    return _BOOK.recorded(name, f"openai-chat.md §4, {source}")
 
 
 # Headers and address
 MISSING_KEY = _issue("missing-key", "openai/openai-cookbook#2347")
 BAD_KEY = _recorded("bad-key", "RL error_handles_invalid_api_keys_gracefully.yml (/responses)")
-BAD_TOKEN = _rule("bad-copilot-token", Evidence.CLIENT, "openai-chat.md §6: 401 makes the editor fetch a new token")
-BAD_GITHUB_TOKEN = _rule("bad-github-token", Evidence.CLIENT, "openai-chat.md §6: the token exchange")
+BAD_TOKEN = _BOOK.client("bad-copilot-token", "openai-chat.md §6: 401 makes the editor fetch a new token")
+BAD_GITHUB_TOKEN = _BOOK.client("bad-github-token", "openai-chat.md §6: the token exchange")
 MISSING_EDITOR = _issue("missing-editor-version", "openai-chat.md §6")
 NOT_FOUND = _issue("not-found", "openai/openai-python#250")
 METHOD_NOT_ALLOWED = _inferred("method-not-allowed", "openai 3.54 sends each path with one method only")
@@ -91,4 +79,4 @@ UNSTORED_REASONING = _inferred("unstored-item-without-reasoning", "the pasted re
 # Size and load
 PROMPT_TOO_LONG = _recorded("prompt-too-long", "RL chat_real_error_scenarios_openai_gpt-5-nano (/responses)")
 RATE_LIMIT = _issue("rate-limit", "openai-chat.md §4: 429 rate_limit_exceeded")
-OVERLOADED = _rule("overloaded", Evidence.DOCUMENTED, "openai-chat.md §4: 503, 500")
+OVERLOADED = _BOOK.documented("overloaded", "openai-chat.md §4: 503, 500")

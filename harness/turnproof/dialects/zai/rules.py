@@ -7,31 +7,23 @@ refusal's `kind` is the service's own code, a string of digits.
 
 from __future__ import annotations
 
-from ..base import Evidence, Rule
+from ..base import Rule
+from ..rulebook import Rulebook
 
 NAME = "zai"
 _CODES = "docs.z.ai/api-reference/api-code"
 
-ALL: list[Rule] = []
-"""In the order of definition, which is the order in which they are judged."""
-
-
-def _rule(name: str, evidence: Evidence, source: str) -> Rule:
-    rule = Rule(f"{NAME}/{name}", evidence, source)
-    ALL.append(rule)
-    return rule
+_BOOK = Rulebook(NAME)
+ALL = _BOOK.all
+_inferred = _BOOK.inferred
 
 
 def _issue(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.ISSUE, f"zai.md {source}, pasted in public issues")
+    return _BOOK.issue(name, f"zai.md {source}, pasted in public issues")
 
 
 def _documented(name: str, code: str) -> Rule:
-    return _rule(name, Evidence.DOCUMENTED, f"{_CODES}, {code}")
-
-
-def _inferred(name: str, source: str) -> Rule:
-    return _rule(name, Evidence.INFERRED, source)
+    return _BOOK.documented(name, f"{_CODES}, {code}")
 
 
 WRONG_ROUTE = _issue("wrong-route", "§4, third shape")

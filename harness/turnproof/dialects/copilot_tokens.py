@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import World
-from ..seeded import drawn
+from .base import World
+from .seeded import drawn
 
 LIFETIME = 1800
 REFRESH_IN = 1500
