@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ipaddress
 import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +17,29 @@ import httpx2
 
 DEFAULT_TIMEOUT = 600.0
 CONNECT_TIMEOUT = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How to reach a service. `silence` seconds without a byte end a call; `transport` replaces the network, for tests.
+
+    `base_url` is None where the adapter, or its SDK, knows the address.
+    """
+
+    base_url: str | None = None
+    silence: float = DEFAULT_TIMEOUT
+    tls: ssl.SSLContext | None = None
+    transport: httpx2.BaseTransport | None = None
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any]) -> Connection:
+        """The connection that a provider's settings ask for: `base_url`, `timeout`, `ssl_context`, `transport`."""
+        return cls(
+            base_url=config.get("base_url") or None,
+            silence=float(config.get("timeout", DEFAULT_TIMEOUT)),
+            tls=config.get("ssl_context"),
+            transport=config.get("transport"),
+        )
 
 
 @cache
@@ -28,18 +53,14 @@ def timeouts(silence: float) -> httpx2.Timeout:
     return httpx2.Timeout(silence, connect=min(silence, CONNECT_TIMEOUT))
 
 
-def client_arguments(
-    base_url: str | None, *, silence: float, tls: ssl.SSLContext | None, transport: httpx2.BaseTransport | None
-) -> dict[str, Any]:
+def client_arguments(connection: Connection, base_url: str | None) -> dict[str, Any]:
     """How to make a client for this address, or for one that its SDK knows. Proxies of the environment are used, but
-    not for loopback.
-
-    Without `tls` the shared context is used. `transport` replaces the network, for tests.
+    not for loopback. Without a TLS context of the connection's own the shared one is used.
     """
-    options: dict[str, Any] = {} if transport is None else {"transport": transport}
+    options: dict[str, Any] = {} if connection.transport is None else {"transport": connection.transport}
     return {
-        "verify": tls or shared_tls(),
-        "timeout": timeouts(silence),
+        "verify": connection.tls or shared_tls(),
+        "timeout": timeouts(connection.silence),
         "follow_redirects": True,
         "trust_env": base_url is None or not _is_loopback(base_url),
         **options,

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message, Part, ProviderResponse, ToolResult
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage
+from turnproof.messages import Message, Part, ProviderResponse, TokenUsage, ToolResult, ToolSchema
+from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
 
 from ._answers import Listeners
 
@@ -93,3 +93,55 @@ class LegacySends(ABC):
         """Answer the calls of the last response and hear the answer as it comes."""
         listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
         return self._turn(Message.tool(*results), response_schema, listeners, cancel_token)
+
+
+class OwnHistory(LegacySends):
+    """A conversation that the provider keeps in a list of its own, for providers whose SDK keeps none.
+
+    A failed call leaves the list as it was; a cancelled one keeps the user's side and what the model had said. Comes
+    first among the bases of a provider.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.create_session()
+
+    def create_session(
+        self,
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        history: Sequence[Message] | None = None,
+    ) -> None:
+        """Begin a conversation, or another one: nothing of the last one stays."""
+        self._system = system_instruction
+        self._tools = tuple(tools or ())
+        self._history: list[Message] = list(history or ())
+        self._usage = TokenUsage()
+
+    def get_history(self) -> list[Message]:
+        """The conversation so far, in a list of the caller's own."""
+        return list(self._history)
+
+    def get_token_usage(self) -> TokenUsage:
+        """The figures of the latest call."""
+        return self._usage
+
+    def _turn(
+        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+    ) -> ProviderResponse:
+        self._history.append(said)
+        try:
+            response = self._call(response_schema, listeners, token)
+        except BaseException:
+            self._history.pop()
+            raise
+        if response.parts:
+            self._history.append(Message("model", response.parts))
+        self._usage = response.usage
+        return response
+
+    @abstractmethod
+    def _call(
+        self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+    ) -> ProviderResponse:
+        """Have the list answered, which ends in what was said."""

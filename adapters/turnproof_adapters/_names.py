@@ -10,9 +10,11 @@ its bytes when a tool is added.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+
+from turnproof.messages import Message, ToolSchema
 
 _REWRITTEN = re.compile(r"-x[0-9a-f]{10}$")
 
@@ -59,3 +61,9 @@ class Naming:
 def is_rewritten(name: str) -> bool:
     """Whether a wire name can be the rewritten form of another."""
     return _REWRITTEN.search(name) is not None
+
+
+def tool_names(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Iterator[str]:
+    """Names under which a returning call may be known: the declared tools first, then those of earlier calls."""
+    yield from (tool.name for tool in tools or ())
+    yield from (call.name for message in messages for call in message.calls)

@@ -15,7 +15,7 @@ import pytest
 from turnproof.errors import ContextLimitError, InvalidRequestError, ProviderError, RateLimitError, TransportError
 from turnproof.messages import FunctionCall, Message, Text, Thought, dump_messages, load_messages
 from turnproof.provider import Path
-from turnproof_adapters.anthropic.sse import payloads
+from turnproof_adapters._sse import payloads
 
 from .answers import (
     ANTHROPIC,

@@ -42,25 +42,18 @@ def capabilities(model: str) -> Capabilities:
 
 def open_stateless(endpoint: Endpoint) -> AnthropicStateless:
     """A ready provider of the stateless path."""
-    from .lifecycle import configuration
+    from .._opening import opened
     from .stateless import AnthropicStateless
 
-    provider = AnthropicStateless()
-    provider.initialize(configuration(endpoint))
-    provider.connect(endpoint.model)
-    return provider
+    return opened(AnthropicStateless(), endpoint)
 
 
 def open_legacy(endpoint: Endpoint) -> AnthropicLegacy:
     """A ready provider of the legacy path, with an empty conversation."""
+    from .._opening import opened_with_session
     from .legacy import AnthropicLegacy
-    from .lifecycle import configuration
 
-    provider = AnthropicLegacy()
-    provider.initialize(configuration(endpoint))
-    provider.connect(endpoint.model)
-    provider.create_session()
-    return provider
+    return opened_with_session(AnthropicLegacy(), endpoint)
 
 
 def open_messages_create(endpoint: Endpoint, conversation: Conversation) -> MessagesCreate:

@@ -5,25 +5,19 @@ The SDK does not retry: whoever drives the adapter does, and two policies on top
 
 from __future__ import annotations
 
-import ssl
-
 import anthropic
 import httpx2
 
 from .._cut import make_cuttable
-from .._http import DEFAULT_TIMEOUT, client_arguments
+from .._http import Connection, client_arguments
+
+DEFAULT_BASE_URL = "https://api.anthropic.com"
 
 
-def open_client(
-    base_url: str,
-    api_key: str,
-    *,
-    silence: float = DEFAULT_TIMEOUT,
-    tls: ssl.SSLContext | None = None,
-    transport: httpx2.BaseTransport | None = None,
-) -> anthropic.Anthropic:
-    """A client of the official SDK for this address. `silence` seconds without a byte end a call."""
-    arguments = client_arguments(base_url, silence=silence, tls=tls, transport=transport)
+def open_client(connection: Connection, api_key: str) -> anthropic.Anthropic:
+    """A client of the official SDK."""
+    base_url = connection.base_url or DEFAULT_BASE_URL
+    arguments = client_arguments(connection, base_url)
     return anthropic.Anthropic(
         # The SDK adds the version itself; an address that already ends in it would have it twice.
         base_url=base_url.rstrip("/").removesuffix("/v1"),

@@ -14,18 +14,16 @@ import anthropic
 import httpx2
 
 from turnproof.errors import (
-    AuthenticationError,
     ContentFilterError,
     ContextLimitError,
     InvalidRequestError,
-    OverloadedError,
     ProviderError,
-    RateLimitError,
     TransportError,
 )
 
-from .._errors import retry_after, scrubbed
-from .wire import ErrorBody, Failure, converted
+from .._decoding import converted
+from .._errors import by_status, retry_after, scrubbed, too_long
+from .wire import ErrorBody, Failure
 
 _TOO_LONG = re.compile(
     r"prompt is too long(?:: (?P<requested>\d{1,15}) tokens > (?P<limit>\d{1,15}) maximum)?\.?", re.IGNORECASE
@@ -92,37 +90,14 @@ def _failure(error: anthropic.APIStatusError) -> Failure:
 def _typed(status: int, failure: Failure, wait: float | None, secret: str, *, shown_status: int) -> ProviderError:
     kind = scrubbed(failure.type, secret) if failure.type else None
     text = scrubbed(failure.message or kind or f"HTTP status {shown_status}", secret)
-    match status:
-        case _ if status < 400:
-            return TransportError(f"no answer under this status: {text}", status=shown_status, kind=kind)
-        case 401 | 403:
-            return AuthenticationError(text, status=shown_status, kind=kind)
-        case 413:
-            return ContextLimitError(text, status=shown_status, kind=kind)
-        case 429:
-            return RateLimitError(text, status=shown_status, kind=kind, retry_after=wait)
-        case 408:
-            return TransportError(text, status=shown_status, kind=kind, retry_after=wait)
-        case 409:
-            return OverloadedError(text, status=shown_status, kind=kind, retry_after=wait)
-        case 400:
-            return _refusal(text, shown_status, kind)
-        case _ if status >= 500:
-            return OverloadedError(text, status=shown_status, kind=kind, retry_after=wait)
-        case _:
-            return InvalidRequestError(text, status=shown_status, kind=kind)
+    if status == 400:
+        return _refusal(text, shown_status, kind)
+    return by_status(status, text, kind=kind, wait=wait, shown_status=shown_status)
 
 
 def _refusal(text: str, status: int, kind: str | None) -> ProviderError:
-    if found := _TOO_LONG.fullmatch(text.strip()):
-        limit, requested = found["limit"], found["requested"]
-        return ContextLimitError(
-            text,
-            limit=int(limit) if limit else None,
-            requested=int(requested) if requested else None,
-            status=status,
-            kind=kind,
-        )
+    if full := too_long(text, [_TOO_LONG], status=status, kind=kind):
+        return full
     if found := _NO_ROOM.match(text):
         requested = int(found["prompt"]) + int(found["room"])
         return ContextLimitError(text, limit=int(found["limit"]), requested=requested, status=status, kind=kind)

@@ -7,64 +7,27 @@ and what the model had said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import anthropic
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema
-from turnproof.provider import SystemInstruction
+from turnproof.messages import ProviderResponse
 
 from .._answers import Listeners, with_structured_output
 from .._calling import Source
-from .._legacy import LegacySends, Schema
+from .._decoding import converted
+from .._legacy import OwnHistory, Schema
+from .._names import tool_names
 from .lifecycle import AnthropicProvider
 from .names import restorer
-from .wire import Answer, Event, converted
+from .wire import Answer, Event
 
 
-class AnthropicLegacy(LegacySends, AnthropicProvider):
+class AnthropicLegacy(OwnHistory, AnthropicProvider):
     """A conversation with the Messages API. One object holds one conversation and serves one thread at a time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.create_session()
-
-    def create_session(
-        self,
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        history: Sequence[Message] | None = None,
-    ) -> None:
-        """Begin a conversation, or another one: nothing of the last one stays."""
-        self._system = system_instruction
-        self._tools = tuple(tools or ())
-        self._history: list[Message] = list(history or ())
-        self._usage = TokenUsage()
-
-    def get_history(self) -> list[Message]:
-        """The conversation so far, in a list of the caller's own."""
-        return list(self._history)
-
-    def get_token_usage(self) -> TokenUsage:
-        """The figures of the latest call."""
-        return self._usage
-
-    def _turn(
-        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
-    ) -> ProviderResponse:
-        self._history.append(said)
-        try:
-            response = self._call(response_schema, listeners, token)
-        except BaseException:
-            self._history.pop()
-            raise
-        if response.parts:
-            self._history.append(Message("model", response.parts))
-        self._usage = response.usage
-        return response
 
     def _call(
         self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
@@ -75,16 +38,12 @@ class AnthropicLegacy(LegacySends, AnthropicProvider):
         marked = self._annotated(self._history, self._system, self._tools, token)
         kwargs = self._kwargs(marked.messages, marked.system, marked.tools, response_schema)
         kwargs["timeout"] = self._timeouts
-        restore = restorer(self._tool_names)
+        restore = restorer(partial(tool_names, self._history, self._tools))
         if listeners.on_chunk is not None:
             response = self._caller.streamed(partial(_open, client, kwargs), restore, listeners, token)
         else:
             response = self._caller.whole(partial(_ask, client, kwargs), restore, listeners, token)
         return with_structured_output(response, response_schema)
-
-    def _tool_names(self) -> list[str]:
-        called = [call.name for message in self._history for call in message.calls]
-        return [tool.name for tool in self._tools] + called
 
 
 def _ask(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,18 +10,17 @@ import httpx2
 
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
-from turnproof.provider import Endpoint, ProviderBase, SystemInstruction
+from turnproof.provider import ProviderBase, SystemInstruction
 
 from .._caching import CachePluginHolder
-from .._http import DEFAULT_TIMEOUT, timeouts
+from .._http import Connection, timeouts
+from .._opening import key_of, positive
 from .arrange import Arrangement
 from .blocks import row
 from .calling import Caller
 from .client import open_client
 from .models import model as facts_of
 from .request import Settings, thinking_config
-
-DEFAULT_BASE_URL = "https://api.anthropic.com"
 
 
 class DictCodec:
@@ -54,24 +52,18 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
     def initialize(self, config: Mapping[str, Any]) -> None:
         """Take the settings; opens no connection.
 
-        `api_key` is needed. `base_url`, `thinking` (as for `set_thinking_config`), `max_tokens`, `timeout` (seconds of
-        silence that end a call), `ssl_context` and `transport` (an httpx2 transport, for tests) may be left out. Other
-        keys belong to other adapters and are ignored.
+        `api_key` is needed, here or as ANTHROPIC_API_KEY. `base_url`, `thinking` (as for `set_thinking_config`),
+        `max_tokens`, `timeout` (seconds of silence that end a call), `ssl_context` and `transport` (an httpx2
+        transport, for tests) may be left out. Other keys belong to other adapters and are ignored.
         """
-        api_key = config.get("api_key")
-        if not api_key:
-            raise AuthenticationError("an API key is needed: pass `api_key`")
-        silence = float(config.get("timeout", DEFAULT_TIMEOUT))
-        tls: ssl.SSLContext | None = config.get("ssl_context")
-        transport: httpx2.BaseTransport | None = config.get("transport")
+        api_key = key_of(config, "ANTHROPIC_API_KEY")
+        connection = Connection.of(config)
         self.shutdown()
         self._thinking = thinking_config(config.get("thinking"))
-        self._max_tokens = _positive(config.get("max_tokens"))
-        self._timeouts = timeouts(silence)
+        self._max_tokens = positive(config, "max_tokens")
+        self._timeouts = timeouts(connection.silence)
         self._caller = Caller(api_key)
-        self._client = open_client(
-            config.get("base_url") or DEFAULT_BASE_URL, api_key, silence=silence, tls=tls, transport=transport
-        )
+        self._client = open_client(connection, api_key)
 
     @property
     def is_connected(self) -> bool:
@@ -157,16 +149,3 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
             arrangement.add(row(message, codec, settings.model))
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
         return {**settings.kwargs(system, tools, response_schema, think=think), "messages": arrangement.finish()}
-
-
-def configuration(endpoint: Endpoint) -> dict[str, Any]:
-    """An endpoint as `initialize` takes it."""
-    return {**endpoint.options, "base_url": endpoint.base_url, "api_key": endpoint.api_key}
-
-
-def _positive(value: Any) -> int | None:
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise UsageError(f"max_tokens must be a positive integer, got {value!r}")
-    return value

@@ -7,7 +7,7 @@ decoding. Nothing here depends on earlier calls; the encodings kept beside messa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,10 +21,11 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 from .._answers import Listeners, with_structured_output
 from .._calling import Source
 from .._memo import encode
+from .._names import tool_names
+from .._sse import payloads
 from .encode import Encoder
 from .lifecycle import AnthropicProvider
 from .names import restorer
-from .sse import payloads
 from .wire import Answer, Event, decode_answer, decode_event
 
 PATH = "/v1/messages"
@@ -70,7 +71,7 @@ class AnthropicStateless(AnthropicProvider):
             cancel_token.raise_if_cancelled()
         marked = self._annotated(messages, system_instruction, tools, cancel_token)
         body = self._body(marked.messages, marked.system, marked.tools, response_schema, stream=streamed)
-        restore = restorer(lambda: _tool_names(messages, tools))
+        restore = restorer(partial(tool_names, messages, tools))
         listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
         if streamed:
             response = self._caller.streamed(partial(self._open, client, body), restore, listeners, cancel_token)
@@ -111,9 +112,3 @@ class AnthropicStateless(AnthropicProvider):
     def _open(self, client: anthropic.Anthropic, body: bytes) -> Source[Event]:
         response = self._post(client, body, stream=True)
         return Source(map(decode_event, payloads(response.iter_bytes())), response.close)
-
-
-def _tool_names(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Iterator[str]:
-    """Names under which a returning call may be known: the declared tools first, then those of earlier calls."""
-    yield from (tool.name for tool in tools or ())
-    yield from (call.name for message in messages for call in message.calls)

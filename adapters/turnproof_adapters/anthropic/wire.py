@@ -6,11 +6,11 @@ plain dictionaries, since a block of a kind unknown here is kept verbatim.
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
+
+from .._decoding import decoded
 
 
 class OutputDetails(msgspec.Struct, frozen=True):
@@ -76,41 +76,15 @@ class ErrorBody(msgspec.Struct, frozen=True):
     error: Failure | None = None
 
 
-_T = TypeVar("_T")
-
 _answers = msgspec.json.Decoder(Answer)
 _events = msgspec.json.Decoder(Event)
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def decode_answer(body: bytes) -> Answer:
     """A whole answer. Raises ValueError for what is none, RecursionError for one that is nested too deeply."""
-    return _decode(_answers, body)
+    return decoded(_answers, body)
 
 
 def decode_event(data: bytes) -> Event:
     """An event of a stream, in the same way."""
-    return _decode(_events, data)
-
-
-def _decode(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T:
-    try:
-        return decoder.decode(data)
-    except msgspec.DecodeError:
-        if _HALF.search(data) is None:
-            raise
-    # Half of a surrogate pair, which msgspec does not read.
-    return converted(json.loads(data, parse_constant=_no_number), decoder.type)
-
-
-def converted(plain: object, kind: type[_T]) -> _T:
-    """Plain data as one of these types. Raises ValueError for what is none."""
-    try:
-        return msgspec.convert(plain, kind)
-    except UnicodeEncodeError:
-        # What msgspec makes of half of a surrogate pair where an object belongs: it must not pass for one of ours.
-        raise ValueError(f"not a {kind.__name__.lower()}: text that is not valid Unicode") from None
-
-
-def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is not a JSON number")
+    return decoded(_events, data)

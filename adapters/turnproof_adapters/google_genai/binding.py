@@ -41,25 +41,18 @@ def capabilities(model: str) -> Capabilities:
 
 def open_stateless(endpoint: Endpoint) -> GoogleStateless:
     """A ready provider of the stateless path."""
-    from .lifecycle import configuration
+    from .._opening import opened
     from .stateless import GoogleStateless
 
-    provider = GoogleStateless()
-    provider.initialize(configuration(endpoint))
-    provider.connect(endpoint.model)
-    return provider
+    return opened(GoogleStateless(), endpoint)
 
 
 def open_legacy(endpoint: Endpoint) -> GoogleLegacy:
     """A ready provider of the legacy path, with an empty conversation."""
+    from .._opening import opened_with_session
     from .legacy import GoogleLegacy
-    from .lifecycle import configuration
 
-    provider = GoogleLegacy()
-    provider.initialize(configuration(endpoint))
-    provider.connect(endpoint.model)
-    provider.create_session()
-    return provider
+    return opened_with_session(GoogleLegacy(), endpoint)
 
 
 def cache_plugin(provider: CachingGoogleProvider) -> ManagedCachePlugin:

@@ -7,7 +7,6 @@ multiply. What its environment variables could change (the key, the platform) is
 from __future__ import annotations
 
 import re
-import ssl
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -18,7 +17,7 @@ from google import genai
 from google.genai import types
 
 from .._cut import make_cuttable
-from .._http import DEFAULT_TIMEOUT, client_arguments, shared_tls
+from .._http import Connection, client_arguments, shared_tls
 from .splice import SplicingClient
 
 # The SDK warns of each word that the API has learned since; an answer shows it in `raw_finish`.
@@ -28,23 +27,17 @@ _VERSION = re.compile(r"/+(?:v\d+(?:alpha|beta)?\d*/*)?$")
 
 
 def open_client(
-    base_url: str | None,
-    api_key: str,
-    *,
-    vertexai: Mapping[str, Any] | None = None,
-    silence: float = DEFAULT_TIMEOUT,
-    tls: ssl.SSLContext | None = None,
-    transport: httpx2.BaseTransport | None = None,
+    connection: Connection, api_key: str, *, vertexai: Mapping[str, Any] | None = None
 ) -> tuple[genai.Client, httpx2.Client]:
     """A client of the official SDK for this address, and the HTTP client that it uses and does not close.
 
     `vertexai` (`project` and `location`, or nothing for express mode) chooses Vertex AI; with a project the key is a
-    bearer token. Without a `base_url` the SDK knows the address. `silence` seconds without a byte end a call.
+    bearer token. Without a `base_url` the SDK knows the address.
     """
-    address = without_version(base_url)
-    arguments = client_arguments(address, silence=silence, tls=tls, transport=transport)
+    address = without_version(connection.base_url)
+    arguments = client_arguments(connection, address)
     http = make_cuttable(SplicingClient(**arguments))
-    context = tls or shared_tls()
+    context = connection.tls or shared_tls()
     options = types.HttpOptions(
         base_url=address,
         httpx_client=http,

@@ -18,15 +18,13 @@ from google.genai import errors as sdk
 from turnproof.errors import (
     AuthenticationError,
     CacheExpiredError,
-    ContextLimitError,
     InvalidRequestError,
-    OverloadedError,
     ProviderError,
     RateLimitError,
     TransportError,
 )
 
-from .._errors import retry_after, scrubbed
+from .._errors import by_status, retry_after, scrubbed, too_long
 
 FAILURES: tuple[type[Exception], ...] = (
     sdk.APIError,
@@ -92,35 +90,14 @@ def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> Provide
             # Also of one that has expired.
             return AuthenticationError(text, status=400, kind=kind)
         case 400:
-            return _refusal(text, kind)
-        case 401 | 403:
-            return AuthenticationError(text, status=code, kind=kind)
-        case 408:
-            return TransportError(text, status=408, kind=kind, retry_after=wait)
-        case 413:
-            return ContextLimitError(text, status=413, kind=kind)
+            full = too_long(text, _TOO_LONG, status=400, kind=kind)
+            return full or InvalidRequestError(text, status=400, kind=kind)
         case 429:
             return _limited(text, kind, wait, details)
-        case int() if code == 409 or code >= 500:
-            return OverloadedError(text, status=code, kind=kind, retry_after=wait)
-        case int() if code >= 400:
-            return InvalidRequestError(text, status=code, kind=kind)
-        case _:
-            return TransportError(f"no answer under this status: {text}", status=code, kind=kind)
-
-
-def _refusal(text: str, kind: str | None) -> ProviderError:
-    for pattern in _TOO_LONG:
-        if found := pattern.fullmatch(text.strip()):
-            limit, requested = found["limit"], found["requested"]
-            return ContextLimitError(
-                text,
-                limit=int(limit) if limit else None,
-                requested=int(requested) if requested else None,
-                status=400,
-                kind=kind,
-            )
-    return InvalidRequestError(text, status=400, kind=kind)
+        case int():
+            return by_status(code, text, kind=kind, wait=wait)
+        case None:
+            return TransportError(f"no answer under this status: {text}", kind=kind)
 
 
 def _limited(text: str, kind: str | None, wait: float | None, details: tuple[Mapping[str, Any], ...]) -> RateLimitError:

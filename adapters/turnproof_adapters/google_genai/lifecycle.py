@@ -12,11 +12,12 @@ from google import genai
 from turnproof.cancel import CancelToken
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
-from turnproof.provider import Endpoint, ProviderBase, SystemInstruction
+from turnproof.provider import ProviderBase, SystemInstruction
 
 from .._calling import Caller
-from .._http import DEFAULT_TIMEOUT
+from .._http import Connection
 from .._memo import encode
+from .._opening import key_of, positive
 from . import errors
 from .answers import stands_alone
 from .arrange import contents
@@ -50,27 +51,18 @@ class GoogleProvider(ProviderBase):
     def initialize(self, config: Mapping[str, Any]) -> None:
         """Take the settings; opens no connection.
 
-        `api_key` is needed. `base_url`, `vertexai` (`{"project", "location"}`; the key is then a bearer token),
-        `thinking` (as for `set_thinking_config`), `max_tokens`, `timeout` (seconds of silence that end a call),
-        `ssl_context` and `transport` (an httpx2 transport, for tests) may be left out. Other keys belong to other
-        adapters and are ignored.
+        `api_key` is needed, here or as GEMINI_API_KEY or GOOGLE_API_KEY. `base_url`, `vertexai` (`{"project",
+        "location"}`; the key is then a bearer token), `thinking` (as for `set_thinking_config`), `max_tokens`,
+        `timeout` (seconds of silence that end a call), `ssl_context` and `transport` (an httpx2 transport, for tests)
+        may be left out. Other keys belong to other adapters and are ignored.
         """
-        api_key = config.get("api_key")
-        if not api_key:
-            raise AuthenticationError("an API key is needed: pass `api_key`")
+        api_key = key_of(config, "GEMINI_API_KEY", "GOOGLE_API_KEY")
         self.shutdown()
         self._thinking = thinking_config(config.get("thinking"))
-        self._max_tokens = _positive(config.get("max_tokens"))
+        self._max_tokens = positive(config, "max_tokens")
         self._secret = api_key
         self._vertex = config.get("vertexai") is not None
-        self._client, self._http = open_client(
-            config.get("base_url"),
-            api_key,
-            vertexai=config.get("vertexai"),
-            silence=float(config.get("timeout", DEFAULT_TIMEOUT)),
-            tls=config.get("ssl_context"),
-            transport=config.get("transport"),
-        )
+        self._client, self._http = open_client(Connection.of(config), api_key, vertexai=config.get("vertexai"))
 
     @property
     def is_connected(self) -> bool:
@@ -161,19 +153,6 @@ class GoogleProvider(ProviderBase):
         return self._caller().simple(ask, token)
 
 
-def configuration(endpoint: Endpoint) -> dict[str, Any]:
-    """An endpoint as `initialize` takes it."""
-    return {**endpoint.options, "base_url": endpoint.base_url, "api_key": endpoint.api_key}
-
-
 def _count(client: genai.Client, model: str, body: bytes) -> int:
     with carrying(body):
         return client.models.count_tokens(model=model, contents=STUB).total_tokens or 0
-
-
-def _positive(value: Any) -> int | None:
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise UsageError(f"max_tokens must be a positive integer, got {value!r}")
-    return value

@@ -7,7 +7,7 @@ dropped at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,6 +20,7 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 
 from .._answers import Listeners, with_structured_output
 from .._memo import encode
+from .._names import tool_names
 from .answers import Assembler, whole
 from .arrange import Arrangement, arranged
 from .asking import Request
@@ -72,7 +73,7 @@ class GoogleStateless(CachingGoogleProvider):
         marked = self._annotated(messages, system_instruction, tools, cancel_token)
         fields = settings.fields(marked.system, marked.tools, response_schema)
         request = self._request(client, settings.model, marked.messages, fields)
-        assembler = partial(Assembler, settings.model, restorer(lambda: _tool_names(messages, tools)))
+        assembler = partial(Assembler, settings.model, restorer(partial(tool_names, messages, tools)))
         listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
         caller = self._caller(fields.get("cachedContent"))
         with self._telling_of_lost_caches():
@@ -97,9 +98,3 @@ def _askable(arrangement: Arrangement[V]) -> Arrangement[V]:
     if arrangement.problem is not None:
         raise InvalidRequestError(f"the Gemini API does not answer this conversation: {arrangement.problem}")
     return arrangement
-
-
-def _tool_names(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Iterator[str]:
-    """Names under which a returning call may be known: the declared tools first, then those of earlier calls."""
-    yield from (tool.name for tool in tools or ())
-    yield from (call.name for message in messages for call in message.calls)

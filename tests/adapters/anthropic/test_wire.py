@@ -9,8 +9,9 @@ import msgspec
 import pytest
 
 from turnproof.messages import TokenUsage
+from turnproof_adapters._decoding import converted
 from turnproof_adapters.anthropic.usage import tokens, updated
-from turnproof_adapters.anthropic.wire import Answer, ErrorBody, Event, Usage, converted, decode_answer, decode_event
+from turnproof_adapters.anthropic.wire import Answer, ErrorBody, Event, Usage, decode_answer, decode_event
 
 HALF = "half a pair: \ud83d"
 

@@ -17,7 +17,7 @@ from google.genai import types
 
 from turnproof.errors import OverloadedError, RateLimitError, TransportError, UsageError
 from turnproof.messages import CacheMark, FunctionCall, Message, Text, ToolSchema
-from turnproof_adapters._http import shared_tls
+from turnproof_adapters._http import Connection, shared_tls
 from turnproof_adapters.google_genai import client, lifecycle, splice
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.client import open_client, without_version
@@ -245,7 +245,7 @@ def test_the_version_stands_in_the_address_once(base: str) -> None:
 
 def test_without_an_address_the_sdk_knows_it() -> None:
     capture = Capture()
-    opened, http = open_client(None, KEY, transport=capture.transport)
+    opened, http = open_client(Connection(transport=capture.transport), KEY)
     opened.models.generate_content(model=MODEL, contents="hi")
     assert capture.requests[0].url.host == "generativelanguage.googleapis.com"
     assert http.trust_env, "a proxy of the environment is asked"
@@ -289,7 +289,7 @@ def test_spans_name_the_platform_that_is_called(monkeypatch: pytest.MonkeyPatch)
 
 def test_vertex_is_asked_where_it_is_everywhere_unless_a_place_is_named() -> None:
     capture = Capture()
-    opened, _ = open_client(None, KEY, vertexai={"project": "p"}, transport=capture.transport)
+    opened, _ = open_client(Connection(transport=capture.transport), KEY, vertexai={"project": "p"})
     opened.models.generate_content(model=MODEL, contents="hi")
     assert capture.requests[0].url.host == "aiplatform.googleapis.com"
     assert "/projects/p/locations/global/" in capture.requests[0].url.path

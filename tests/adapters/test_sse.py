@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from turnproof_adapters.anthropic.sse import payloads
+from turnproof_adapters._sse import payloads
 
 MARK = b"\xef\xbb\xbf"
 STREAM = b"event: a\ndata: 1\n\n: comment\ndata:2\nid: 7\ndata:  3 \n\n\nretry: 10\n\ndata\n\ndata: lost"

@@ -1,0 +1,38 @@
+"""JSON of a service as typed data, with what a strict decoder does not read and a service may still send."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypeVar
+
+import msgspec
+
+_T = TypeVar("_T")
+
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def decoded(decoder: msgspec.json.Decoder[_T], data: bytes) -> _T:
+    """The data as the decoder's type. Raises ValueError for what is none, RecursionError for one that is nested too
+    deeply."""
+    try:
+        return decoder.decode(data)
+    except msgspec.DecodeError:
+        if _HALF.search(data) is None:
+            raise
+    # Half of a surrogate pair, which msgspec does not read.
+    return converted(json.loads(data, parse_constant=_no_number), decoder.type)
+
+
+def converted(plain: object, kind: type[_T]) -> _T:
+    """Plain data as a type of our own. Raises ValueError for what is none."""
+    try:
+        return msgspec.convert(plain, kind)
+    except UnicodeEncodeError:
+        # What msgspec makes of half of a surrogate pair where an object belongs: it must not pass for one of ours.
+        raise ValueError(f"not a {kind.__name__.lower()}: text that is not valid Unicode") from None
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is not a JSON number")
