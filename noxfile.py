@@ -12,6 +12,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
 ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
+SECOND_MODELS = ["anthropic=claude-opus-4-8", "google_genai=gemini-2.5-flash"]
 EXPLORED = [*ADAPTERS, *(f"reference@{name}" for name in ADAPTERS)]
 
 
@@ -109,6 +110,13 @@ def gate(session: nox.Session) -> None:
     """Open or close the gate of a migration phase for the reference session (`nox -s gate -- --phase 1`)."""
     session.install(".[all]")
     session.run("turnproof", "gate", *(session.posargs or ["--phase", "2"]))
+
+
+@nox.session
+def handoff(session: nox.Session) -> None:
+    """Hand a conversation over between any two adapters, paths and models, and back (`nox -s handoff -- -v`)."""
+    session.install(".[all]")
+    session.run("turnproof", "handoff", *(session.posargs or [*ADAPTERS, *SECOND_MODELS]))
 
 
 @nox.session

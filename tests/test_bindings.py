@@ -163,3 +163,24 @@ def test_where_nothing_can_be_run_the_packages_are_named(monkeypatch: pytest.Mon
     monkeypatch.setattr(bindings, "version", version)
     with pytest.raises(BindingError, match="install what they need \\(anthropic, google-genai\\)"):
         runnable_adapters()
+
+
+def test_an_adapter_takes_another_model_behind_an_equals_sign() -> None:
+    found = resolve_binding("anthropic=claude-opus-4-8")
+    assert (found.name, found.model) == ("anthropic=claude-opus-4-8", "claude-opus-4-8")
+    assert resolve_subject("reference@anthropic=claude-opus-4-8").model == "claude-opus-4-8"
+    assert resolve_subject("anthropic=claude-opus-4-8").model == "claude-opus-4-8"
+    assert resolve_binding("anthropic").model != "claude-opus-4-8"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("anthropic=", "the model behind the = is missing"),
+        ("reference=claude-opus-4-8", "as reference@ADAPTER=claude-opus-4-8"),
+        ("anthropc=m", "unknown adapter or session 'anthropc'; did you mean"),
+    ],
+)
+def test_a_model_without_its_adapter_or_an_adapter_without_its_model_is_refused(name: str, words: str) -> None:
+    with pytest.raises(BindingError, match=words):
+        resolve_subject(name)

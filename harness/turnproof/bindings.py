@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from importlib import import_module
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
@@ -46,11 +47,13 @@ def session_names() -> list[str]:
 def resolve_binding(name: str) -> Binding:
     """The adapter's binding of that name: an installed one, or `module:attribute` (dots in the attribute are followed).
 
-    Modules are found from the current folder, as with `python -m`. Raises BindingError with one line that says what
-    is wrong: an unknown name, a module that is missing or fails while it is imported, a missing attribute, or a
-    value that is no `Binding`.
+    With `=MODEL` behind it the adapter goes by the whole name, and with that model. Modules are found from the current
+    folder, as with `python -m`. Raises BindingError with one line that says what is wrong: an unknown name, a module
+    that is missing or fails while it is imported, a missing attribute, or a value that is no `Binding`.
     """
-    return _of_kind(Binding, name, _find(name, "adapter", (GROUP,)))
+    adapter, _, model = name.partition("=")
+    found = _of_kind(Binding, adapter, _find(adapter, "adapter", (GROUP,)))
+    return _with_model(name, found, model)
 
 
 def resolve_session(name: str) -> SessionBinding:
@@ -59,14 +62,19 @@ def resolve_session(name: str) -> SessionBinding:
 
 
 def resolve_subject(name: str) -> Subject:
-    """What that name can be certified as: an adapter, or a session; `SESSION@ADAPTER` is a session on another adapter.
+    """What that name can be certified as: an adapter, or a session; `SESSION@ADAPTER` is a session on another adapter,
+    `ADAPTER=MODEL` an adapter with another model than its own.
 
     Raises BindingError.
     """
     session, at, adapter = name.partition("@")
     if at:
         return Subject("session", resolve_session(session), resolve_binding(adapter))
-    return subject_of(_find(name, "adapter or session", (GROUP, SESSIONS)))
+    own, _, model = name.partition("=")
+    found = _find(own, "adapter or session", (GROUP, SESSIONS))
+    if model and isinstance(found, SessionBinding):
+        raise BindingError(f"{own!r} is a session: name its adapter to give it a model, as {own}@ADAPTER={model}")
+    return subject_of(_with_model(name, found, model) if isinstance(found, Binding) else found)
 
 
 def subject_of(found: Binding | SessionBinding) -> Subject:
@@ -75,6 +83,12 @@ def subject_of(found: Binding | SessionBinding) -> Subject:
         return Subject("adapter", REFERENCE, found)
     adapter = found.adapter
     return Subject("session", found, resolve_binding(adapter) if isinstance(adapter, str) else adapter)
+
+
+def _with_model(name: str, binding: Binding, model: str) -> Binding:
+    if "=" in name and not model:
+        raise BindingError(f"{name!r}: the model behind the = is missing")
+    return dataclasses.replace(binding, name=name, model=model) if model else binding
 
 
 def _is_installed(package: str | None) -> bool:

@@ -57,7 +57,7 @@ def foreign_ids_stay_linked(view: View) -> Findings:
 @check("handoff/foreign-signatures-are-withheld")
 def foreign_signatures_are_withheld(view: View) -> Findings:
     """What another model signed is opaque to this one, which refuses it, or takes it for its own."""
-    signatures = set(_signatures(view.scenario.given))
+    signatures = set(_foreign_signatures(view.scenario.given, view.dialect.name.partition("@")[0]))
     for where, exchange in _requests(view):
         text = msgspec.json.encode(exchange.body).decode()
         if found := next((one for one in sorted(signatures) if one in text), None):
@@ -111,10 +111,11 @@ def _says(sent: JSON, said: JSON) -> bool:
     return equal(sent, said)
 
 
-def _signatures(messages: tuple[Message, ...]) -> Iterator[str]:
+def _foreign_signatures(messages: tuple[Message, ...], own: str) -> Iterator[str]:
+    """What other APIs have signed. A conversation that comes back has signatures of this one too."""
     for message in messages:
         for part in message.parts:
-            if isinstance(part.provider_data, ProviderData):
+            if isinstance(part.provider_data, ProviderData) and part.provider_data.dialect != own:
                 yield from (value for value in part.provider_data.data.values() if isinstance(value, str))
 
 

@@ -88,7 +88,8 @@ def redacted_thinking_goes_back_in_a_tool_loop(view: View) -> Findings:
 @check("thinking/nothing-is-forged")
 def nothing_is_forged(view: View) -> Findings:
     """Every thought on the wire is one that the model finished: none is changed, half, or made up."""
-    known: list[JSON] = []
+    own = view.dialect.name.partition("@")[0]
+    known: list[JSON] = [_seal(thought) for message in view.scenario.given for thought in _issued_by(own, message)]
     for call in view.calls:
         for exchange in call.generated:
             sent = exchange.call.messages if exchange.call is not None else ()
@@ -99,6 +100,13 @@ def nothing_is_forged(view: View) -> Findings:
                     yield violated(f"{call.where}: the model never finished this thought: {show(_seal(thought))}")
             if exchange.answer is not None:
                 known += map(_seal, _finished(exchange.answer))
+
+
+def _issued_by(dialect: str, message: Message) -> Iterator[Thought]:
+    """The thoughts of a message that another conversation of this API has brought."""
+    for thought in thoughts_in(joined(message.parts)):
+        if thought.provider_data is not None and thought.provider_data.dialect == dialect:
+            yield thought
 
 
 def _finished(answer: WireAnswer) -> tuple[Thought, ...]:

@@ -12,6 +12,7 @@ from .compare import compare
 from .explain import explain
 from .explore import explore
 from .gate import gate
+from .handoff import handoff
 from .listing import listing
 from .mutants import mutants
 from .record import record
@@ -54,6 +55,7 @@ app.command("list")(listing)
 app.command()(explain)
 app.command()(certify)
 app.command()(compare)
+app.command()(handoff)
 app.command()(gate)
 app.command()(record)
 app.command()(serve)

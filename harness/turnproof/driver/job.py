@@ -19,6 +19,7 @@ class RunSpec:
 
     `adapter` is the subject by name, be it an adapter or a session. With `flag` the session is not put on the key's
     path: it chooses by this migration flag, as it stands in the environment of the lab.
+    `issued` are signatures that the service has issued before this run (`World.issued`).
     """
 
     adapter: str
@@ -26,6 +27,7 @@ class RunSpec:
     key: RunKey
     mutant: str | None = None
     flag: Flag | None = None
+    issued: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,7 @@ class Lab:
             seed=f"{self._seed}/{spec.scenario.name}",
             models=_models(dialect, binding.model, options.pop("context_tokens", None)),
         )
+        server_run.world.issued.update(spec.issued)
         server_run.judges = self._responders.backend_for(spec) != "live"
         mutant = mutant_named(spec.mutant) if spec.mutant is not None else None
         if mutant is not None and not mutant.applies_to(spec.scenario.name, spec.key.path):
