@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+
 import nox
 
 nox.needs_version = ">=2025.2.9"
@@ -88,6 +91,34 @@ def layers(session: nox.Session) -> None:
     session.install(*group("lint"))
     session.install("--no-deps", "-e", ".")
     session.run("lint-imports")
+
+
+@nox.session(python=["3.11", "3.12", "3.13"])
+@nox.parametrize("sdk", ["oldest", "newest"])
+@nox.parametrize("adapter", ADAPTERS)
+def matrix(session: nox.Session, adapter: str, sdk: str) -> None:
+    """Certify an adapter with one Python and one end of its SDK's versions (`nox -s matrix -k 'openai and 3.12'`)."""
+    needed = PYPROJECT["project"]["optional-dependencies"][adapter.replace("_", "-")]
+    pins = [bound.replace(">=", "==") for bound in needed] if sdk == "oldest" else []
+    session.install(f".[{adapter}]", *pins)
+    session.run("turnproof", "certify", adapter, "--out", f"reports/matrix/{adapter}-{session.python}-{sdk}")
+
+
+@nox.session
+def merge(session: nox.Session) -> None:
+    """Merge what `matrix` has measured into one report, and say which of its cells are missing."""
+    session.install(".")
+    listed = session.run(sys.executable, "-m", "nox", "-s", "matrix", "--list", "--json", external=True, silent=True)
+    cells = [(cell["call_spec"], cell["python"]) for cell in json.loads(str(listed))]
+    names = sorted(f"{spec['adapter']}-{python}-{spec['sdk']}" for spec, python in cells)
+    session.run("turnproof", "merge", "reports/matrix", *(word for name in names for word in ("--expect", name)))
+
+
+@nox.session
+def oldest(session: nox.Session) -> None:
+    """Find the oldest versions of their SDKs that adapters are certified with (`nox -s oldest -- anthropic`)."""
+    session.install("-e", ".[all]", "pip")
+    session.run("python", "-m", "tests.oldest", *(session.posargs or ADAPTERS))
 
 
 @nox.session

@@ -14,6 +14,7 @@ from .explore import explore
 from .gate import gate
 from .handoff import handoff
 from .listing import listing
+from .merge import merge
 from .mutants import mutants
 from .record import record
 from .report import report
@@ -63,4 +64,5 @@ app.command()(bench)
 app.command()(explore)
 app.command()(mutants)
 app.command()(report)
+app.command()(merge)
 app.command()(verify)
