@@ -23,10 +23,10 @@ from ._text import LOOKS, printable
 from .cache_bars import bars
 from .certification import AdapterReport, Certification, RequirementReport, reproduce
 from .conversation import Entry, conversation
+from .overview import PATHS, overview
 from .standing import profile_standing, proof_of, standing, wire_of
 
 _SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
-_PATHS = ("stateless", "legacy", "parity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore) -> str:
     return template("index.html.j2").render(
         run=run,
         report=report,
+        overview=overview(report),
         sections=[_section(run, report, adapter, store) for adapter in run.adapters.values()],
         counts={status: sum(line.verdict.status is status for line in run.results) for status in Status},
         shown=_SHOWN,
@@ -171,7 +172,7 @@ def _diff_kind(line: str) -> str:
 
 
 def _path_order(path: str) -> tuple[int, str]:
-    return (_PATHS.index(path) if path in _PATHS else len(_PATHS)), path
+    return (PATHS.index(path) if path in PATHS else len(PATHS)), path
 
 
 def anchor(*words: str) -> str:

@@ -10,6 +10,7 @@ from ._markdown import escaped, fenced
 from ._text import LOOKS, printable, shortened
 from .certification import Certification, reproduce
 from .economics import RunEconomics
+from .overview import Overview, overview
 from .standing import profile_standing, proof_of, standing, wire_of
 
 _FAILING = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
@@ -39,9 +40,21 @@ def _lines(run: Run, report: Certification) -> Iterator[str]:
             f"{escaped(control.dialect)} {'failed' if control.problem else f'{control.held} held'}"
             for control in report.controls
         )
+    if (matrix := overview(report)) is not None:
+        yield ""
+        yield from _overview(matrix)
     for adapter in run.adapters.values() if not report.broken else ():
         yield ""
         yield from _adapter(run, report, adapter)
+
+
+def _overview(matrix: Overview) -> Iterator[str]:
+    yield f"| MUST held | {' | '.join(map(escaped, matrix.profiles))} |"
+    yield f"|---|{'---:|' * len(matrix.profiles)}"
+    for row in matrix.rows:
+        cells = ["" if cell is None else "/".join(map(str, cell)) for cell in row.cells]
+        name = f"{escaped(row.adapter)}, {row.path}"
+        yield f"| {name if row.certified else f'**{name}**'} | {' | '.join(cells)} |"
 
 
 def _adapter(run: Run, report: Certification, adapter: AdapterLine) -> Iterator[str]:

@@ -15,9 +15,13 @@ from ..runlog import AdapterLine, ResultLine, Run
 from ..verdict import Status
 from ._text import LOOKS, one_line, printable, shortened
 from .certification import Certification, reproduce
+from .overview import Overview, overview
 from .standing import profile_standing, proof_of, standing, wire_of
 
 _SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
+_ABBREVIATED = 6
+"""Letters of a profile at the head of a column: with all of it no adapter's row would fit on a line."""
+
 _FEW = 12
 """Up to so many results are told one by one, also those that are held: somebody asked for just these."""
 _PLAIN_WIDTH = 120
@@ -33,10 +37,32 @@ def print_summary(run: Run, report: Certification, file: TextIO | None = None, *
         console.print(Text("This run was cut. It certifies nothing; what follows is what was there.", style="bold red"))
     for adapter in run.adapters.values() if not report.broken else ():
         _adapter(console, run, report, adapter, verbose=verbose)
+    if (matrix := overview(report)) is not None:
+        _overview(console, matrix)
     for problem in report.problems:
         console.print(Text(f"problem: {one_line(problem)}", style="red"))
     if not run.results:
         console.print(Text("Nothing was measured.", style="bold"))
+
+
+def _overview(console: Console, matrix: Overview) -> None:
+    """Paths against profiles; a path that holds all that it claims of a profile has the number alone."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("MUST held", no_wrap=True)
+    for profile in matrix.profiles:
+        table.add_column(profile[:_ABBREVIATED], justify="right", no_wrap=True)
+    for row in matrix.rows:
+        cells = [_held_of(cell) for cell in row.cells]
+        table.add_row(Text(f"{one_line(row.adapter)} {row.path}", style="green" if row.certified else "red"), *cells)
+    console.print()
+    console.print(table)
+
+
+def _held_of(cell: tuple[int, int] | None) -> Text:
+    if cell is None:
+        return Text("-", style="dim")
+    held, claimed = cell
+    return Text(str(held)) if held == claimed else Text(f"{held}/{claimed}", style="red")
 
 
 def console_for(file: TextIO, plain_width: int = _PLAIN_WIDTH) -> Console:

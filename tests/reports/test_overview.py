@@ -1,0 +1,62 @@
+"""Several adapters on one page: paths against profiles, and nothing of it where there is one adapter alone."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from reports.runs import ADAPTER, RESULTS, result, write_run
+from turnproof.evidence import EvidenceStore
+from turnproof.reports.certification import certification
+from turnproof.reports.html import index_html
+from turnproof.reports.overview import overview
+from turnproof.reports.summary import summary_md
+from turnproof.reports.terminal import print_summary
+from turnproof.runlog import Run
+from turnproof.verdict import held, violated
+
+OTHER = msgspec.structs.replace(ADAPTER, name="other", spec="other")
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Run:
+    others = [
+        result("core/text-arrives", "stateless", held("1 request"), "other"),
+        result("core/text-arrives", "legacy", violated("gone"), "other"),
+        result("core/order-kept", "legacy", held("1 request"), "other"),
+        result("core/nice-names", "legacy", violated("ugly"), "other"),
+    ]
+    return write_run(tmp_path / "run.ndjson", [*RESULTS, *others], adapters=(ADAPTER, OTHER))
+
+
+def test_a_single_adapter_needs_no_overview(tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run.ndjson")
+    assert overview(certification(run)) is None
+    assert "All adapters" not in index_html(run, certification(run), EvidenceStore(tmp_path))
+
+
+def test_a_row_is_a_path_and_a_cell_its_musts_held_of_those_claimed(two: Run) -> None:
+    found = overview(certification(two))
+    assert found is not None
+    assert found.profiles == ("core", "tools")
+    assert [(row.adapter, row.path, row.certified, row.cells) for row in found.rows] == [
+        ("anthropic", "stateless", False, ((2, 2), (1, 1))),
+        ("anthropic", "legacy", False, ((1, 2), (0, 1))),
+        ("anthropic", "parity", False, ((1, 1), (0, 1))),
+        ("other", "stateless", False, ((1, 1), None)),
+        ("other", "legacy", False, ((1, 2), None)),
+    ]
+
+
+def test_every_report_shows_it(two: Run, tmp_path: Path) -> None:
+    report, out = certification(two), io.StringIO()
+    print_summary(two, report, out)
+    rows = [line.split() for line in out.getvalue().splitlines() if line.startswith("other ")]
+    assert rows == [["other", "stateless", "1", "-"], ["other", "legacy", "1/2", "-"]]
+    assert "| **other, legacy** | 1/2 |  |" in summary_md(two, report)
+    page = index_html(two, report, EvidenceStore(tmp_path))
+    assert "All adapters" in page
+    assert '<td class="short">1/2</td>' in page
