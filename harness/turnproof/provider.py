@@ -386,6 +386,26 @@ class Binding:
     options: Mapping[str, Any] = field(default_factory=dict)
     package: str | None = None
 
+    def __post_init__(self) -> None:
+        """Raise BindingError for a field that is not what it is for: here, where it is written, and not where it is used."""
+        for name in ("name", "dialect", "model"):
+            self._demand(name, isinstance(getattr(self, name), str) and bool(getattr(self, name)), "a word")
+        known = isinstance(self.capabilities, Capabilities) or callable(self.capabilities)
+        self._demand("capabilities", known, "Capabilities, nor a function of the model that gives some")
+        for name in ("open_stateless", "open_legacy", "cache_plugin"):
+            value = getattr(self, name)
+            self._demand(name, value is None or callable(value), "a function")
+        listed = isinstance(self.declared, Sequence) and all(isinstance(one, Difference) for one in self.declared)
+        self._demand("declared", listed, "a list of Difference")
+        self._demand("signature", self.signature in ("full", "short"), "'full' or 'short'")
+        self._demand("errors", self.errors in ("raised", "returned"), "'raised' or 'returned'")
+        for name in ("plain_calls", "options"):
+            self._demand(name, isinstance(getattr(self, name), Mapping), "a mapping")
+
+    def _demand(self, name: str, holds: bool, what: str) -> None:
+        if not holds:
+            raise BindingError(f"binding {self.name!r}: {name} is {getattr(self, name)!r:.80}, not {what}")
+
     def claims(self, model: str | None = None) -> Capabilities:
         """The capabilities claimed for a model (the binding's own by default)."""
         if callable(self.capabilities):
