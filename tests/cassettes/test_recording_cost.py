@@ -89,6 +89,17 @@ def test_a_model_is_known_by_its_dated_id_too() -> None:
     assert price_of(DIALECT, "claude-sonnet-4-5-20250929") == price_of(DIALECT, MODEL)
 
 
+def test_the_first_surface_of_an_api_has_its_prices_and_another_ones_bills_are_unknown() -> None:
+    assert price_of("openai-chat@openai", "gpt-5-2025-08-07") == price_of("openai-chat", "gpt-5")
+    with pytest.raises(UsageError, match="no price is known for model 'gpt-5' of openai-chat@github"):
+        price_of("openai-chat@github", "gpt-5")
+
+
+def test_what_runs_at_home_costs_nothing() -> None:
+    price = price_of("ollama", "qwen3:8b")
+    assert (price.input, price.output) == (0.0, 0.0)
+
+
 def test_an_unknown_model_has_no_price_and_a_near_one_is_offered() -> None:
     with pytest.raises(UsageError, match=r"no price is known.*'claude-sonet-4-5'.*did you mean 'claude-sonnet-4-5'"):
         estimate_cost([], DIALECT, "claude-sonet-4-5")

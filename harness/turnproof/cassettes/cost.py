@@ -24,7 +24,7 @@ DEFAULT_MAX_OUTPUT = 8192
 """Room for an answer, in tokens, where a scenario's `max_tokens` does not say otherwise."""
 
 _MILLION = 1_000_000
-_DATED = re.compile(r"-\d{8}$")
+_DATED = re.compile(r"-(?:\d{8}|\d{4}-\d{2}-\d{2})$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,8 @@ class Estimate:
 def price_of(dialect: str, model: str) -> Price:
     """The list price of a model, also under its dated id. Raises UsageError for one that has none."""
     table = _prices()
+    # What a surface bills is another matter than what its API's first service does.
+    dialect = dialect.removesuffix("@openai")
     models: Mapping[str, Any] = table["models"].get(dialect, {})
     found = models.get(model) or models.get(_DATED.sub("", model))
     if found is None:
