@@ -97,7 +97,7 @@ def layers(session: nox.Session) -> None:
 @nox.parametrize("sdk", ["oldest", "newest"])
 @nox.parametrize("adapter", ADAPTERS)
 def matrix(session: nox.Session, adapter: str, sdk: str) -> None:
-    """Certify an adapter with one Python and one end of its SDK's versions (`nox -s matrix -k 'openai and 3.12'`)."""
+    """Certify an adapter with one Python and one end of its SDK's versions (`nox -s matrix -p 3.12 -k openai`)."""
     needed = PYPROJECT["project"]["optional-dependencies"][adapter.replace("_", "-")]
     pins = [bound.replace(">=", "==") for bound in needed] if sdk == "oldest" else []
     session.install(f".[{adapter}]", *pins)

@@ -25,12 +25,12 @@ def merge(
 
     Writes `matrix.json` and `matrix.md` into the folder. A cell that is expected and missing gives exit code 3.
     """
-    from ..reports.merged import matrix_json, matrix_md
+    from ..reports.merged import matrix_json, matrix_md, matrix_text
     from ..reports.merged import merge as engine
 
     matrix = engine(folder, tuple(expect or ()))
     (folder / "matrix.json").write_bytes(matrix_json(matrix))
     (folder / "matrix.md").write_text(matrix_md(matrix), "utf-8")
-    sys.stdout.write(matrix_json(matrix).decode() if json else matrix_md(matrix))
+    sys.stdout.write(matrix_json(matrix).decode() if json else matrix_text(matrix))
     print(f"reports: {folder / 'matrix.md'}", file=sys.stderr)
     return matrix.exit_code

@@ -7,7 +7,7 @@ a column too: nothing was measured, and that is no success.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from .._canonical import canonical
 from ..errors import UsageError
 from ..exits import Exit, heaviest
 from ._markdown import escaped
-from ._text import LOOKS
+from ._text import LOOKS, one_line
 from .certification import AdapterReport, Certification
 
 SCHEMA = "turnproof.matrix/1"
@@ -95,34 +95,39 @@ def matrix_json(matrix: Matrix) -> bytes:
 
 def matrix_md(matrix: Matrix) -> str:
     """`matrix.md`: a table for each adapter, the cells that differ, and those that are missing."""
-    return "\n".join(_lines(matrix)) + "\n"
+    return "\n".join(_lines(matrix, escaped)) + "\n"
 
 
-def _lines(matrix: Matrix) -> Iterator[str]:
+def matrix_text(matrix: Matrix) -> str:
+    """The same for a terminal, where nothing has to be escaped but control characters."""
+    return "\n".join(_lines(matrix, one_line)) + "\n"
+
+
+def _lines(matrix: Matrix, shown: Callable[[str], str]) -> Iterator[str]:
     ran = [cell for cell in matrix.cells if not cell.missing]
     yield f"# Matrix: {len(ran)} of {len(matrix.cells)} cells ran"
     for adapter, rows in _grouped(matrix.rows).items():
         mine = [cell for cell in ran if adapter in cell.certified]
         good = sum(cell.certified[adapter] for cell in mine)
         yield ""
-        yield f"## {escaped(adapter)}: certified in {good} of {len(mine)} cells"
+        yield f"## {shown(adapter)}: certified in {good} of {len(mine)} cells"
         yield ""
-        yield f"| MUST held | {' | '.join(escaped(cell.name) for cell in mine)} |"
+        yield f"| MUST held | {' | '.join(shown(cell.name) for cell in mine)} |"
         yield "|---" * (len(mine) + 1) + "|"
-        yield f"| with | {' | '.join(escaped(_with(cell)) for cell in mine)} |"
+        yield f"| with | {' | '.join(shown(_with(cell)) for cell in mine)} |"
         for row in rows:
-            yield f"| {escaped(row.profile)} | {' | '.join(_held(row.cells.get(cell.name)) for cell in mine)} |"
+            yield f"| {shown(row.profile)} | {' | '.join(_held(row.cells.get(cell.name)) for cell in mine)} |"
         verdicts = ["certified" if cell.certified[adapter] else "**not certified**" for cell in mine]
         yield f"| | {' | '.join(verdicts)} |"
     yield ""
     yield "## What differs between cells"
     yield ""
-    yield from [_told(split) for split in matrix.split] or ["Nothing."]
+    yield from [shown(_told(split)) for split in matrix.split] or ["Nothing."]
     if missing := [cell for cell in matrix.cells if cell.missing]:
         yield ""
         yield "## Missing cells"
         yield ""
-        yield from (f"- {escaped(cell.name)}: {escaped(cell.missing)}" for cell in missing)
+        yield from (f"- {shown(cell.name)}: {shown(cell.missing)}" for cell in missing)
 
 
 def _read(path: Path) -> Certification | None:
@@ -198,4 +203,4 @@ def _told(split: Split) -> str:
     for cell, status in split.cells.items():
         standing.setdefault(looks[status].word if status in looks else status, []).append(cell)
     words = "; ".join(f"{word} in {', '.join(cells)}" for word, cells in standing.items())
-    return f"- {escaped(f'{split.adapter} {split.requirement}: {words}')}"
+    return f"- {split.adapter} {split.requirement}: {words}"
