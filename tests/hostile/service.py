@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Call, HttpRequest, Refusal, World
+from turnproof.dialects.base import Call, Evidence, HttpRequest, Refusal, Rule, World
 from turnproof.emulator.responders import EchoResponder
 from turnproof.emulator.run import CANARY_KEY, Exchange, ServerRun
 from turnproof.provider import Binding, Endpoint, Path
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
+from turnproof_adapters.ollama.binding import BINDING as OLLAMA
+from turnproof_adapters.openai.binding import BINDING as OPENAI
+from turnproof_adapters.zai.binding import BINDING as ZAI
 
-BINDINGS = {"anthropic": ANTHROPIC, "google_genai": GOOGLE}
+BINDINGS = {"anthropic": ANTHROPIC, "google_genai": GOOGLE, "openai": OPENAI, "zai": ZAI, "ollama": OLLAMA}
+
+
+Spoiled = Callable[[httpx2.Request, httpx2.Response], httpx2.Response]
+"""What becomes of an answer on its way."""
 
 
 class Service:
@@ -25,25 +33,35 @@ class Service:
         self.name = name
         self.binding: Binding = BINDINGS[name]
         self.dialect = dialect(self.binding.dialect)
+        self.address = f"http://example.invalid{self.dialect.service.base_path}"
         self.requests = 0
         self.calls: list[Call] = []
         self.refusals: list[Refusal] = []
         world = World(frozenset({CANARY_KEY}), self.dialect.models, clock=lambda: 0.0)
         self._run = ServerRun("r", self.dialect, world, EchoResponder(), "seed", self.dialect.new_cache())
         self._opened: dict[Path, Any] = {}
+        self.transport = httpx2.MockTransport(self._answer)
+        self.spoiled: Spoiled = lambda request, response: response
 
     def forget(self) -> Service:
         """Begin anew: nothing was asked yet."""
         self.requests, self.calls, self.refusals = 0, [], []
+        self.spoiled = lambda request, response: response
         return self
+
+    def refusal(self, status: int) -> httpx2.Response:
+        """The service's usual answer of this status, in its own form and words."""
+        kind, message = self.dialect.error_kind(status)
+        rule = Rule("hostile/status", Evidence.DOCUMENTED, "")
+        return _response(self.dialect.render_refusal(Refusal(rule, status, kind, message), "seed"))
 
     def open(self, path: Path) -> Any:
         """The adapter's provider of a path, talking to this service; one for all conversations."""
         if path not in self._opened:
             opener = self.binding.opener(path)
             assert opener is not None
-            options = {"transport": httpx2.MockTransport(self._answer)}
-            self._opened[path] = opener(Endpoint("http://example.invalid", CANARY_KEY, self.binding.model, options))
+            options = {"transport": self.transport}
+            self._opened[path] = opener(Endpoint(self.address, CANARY_KEY, self.binding.model, options))
         return self._opened[path]
 
     def _answer(self, request: httpx2.Request) -> httpx2.Response:
@@ -55,6 +73,9 @@ class Service:
             {key.lower(): value for key, value in request.headers.items()},
             request.content,
         )
+        return self.spoiled(request, self._good(http))
+
+    def _good(self, http: HttpRequest) -> httpx2.Response:
         call = self.dialect.parse(http, self._run.world)
         if isinstance(call, Refusal):
             return self._refused(call)

@@ -91,7 +91,7 @@ THROUGH_A_SESSION: dict[str, Way] = {
 
 IN_NO_MESSAGE_OF_THE_MODEL = {"image by the model", "file by the model"}
 REFUSED: dict[str, set[str]] = {
-    "anthropic": {"call by the user", *IN_NO_MESSAGE_OF_THE_MODEL},
+    **{key: {"call by the user", *IN_NO_MESSAGE_OF_THE_MODEL} for key in ("anthropic", "zai", "ollama", "openai")},
     "google_genai": {"call by the user", "call first"},
 }
 """What an API has no form for, whoever asks."""
@@ -141,7 +141,9 @@ def refused(service: Service, attempt: Callable[[], object]) -> None:
 def lost(held: Sequence[Message], service: Service) -> list[object]:
     """What a conversation says and the last request does not: texts, calls, and the results of calls."""
     sent = service.calls[-1].messages
-    words = "\0".join(part.text for message in sent for part in message.parts if isinstance(part, Text))
+    # An instruction in front of everything is the system text of an API that has it among the messages.
+    above = [part.text for part in service.calls[-1].system if isinstance(part, Text)]
+    words = "\0".join([*above, *(part.text for message in sent for part in message.parts if isinstance(part, Text))])
     asked = [call.args for message in sent for call in message.calls]
     answered = [carried(each) for message in sent for each in message.results]
     called = {call.id for message in held for call in message.calls}
@@ -153,7 +155,7 @@ def lost(held: Sequence[Message], service: Service) -> list[object]:
             case FunctionCall(args=args) if args not in asked:
                 missing.append(part)
             case ToolResult(call_id=id, result=value) if id in called and value is not None and str(value).strip():
-                if value not in answered and first_of(held, part):
+                if not any(says(each, part) for each in answered) and first_of(held, part):
                     missing.append(part)
             case _:
                 pass
@@ -164,6 +166,11 @@ def carried(sent: ToolResult) -> Any:
     """A result as it was given: Gemini's stands in an object."""
     value = sent.result
     return next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else value
+
+
+def says(sent: Any, held: ToolResult) -> bool:
+    """Whether this is the result; a failure may be told in words, where the API has no mark for it."""
+    return bool(sent == held.result) or (held.is_error and isinstance(sent, str) and str(held.result) in sent)
 
 
 def first_of(held: Sequence[Message], wanted: ToolResult) -> bool:
@@ -181,7 +188,7 @@ ANSWERED_IN_THE_USERS_NAME = {"empty tool message behind a call"}
 """Its call stays open to the end."""
 
 UNANSWERABLE = {
-    "anthropic": {"only an empty message"},
+    **{key: {"only an empty message"} for key in ("anthropic", "zai", "ollama", "openai")},
     "google_genai": NOT_ASKED - ANSWERED_IN_THE_USERS_NAME | {"orphan result at the end", "only an empty message"},
 }
 """Nothing is said in them, or, for an API that does not go on with the model's own words, nothing after those."""
