@@ -110,8 +110,52 @@ _SAID: list[dict[str, Any]] = [
 GEMINI = _gemini(*_SAID, finishReason="STOP")
 GEMINI_EVENTS = [_gemini(*_SAID[:2]), _gemini(*_SAID[2:6]), _gemini(_SAID[6], finishReason="STOP")]
 
-GOOD: dict[str, dict[str, Any]] = {"anthropic": ANTHROPIC, "google_genai": GEMINI}
-STREAMS: dict[str, list[dict[str, Any]]] = {"anthropic": ANTHROPIC_EVENTS, "google_genai": GEMINI_EVENTS}
+
+def _chat(**choice: Any) -> dict[str, Any]:
+    return {"id": "chatcmpl-1", "created": 1, "model": "gpt-5-mini", "choices": [{"index": 0, **choice}]}
+
+
+_CHAT_CALL: dict[str, Any] = {
+    "id": "call_1",
+    "type": "function",
+    "function": {"name": "read", "arguments": '{"bed":"3"}'},
+}
+_CHAT_USAGE = {
+    "prompt_tokens": 61,
+    "completion_tokens": 6,
+    "total_tokens": 67,
+    "prompt_tokens_details": {"cached_tokens": 0},
+    "completion_tokens_details": {"reasoning_tokens": 0},
+}
+CHAT = {
+    **_chat(message={"role": "assistant", "content": "hi", "tool_calls": [_CHAT_CALL]}, finish_reason="tool_calls"),
+    "object": "chat.completion",
+    "usage": _CHAT_USAGE,
+}
+CHAT_EVENTS = [
+    _chat(delta={"role": "assistant", "content": ""}),
+    _chat(delta={"content": "hi"}),
+    _chat(delta={"tool_calls": [{"index": 0, **_CHAT_CALL}]}),
+    _chat(delta={}, finish_reason="tool_calls"),
+    {**_chat(), "choices": [], "usage": _CHAT_USAGE},
+]
+
+GOOD: dict[str, dict[str, Any]] = {
+    "anthropic": ANTHROPIC,
+    "zai": ANTHROPIC,
+    "ollama": ANTHROPIC,
+    "google_genai": GEMINI,
+    "openai": CHAT,
+}
+STREAMS: dict[str, list[dict[str, Any]]] = {
+    "anthropic": ANTHROPIC_EVENTS,
+    "zai": ANTHROPIC_EVENTS,
+    "ollama": ANTHROPIC_EVENTS,
+    "google_genai": GEMINI_EVENTS,
+    "openai": CHAT_EVENTS,
+}
+ENDS = {"openai": b"data: [DONE]\n\n"}
+"""What a stream has behind its last event."""
 
 
 def places(value: Any, at: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
@@ -184,4 +228,5 @@ class Peer:
 
     def _answer(self, _: httpx2.Request) -> httpx2.Response:
         kind = "text/event-stream" if self.streams else "application/json"
-        return httpx2.Response(self.status, content=self.body, headers={"content-type": kind})
+        body = self.body + ENDS.get(self.name, b"") if self.streams else self.body
+        return httpx2.Response(self.status, content=body, headers={"content-type": kind})

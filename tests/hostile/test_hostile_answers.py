@@ -20,6 +20,7 @@ from turnproof_adapters._sse import payloads
 from .answers import (
     ANTHROPIC,
     ANTHROPIC_HEAD,
+    CHAT,
     GEMINI,
     GOOD,
     STREAMS,
@@ -117,7 +118,14 @@ def test_a_body_that_is_no_answer_at_all_is_a_typed_error(peer: Peer, path: Path
 @pytest.mark.parametrize("path", PATHS)
 def test_an_answer_nested_deeper_than_a_message_may_be_is_a_transport_error(peer: Peer, path: Path, depth: int) -> None:
     arguments: dict[str, Callable[[], str]] = {
-        "anthropic": lambda: damaged(ANTHROPIC, ("content", 2, "input", "bed"), nested(depth)),
+        **dict.fromkeys(
+            ("anthropic", "zai", "ollama"), lambda: damaged(ANTHROPIC, ("content", 2, "input", "bed"), nested(depth))
+        ),
+        "openai": lambda: damaged(
+            CHAT,
+            ("choices", 0, "message", "tool_calls", 0, "function", "arguments"),
+            f'{{"bed": {nested(depth)}}}',
+        ),
         "google_genai": lambda: damaged(
             GEMINI, ("candidates", 0, "content", "parts", 6, "functionCall", "args", "bed"), nested(depth)
         ),
@@ -240,7 +248,10 @@ def test_a_refusal_with_numbers_that_nobody_can_read_is_still_a_refusal(peer: Pe
     """Python reads no number of five thousand digits: it must not be what is raised."""
     digits = "9" * 5_000
     told = {
-        "anthropic": f"prompt is too long: {digits[:1500]} tokens > 200000 maximum",
+        **dict.fromkeys(("anthropic", "zai"), f"prompt is too long: {digits[:1500]} tokens > 200000 maximum"),
+        "ollama": f"prompt too long; exceeded max context length by {digits[:1500]} tokens (ref: 1)",
+        "openai": f"This model's maximum context length is 5 tokens. However, your messages resulted in "
+        f"{digits[:1500]} tokens.",
         "google_genai": f"The input token count ({digits[:1500]}) exceeds the maximum number of tokens allowed (5).",
     }
     peer.status, peer.streams = 400, False
