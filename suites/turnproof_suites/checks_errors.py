@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, takewhile
 
-from turnproof.dialects.base import ErrorMeaning, WireAnswer
+from turnproof.dialects.base import Dialect, ErrorMeaning, WireAnswer
 from turnproof.errors import (
     AuthenticationError,
     CacheExpiredError,
@@ -21,7 +21,7 @@ from turnproof.messages import JSON, FinishReason, Message, same_history
 from turnproof.requirements import Findings, check
 from turnproof.transcript import Failed, HistorySnapshot, TurnBegan
 from turnproof.verdict import violated
-from turnproof.view import ProviderCall, TurnView, View
+from turnproof.view import Exchange, ProviderCall, TurnView, View
 from turnproof.view.diff import show
 
 from .reading import by_place, excerpt, first_requests, too_long, user_text
@@ -60,19 +60,8 @@ _MEANINGS: dict[ErrorMeaning, tuple[type[Exception], ...]] = {
 }
 """Which errors say what the API's own words say, where they say more than the status."""
 
-_EVENTS: dict[str, tuple[type[Exception], ...]] = {
-    "invalid_request_error": _REFUSED,
-    "authentication_error": (AuthenticationError,),
-    "rate_limit_error": (RateLimitError,),
-    "api_error": _OVERLOADED,
-    "overloaded_error": _OVERLOADED,
-    "INVALID_ARGUMENT": _REFUSED,
-    "UNAUTHENTICATED": (AuthenticationError,),
-    "RESOURCE_EXHAUSTED": (RateLimitError,),
-    "INTERNAL": _OVERLOADED,
-    "UNAVAILABLE": _OVERLOADED,
-}
-"""Which errors say what an error event names: its stream has status 200, which says nothing."""
+_IN_EVENTS = (400, 401, 403, 404, 429, 500, 503, 529)
+"""Statuses whose error types an error event may name: its stream has status 200, which says nothing."""
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
 _LASTING = frozenset({400, 401, 403, 404, 413, 422})
@@ -255,14 +244,24 @@ def retry_after_is_kept(view: View) -> Findings:
 def one_request_per_attempt(view: View) -> Findings:
     """The session retries. Retries of the SDK underneath would multiply with its own.
 
-    An adapter may itself ask again, without the managed cache that the service had lost.
+    An adapter may itself ask again, without the managed cache that the service had lost, or with another token of its
+    own in place of one that the service refused.
     """
     for call in view.calls:
-        sent = [exchange for exchange in call.generated if exchange.error_meaning != "cache-expired"]
+        sent = [exchange for exchange in call.generated if not _is_repaired(exchange, call)]
         if len(sent) > 1:
             yield violated(f"{call.where}: one attempt made {len(sent)} requests")
         elif call.generated:
             yield "attempts"
+
+
+def _is_repaired(refused: Exchange, call: ProviderCall) -> bool:
+    """Whether only the adapter could know what the service missed, and made it good."""
+    if refused.error_meaning == "cache-expired":
+        return True
+    later = call.exchanges[call.exchanges.index(refused) + 1 :]
+    is_refused = refused.answer is not None and refused.answer.status == 401
+    return is_refused and any(exchange.request.operation == "authenticate" for exchange in later)
 
 
 @check("errors/context-limit-is-recognised")
@@ -330,7 +329,7 @@ def error_events_end_the_call(view: View) -> Findings:
                 f"{show(call.response.text)} as an answer that ended with {str(call.response.finish_reason)!r}",
                 detail=excerpt(call.last),
             )
-        elif call.failed is not None and call.failed.typed and not _fits_event(call.failed, answer.error_kind):
+        elif call.failed is not None and call.failed.typed and not _fits_event(call.failed, answer, view.dialect):
             yield violated(
                 f"{call.where}: the stream said {answer.error_kind}, the adapter raised {_said(call.failed)}"
             )
@@ -338,8 +337,15 @@ def error_events_end_the_call(view: View) -> Findings:
             yield "error events"
 
 
-def _fits_event(failed: Failed, kind: str) -> bool:
-    return kind not in _EVENTS or "Cancelled" in _names(failed) or _is(failed, *_EVENTS[kind])
+def _fits_event(failed: Failed, told: WireAnswer, dialect: Dialect) -> bool:
+    """Whether the error is of a class that the event can mean, by the API's own words or by its error type."""
+    meaning = dialect.error_meaning(told.status, told.error_kind, told.error_message)
+    if meaning is not None:
+        right = _MEANINGS[meaning]
+    else:
+        named = (status for status in _IN_EVENTS if dialect.error_kind(status)[0] == told.error_kind)
+        right = tuple(kind for status in named for kind in _CLASSES[status])
+    return not right or "Cancelled" in _names(failed) or _is(failed, *right)
 
 
 @check("errors/a-stream-without-its-end-is-no-answer")

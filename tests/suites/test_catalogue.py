@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.shared_material import shared_dir
+from shared_material import shared_dir
 
 import turnproof_suites
 from turnproof.errors import CatalogueError

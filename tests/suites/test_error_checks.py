@@ -185,6 +185,18 @@ def _never_sent(view: View) -> View:
     return View(replace(view.transcript, events=events), view.dialect, view.scenario)
 
 
+def asked_again(*, with_another_token: bool, status: int = 401) -> View:
+    """A call whose first request is refused, and which makes it again before it returns."""
+    view = overloaded(status, "AuthenticationError")
+    events = list(view.transcript.events)
+    at = next(n for n, event in enumerate(events) if isinstance(event, WireRequest))
+    between = [replace(event, exchange=98) for event in events[at : at + 2]]
+    between[0] = replace(between[0], operation="authenticate")
+    again = [replace(event, exchange=99) for event in events[at : at + 2]]
+    rest = [*(between if with_another_token else ()), *again, *events[at + 2 :]]
+    return View(replace(view.transcript, events=(*events[: at + 2], *rest)), view.dialect, view.scenario)
+
+
 @pytest.mark.parametrize("case", ERRORS + RECOVERY, ids=attrgetter("id"))
 def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
     decide(case)
@@ -196,6 +208,19 @@ def status(name: str, view: View) -> Status:
 
 def test_a_next_prompt_that_is_no_shorter_is_found() -> None:
     assert status("recovery/a-too-long-prompt-is-shortened", too_long(shorter=False)) is Status.VIOLATED
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [
+        (asked_again(with_another_token=True), Status.HELD),
+        (asked_again(with_another_token=False), Status.VIOLATED),
+        (asked_again(with_another_token=True, status=429), Status.VIOLATED),
+    ],
+    ids=["another-token", "the-same", "not-for-its-token"],
+)
+def test_a_refused_token_may_be_exchanged_and_the_request_made_again(view: View, expected: Status) -> None:
+    assert status("errors/one-request-per-attempt", view) is expected
 
 
 def test_an_error_may_be_a_class_of_its_own_below_the_right_one() -> None:

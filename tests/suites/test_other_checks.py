@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from turnproof.messages import Message, Thought, TokenUsage
+from turnproof.dialects.base import WireAnswer
+from turnproof.messages import Message, Part, ProviderData, Text, Thought, TokenUsage
 from turnproof.requirements import judge
 from turnproof.transcript import (
     Chunk,
@@ -23,6 +24,7 @@ from turnproof.transcript import (
 )
 from turnproof.verdict import Status
 from turnproof.view import View
+from turnproof_suites.checks_thinking import _finished
 
 from .build import Made, body_with, response_with, scripted, spoilt
 from .cases import Case, decide, suite
@@ -309,8 +311,18 @@ def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
     decide(case)
 
 
+SIGNED = Thought(text="Hm.", provider_data=ProviderData("anthropic-messages", "", {"signature": "s"}))
+
+
 def status(name: str, view: View) -> Status:
     return judge(suite().catalogue[name], view.key.path, [view]).status
+
+
+def test_a_token_that_the_key_was_exchanged_for_is_as_good_as_the_key() -> None:
+    view = spoilt(
+        plain(), WireRequest, lambda event: replace(event, headers={**event.headers, "authorization": "[issued]"})
+    )
+    assert status("security/the-key-it-was-given-is-used", view) is Status.HELD
 
 
 def test_thinking_of_turns_that_are_over_may_be_left_out() -> None:
@@ -321,6 +333,44 @@ def test_thinking_of_turns_that_are_over_may_be_left_out() -> None:
     view = spoilt(made.view(), WireRequest, body_with(without("thinking", 1)), 1)
     for name in ("signed-thinking-goes-back-in-a-tool-loop", "comes-before-its-call", "nothing-is-forged"):
         assert status(f"thinking/{name}", view) is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("parts", "complete", "whole"),
+    [
+        ((SIGNED,), False, (SIGNED,)),
+        ((SIGNED, Thought(text="Hm.")), True, (SIGNED,)),
+        ((Thought(text="Hm."),), True, (Thought(text="Hm."),)),
+        ((Thought(text="Hm."),), False, ()),
+        ((Thought(text="Hm."), Text("Ye")), False, (Thought(text="Hm."),)),
+        ((Thought(text="Hm."), Text("Ye"), Thought(text="No")), False, (Thought(text="Hm."),)),
+        ((), False, ()),
+    ],
+)
+def test_a_thought_that_nobody_signs_is_over_where_something_follows_it(
+    parts: tuple[Part, ...], complete: bool, whole: tuple[Thought, ...]
+) -> None:
+    assert _finished(WireAnswer(200, parts=parts, complete=complete)) == whole
+
+
+@pytest.mark.parametrize(
+    ("operation", "body", "verdict"),
+    [
+        ("list_models", None, Status.HELD),
+        ("get_model", {"model": "qwen3"}, Status.HELD),
+        ("other", None, Status.HELD),
+        ("other", {"file": "log"}, Status.VIOLATED),
+        ("count_tokens", {"messages": []}, Status.VIOLATED),
+    ],
+)
+def test_who_loads_a_conversation_may_ask_about_the_models(operation: str, body: Any, verdict: Status) -> None:
+    later = loading(saved())
+    events = later.transcript.events
+    second = [event for event in events if isinstance(event, WireRequest)][1]
+    asked = replace(second, exchange=second.exchange - 1, operation=operation, body=body, extra=True, call=-1)
+    transcript = replace(later.transcript, events=(*events[:-1], asked, events[-1]))
+    view = View(transcript, later.dialect, later.scenario)
+    assert status("persistence/loading-sends-nothing", view) is verdict
 
 
 def test_a_cache_that_only_ever_serves_the_head_of_the_prompt_is_found() -> None:
