@@ -14,6 +14,7 @@ import pytest
 from reports.runs import GOOD, RESULTS, write_run
 
 from turnproof import __version__
+from turnproof.bindings import binding_names
 from turnproof.certify import engine
 from turnproof.certify.options import CertifyOptions, MutantsOptions
 from turnproof.cli import main
@@ -240,7 +241,7 @@ def test_without_anything_said_the_defaults_hold(measured: Callable[..., list[Ce
     seen = measured()
     main(["certify"])
     options = seen[0]
-    assert options.adapters == ("anthropic", "google_genai")
+    assert options.adapters == tuple(binding_names())
     assert (options.backend, options.depth, options.out, options.seed) == (None, "quick", Path("reports"), 0)
     assert options.reproduce == ()
 

@@ -76,7 +76,9 @@ def test_the_version_stands_in_one_place() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", turnproof.__version__)
 
 
-@pytest.mark.parametrize("extra", ["all", "anthropic", "explore", "google", "pydantic-ai", "telemetry", "vcr"])
+@pytest.mark.parametrize(
+    "extra", ["all", "anthropic", "explore", "google-genai", "openai", "pydantic-ai", "telemetry", "vcr"]
+)
 def test_the_extras_that_sessions_install_exist(extra: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert extra in project["optional-dependencies"]

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from typing import TypeAlias
 
 from turnproof.errors import (
     AuthenticationError,
@@ -76,20 +77,29 @@ LONGEST = 2000
 """Characters of a service's words that an error shows. A proxy may answer with megabytes."""
 
 
-def scrubbed(text: str, secret: str) -> str:
+Secret: TypeAlias = str | tuple[str, ...]
+"""What no error may show: a key, or a key and the tokens that were got for it."""
+
+
+def scrubbed(text: str, secret: Secret) -> str:
     """The text as an error may show it: without the secret, in whole characters, and not longer than `LONGEST`."""
     # Before it is cut: half a secret would not be found.
-    shown = whole_characters(text.replace(secret, "***") if secret else text)
+    for each in (secret,) if isinstance(secret, str) else secret:
+        text = text.replace(each, "***") if each else text
+    shown = whole_characters(text)
     return shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}... ({len(shown)} characters)"
 
 
 def _until(moment: str | None, now: str | None) -> float | None:
     wanted = _timestamp(moment)
-    if wanted is None:
-        return None
-    # The service's own clock, where it tells it: ours may be wrong.
-    began = _timestamp(now)
-    return max(0.0, wanted - (time.time() if began is None else began))
+    return None if wanted is None else wait_until(wanted, now)
+
+
+def wait_until(moment: float, date: str | None) -> float:
+    """Seconds to wait until a moment (of the epoch). `date` is the service's own clock, by its header of that name."""
+    # Where it tells it: ours may be wrong.
+    began = _timestamp(date)
+    return max(0.0, moment - (time.time() if began is None else began))
 
 
 def _timestamp(date: str | None) -> float | None:

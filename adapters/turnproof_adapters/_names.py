@@ -17,6 +17,7 @@ from hashlib import blake2b
 from turnproof.messages import Message, ToolSchema
 
 _REWRITTEN = re.compile(r"-x[0-9a-f]{10}$")
+_MADE_UP = re.compile(r"unnamed-[0-9a-f]{16}-\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +68,16 @@ def tool_names(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) 
     """Names under which a returning call may be known: the declared tools first, then those of earlier calls."""
     yield from (tool.name for tool in tools or ())
     yield from (call.name for message in messages for call in message.calls)
+
+
+def made_up_id(answer: str, place: int) -> str:
+    """An id for a call without one: the same for the same call of the same answer, and no other.
+
+    `answer` tells the answer from every other of the conversation; `place` is the call's number in it.
+    """
+    return f"unnamed-{blake2b(answer.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}-{place}"
+
+
+def is_made_up(call_id: str) -> bool:
+    """Whether an id was made up here: it is nothing to a service that gives none."""
+    return _MADE_UP.fullmatch(call_id) is not None

@@ -14,10 +14,14 @@ from turnproof.provider import Endpoint, SystemInstruction
 def key_of(config: Mapping[str, Any], *variables: str) -> str:
     """The key: the setting `api_key`, or the first of these environment variables that is set. No other place is looked
     at. Raises AuthenticationError where there is none."""
-    for key in (config.get("api_key"), *map(os.environ.get, variables)):
-        if key:
-            return str(key)
+    if key := key_if_any(config, *variables):
+        return key
     raise AuthenticationError(f"an API key is needed: pass `api_key`, or set {' or '.join(variables)}")
+
+
+def key_if_any(config: Mapping[str, Any], *variables: str) -> str | None:
+    """The same for a service that may need none."""
+    return next((str(key) for key in (config.get("api_key"), *map(os.environ.get, variables)) if key), None)
 
 
 def positive(config: Mapping[str, Any], name: str) -> int | None:

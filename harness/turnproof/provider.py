@@ -282,8 +282,8 @@ class Capabilities:
     wire: frozenset[str] = frozenset()
 
     def claims(self, name: str) -> bool:
-        """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache, `wire:pings` whether
-        the wire API has that trait."""
+        """Whether the named capability is claimed; `cache:explicit` asks for that kind of cache, `wire:refusals`
+        whether the wire API has that trait."""
         if ":" in name:
             key, _, wanted = name.partition(":")
             found = getattr(self, key)
@@ -387,7 +387,7 @@ class Binding:
     package: str | None = None
 
     def __post_init__(self) -> None:
-        """Raise BindingError for a field that is not what it is for: here, where it is written, and not where it is used."""
+        """Raise BindingError for a field that is not what it is for: where it is written, and not where it is used."""
         for name in ("name", "dialect", "model"):
             self._demand(name, isinstance(getattr(self, name), str) and bool(getattr(self, name)), "a word")
         known = isinstance(self.capabilities, Capabilities) or callable(self.capabilities)

@@ -6,14 +6,28 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from turnproof.dialects.atoms import media_key
 from turnproof.dialects.wording import without_tagged
-from turnproof.messages import JSON, FunctionCall, Message, ProviderData, Text, Thought, ToolResult
+from turnproof.messages import (
+    JSON,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+)
 from turnproof.requirements import Findings, check
 from turnproof.verdict import violated
 from turnproof.view import Exchange, View
 from turnproof.view.diff import equal, show
 
 from .steps import FORGETTING, steps
+
+_FEW_WORDS = 64
+"""Characters that may stand beside an attachment that could not go into its result."""
 
 
 @check("handoff/foreign-history-is-sent")
@@ -23,7 +37,7 @@ def foreign_history_is_sent(view: View) -> Findings:
     wanted = _said(view.scenario.given)
     for where, exchange in _requests(view):
         assert exchange.call is not None
-        sent = _said(exchange.call.messages, beside)
+        sent = _said(_without_attachments(exchange.call.messages, view.scenario.given), beside)
         at = next((n for n, said in enumerate(wanted) if n >= len(sent) or not _says(sent[n], said)), None)
         if at is None:
             yield "requests with a conversation from elsewhere"
@@ -79,7 +93,7 @@ def _requests(view: View) -> Iterator[tuple[str, Exchange]]:
                 yield f"{call.where}, request {exchange.number}", exchange
 
 
-def _said(messages: tuple[Message, ...], beside: Sequence[str] = ()) -> list[JSON]:
+def _said(messages: Sequence[Message], beside: Sequence[str] = ()) -> list[JSON]:
     """Texts, calls and results in order. Names, ids and the form of results may change; arguments and words may not.
 
     What was said `beside` the conversation may stand in it as tagged text.
@@ -95,6 +109,19 @@ def _said(messages: tuple[Message, ...], beside: Sequence[str] = ()) -> list[JSO
         found += [{"call": call.args} for call in message.calls]
         found += ["a result"] * len(message.results)
     return found
+
+
+def _without_attachments(sent: Sequence[Message], given: Sequence[Message]) -> list[Message]:
+    """The messages of a request, less those that say nothing: they show what results have attached, with few words,
+    where the API takes text alone in a result."""
+    results = (result for message in given for result in message.results)
+    attached = {media_key(each) for result in results for each in result.attachments}
+
+    def says_something(message: Message) -> bool:
+        shown = [media_key(part) for part in message.parts if isinstance(part, InlineData | FileRef)]
+        return not shown or not attached.issuperset(shown) or len(message.text) > _FEW_WORDS
+
+    return [message for message in sent if message.role != "user" or says_something(message)]
 
 
 def _beside(message: Message) -> list[str]:

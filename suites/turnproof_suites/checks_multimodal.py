@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 
 from turnproof.messages import JSON, FileRef, InlineData, Message
 from turnproof.requirements import Findings, check
@@ -69,8 +68,9 @@ def attachments_of_results_reach_the_wire(view: View) -> Findings:
     for request in requested(view):
         beside = [] if "results-first" in view.dialect.traits else _beside_results(request.sent.messages)
         for own, sent in matched_results(request.held, request.sent.messages):
+            inside = list(sent.attachments)
             for part in own.attachments:
-                if any(_same(part, one) for one in (*sent.attachments, *beside)):
+                if _taken(part, inside) or _taken(part, beside):
                     yield "attachments"
                 else:
                     yield violated(
@@ -79,8 +79,21 @@ def attachments_of_results_reach_the_wire(view: View) -> Findings:
 
 
 def _beside_results(messages: Sequence[Message]) -> list[InlineData | FileRef]:
-    """The media that came in one turn with results, and in none of them."""
-    return list(_media(after for before, after in pairwise(messages) if before.role == "tool"))
+    """The media that the user's side shows behind results, in one message or several, before the model speaks again."""
+    found: list[InlineData | FileRef] = []
+    behind = False
+    for message in messages:
+        behind = message.role == "tool" or (behind and message.role == "user")
+        found += _media([message]) if behind else ()
+    return found
+
+
+def _taken(part: InlineData | FileRef, shown: list[InlineData | FileRef]) -> bool:
+    """Whether a part is shown; if so it is taken away: two tools that return the same picture return two."""
+    at = next((n for n, one in enumerate(shown) if _same(part, one)), None)
+    if at is not None:
+        del shown[at]
+    return at is not None
 
 
 @check("multimodal/content-keeps-its-order")

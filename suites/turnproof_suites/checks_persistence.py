@@ -119,14 +119,23 @@ def other_path_continues(view: View) -> Findings:
 
 @check("persistence/loading-sends-nothing")
 def loading_sends_nothing(view: View) -> Findings:
-    """The server counts its requests: between the last one before and the first one after there is none."""
+    """The server counts its requests: between the last one before and the first one after there is none.
+
+    A question about the models says nothing of the conversation: whoever goes on with it may ask for their window.
+    """
+    questions = [each.number for each in view.exchanges if _asks_about_models(each)]
     last = -1
     for turn in view.turns:
         numbers = [exchange.number for call in turn.calls for exchange in call.exchanges]
         if any(isinstance(event, Loaded) for event in turn.events) and last >= 0 and numbers:
-            between = numbers[0] - last - 1
+            between = numbers[0] - last - 1 - sum(last < number < numbers[0] for number in questions)
             if between:
                 yield violated(f"{turn.where}: loading the conversation sent {between} requests")
             else:
                 yield "requests around loading"
         last = max([last, *numbers])
+
+
+def _asks_about_models(exchange: Exchange) -> bool:
+    asks = exchange.request.operation
+    return asks in ("list_models", "get_model") or (asks == "other" and exchange.body is None)

@@ -35,7 +35,7 @@ def key_stays_out_of_addresses(view: View) -> Findings:
 
 @check("security/the-key-it-was-given-is-used", without_calls=True)
 def the_key_it_was_given_is_used(view: View) -> Findings:
-    """Not one from the environment, nor that of an earlier session."""
+    """Not one from the environment, nor that of an earlier session. What was issued for it in this run is as good."""
     for exchange in view.exchanges:
         found = {name: exchange.request.headers[name] for name in _AUTH_HEADERS if name in exchange.request.headers}
         if not found:

@@ -31,7 +31,9 @@ def _sealed(parts: Iterable[Part]) -> tuple[Thought | FunctionCall, ...]:
 
 
 def _is_redacted(part: Part) -> bool:
-    return part.provider_data is not None and "redacted" in part.provider_data.data
+    """Whether nobody but the model can read it: an encrypted block, or encrypted reasoning without a summary."""
+    data = part.provider_data.data if part.provider_data is not None else {}
+    return "redacted" in data or ("encrypted" in data and isinstance(part, Thought) and not part.text)
 
 
 def _in_the_loop(view: View) -> Iterator[tuple[Requested, list[WireAnswer]]]:
@@ -103,17 +105,19 @@ def nothing_is_forged(view: View) -> Findings:
 
 
 def _issued_by(dialect: str, message: Message) -> Iterator[Thought]:
-    """The thoughts of a message that another conversation of this API has brought."""
+    """The thoughts of a message that another conversation of this API has brought, as far as they show where they are
+    from: Gemini, for one, puts no mark on a thought."""
     for thought in thoughts_in(joined(message.parts)):
-        if thought.provider_data is not None and thought.provider_data.dialect == dialect:
+        if thought.provider_data is None or thought.provider_data.dialect == dialect:
             yield thought
 
 
 def _finished(answer: WireAnswer) -> tuple[Thought, ...]:
-    """The thoughts that came whole: those with a signature, or all of a whole answer where thoughts have none."""
-    thoughts = thoughts_in(joined(answer.parts))
-    signed = tuple(thought for thought in thoughts if thought.provider_data is not None)
-    return signed if signed or not answer.complete else thoughts
+    """The thoughts that came whole: those with a signature; where thoughts have none, all that something followed, and
+    the last one of a whole answer."""
+    parts = joined(answer.parts)
+    signed = tuple(thought for thought in thoughts_in(parts) if thought.provider_data is not None)
+    return signed or thoughts_in(parts if answer.complete else parts[:-1])
 
 
 @check("thinking/comes-before-its-call")

@@ -56,6 +56,13 @@ def test_each_address_has_its_own_answer_and_its_own_count(server: CannedServer)
     assert (server.requests(one), server.requests(other)) == (2, 1)
 
 
+def test_a_base_url_may_hold_the_beginning_of_the_path(server: CannedServer) -> None:
+    url = server.add({"POST /api/v4/a": HELLO}, "/api/v4")
+    assert url.endswith("/api/v4")
+    assert ask(url, "/a", b"{}") == (200, b"hello")
+    assert server.requests(url) == 1
+
+
 def test_the_query_does_not_choose_the_answer(server: CannedServer) -> None:
     url = server.add({"POST /v1/m:stream": HELLO})
     assert ask(url, "/v1/m:stream?alt=sse&key=x", b"{}") == (200, b"hello")

@@ -87,6 +87,8 @@ SAID = {
     "filtered": reply(Text("I"), finish=FinishReason.SAFETY),
     "refused": reply(Text("No."), finish=FinishReason.REFUSAL),
     "failed": reply(Text("I"), finish=FinishReason.ERROR),
+    "paused": reply(Text("I"), finish=FinishReason.PAUSED),
+    "window-full": reply(Text("I"), finish=FinishReason.CONTEXT_LIMIT),
     "unknown-finish": reply(Text("Sunny."), finish=FinishReason.UNKNOWN, raw_finish="sundown"),
     "searched": reply(SEARCHED, Text("41 %")),
     "no-figures": reply(Text("a"), usage={"fresh": 0, "cache_read": 0, "output": 0}),

@@ -321,6 +321,16 @@ def test_an_error_in_mid_stream_keeps_what_came_before() -> None:
     assert "It is shut.".startswith("".join(part.text for part in answer.parts if isinstance(part, Text)))
 
 
+def test_of_an_error_of_claudes_the_words_are_read_that_stand_within() -> None:
+    said = "prompt is too long: 200001 tokens > 200000 maximum"
+    inner = json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": said}})
+    body = json.dumps({"error": {"code": 400, "message": inner, "status": "INVALID_ARGUMENT"}}).encode()
+    answer = DIALECT.read_response(400, {"content-type": "application/json"}, body)
+    assert (answer.error_kind, answer.error_message) == ("INVALID_ARGUMENT", said)
+    for message in (inner, said):
+        assert DIALECT.error_meaning(400, "INVALID_ARGUMENT", message) == "context-limit"
+
+
 def test_a_refused_refresh_is_read_as_an_error() -> None:
     body = b'{"error": "invalid_grant", "error_description": "Token has been expired or revoked."}'
     answer = DIALECT.read_response(400, {"content-type": "application/json"}, body)

@@ -75,10 +75,13 @@ def test_most_cases_can_be_carried_over() -> None:
     assert left == {"what-the-cache-holds", "alias", "cached-contents-repeated", "cache-of-other-contents"}
 
 
+CLAUDES = {"claude-thinking-left-out", "claude-thinking-in-pieces", "claude-legal-call-ids"}
+
+
 def test_what_is_allowed_at_the_gemini_api_is_only_inferred_here() -> None:
     inherited = {each.name for each in GEMINI_ALLOWED} - {"served-by-managed-cache", "model-alias"}
     listed = {each.name: each for each in ALLOWED}
-    assert set(listed) == inherited | {"claude-thinking-left-out", "claude-thinking-in-pieces"}
+    assert set(listed) == inherited | CLAUDES
     assert {listed[name].evidence for name in inherited} == {Evidence.INFERRED}
 
 
@@ -135,6 +138,18 @@ def test_a_thought_of_claude_does_not_come_back_as_another(thoughts: list[Json],
     found = of_claude(HELD, loop(*thoughts))
     assert [each.what for each in found] == what
     assert all(each.violation for each in found)
+
+
+@pytest.mark.parametrize(("held_id", "what"), [("functions.read:0", []), ("toolu_vrtx_01A", ["unlisted"])])
+def test_an_id_may_be_rewritten_for_claude_where_anthropic_refuses_it(held_id: str, what: list[str]) -> None:
+    held = [
+        QUESTION,
+        Message.model(FunctionCall(held_id, "read_sensor", {"bed": "3"})),
+        Message.tool(ToolResult(held_id, "read_sensor", "41 %")),
+    ]
+    for sent_id, expected in (("rewritten", what), (held_id, [])):
+        found = of_claude(held, [ASKED, wire_model(call(sent_id, bed="3")), wire_user(response(sent_id))])
+        assert [each.what for each in found] == expected
 
 
 def test_one_of_two_thoughts_in_a_running_loop_is_neither_listed_nor_a_loss() -> None:

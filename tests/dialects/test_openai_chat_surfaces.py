@@ -169,5 +169,19 @@ def test_the_surface_is_no_part_of_the_name_of_the_api() -> None:
 
 
 def test_where_calls_come_whole_nothing_about_their_pieces_is_asked() -> None:
-    assert SURFACES["openai"].traits == {"calls-in-pieces"}
-    assert SURFACES["ollama"].traits == SURFACES["zai"].traits == frozenset()
+    assert "calls-in-pieces" in SURFACES["openai"].traits
+    assert "calls-in-pieces" not in SURFACES["ollama"].traits | SURFACES["zai"].traits
+
+
+def test_refusals_are_told_where_the_makers_models_run() -> None:
+    tells = {name for name, surface in SURFACES.items() if "refusals" in surface.traits}
+    assert tells == set(SURFACES) - {Surface.ZAI, Surface.OLLAMA}
+
+
+def test_only_the_maker_and_azure_are_known_to_insist_on_short_ids_of_calls() -> None:
+    assert {name for name, one in SURFACES.items() if "call-id-form" in one.traits} == {Surface.OPENAI, Surface.AZURE}
+
+
+def test_only_ollama_takes_a_prompt_that_does_not_fit() -> None:
+    takes = {name for name, surface in SURFACES.items() if "refuses-long-prompts" not in surface.traits}
+    assert takes == {Surface.OLLAMA}

@@ -93,3 +93,17 @@ def test_without_an_account_in_good_standing_a_call_fails(lab: Lab) -> None:
 def test_the_same_seed_gives_the_same_digest(lab: Lab) -> None:
     accounts = ["spent-1", "second"]
     assert digest(run(lab, accounts=accounts)) == digest(run(lab, accounts=accounts))
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"), [({}, "[issued]"), ({"instead": "gho_of-somebody-else"}, "[other]")], ids=["own", "anothers"]
+)
+def test_a_token_that_the_key_was_exchanged_for_is_told_from_anothers(
+    lab: Lab, options: dict[str, str], shown: str
+) -> None:
+    turn = Turn(user=(Text("question"),), rounds=(ScriptRound((ReplyPart(Text("One.")),), FinishReason.STOP),))
+    scenario = Scenario(name="toy/exchange", title="Exchange", turns=(turn,), options=options)
+    made = lab.run(RunSpec("exchanging:EXCHANGING", scenario, RunKey(scenario.name, "stateless", "batch")))
+    asked = [(event.operation, event.headers["authorization"]) for event in made.of(WireRequest)]
+    assert asked[0] == ("authenticate", "[key]")
+    assert asked[-1] == ("generate", shown)

@@ -4,22 +4,35 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Call, Evidence, HttpRequest, Refusal, Rule, World
+from turnproof.dialects.base import Call, Evidence, HttpRequest, PromptUsage, Refusal, Rule, World
 from turnproof.emulator.responders import EchoResponder
 from turnproof.emulator.run import CANARY_KEY, Exchange, ServerRun
 from turnproof.provider import Binding, Endpoint, Path
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
+from turnproof_adapters.antigravity.binding import BINDING as ANTIGRAVITY
+from turnproof_adapters.github_models.binding import COPILOT_RESPONSES, GITHUB
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
 from turnproof_adapters.ollama.binding import BINDING as OLLAMA
 from turnproof_adapters.openai.binding import BINDING as OPENAI
 from turnproof_adapters.zai.binding import BINDING as ZAI
 
-BINDINGS = {"anthropic": ANTHROPIC, "google_genai": GOOGLE, "openai": OPENAI, "zai": ZAI, "ollama": OLLAMA}
+BINDINGS = {
+    "anthropic": ANTHROPIC,
+    "google_genai": GOOGLE,
+    "antigravity": ANTIGRAVITY,
+    "antigravity, Claude": replace(ANTIGRAVITY, model="claude-sonnet-4-6"),
+    "openai": OPENAI,
+    "github_models": GITHUB,
+    "copilot_responses": COPILOT_RESPONSES,
+    "zai": ZAI,
+    "ollama": OLLAMA,
+}
 
 
 Spoiled = Callable[[httpx2.Request, httpx2.Response], httpx2.Response]
@@ -60,12 +73,12 @@ class Service:
         if path not in self._opened:
             opener = self.binding.opener(path)
             assert opener is not None
-            options = {"transport": self.transport}
+            # The project spares the one adapter that asks in projects a request of its own.
+            options = {"transport": self.transport, "project": "turnproof-main"}
             self._opened[path] = opener(Endpoint(self.address, CANARY_KEY, self.binding.model, options))
         return self._opened[path]
 
     def _answer(self, request: httpx2.Request) -> httpx2.Response:
-        self.requests += 1
         http = HttpRequest(
             request.method,
             request.url.path,
@@ -73,10 +86,14 @@ class Service:
             {key.lower(): value for key, value in request.headers.items()},
             request.content,
         )
-        return self.spoiled(request, self._good(http))
-
-    def _good(self, http: HttpRequest) -> httpx2.Response:
         call = self.dialect.parse(http, self._run.world)
+        if isinstance(call, Call) and call.operation == "authenticate":
+            # Who exchanges credentials has not asked for anything yet.
+            return _response(self.dialect.render_extra(call, PromptUsage(0), self._run.world, "seed"))
+        self.requests += 1
+        return self.spoiled(request, self._good(http, call))
+
+    def _good(self, http: HttpRequest, call: Call | Refusal) -> httpx2.Response:
         if isinstance(call, Refusal):
             return self._refused(call)
         self.calls.append(call)

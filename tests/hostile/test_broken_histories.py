@@ -89,10 +89,12 @@ THROUGH_A_SESSION: dict[str, Way] = {
     f"{name}, {path}": make(path) for name, make in {"reset": by_reset, "swap": by_swap}.items() for path in PATHS
 }
 
+ANTHROPIC_AND_OPENAI_FORMS = ("anthropic", "zai", "ollama", "openai", "github_models", "copilot_responses")
+GEMINI_FORM = ("google_genai", "antigravity", "antigravity, Claude")
 IN_NO_MESSAGE_OF_THE_MODEL = {"image by the model", "file by the model"}
 REFUSED: dict[str, set[str]] = {
-    **{key: {"call by the user", *IN_NO_MESSAGE_OF_THE_MODEL} for key in ("anthropic", "zai", "ollama", "openai")},
-    "google_genai": {"call by the user", "call first"},
+    **{key: {"call by the user", *IN_NO_MESSAGE_OF_THE_MODEL} for key in ANTHROPIC_AND_OPENAI_FORMS},
+    **{key: {"call by the user", "call first"} for key in GEMINI_FORM},
 }
 """What an API has no form for, whoever asks."""
 
@@ -188,8 +190,11 @@ ANSWERED_IN_THE_USERS_NAME = {"empty tool message behind a call"}
 """Its call stays open to the end."""
 
 UNANSWERABLE = {
-    **{key: {"only an empty message"} for key in ("anthropic", "zai", "ollama", "openai")},
-    "google_genai": NOT_ASKED - ANSWERED_IN_THE_USERS_NAME | {"orphan result at the end", "only an empty message"},
+    **{key: {"only an empty message"} for key in ANTHROPIC_AND_OPENAI_FORMS},
+    **{
+        key: NOT_ASKED - ANSWERED_IN_THE_USERS_NAME | {"orphan result at the end", "only an empty message"}
+        for key in GEMINI_FORM
+    },
 }
 """Nothing is said in them, or, for an API that does not go on with the model's own words, nothing after those."""
 

@@ -228,7 +228,7 @@ def test_a_proxy_rewrites_what_it_can_read_and_nothing_else() -> None:
     assert msgspec.json.decode(body.events[0].data) == {"type": "message", "name": "mutant"}
 
 
-@pytest.mark.parametrize("path", ["/v1/messages/count_tokens", "/v1/chat/completions"])
+@pytest.mark.parametrize("path", ["/v1/messages/count_tokens", "/api/chat"])
 def test_requests_of_other_operations_and_dialects_pass_through(path: str) -> None:
     proxy = Naming()
     assert proxy.request(request(path)).body is BODY

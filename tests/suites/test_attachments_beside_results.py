@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from turnproof.messages import InlineData, Message, ToolResult
-from turnproof_suites.checks_multimodal import _beside_results
+from turnproof.messages import FileRef, InlineData, Message, ToolResult
+from turnproof_suites.checks_handoff import _without_attachments
+from turnproof_suites.checks_multimodal import _beside_results, _taken
 
 ONE, TWO, OTHER = (InlineData("image/png", data) for data in (b"1", b"2", b"3"))
 RESULTS = Message.tool(ToolResult("a", "photograph"), ToolResult("b", "photograph"))
@@ -18,3 +19,18 @@ def test_what_stands_behind_results_counts_until_the_model_speaks_again() -> Non
 def test_what_stands_in_front_of_results_or_without_any_does_not_count() -> None:
     assert _beside_results([Message.user(ONE), Message.model("so"), Message.user(TWO)]) == []
     assert _beside_results([Message.user(ONE), RESULTS]) == []
+
+
+def test_a_picture_that_is_shown_once_is_that_of_one_result() -> None:
+    shown: list[InlineData | FileRef] = [ONE, TWO]
+    assert [_taken(part, shown) for part in (ONE, ONE, TWO)] == [True, False, True]
+    assert shown == []
+
+
+def test_a_message_that_only_shows_what_a_result_attached_says_nothing_of_its_own() -> None:
+    given = [Message.user("Look."), Message.tool(ToolResult("a", "photograph", "ok", attachments=(ONE, TWO)))]
+    shown = Message.user("Attached:", ONE, TWO)
+    for said, left in ((shown, 0), (Message.user("Attached:", OTHER), 1), (Message.user("x" * 65, ONE), 1)):
+        assert len(_without_attachments([said], given)) == left
+    assert _without_attachments([Message.user("Look.")], given)
+    assert _without_attachments([shown], [])

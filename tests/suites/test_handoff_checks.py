@@ -139,6 +139,15 @@ def test_what_the_other_model_thought_may_be_told_in_a_tag_and_nothing_else_may_
     assert told("Dry at 12 %.") is Status.VIOLATED
 
 
+@pytest.mark.parametrize(("data", "status"), [(None, Status.HELD), (SIGNED, Status.VIOLATED)])
+def test_a_thought_that_bears_no_mark_may_be_the_models_own(data: ProviderData | None, status: Status) -> None:
+    thought = Thought("Dry at 12 %.", provider_data=data)
+    view = body(lambda body: blocks(body, 1).insert(0, {"type": "thinking", "thinking": thought.text}))(handed_over())
+    given = (GIVEN[0], Message.model(thought, *GIVEN[1].parts), *GIVEN[2:])
+    view = View(view.transcript, DIALECT, replace(view.scenario, given=given))
+    assert Case("thinking/nothing-is-forged", lambda: view, lambda view: view).verdict(view).status is status
+
+
 def test_an_instruction_may_go_out_in_the_users_name() -> None:
     def moved(body: dict[str, Any]) -> None:
         body["system"] = [{"type": "text", "text": "You keep a greenhouse log."}]

@@ -24,7 +24,7 @@ from turnproof.transcript import (
 )
 from turnproof.verdict import Status
 from turnproof.view import View
-from turnproof_suites.checks_thinking import _finished
+from turnproof_suites.checks_thinking import _finished, _is_redacted
 
 from .build import Made, body_with, response_with, scripted, spoilt
 from .cases import Case, decide, suite
@@ -440,3 +440,18 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
     ]
     # The comparison of modes takes two runs and has tests of its own.
     assert {case.id for case in cases} | {"streaming/stream-and-batch-agree"} == set(suite().profiles.ids)
+
+
+@pytest.mark.parametrize(
+    ("text", "data", "redacted"),
+    [
+        ("", {"redacted": "RW5j"}, True),
+        ("", {"encrypted": "RW5j"}, True),
+        ("In short.", {"encrypted": "RW5j"}, False),
+        ("", {"signature": "c2ln"}, False),
+        ("I must look.", {}, False),
+    ],
+)
+def test_thinking_that_nobody_can_read_is_redacted(text: str, data: dict[str, str], redacted: bool) -> None:
+    """Anthropic has blocks of its own for it; in the Responses API it is reasoning without a summary."""
+    assert _is_redacted(Thought(text, provider_data=ProviderData("d", "m", data))) is redacted

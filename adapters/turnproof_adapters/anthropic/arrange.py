@@ -23,15 +23,17 @@ from turnproof.messages import FunctionCall, Text, ToolResult
 from . import convert
 from .blocks import Codec, Kind, Row, Unit, V
 from .names import wire_id
+from .service import Service
 
 
 class Arrangement(Generic[V]):
     """Wire messages so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
 
-    __slots__ = ("_answers", "_closed", "_codec", "_instructions", "_mid_system", "_said", "_thinks")
+    __slots__ = ("_answers", "_closed", "_codec", "_instructions", "_mid_system", "_said", "_service", "_thinks")
 
-    def __init__(self, codec: Codec[V], *, mid_system: bool) -> None:
+    def __init__(self, codec: Codec[V], service: Service, *, mid_system: bool) -> None:
         self._codec = codec
+        self._service = service
         self._mid_system = mid_system
         self._closed: list[V] = []
         self._said: list[Unit[V]] = []
@@ -46,7 +48,7 @@ class Arrangement(Generic[V]):
 
     def copy(self) -> Arrangement[V]:
         """A snapshot: adding to either leaves the other alone."""
-        other = Arrangement(self._codec, mid_system=self._mid_system)
+        other = Arrangement(self._codec, self._service, mid_system=self._mid_system)
         other._closed = self._closed.copy()
         other._said = self._said.copy()
         other._answers = self._answers.copy()
@@ -142,16 +144,17 @@ class Arrangement(Generic[V]):
         if sent != wire_id(unit.id):
             match unit.part:
                 case FunctionCall() as call:
-                    return self._codec.block(convert.call(call, sent))
+                    return self._codec.block(convert.call(call, sent, self._service))
                 case ToolResult() as result:
-                    return self._codec.block(convert.result(result, sent))
+                    return self._codec.block(convert.result(result, sent, self._service))
         return unit.value
 
     def _without_blanks_at_its_end(self, unit: Unit[V]) -> V:
         """An assistant message that ends the conversation may not end in blanks."""
         if not isinstance(unit.part, Text):
             return unit.value
-        return self._codec.block(convert.cited(replace(unit.part, text=unit.part.text.rstrip())))
+        shorter = replace(unit.part, text=unit.part.text.rstrip())
+        return self._codec.block(convert.cited(shorter, self._service))
 
 
 def _told_apart(calls: list[Unit[V]]) -> list[tuple[str, Unit[V]]]:

@@ -18,6 +18,7 @@ from turnproof.messages import FinishReason, FunctionCall, Part, ProviderRespons
 from .._answers import Listeners, risen
 from .._characters import Joiner, whole_characters
 from . import parts as neutral
+from .service import Service
 from .usage import NOTHING, tokens, updated
 from .wire import Answer, Delta, Event, Failure, Usage
 
@@ -72,10 +73,15 @@ class Assembler:
     """Feed it events in order. `complete` turns true with the end marker, without which no stream is whole."""
 
     def __init__(
-        self, restore: neutral.Restore, listeners: Listeners, failed: Callable[[Failure], ProviderError]
+        self,
+        service: Service,
+        restore: neutral.Restore,
+        listeners: Listeners,
+        failed: Callable[[Failure], ProviderError],
     ) -> None:
         self.complete = False
         self.failure: ProviderError | None = None
+        self._service = service
         self._failed = failed
         self._restore = restore
         self._listeners = listeners
@@ -208,7 +214,7 @@ class Assembler:
             self._listeners.on_usage_update(self._shown)
 
     def _part(self, block: _Open) -> Part | None:
-        return neutral.part(block.block(), self._model, self._restore)
+        return neutral.part(block.block(), self._service, self._model, self._restore)
 
     def _parts(self) -> Iterator[Part]:
         """What there is, in model order. A block that no stop event ended was cut off: text and thinking lose nothing
@@ -219,7 +225,10 @@ class Assembler:
                     part = self._part(block)
                 except ValueError:
                     continue
-                if isinstance(part, Text | Thought):
+                if isinstance(part, Thought) and not block.shell.get("signature"):
+                    # Nobody can tell whether it is whole: it does not go back.
+                    yield Thought(part.text)
+                elif isinstance(part, Text | Thought):
                     yield part
             elif block is not None:
                 yield block
@@ -232,13 +241,13 @@ def stands_alone(part: Part) -> bool:
     return isinstance(part, Text)
 
 
-def whole(restore: neutral.Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
+def whole(service: Service, restore: neutral.Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
     """A batch answer as a response; the callbacks hear of it in model order, like those of a stream."""
     model = whole_characters(answer.model)
     parts: list[Part] = []
-    for block in answer.content:
+    for block in answer.content or ():
         try:
-            part = neutral.part(block, model, restore)
+            part = neutral.part(block, service, model, restore)
         except ValueError:
             name = f"{block.get('name')!r:.80}"
             raise TransportError(f"the service sent malformed arguments for a call of {name}") from None

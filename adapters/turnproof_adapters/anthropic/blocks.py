@@ -28,6 +28,7 @@ from turnproof.messages import (
 from .._sendable import refusal, refuse_unsendable
 from . import convert
 from .names import wire_id
+from .service import Service
 
 V = TypeVar("V")
 
@@ -70,31 +71,31 @@ class Row(Generic[V]):
     marked: bool
 
 
-def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
+def row(message: Message, codec: Codec[V], service: Service, model: str) -> Row[V]:
     """The blocks of a message. Raises InvalidRequestError for content that the API has no block for."""
     refuse_unsendable(message)
-    units = tuple(_units(message, codec, model))
+    units = tuple(_units(message, codec, service, model))
     return Row(message.role, units, any(part.cache is not None for part in message.parts))
 
 
-def _units(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
+def _units(message: Message, codec: Codec[V], service: Service, model: str) -> Iterator[Unit[V]]:
     for place, part in enumerate(message.parts):
         kind, block = Kind.OTHER, None
         match part:
             case Text():
-                kind, block = Kind.TEXT, convert.text(part)
+                kind, block = Kind.TEXT, convert.text(part, service)
             case Thought():
-                kind, block = Kind.THINKING, convert.thought(part, model)
+                kind, block = Kind.THINKING, convert.thought(part, service, model)
             case FunctionCall(id=own):
-                yield Unit(Kind.CALL, codec.block(convert.call(part, wire_id(own))), part, own)
+                yield Unit(Kind.CALL, codec.block(convert.call(part, wire_id(own), service)), part, own)
             case ToolResult(call_id=own):
-                yield Unit(Kind.RESULT, codec.block(convert.result(part, wire_id(own))), part, own)
+                yield Unit(Kind.RESULT, codec.block(convert.result(part, wire_id(own), service)), part, own)
             case InlineData() | FileRef():
                 if message.role == "model":
                     raise refusal(message, place, f"a {part.mime_type!r}, which the API takes from the user only")
-                block = convert.media(part)
+                block = convert.media(part, service)
             case Opaque():
-                block = convert.opaque(part)
+                block = convert.opaque(part, service)
             case ExecutableCode() | CodeExecutionResult():
                 block = convert.code(part)
         if block is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import partial
 
@@ -14,10 +15,12 @@ from turnproof.messages import ProviderResponse
 from .. import _calling
 from .._answers import Listeners
 from .._calling import Source
+from .._decoding import converted
 from . import errors
 from .assemble import Assembler, stands_alone, whole
 from .parts import Restore
-from .wire import Answer, Event
+from .service import Service
+from .wire import Answer, Event, decode_answer, decode_event
 
 _FAILURES = (
     anthropic.AnthropicError,
@@ -31,21 +34,86 @@ _FAILURES = (
 
 
 class Caller:
-    """Makes calls for one provider. `secret` is the key, which no error may show."""
+    """Makes calls to one service. `secret` is the key, which no error may show."""
 
-    def __init__(self, secret: str) -> None:
-        self._calls = _calling.Caller(_FAILURES, partial(errors.from_exception, secret=secret), stands_alone)
-        self._failed = partial(errors.from_stream, secret=secret)
+    def __init__(self, service: Service, secret: str) -> None:
+        typed = partial(errors.from_exception, service=service, secret=secret)
+        self._calls = _calling.Caller(_FAILURES, typed, stands_alone)
+        self._failed = partial(errors.from_answer, service=service, secret=secret)
+        self._service = service
         self.simple = self._calls.simple
 
     def whole(
         self, ask: Callable[[], Answer], restore: Restore, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
         """A call answered in one piece."""
-        return self._calls.whole(ask, partial(whole, restore), listeners, token)
+        return self._calls.whole(ask, partial(whole, self._service, restore), listeners, token)
 
     def streamed(
         self, ask: Callable[[], Source[Event]], restore: Restore, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
         """A call answered in pieces, told to the listeners as they arrive."""
-        return self._calls.streamed(ask, Assembler(restore, listeners, self._failed), token)
+        return self._calls.streamed(ask, Assembler(self._service, restore, listeners, self._failed), token)
+
+    def answer(self, body: bytes) -> Answer:
+        """A whole answer from its bytes. Raises ProviderError for a failure told under a good status, and ValueError or
+        RecursionError for what is neither."""
+        try:
+            return decode_answer(body)
+        except ValueError:
+            self._refuse(_plain(body))
+            raise
+
+    def answer_of(self, fields: dict[str, object]) -> Answer:
+        """The same for an answer that the SDK has read."""
+        try:
+            return converted(fields, Answer)
+        except ValueError:
+            self._refuse(fields)
+            raise
+
+    def event(self, data: bytes) -> Event:
+        """An event of a stream; one that tells of a failure is of type `error`, however the service words it. Raises
+        ValueError or RecursionError for what is none."""
+        try:
+            event = decode_event(data)
+        except ValueError:
+            if (failure := self._service.complaint(_plain(data))) is None:
+                raise
+            return Event("error", error=failure)
+        if event.type in ("", "error"):
+            failure = self._service.complaint(_plain(data))
+            return event if failure is None else Event("error", error=failure)
+        return event
+
+    def refuse_unstreamed(self, response: httpx2.Response) -> None:
+        """Raise ProviderError for a failure told in one piece where a stream was asked for, under a good status."""
+        if "json" in response.headers.get("content-type", ""):
+            self._refuse(_plain(response.read()))
+
+    def refuse_nonsense(self, body: bytes) -> None:
+        """Raise ProviderError for a failure told under a good status, and ValueError for what is no JSON object."""
+        document = _plain(body)
+        self._refuse(document)
+        if not isinstance(document, dict):
+            raise ValueError("the service sent no JSON object")
+
+    def _refuse(self, document: object) -> None:
+        failure = self._service.complaint(document)
+        if failure is not None:
+            raise self._failed(failure) from None
+
+
+def fields_of(answer: object) -> dict[str, object]:
+    """An answer of the SDK's as plain data, as it came. Raises ValueError for what is no object at all."""
+    if not isinstance(answer, anthropic.BaseModel):
+        raise ValueError(f"the service sent {type(answer).__name__} where an object belongs")
+    return answer.to_dict(warnings=False)
+
+
+def _plain(data: bytes) -> object:
+    """JSON as it stands; None for what is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None

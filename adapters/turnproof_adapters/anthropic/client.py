@@ -11,12 +11,10 @@ import httpx2
 from .._cut import make_cuttable
 from .._http import Connection, client_arguments
 
-DEFAULT_BASE_URL = "https://api.anthropic.com"
 
-
-def open_client(connection: Connection, api_key: str) -> anthropic.Anthropic:
-    """A client of the official SDK."""
-    base_url = connection.base_url or DEFAULT_BASE_URL
+def open_client(connection: Connection, address: str, api_key: str) -> anthropic.Anthropic:
+    """A client of the official SDK. `address` is where the service is to be found unless the connection says it."""
+    base_url = connection.base_url or address
     arguments = client_arguments(connection, base_url)
     return anthropic.Anthropic(
         # The SDK adds the version itself; an address that already ends in it would have it twice.

@@ -21,7 +21,6 @@ from turnproof.messages import (
     FunctionCall,
     InlineData,
     Opaque,
-    ProviderData,
     Text,
     Thought,
     ToolResult,
@@ -29,25 +28,25 @@ from turnproof.messages import (
 )
 from turnproof.provider import SystemInstruction
 
-from .models import DIALECT, same_model
 from .names import wire_name
+from .service import Service
 
 Block: TypeAlias = dict[str, Any]
 
 
-def text(part: Text) -> Block | None:
+def text(part: Text, service: Service) -> Block | None:
     """A text block; None for blank text, which the API refuses. Citations of our own answers go back with it."""
-    return cited(part) if part.text.strip() else None
+    return cited(part, service) if part.text.strip() else None
 
 
-def cited(part: Text) -> Block:
+def cited(part: Text, service: Service) -> Block:
     """The text block of a part that is not blank."""
     block = text_block(part.text)
-    if part.provider_data is not None and part.provider_data.dialect == DIALECT:
+    if part.provider_data is not None and part.provider_data.dialect == service.dialect:
         citations = part.provider_data.data.get("citations")
         if citations:
             block["citations"] = citations
-    return _marked(block, part.cache)
+    return _marked(block, part.cache, service)
 
 
 def text_block(content: str) -> Block:
@@ -55,30 +54,30 @@ def text_block(content: str) -> Block:
     return {"type": "text", "text": content}
 
 
-def thought(part: Thought, model: str) -> Block | None:
-    """The thinking as it was issued; None unless this model signed it (others refuse a foreign signature)."""
+def thought(part: Thought, service: Service, model: str) -> Block | None:
+    """The thinking as it was issued; None unless this model did, whole (others refuse a foreign signature)."""
     issued = part.provider_data
-    if issued is None or not _ours(issued, model):
+    if issued is None or issued.dialect != service.dialect or not service.same_model(issued.model, model):
         return None
     data = issued.data
     if "redacted" in data:
         return {"type": "redacted_thinking", "data": data["redacted"]}
     if data.get("signature"):
         return {"type": "thinking", "thinking": part.text, "signature": data["signature"]}
-    return None
+    return None if service.signs or not part.text else {"type": "thinking", "thinking": part.text}
 
 
-def call(part: FunctionCall, wire_id: str) -> Block:
+def call(part: FunctionCall, wire_id: str, service: Service) -> Block:
     """A tool call under its wire name."""
     block: Block = {"type": "tool_use", "id": wire_id, "name": wire_name(part.name), "input": part.args}
-    if part.provider_data is not None and part.provider_data.dialect == DIALECT:
+    if part.provider_data is not None and part.provider_data.dialect == service.dialect:
         caller = part.provider_data.data.get("caller")
         if caller:
             block["caller"] = caller
-    return _marked(block, part.cache)
+    return _marked(block, part.cache, service)
 
 
-def result(part: ToolResult, wire_id: str) -> Block:
+def result(part: ToolResult, wire_id: str, service: Service) -> Block:
     """A tool's answer: a string, or a list of blocks where it has attachments; an empty answer has no content.
 
     The string goes out as it is. As a block beside attachments it may not be blank, like any text.
@@ -87,12 +86,12 @@ def result(part: ToolResult, wire_id: str) -> Block:
     answer = part.result if isinstance(part.result, str) else msgspec.json.encode(part.result).decode()
     if part.attachments:
         said = [text_block(answer)] if answer.strip() and part.result is not None else []
-        block["content"] = said + [media(item) for item in part.attachments]
+        block["content"] = said + [media(item, service) for item in part.attachments]
     elif answer:
         block["content"] = answer
     if part.is_error:
         block["is_error"] = True
-    return _marked(block, part.cache)
+    return _marked(block, part.cache, service)
 
 
 def unanswered(wire_id: str) -> Block:
@@ -105,15 +104,18 @@ def unanswered(wire_id: str) -> Block:
     }
 
 
-def media(part: InlineData | FileRef) -> Block:
+def media(part: InlineData | FileRef, service: Service) -> Block:
     """An image or document block. Text files go as plain text, files of the provider's own store by their id."""
+    if not service.reads(part):
+        form = "named by its address" if isinstance(part, FileRef) else "as a file"
+        raise InvalidRequestError(f"{service.name} does not read a {part.mime_type!r} {form}")
     if part.mime_type.startswith("image/"):
         kind = "image"
     elif part.mime_type == "application/pdf" or part.mime_type.startswith("text/"):
         kind = "document"
     else:
         raise InvalidRequestError(f"the Messages API takes images, PDF and text, not {part.mime_type!r}")
-    return _marked({"type": kind, "source": _source(part)}, part.cache)
+    return _marked({"type": kind, "source": _source(part)}, part.cache, service)
 
 
 def _source(part: InlineData | FileRef) -> Block:
@@ -126,9 +128,9 @@ def _source(part: InlineData | FileRef) -> Block:
     return {"type": "base64", "media_type": part.mime_type, "data": b64encode(part.data).decode()}
 
 
-def opaque(part: Opaque) -> Block | None:
+def opaque(part: Opaque, service: Service) -> Block | None:
     """A block of ours that no part names, verbatim; None for another dialect's."""
-    return dict(part.data) if part.dialect == DIALECT else None
+    return dict(part.data) if part.dialect == service.dialect else None
 
 
 def code(part: ExecutableCode | CodeExecutionResult) -> Block:
@@ -138,23 +140,23 @@ def code(part: ExecutableCode | CodeExecutionResult) -> Block:
     return text_block(f"```\n{part.output}\n```")
 
 
-def tools(schemas: Sequence[ToolSchema]) -> list[Block]:
+def tools(schemas: Sequence[ToolSchema], service: Service) -> list[Block]:
     """Tool declarations, sorted: two equal sets in another order would miss the prefix cache."""
-    return [_tool(schema) for schema in sorted(schemas, key=lambda schema: schema.name)]
+    return [_tool(schema, service) for schema in sorted(schemas, key=lambda schema: schema.name)]
 
 
-def _tool(schema: ToolSchema) -> Block:
+def _tool(schema: ToolSchema, service: Service) -> Block:
     block: Block = {"name": wire_name(schema.name)}
     if schema.description:
         block["description"] = schema.description
     block["input_schema"] = {"type": "object", **schema.parameters}
-    return _marked(block, schema.cache)
+    return _marked(block, schema.cache, service)
 
 
-def system(instruction: SystemInstruction) -> list[Block]:
+def system(instruction: SystemInstruction, service: Service) -> list[Block]:
     """The system text as blocks; empty where there is none."""
     part = Text(instruction) if isinstance(instruction, str) else instruction
-    block = text(part) if part is not None else None
+    block = text(part, service) if part is not None else None
     return [block] if block is not None else []
 
 
@@ -174,11 +176,7 @@ def _closed(schema: JSON) -> JSON:
     return schema
 
 
-def _ours(issued: ProviderData, model: str) -> bool:
-    return issued.dialect == DIALECT and same_model(issued.model, model)
-
-
-def _marked(block: Block, mark: CacheMark | None) -> Block:
-    if mark is not None:
+def _marked(block: Block, mark: CacheMark | None, service: Service) -> Block:
+    if mark is not None and service.breakpoints:
         block["cache_control"] = {"type": "ephemeral"} if mark.ttl == "5m" else {"type": "ephemeral", "ttl": mark.ttl}
     return block

@@ -10,7 +10,7 @@ from .. import _memo
 from .._memo import encode
 from .arrange import Arrangement
 from .blocks import row
-from .models import model as facts_of
+from .service import Service
 
 
 class BytesCodec:
@@ -26,9 +26,9 @@ class BytesCodec:
 
 
 class Encoder(_memo.Encoder[Arrangement[bytes]]):
-    """Wire messages as bytes for one model."""
+    """Wire messages as bytes for one model of a service."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, service: Service, model: str) -> None:
         codec = BytesCodec()
-        fresh = partial(Arrangement[bytes], codec, mid_system=facts_of(model).mid_system)
-        super().__init__(fresh, partial(row, codec=codec, model=model))
+        fresh = partial(Arrangement[bytes], codec, service, mid_system=service.facts(model).mid_system)
+        super().__init__(fresh, partial(row, codec=codec, service=service, model=model))

@@ -7,9 +7,9 @@ and what the model had said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import anthropic
 
@@ -20,10 +20,11 @@ from .._answers import Listeners, with_structured_output
 from .._calling import Source
 from .._decoding import converted
 from .._legacy import OwnHistory, Schema
-from .._names import tool_names
+from .calling import fields_of
 from .lifecycle import AnthropicProvider
-from .names import restorer
 from .wire import Answer, Event
+
+Stream: TypeAlias = anthropic.Stream[anthropic.types.RawMessageStreamEvent]
 
 
 class AnthropicLegacy(OwnHistory, AnthropicProvider):
@@ -38,25 +39,20 @@ class AnthropicLegacy(OwnHistory, AnthropicProvider):
         marked = self._annotated(self._history, self._system, self._tools, token)
         kwargs = self._kwargs(marked.messages, marked.system, marked.tools, response_schema)
         kwargs["timeout"] = self._timeouts
-        restore = restorer(partial(tool_names, self._history, self._tools))
+        restore = self._restorer(self._history, self._tools)
         if listeners.on_chunk is not None:
-            response = self._caller.streamed(partial(_open, client, kwargs), restore, listeners, token)
+            response = self._caller.streamed(partial(self._open, client, kwargs), restore, listeners, token)
         else:
-            response = self._caller.whole(partial(_ask, client, kwargs), restore, listeners, token)
+            response = self._caller.whole(partial(self._ask, client, kwargs), restore, listeners, token)
         return with_structured_output(response, response_schema)
 
+    def _ask(self, client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:
+        return self._caller.answer_of(fields_of(client.messages.create(**kwargs)))
 
-def _ask(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:
-    return converted(_fields(client.messages.create(**kwargs)), Answer)
+    def _open(self, client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Source[Event]:
+        stream = client.messages.create(**kwargs, stream=True)
+        self._caller.refuse_unstreamed(stream.response)
+        return Source(self._events(stream), stream.close)
 
-
-def _open(client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Source[Event]:
-    stream = client.messages.create(**kwargs, stream=True)
-    return Source((converted(_fields(event), Event) for event in stream), stream.close)
-
-
-def _fields(answer: object) -> dict[str, object]:
-    """An answer of the SDK's as plain data, as it came. Raises ValueError for what is no object at all."""
-    if not isinstance(answer, anthropic.BaseModel):
-        raise ValueError(f"the service sent {type(answer).__name__} where an object belongs")
-    return answer.to_dict(warnings=False)
+    def _events(self, stream: Stream) -> Iterator[Event]:
+        return (converted(fields_of(event), Event) for event in stream)

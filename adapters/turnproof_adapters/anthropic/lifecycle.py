@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import anthropic
 import httpx2
+from anthropic.pagination import SyncPage
+from anthropic.types import ModelInfo
 
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
@@ -14,13 +17,16 @@ from turnproof.provider import ProviderBase, SystemInstruction
 
 from .._caching import CachePluginHolder
 from .._http import Connection, timeouts
-from .._opening import key_of, positive
+from .._names import tool_names
+from .._opening import key_if_any, key_of, positive
 from .arrange import Arrangement
 from .blocks import row
 from .calling import Caller
 from .client import open_client
-from .models import model as facts_of
-from .request import Settings, thinking_config
+from .names import restorer
+from .parts import Restore
+from .request import Settings
+from .service import ANTHROPIC, Service
 
 
 class DictCodec:
@@ -38,7 +44,10 @@ class DictCodec:
 class AnthropicProvider(CachePluginHolder, ProviderBase):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
-    name = "anthropic"
+    service: ClassVar[Service] = ANTHROPIC
+    """Whose API it is; an adapter for another service has another one here."""
+
+    name = ANTHROPIC.name
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,18 +61,20 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
     def initialize(self, config: Mapping[str, Any]) -> None:
         """Take the settings; opens no connection.
 
-        `api_key` is needed, here or as ANTHROPIC_API_KEY. `base_url`, `thinking` (as for `set_thinking_config`),
-        `max_tokens`, `timeout` (seconds of silence that end a call), `ssl_context` and `transport` (an httpx2
-        transport, for tests) may be left out. Other keys belong to other adapters and are ignored.
+        `api_key` is needed, here or in an environment variable of the service. `base_url`, `thinking` (as for
+        `set_thinking_config`), `max_tokens`, `timeout` (seconds of silence that end a call), `ssl_context` and
+        `transport` (an httpx2 transport, for tests) may be left out. Other keys belong to other adapters and are
+        ignored.
         """
-        api_key = key_of(config, "ANTHROPIC_API_KEY")
-        connection = Connection.of(config)
+        service, connection = self.service, Connection.of(config)
+        api_key = (key_of if service.keyless is None else key_if_any)(config, *service.key_variables)
         self.shutdown()
-        self._thinking = thinking_config(config.get("thinking"))
+        # Left out, it is the service's own choice.
+        self._thinking = service.thinking(config["thinking"]) if "thinking" in config else None
         self._max_tokens = positive(config, "max_tokens")
         self._timeouts = timeouts(connection.silence)
-        self._caller = Caller(api_key)
-        self._client = open_client(connection, api_key)
+        self._caller = Caller(service, api_key or "")
+        self._client = open_client(connection, service.address, api_key or service.keyless or "")
 
     @property
     def is_connected(self) -> bool:
@@ -79,13 +90,13 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
     def list_models(self) -> list[str]:
         """Ids of all models that the key may use, newest first, as the service lists them."""
         client = self._opened()
-        return self._caller.simple(lambda: [model.id for model in client.models.list(limit=1000)])
+        return self._caller.simple(lambda: [model.id for model in self._listed(client, 1000)])
 
     def verify_auth(self) -> bool:
         """Whether the service accepts the key. Failures of another kind are raised."""
         client = self._opened()
         try:
-            self._caller.simple(lambda: client.models.list(limit=1))
+            self._caller.simple(lambda: self._listed(client, 1))
         except AuthenticationError:
             return False
         return True
@@ -96,18 +107,21 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
         system_instruction: SystemInstruction = None,
         tools: Sequence[ToolSchema] | None = None,
     ) -> int:
-        """Tokens of the whole prompt as the service counts them, cached or not. Costs one request."""
+        """Tokens of the whole prompt as the service counts them, cached or not. Costs one request. Where the service
+        does not count, an estimate without one."""
+        if not self.service.counts:
+            return super().count_tokens(messages, system_instruction, tools)
         client, kwargs = self._opened(), self._kwargs(messages, system_instruction, tools, None)
         del kwargs["max_tokens"]
         return self._caller.simple(lambda: client.messages.count_tokens(**kwargs).input_tokens)
 
     def get_context_limit(self) -> int:
         """The model's window in tokens."""
-        return facts_of(self._model).context_tokens
+        return self.service.facts(self._model).context_tokens
 
     def supports_structured_output(self) -> bool:
         """Whether the chosen model takes a response schema."""
-        return facts_of(self._model).structured
+        return self.service.facts(self._model).structured
 
     def supports_streaming(self) -> bool:
         """Every model streams."""
@@ -119,11 +133,23 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
 
     def supports_thinking(self) -> bool:
         """Whether the chosen model has extended thinking."""
-        return facts_of(self._model).thinks
+        return self.service.facts(self._model).thinks
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Switch thinking on (`{"budget_tokens": n}`, `{"type": "adaptive"}`) or off (None) for later calls."""
-        self._thinking = thinking_config(config)
+        self._thinking = self.service.thinking(config)
+
+    def _listed(self, client: anthropic.Anthropic, limit: int) -> SyncPage[ModelInfo]:
+        """The first page of the models; going through it asks for the others."""
+        answer = client.models.with_raw_response.list(limit=limit)
+        # Of what is no JSON object the SDK would make an AttributeError.
+        self._caller.refuse_nonsense(answer.http_response.content)
+        return answer.parse()
+
+    def _restorer(self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Restore:
+        """What brings a call back into the caller's terms."""
+        own = restorer(partial(tool_names, messages, tools))
+        return lambda name, given: (own(name), given)
 
     def _opened(self) -> anthropic.Anthropic:
         if self._client is None:
@@ -133,7 +159,7 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
     def _settings(self) -> Settings:
         if self._model is None:
             raise UsageError("no model is chosen: call connect() first")
-        return Settings(self._model, self._max_tokens, self._thinking)
+        return Settings(self.service, self._model, self._max_tokens, self._thinking)
 
     def _kwargs(
         self,
@@ -144,8 +170,10 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
     ) -> dict[str, Any]:
         """A request as plain data for the SDK's own calls."""
         settings, codec = self._settings(), DictCodec()
-        arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, mid_system=facts_of(settings.model).mid_system)
+        arrangement: Arrangement[dict[str, Any]] = Arrangement(
+            codec, self.service, mid_system=settings.facts.mid_system
+        )
         for message in messages:
-            arrangement.add(row(message, codec, settings.model))
+            arrangement.add(row(message, codec, self.service, settings.model))
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
         return {**settings.kwargs(system, tools, response_schema, think=think), "messages": arrangement.finish()}

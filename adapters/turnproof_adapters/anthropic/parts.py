@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 from turnproof.errors import PayloadError
@@ -17,7 +18,7 @@ from turnproof.messages import (
 )
 
 from .._characters import whole_characters
-from .models import DIALECT
+from .service import Service
 
 FINISH: dict[str | None, FinishReason] = {
     "end_turn": FinishReason.STOP,
@@ -30,8 +31,8 @@ FINISH: dict[str | None, FinishReason] = {
 }
 """Stop reasons; any other is `unknown` and stays readable in `raw_finish`."""
 
-Restore: TypeAlias = Callable[[str], str]
-"""From a tool's wire name to its own."""
+Restore: TypeAlias = Callable[[str, Any], tuple[str, Any]]
+"""From a call as it came, the tool's wire name and the input, to the tool's own name and the arguments."""
 
 CLIPPING = frozenset({"max_tokens", "model_context_window_exceeded", "stop_sequence"})
 """Stop reasons that can end an answer in the middle of a call."""
@@ -42,48 +43,51 @@ def finish_reason(stop_reason: str | None) -> FinishReason:
     return FINISH.get(stop_reason, FinishReason.UNKNOWN)
 
 
-def part(block: dict[str, Any], model: str, restore: Restore) -> Part | None:
+def part(block: dict[str, Any], service: Service, model: str, restore: Restore) -> Part | None:
     """The part that a finished block is; None for a text block without text.
 
     A block of an unknown type is kept as `Opaque`. Raises ValueError for a call whose arguments are not an object, and
     for anything in a block that JSON cannot carry: it must not be run, and cannot be sent back.
     """
     try:
-        return _part(block, model, restore)
+        return _part(block, service, model, restore)
     except PayloadError:
         raise ValueError("a block holds what JSON cannot carry") from None
 
 
-def _part(block: dict[str, Any], model: str, restore: Restore) -> Part | None:
+def _part(block: dict[str, Any], service: Service, model: str, restore: Restore) -> Part | None:
+    issued: Callable[[dict[str, Any]], ProviderData] = partial(ProviderData, service.dialect, model)
     match block:
         case {"type": "text", "text": str(text)}:
             if not text:
                 return None
             citations = block.get("citations")
-            issued = _issued(model, {"citations": citations}) if citations else None
-            return Text(whole_characters(text), provider_data=issued)
+            return Text(whole_characters(text), provider_data=issued({"citations": citations}) if citations else None)
         case {"type": "thinking", "thinking": str(text)}:
             signature = block.get("signature")
-            issued = _issued(model, {"signature": signature}) if signature else None
-            return Thought(whole_characters(text), provider_data=issued)
+            if signature:
+                return Thought(whole_characters(text), provider_data=issued({"signature": signature}))
+            return Thought(whole_characters(text), provider_data=None if service.signs else issued({}))
         case {"type": "redacted_thinking", "data": str(data)}:
-            return Thought(provider_data=_issued(model, {"redacted": data}))
+            return Thought(provider_data=issued({"redacted": data}))
         case {"type": "tool_use"}:
-            return _call(block, model, restore)
+            return _call(block, issued, restore)
         case _:
             kind = block.get("type")
-            return Opaque(DIALECT, kind if isinstance(kind, str) else "", block)
+            return Opaque(service.dialect, kind if isinstance(kind, str) else "", block)
 
 
-def _call(block: dict[str, Any], model: str, restore: Restore) -> FunctionCall:
+def _call(block: dict[str, Any], issued: Callable[[dict[str, Any]], ProviderData], restore: Restore) -> FunctionCall:
     match block:
-        case {"id": str(call_id), "name": str(name), "input": dict() | None as args}:
+        case {"id": str(call_id), "name": str(name), "input": given}:
+            own, args = restore(name, given)
+            if not isinstance(args, dict | None):
+                raise ValueError("arguments that are no object")
             # A direct call is the ordinary kind; only a call made by the service's own code has to say so again.
             caller = block.get("caller")
             indirect = caller is not None and caller != {"type": "direct"}
-            issued = _issued(model, {"caller": caller}) if indirect else None
-            own = whole_characters(restore(name))
-            return FunctionCall(whole_characters(call_id), own, args or {}, provider_data=issued)
+            data = issued({"caller": caller}) if indirect else None
+            return FunctionCall(whole_characters(call_id), whole_characters(own), args or {}, provider_data=data)
     raise ValueError("not a tool call")
 
 
@@ -92,7 +96,3 @@ def without_clipped_call(parts: tuple[Part, ...], stop_reason: str | None) -> tu
     if stop_reason in CLIPPING and parts and isinstance(parts[-1], FunctionCall):
         return parts[:-1]
     return parts
-
-
-def _issued(model: str, data: dict[str, Any]) -> ProviderData:
-    return ProviderData(DIALECT, model, data)

@@ -21,12 +21,10 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 from .._answers import Listeners, with_structured_output
 from .._calling import Source
 from .._memo import encode
-from .._names import tool_names
 from .._sse import payloads
 from .encode import Encoder
 from .lifecycle import AnthropicProvider
-from .names import restorer
-from .wire import Answer, Event, decode_answer, decode_event
+from .wire import Answer, Event
 
 PATH = "/v1/messages"
 
@@ -36,7 +34,7 @@ class AnthropicStateless(AnthropicProvider):
 
     def __init__(self) -> None:
         super().__init__()
-        self._encoder = Encoder("")
+        self._encoder = Encoder(self.service, "")
 
     @property
     def messages_encoded(self) -> int:
@@ -46,7 +44,7 @@ class AnthropicStateless(AnthropicProvider):
     def connect(self, model: str) -> None:
         """Choose the model that later calls use."""
         super().connect(model)
-        self._encoder = Encoder(model)
+        self._encoder = Encoder(self.service, model)
 
     def forget_encodings(self) -> None:
         """Drop everything kept beside messages. No request changes by it."""
@@ -71,7 +69,7 @@ class AnthropicStateless(AnthropicProvider):
             cancel_token.raise_if_cancelled()
         marked = self._annotated(messages, system_instruction, tools, cancel_token)
         body = self._body(marked.messages, marked.system, marked.tools, response_schema, stream=streamed)
-        restore = restorer(partial(tool_names, messages, tools))
+        restore = self._restorer(messages, tools)
         listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
         if streamed:
             response = self._caller.streamed(partial(self._open, client, body), restore, listeners, cancel_token)
@@ -107,8 +105,9 @@ class AnthropicStateless(AnthropicProvider):
         )
 
     def _ask(self, client: anthropic.Anthropic, body: bytes) -> Answer:
-        return decode_answer(self._post(client, body).content)
+        return self._caller.answer(self._post(client, body).content)
 
     def _open(self, client: anthropic.Anthropic, body: bytes) -> Source[Event]:
         response = self._post(client, body, stream=True)
-        return Source(map(decode_event, payloads(response.iter_bytes())), response.close)
+        self._caller.refuse_unstreamed(response)
+        return Source(map(self._caller.event, payloads(response.iter_bytes())), response.close)

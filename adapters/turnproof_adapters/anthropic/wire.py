@@ -33,7 +33,7 @@ class Answer(msgspec.Struct, frozen=True):
     """A message: the whole of a batch answer, or the empty shell at the head of a stream."""
 
     model: str
-    content: list[dict[str, Any]] = []
+    content: list[dict[str, Any]] | None = []
     stop_reason: str | None = None
     usage: Usage | None = None
 

@@ -21,6 +21,7 @@ from turnproof.messages import Message
 from . import convert
 from .names import wire_name
 from .rows import Call, Codec, Result, Row, V, row
+from .target import Target
 
 BEGINS_WITH_A_CALL = "it begins with a call of the model's, which may only follow the user's words or a result"
 
@@ -28,11 +29,11 @@ BEGINS_WITH_A_CALL = "it begins with a call of the model's, which may only follo
 class Arrangement(Generic[V]):
     """Contents so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
 
-    __slots__ = ("_begins_with_a_call", "_calls", "_closed", "_codec", "_model", "_results", "_said")
+    __slots__ = ("_begins_with_a_call", "_calls", "_closed", "_codec", "_results", "_said", "_to")
 
-    def __init__(self, codec: Codec[V], model: str) -> None:
+    def __init__(self, codec: Codec[V], to: Target) -> None:
         self._codec = codec
-        self._model = model
+        self._to = to
         self._closed: list[V] = []
         self._calls: list[Call] = []
         self._results: list[Result[V]] = []
@@ -52,7 +53,7 @@ class Arrangement(Generic[V]):
 
     def copy(self) -> Arrangement[V]:
         """A snapshot: adding to either leaves the other alone."""
-        other = Arrangement(self._codec, self._model)
+        other = Arrangement(self._codec, self._to)
         other._closed = self._closed.copy()
         other._calls = self._calls.copy()
         other._results = self._results.copy()
@@ -92,20 +93,23 @@ class Arrangement(Generic[V]):
         for result in self._results:
             found.setdefault(result.id, deque()).append(result)
         responses: list[V] = []
+        behind: list[V] = []
         for call in self._calls:
             waiting = found.get(call.id)
             if waiting:
                 result = waiting.popleft()
-                # Media that a response cannot hold stands right behind it, so that it is seen whose it is.
-                responses += [self._response(result, call), *result.beside]
+                responses.append(self._response(result, call))
+                # Media that a response cannot hold stands right behind it, so that it is seen whose it is; but
+                # Anthropic takes nothing between the results of one step.
+                (behind if self._to.anthropic else responses).extend(result.beside)
             else:
-                responses.append(self._codec.part(convert.unanswered(call.id, call.name)))
-        return responses
+                responses.append(self._codec.part(convert.unanswered(call.id, call.name, self._to)))
+        return responses + behind
 
     def _response(self, result: Result[V], call: Call) -> V:
         if wire_name(result.part.name) == call.name:
             return result.response
-        return self._codec.part(convert.result(result.part, self._model, name=call.name)[0])
+        return self._codec.part(convert.result(result.part, self._to, name=call.name)[0])
 
 
 class DictCodec:
@@ -120,15 +124,15 @@ class DictCodec:
         return {"role": role, "parts": list(parts)}
 
 
-def contents(messages: Sequence[Message], model: str) -> list[dict[str, Any]]:
+def contents(messages: Sequence[Message], to: Target) -> list[dict[str, Any]]:
     """A whole conversation as plain data for a model."""
-    return arranged(messages, model).finish()
+    return arranged(messages, to).finish()
 
 
-def arranged(messages: Sequence[Message], model: str) -> Arrangement[dict[str, Any]]:
+def arranged(messages: Sequence[Message], to: Target) -> Arrangement[dict[str, Any]]:
     """The same, still to be finished."""
     codec = DictCodec()
-    arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, model)
+    arrangement: Arrangement[dict[str, Any]] = Arrangement(codec, to)
     for message in messages:
-        arrangement.add(row(message, codec, model))
+        arrangement.add(row(message, codec, to))
     return arrangement

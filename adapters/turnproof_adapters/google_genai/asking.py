@@ -12,7 +12,8 @@ from google import genai
 from google.genai import types
 
 from .._calling import Source
-from .request import BARE_CONFIG, Fields, sdk_config, sdk_contents
+from .request import BARE_CONFIG, sdk_config, sdk_contents
+from .settings import Fields
 from .splice import STUB, carrying
 
 Answer: TypeAlias = types.GenerateContentResponse

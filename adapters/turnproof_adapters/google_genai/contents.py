@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, takewhile
 
 from google.genai import types
+from msgspec.structs import replace
 from pydantic import PrivateAttr, ValidationError
 
 from turnproof.errors import InvalidRequestError
@@ -28,9 +29,11 @@ from turnproof.messages import (
 )
 
 from .._memo import encode
-from .answers import Restore, issued_data, other_part
+from .answers import issued_data, other_part
 from .arrange import contents as arranged
+from .assembling import Restore
 from .convert import NO_SIGNATURE_NEEDED
+from .models import target
 from .names import is_made_up, made_up_id
 from .request import sdk_contents
 
@@ -50,7 +53,7 @@ def history_to_sdk(messages: Sequence[Message], model: str) -> list[types.Conten
     the SDK does not know either are left out, as it leaves them out of every answer.
     """
     held = [_without_unknown(message) for message in messages]
-    sent = arranged(held, model)
+    sent = arranged(held, target(model))
     if any(message.calls for message in takewhile(_is_model, reversed(held))):
         # The arrangement closes with responses that say the calls were not carried out: they may still be.
         sent.pop()
@@ -91,7 +94,7 @@ class _Reader:
     """Goes through a history once, in order: a response without an id answers the next call that has none."""
 
     def __init__(self, model: str, restore: Restore) -> None:
-        self._model = model
+        self._to = target(model)
         self._restore = restore
         self._unnamed = 0
         self._waiting: list[str] = []
@@ -145,7 +148,7 @@ class _Reader:
             own_id = call._own_id if isinstance(call, _UnnamedCall) else made_up_id("", self._unnamed)
             self._unnamed += 1
             self._waiting.append(own_id)
-        data = None if wire.thought_signature == _STAND_IN else issued_data(wire, self._model)
+        data = None if wire.thought_signature == _STAND_IN else issued_data(wire, self._to)
         return FunctionCall(own_id, self._restore(call.name or ""), call.args or {}, provider_data=data)
 
     def _result(self, response: types.FunctionResponse) -> ToolResult:
@@ -162,13 +165,14 @@ class _Reader:
         )
 
     def _other(self, wire: types.Part) -> Part | None:
-        if wire.text is None and (part := other_part(wire, self._model)) is not None:
+        if wire.text is None and (part := other_part(wire, self._to)) is not None:
             return part
-        data = issued_data(wire, self._model)
+        data = issued_data(wire, self._to)
         if not wire.text and data is None:
             return None
-        kind = Thought if wire.thought else Text
-        return kind(text=wire.text or "", provider_data=data)
+        if wire.thought:
+            return Thought(wire.text or "", provider_data=data or self._to.mark)
+        return Text(wire.text or "", provider_data=data)
 
 
 def _attachment(part: types.FunctionResponsePart) -> InlineData | FileRef | None:
@@ -186,7 +190,7 @@ def _with_attachment(result: ToolResult, item: InlineData | FileRef) -> ToolResu
 
 def _continuation(last: Part, first: Part) -> str | None:
     """The text of a part that goes on with the one before; a part with a signature stays as it came."""
-    if last.provider_data is not None or first.provider_data is not None:
+    if _is_sealed(last) or _is_sealed(first):
         return None
     match last, first:
         case (Text(), Text(text=text)) | (Thought(), Thought(text=text)):
@@ -194,10 +198,14 @@ def _continuation(last: Part, first: Part) -> str | None:
     return None
 
 
+def _is_sealed(part: Part) -> bool:
+    return part.provider_data is not None and bool(part.provider_data.data)
+
+
 def _extend_last(parts: list[Part], more: list[str]) -> None:
     """Join what goes on with the last part to it, once: an answer may have come in a hundred thousand pieces."""
     if more and isinstance(last := parts[-1], Text | Thought):
-        parts[-1] = type(last)("".join([last.text, *more]))
+        parts[-1] = replace(last, text="".join([last.text, *more]))
         more.clear()
 
 

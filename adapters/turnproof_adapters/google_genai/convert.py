@@ -25,9 +25,8 @@ from turnproof.messages import (
 )
 from turnproof.provider import SystemInstruction
 
-from .models import DIALECT, same_model
-from .models import model as facts_of
-from .names import is_made_up, wire_name
+from .names import anthropic_id, is_made_up, wire_name
+from .target import Target, same_model
 
 WirePart: TypeAlias = dict[str, Any]
 
@@ -38,49 +37,56 @@ _IN_RESULTS = ("image/", "application/pdf")
 """Media that a function's response can hold itself. Text in it is refused; anything else goes beside it."""
 
 
-def text(part: Text, model: str) -> WirePart | None:
+def text(part: Text, to: Target) -> WirePart | None:
     """A text part; None for an empty one, unless it carries a signature."""
-    sent = _signed({"text": part.text}, part, model)
+    sent = _signed({"text": part.text}, part, to)
     return sent if part.text or len(sent) > 1 else None
 
 
-def thought(part: Thought, model: str) -> WirePart | None:
-    """A part of the model's thinking; None for another dialect's, and for an empty one without a signature."""
-    if part.provider_data is not None and part.provider_data.dialect != DIALECT:
+def thought(part: Thought, to: Target) -> WirePart | None:
+    """A part of the model's thinking; None for what another dialect's model thought, or nobody says who, and for an
+    empty one without a signature.
+
+    Where Anthropic's rules hold, no thought goes without the signature that the model gave it.
+    """
+    issued = to.issued(part)
+    if issued is None:
         return None
-    sent = _signed({"text": part.text, "thought": True}, part, model)
-    return sent if part.text or len(sent) > 2 else None
+    sent = _signed({"text": part.text, "thought": True}, part, to)
+    if len(sent) > 2:
+        return sent
+    is_anothers = to.mixes_families and not same_model(issued.model, to.model)
+    return None if to.anthropic or is_anothers or not part.text else sent
 
 
-def call(part: FunctionCall, model: str, *, first: bool) -> WirePart:
+def call(part: FunctionCall, to: Target, *, first: bool) -> WirePart:
     """A function call under its wire name. The `first` of a step gets a stand-in for a signature if it needs one."""
-    function: dict[str, Any] = {} if is_made_up(part.id) else {"id": part.id}
-    sent = _signed({"functionCall": {**function, "name": wire_name(part.name), "args": part.args}}, part, model)
-    if first and len(sent) == 1 and facts_of(model).demands_signatures:
+    function = {**identity(part.id, to), "name": wire_name(part.name), "args": part.args}
+    sent = _signed({"functionCall": function}, part, to)
+    if first and len(sent) == 1 and to.demands_signatures:
         sent["thoughtSignature"] = NO_SIGNATURE_NEEDED
     return sent
 
 
-def result(part: ToolResult, model: str, *, name: str | None = None) -> tuple[WirePart, list[WirePart]]:
+def result(part: ToolResult, to: Target, *, name: str | None = None) -> tuple[WirePart, list[WirePart]]:
     """A function's response, and what of its attachments has to stand beside it.
 
     `name` is the wire name of the call that it answers, where that is known: the API wants the two to agree.
     """
-    function: dict[str, Any] = {} if is_made_up(part.call_id) else {"id": part.call_id}
+    function: dict[str, Any] = identity(part.call_id, to)
     function["name"] = name or wire_name(part.name)
     # Always under one of the two documented keys: a tool's own object may have members of these names.
     function["response"] = {"error" if part.is_error else "output": part.result}
-    inside = [item for item in part.attachments if facts_of(model).takes_media_in_results and _fits_in_result(item)]
+    inside = [item for item in part.attachments if to.takes_media_in_results and _fits_in_result(item)]
     if inside:
         function["parts"] = [media(item) for item in inside]
     return {"functionResponse": function}, [media(item) for item in part.attachments if item not in inside]
 
 
-def unanswered(call_id: str, name: str) -> WirePart:
+def unanswered(call_id: str, name: str, to: Target) -> WirePart:
     """The response to a call that history holds no result for: the API counts them."""
-    function: dict[str, Any] = {} if is_made_up(call_id) else {"id": call_id}
     response = {"error": "No result: the call was not carried out."}
-    return {"functionResponse": {**function, "name": name, "response": response}}
+    return {"functionResponse": {**identity(call_id, to), "name": name, "response": response}}
 
 
 def media(part: InlineData | FileRef) -> WirePart:
@@ -90,27 +96,27 @@ def media(part: InlineData | FileRef) -> WirePart:
     return {"fileData": {"mimeType": part.mime_type, "fileUri": part.uri}}
 
 
-def answered_media(part: InlineData | FileRef, model: str) -> WirePart:
+def answered_media(part: InlineData | FileRef, to: Target) -> WirePart:
     """A file that the model itself made, with its signature."""
-    return _signed(media(part), part, model)
+    return _signed(media(part), part, to)
 
 
-def code(part: ExecutableCode | CodeExecutionResult, model: str) -> WirePart:
+def code(part: ExecutableCode | CodeExecutionResult, to: Target) -> WirePart:
     """Code that the API ran; what another provider ran for itself is told as text."""
-    issued = part.provider_data
-    if issued is None or issued.dialect != DIALECT:
+    issued = to.issued(part)
+    if issued is None:
         if isinstance(part, ExecutableCode):
             return {"text": f"```{part.language.lower()}\n{part.code}\n```"}
         return {"text": f"```\n{part.output}\n```"}
     own_id = {"id": issued.data["id"]} if "id" in issued.data else {}
     if isinstance(part, ExecutableCode):
-        return _signed({"executableCode": {"language": part.language, "code": part.code, **own_id}}, part, model)
-    return _signed({"codeExecutionResult": {"outcome": part.outcome, "output": part.output, **own_id}}, part, model)
+        return _signed({"executableCode": {"language": part.language, "code": part.code, **own_id}}, part, to)
+    return _signed({"codeExecutionResult": {"outcome": part.outcome, "output": part.output, **own_id}}, part, to)
 
 
-def opaque(part: Opaque, model: str) -> WirePart | None:
+def opaque(part: Opaque, to: Target) -> WirePart | None:
     """A part of ours that no neutral part names, verbatim; None for another dialect's."""
-    return _signed(dict(part.data), part, model) if part.dialect == DIALECT else None
+    return _signed(dict(part.data), part, to) if part.dialect == to.dialect else None
 
 
 def tools(schemas: Sequence[ToolSchema]) -> list[dict[str, Any]]:
@@ -150,10 +156,17 @@ def _fits_in_result(item: InlineData | FileRef) -> bool:
     return item.mime_type.startswith(_IN_RESULTS)
 
 
-def _signed(sent: WirePart, part: Part, model: str) -> WirePart:
-    issued = part.provider_data
-    if issued is not None and issued.dialect == DIALECT and same_model(issued.model, model):
-        signature = issued.data.get("signature")
-        if signature:
-            sent["thoughtSignature"] = signature
+def identity(call_id: str, to: Target) -> dict[str, Any]:
+    """The id of a call, in it and in its response. One that was made up here is nothing to Gemini."""
+    if to.own_ids:
+        return {"id": call_id}
+    if to.anthropic:
+        return {"id": anthropic_id(call_id)}
+    return {} if is_made_up(call_id) else {"id": call_id}
+
+
+def _signed(sent: WirePart, part: Part, to: Target) -> WirePart:
+    signature = to.signature(part)
+    if signature is not None:
+        sent["thoughtSignature"] = signature
     return sent

@@ -10,6 +10,7 @@ from .._memo import encode
 from .arrange import Arrangement
 from .convert import WirePart
 from .rows import row
+from .target import Target
 
 
 class BytesCodec:
@@ -27,6 +28,6 @@ class BytesCodec:
 class Encoder(_memo.Encoder[Arrangement[bytes]]):
     """Contents as bytes for one model."""
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, to: Target) -> None:
         codec = BytesCodec()
-        super().__init__(partial(Arrangement[bytes], codec, model), partial(row, codec=codec, model=model))
+        super().__init__(partial(Arrangement[bytes], codec, to), partial(row, codec=codec, to=to))

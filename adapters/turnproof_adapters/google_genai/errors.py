@@ -25,6 +25,7 @@ from turnproof.errors import (
 )
 
 from .._errors import by_status, retry_after, scrubbed, too_long
+from .sentences import TOO_LONG
 
 FAILURES: tuple[type[Exception], ...] = (
     sdk.APIError,
@@ -43,17 +44,6 @@ FAILURES: tuple[type[Exception], ...] = (
 )
 """What the SDK and everything below it raises."""
 
-_TOO_LONG = (
-    re.compile(
-        r"The input token count(?: \((?P<requested>\d{1,15})\))? exceeds the maximum number of tokens allowed"
-        r"(?: \(?(?P<limit>\d{1,15})\)?)?\.?"
-    ),
-    re.compile(
-        r"Unable to submit request because the input token count is (?P<requested>\d{1,15})"
-        r" but model only supports up to (?P<limit>\d{1,15})\..*",
-        re.DOTALL,
-    ),
-)
 _DURATION = re.compile(r"(?P<seconds>\d{1,9}(?:\.\d{1,9})?)s")
 _NO_CACHE = re.compile(r"cached ?content (?:not found|\S+ not found)|not found: cached content", re.IGNORECASE)
 
@@ -90,7 +80,7 @@ def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> Provide
             # Also of one that has expired.
             return AuthenticationError(text, status=400, kind=kind)
         case 400:
-            full = too_long(text, _TOO_LONG, status=400, kind=kind)
+            full = too_long(text, TOO_LONG, status=400, kind=kind)
             return full or InvalidRequestError(text, status=400, kind=kind)
         case 429:
             return _limited(text, kind, wait, details)

@@ -38,13 +38,13 @@ _NO_ANSWERS: Mapping[str | None, str] = {
 }
 """Finish reasons of an answer that is none."""
 
-_CALLING = ("STOP", "UNEXPECTED_TOOL_CALL", None)
+CALLING: frozenset[str | None] = frozenset({"STOP", "UNEXPECTED_TOOL_CALL", None})
 """Reasons under which an answer's calls are to be answered. `STOP` is what the API says of calls as of anything."""
 
 
-def finish_reason(raw: str | None, *, has_calls: bool) -> FinishReason:
+def finish_reason(raw: str | None, *, has_calls: bool, calling: frozenset[str | None] = CALLING) -> FinishReason:
     """The neutral reason for the API's word. It has none for calls: their presence decides."""
-    if has_calls and raw in _CALLING:
+    if has_calls and raw in calling:
         return FinishReason.TOOL_USE
     return FINISH.get(raw, FinishReason.UNKNOWN)
 

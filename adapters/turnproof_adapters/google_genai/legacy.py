@@ -32,13 +32,16 @@ from turnproof.provider import SystemInstruction
 
 from .._answers import Listeners, with_structured_output
 from .._legacy import LegacySends, Schema
-from .answers import Assembler, whole
+from .answers import chunks, whole
 from .arrange import BEGINS_WITH_A_CALL
 from .asking import opened
+from .assembling import Assembler
 from .contents import history_from_sdk, history_to_sdk, keep_ids
 from .managed import CachingGoogleProvider
+from .models import target
 from .names import restorer
-from .request import Fields, sdk_config
+from .request import sdk_config
+from .settings import Fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +159,14 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
         token: CancelToken | None,
     ) -> ProviderResponse:
         chat, message, config = conversation.chat, list(content.parts or ()), sdk_config(fields)
-        assembler = partial(Assembler, conversation.model, self._restore)
+        to = target(conversation.model)
+        assembler = partial(Assembler, to, self._restore)
         caller = self._caller(fields.get("cachedContent"))
         if listeners.on_chunk is not None:
-            stream = partial(opened, partial(chat.send_message_stream, message, config))
+            stream = partial(chunks, partial(opened, partial(chat.send_message_stream, message, config)), to)
             return caller.streamed(stream, assembler(listeners, token=token), token)
-        return caller.whole(partial(chat.send_message, message, config), partial(whole, assembler), listeners, token)
+        ask = partial(chat.send_message, message, config)
+        return caller.whole(ask, partial(whole, assembler, to), listeners, token)
 
     def _up_to_date(self) -> _Conversation:
         """The conversation, in a `Chat` of the client and model that are in use now."""

@@ -19,11 +19,12 @@ from .._http import Connection
 from .._memo import encode
 from .._opening import key_of, positive
 from . import errors
-from .answers import stands_alone
 from .arrange import contents
+from .assembling import stands_alone
 from .client import open_client
 from .models import model as facts_of
-from .request import Settings, thinking_config
+from .models import target
+from .settings import Settings, thinking_config
 from .splice import STUB, carrying, supported
 
 T = TypeVar("T")
@@ -101,7 +102,7 @@ class GoogleProvider(ProviderBase):
         if not supported():
             return super().count_tokens(messages, system_instruction, tools)
         request = {
-            "contents": contents(messages, settings.model),
+            "contents": contents(messages, target(settings.model)),
             **settings.fields(system_instruction, tools, None),
         }
         if not self._vertex:

@@ -21,7 +21,7 @@ from .._caching import CachePluginHolder
 from .._memo import encode
 from . import convert
 from .lifecycle import GoogleProvider
-from .request import Fields
+from .settings import Fields
 
 
 class CachingGoogleProvider(CachePluginHolder, GoogleProvider):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from .target import Target
+
 DIALECT = "gemini"
 
 # gemini-3-flash-preview, models/gemini-3.1-pro-preview, publishers/google/models/gemini-2.0-flash-001
@@ -61,6 +63,7 @@ def model(name: str | None) -> Model:
     return Model(found["line"], (int(found["major"]), int(found["minor"] or 0)))
 
 
-def same_model(a: str, b: str) -> bool:
-    """Whether two names mean one model, with or without the folder they stand in."""
-    return a.rpartition("/")[2] == b.rpartition("/")[2]
+def target(name: str) -> Target:
+    """The model of that name as the conversion has to know it."""
+    facts = model(name)
+    return Target(DIALECT, name, facts.demands_signatures, facts.takes_media_in_results)

@@ -14,7 +14,9 @@ from turnproof.provider import Conversation, Endpoint, OnChunk
 
 from .._http import shared_tls
 from .arrange import contents
-from .request import Settings, sdk_config, sdk_contents
+from .models import target
+from .request import sdk_config, sdk_contents
+from .settings import Settings
 
 
 class _SdkCall:
@@ -22,7 +24,7 @@ class _SdkCall:
 
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         self._model = endpoint.model
-        self._contents = sdk_contents(contents(conversation.messages, endpoint.model))
+        self._contents = sdk_contents(contents(conversation.messages, target(endpoint.model)))
         self._config = sdk_config(Settings(endpoint.model).fields(conversation.system, conversation.tools, None))
         # A proxy of the environment would stand between us and loopback.
         self._http = httpx2.Client(verify=shared_tls(), trust_env=False, follow_redirects=True)

@@ -27,6 +27,7 @@ from turnproof.messages import (
 from .._sendable import refuse_unsendable
 from . import convert
 from .names import wire_name
+from .target import Target
 
 V = TypeVar("V")
 
@@ -68,7 +69,7 @@ class Row(Generic[V]):
     results: list[Result[V]] = field(default_factory=list)
 
 
-def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
+def row(message: Message, codec: Codec[V], to: Target) -> Row[V]:
     """The row of a message for a model. Raises InvalidRequestError for what cannot be sent."""
     refuse_unsendable(message)
     made: Row[V] = Row(message.role == "model", any(part.cache is not None for part in message.parts))
@@ -76,10 +77,10 @@ def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
     says_something = False
     for part in message.parts:
         if isinstance(part, ToolResult):
-            response, beside = convert.result(part, model)
+            response, beside = convert.result(part, to)
             made.results.append(Result(part.call_id, codec.part(response), tuple(map(codec.part, beside)), part))
             continue
-        sent = _part(part, model, first=not made.calls)
+        sent = _part(part, to, first=not made.calls)
         if sent is None or (isinstance(part, Thought) and not made.model):
             continue
         if isinstance(part, FunctionCall):
@@ -92,19 +93,19 @@ def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
     return made
 
 
-def _part(part: Part, model: str, *, first: bool) -> convert.WirePart | None:
+def _part(part: Part, to: Target, *, first: bool) -> convert.WirePart | None:
     match part:
         case Text():
-            return convert.text(part, model)
+            return convert.text(part, to)
         case Thought():
-            return convert.thought(part, model)
+            return convert.thought(part, to)
         case FunctionCall():
-            return convert.call(part, model, first=first)
+            return convert.call(part, to, first=first)
         case InlineData() | FileRef():
-            return convert.answered_media(part, model)
+            return convert.answered_media(part, to)
         case ExecutableCode() | CodeExecutionResult():
-            return convert.code(part, model)
+            return convert.code(part, to)
         case Opaque():
-            return convert.opaque(part, model)
+            return convert.opaque(part, to)
         case ToolResult():
             raise AssertionError("results are not parts of their own message")

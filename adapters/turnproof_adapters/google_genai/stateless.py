@@ -21,14 +21,16 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 from .._answers import Listeners, with_structured_output
 from .._memo import encode
 from .._names import tool_names
-from .answers import Assembler, whole
+from .answers import chunks, whole
 from .arrange import Arrangement, arranged
 from .asking import Request
+from .assembling import Assembler
 from .encode import Encoder
 from .managed import CachingGoogleProvider
+from .models import target
 from .names import restorer
-from .request import Fields
 from .rows import V
+from .settings import Fields
 from .splice import supported
 
 
@@ -37,7 +39,7 @@ class GoogleStateless(CachingGoogleProvider):
 
     def __init__(self) -> None:
         super().__init__()
-        self._encoder = Encoder("")
+        self._encoder = Encoder(target(""))
 
     @property
     def messages_encoded(self) -> int:
@@ -47,7 +49,7 @@ class GoogleStateless(CachingGoogleProvider):
     def connect(self, model: str) -> None:
         """Choose the model that later calls use."""
         super().connect(model)
-        self._encoder = Encoder(model)
+        self._encoder = Encoder(target(model))
 
     def forget_encodings(self) -> None:
         """Drop everything kept beside messages. No request changes by it."""
@@ -73,19 +75,21 @@ class GoogleStateless(CachingGoogleProvider):
         marked = self._annotated(messages, system_instruction, tools, cancel_token)
         fields = settings.fields(marked.system, marked.tools, response_schema)
         request = self._request(client, settings.model, marked.messages, fields)
-        assembler = partial(Assembler, settings.model, restorer(partial(tool_names, messages, tools)))
+        to = target(settings.model)
+        assembler = partial(Assembler, to, restorer(partial(tool_names, messages, tools)))
         listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
         caller = self._caller(fields.get("cachedContent"))
         with self._telling_of_lost_caches():
             if on_chunk is not None:
-                response = caller.streamed(request.stream, assembler(listeners, token=cancel_token), cancel_token)
+                stream = partial(chunks, request.stream, to)
+                response = caller.streamed(stream, assembler(listeners, token=cancel_token), cancel_token)
             else:
-                response = caller.whole(request.whole, partial(whole, assembler), listeners, cancel_token)
+                response = caller.whole(request.whole, partial(whole, assembler, to), listeners, cancel_token)
         return with_structured_output(response, response_schema)
 
     def _request(self, client: genai.Client, model: str, messages: Sequence[Message], fields: Fields) -> Request:
         if not supported():
-            return Request.plain(client, model, _askable(arranged(messages, model)).finish(), fields)
+            return Request.plain(client, model, _askable(arranged(messages, target(model))).finish(), fields)
         sent = _askable(self._encoder.arranged(messages)).finish()
         # The ends are put on before joining: the long run in the middle is copied once.
         sent[0] = b'{"contents":[' + sent[0]

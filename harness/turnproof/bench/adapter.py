@@ -86,7 +86,8 @@ class _Measuring:
                 for answer in answers:
                     open_at = partial(open_caller, self._binding, name, "turn", messages=2)
                     with self._noted(f"{name}, {'streamed' if answer.streamed else 'in one piece'}"):
-                        urls[name, answer] = self._server.add(canned_responses(emulator, wire, open_at, answer))
+                        responses = canned_responses(emulator, wire, open_at, answer)
+                        urls[name, answer] = self._server.add(responses, wire.service.base_path)
         return urls
 
     def open_cases(self, urls: _Urls, opened: ExitStack) -> list[Case]:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
+from urllib.parse import urlsplit
 
 from ..errors import HarnessError
 
@@ -46,13 +47,16 @@ class CannedServer:
         self._process.join(_LIMIT)
         self._process.kill()
 
-    def add(self, responses: Mapping[str, bytes]) -> str:
-        """A base URL at which each "METHOD /path" gets its response, byte for byte; any other gets 404."""
-        return f"http://127.0.0.1:{self._port}/{self._asked(dict(responses))}"
+    def add(self, responses: Mapping[str, bytes], base_path: str = "") -> str:
+        """A base URL at which each "METHOD /path" gets its response, byte for byte; any other gets 404.
+
+        `base_path` is what of the paths is a part of the base URL.
+        """
+        return f"http://127.0.0.1:{self._port}/{self._asked(dict(responses))}{base_path}"
 
     def requests(self, url: str) -> int:
         """How many requests were made so far under a base URL."""
-        return self._asked(int(url.rpartition("/")[2]))
+        return self._asked(int(urlsplit(url).path.split("/")[1]))
 
     def _asked(self, question: Any) -> int:
         try:

@@ -136,9 +136,10 @@ def plan(
     trials = []
     for name, mutant in chosen.items():
         requirement = suite.catalogue[mutant.caught_by]
-        mine = [one for one in scenarios if any(fnmatchcase(one.name, glob) for glob in mutant.scenarios)]
-        if not mine:
+        named = [one for one in scenarios if any(fnmatchcase(one.name, glob) for glob in mutant.scenarios)]
+        if not named:
             raise CatalogueError(f"mutant {name!r}: no scenario matches {' or '.join(mutant.scenarios)!r}")
+        mine = [one for one in named if not lacking_for(one, subject.claims(), subject.operations)] or named
         on = [path for path in subject.paths if path in mutant.paths and path in requirement.paths]
         if why := _misplaced(mutant, suite, subject.kind) or _unfit(mutant, requirement, subject, mine, on):
             trials.append(Trial(name, mutant, left_out=why))

@@ -79,19 +79,30 @@ ErrorMeaning: TypeAlias = Literal[
 
 Trait: TypeAlias = Literal[
     "blocked-prompts",
+    "call-id-form",
     "calls-in-pieces",
+    "early-usage",
     "error-flags",
     "held-history",
-    "pings",
+    "malformed-arguments",
+    "refusals",
+    "refuses-blanks",
+    "refuses-long-prompts",
+    "repeated-usage",
     "results-first",
     "server-tools",
+    "signed-thinking",
     "text-blocks",
 ]
 """What not every wire API has, and some scenarios, requirements and mutants are about: prompts that are blocked under
-status 200, and calls that the service itself finds malformed; calls that stream in fragments and can be cut in two;
-a mark for a tool that failed; that the service can hold the conversation, so that a request names the answer that it
-goes on from; keep-alives that carry a document; that nothing may stand before the results in their message; tools that
-the service runs by itself, within an answer; that texts of one answer keep their borders."""
+status 200, and calls that the service itself finds malformed; that ids of calls have a form that is insisted on; calls
+that stream in fragments and can be cut in two; that a stream tells what the prompt took while it goes on; a mark for a
+tool that failed; that the service can hold the conversation, so that a request names the answer that it goes on from;
+that a call may come with arguments which are no JSON; that an answer says when it is a refusal; that a block which says
+nothing is refused; that a prompt which does not fit is refused, not cut without a word; that a stream has figures of
+usage in more than one place; that nothing may stand before the results in their message; tools that the service runs by
+itself, within an answer; that what was thought is signed or sealed, and wanted back like that; that texts of one answer
+keep their borders."""
 
 TRAITS: tuple[Trait, ...] = get_args(Trait)
 

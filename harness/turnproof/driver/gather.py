@@ -51,6 +51,7 @@ class Gathering:
         self._call = -1
         self._taken = 0
         self._turn = -1
+        self._issued: list[bytes] = []
         self._shared = Shared()
         self._lock = threading.Lock()
 
@@ -152,7 +153,7 @@ class Gathering:
         headers = {name: request.headers[name] for name in names if name in request.headers}
         for name in _AUTH_HEADERS:
             if name in request.headers:
-                headers[name] = "[key]" if CANARY_KEY in request.headers[name] else "[other]"
+                headers[name] = self._credential(request.headers[name])
         # Who asks is settled by credentials, which evidence has no use for.
         sent = _WITHHELD if exchange.operation == "authenticate" else request.body
         body = self._shared.json(_json_or_text(sent))
@@ -170,7 +171,16 @@ class Gathering:
             **self._where(exchange),
         )
 
+    def _credential(self, value: str) -> str:
+        """Whose a credential is: the adapter's key, one that the service issued to it in this run, or another one."""
+        if CANARY_KEY in value:
+            return "[key]"
+        token = value.rpartition(" ")[2].encode()
+        return "[issued]" if token and any(token in answer for answer in self._issued) else "[other]"
+
     def _response(self, exchange: Exchange) -> WireResponse:
+        if exchange.operation == "authenticate" and exchange.status == 200:
+            self._issued.append(bytes(exchange.body))
         data = _WITHHELD if exchange.operation == "authenticate" else bytes(exchange.body)
         kept = _KEPT_ANSWER_HEADERS | self._run.dialect.service.response_headers
         try:

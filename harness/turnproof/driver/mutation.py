@@ -34,8 +34,8 @@ class Mutant:
     `caught_by` is the requirement expected to catch it, `scenarios` where it shows (globs), on `paths`. `wrap` breaks
     the adapter object of a path, which it gets in the one calling form; `filter` makes the rewriting proxy in front of
     the server; `session` breaks a session's binding. `capability` names what an adapter must claim, or the wire API
-    have (`wire:pings`), for the mutant to break anything. `fails` says that it hangs or raises oddly on purpose: of any
-    other mutant that is a crash, and no detection.
+    have (`wire:refusals`), for the mutant to break anything. `fails` says that it hangs or raises oddly on purpose: of
+    any other mutant that is a crash, and no detection.
 
     Outside its scenarios and paths a mutant equals its control: the lab does not apply it there.
     """

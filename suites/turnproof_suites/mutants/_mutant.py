@@ -34,8 +34,8 @@ def mutant(
     capability: tuple[str, ...] = (),
     fails: Failing | None = None,
 ) -> Callable[[Breaking], Mutant]:
-    """Turn the decorated class into a mutant. `fails` is for those that hang or raise oddly on purpose;
-    `capability` names what an adapter, or the wire API (`wire:pings`), must have for the mutant to break anything."""
+    """Turn the decorated class into a mutant. `fails` is for those that hang or raise oddly on purpose; `capability`
+    names what an adapter, or the wire API (`wire:refusals`), must have for the mutant to break anything."""
 
     def made(cls: Breaking) -> Mutant:
         parts: dict[str, Any] = {"filter": cls}

@@ -1,12 +1,15 @@
 """A proxy between adapter and server that rewrites one thing: how an adapter's wire side is broken from outside.
 
-A subclass overrides `request` (the body that the server gets) or `answer` (each JSON document of an answer that the
-adapter gets: the whole body, or one event's data). Both are given the `Wire`, which knows where the dialect keeps
-things, so that a mutant says only what it does to them. What is not changed keeps its bytes.
+A subclass overrides `sent` (the body that the server gets), `answered` (each JSON document of an answer that the
+adapter gets: the whole body, or one event's data) or `streamed` (its events as a whole). All are given the `Wire`,
+which knows where the dialect keeps things, so that a mutant says only what it does to them. What is not changed keeps
+its bytes.
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,9 +19,18 @@ from turnproof.dialects.base import Call, HttpRequest, Rendered, WireEvent
 
 from ._wire import Json, Wire
 from .wire_anthropic import AnthropicWire
+from .wire_antigravity import AntigravityWire
 from .wire_gemini import GeminiWire
+from .wire_openai_chat import OpenAIChatWire
+from .wire_openai_responses import OpenAIResponsesWire
 
-WIRES: tuple[Wire, ...] = (AnthropicWire(), GeminiWire())
+WIRES: tuple[Wire, ...] = (
+    AnthropicWire(),
+    GeminiWire(),
+    AntigravityWire(),
+    OpenAIChatWire(),
+    OpenAIResponsesWire(),
+)
 """The dialects that rewriting proxies can read. A request of another one passes through, and its mutant never ran."""
 
 
@@ -29,7 +41,7 @@ class Rewriting:
         self._wire: Wire | None = None
 
     def sent(self, wire: Wire, body: Json) -> None:
-        """Change the request's body in place."""
+        """Change the request's opened body in place."""
 
     def addressed(self, wire: Wire, request: HttpRequest) -> HttpRequest:
         """The request instead, where what is wrong with it stands outside the body."""
@@ -37,6 +49,10 @@ class Rewriting:
 
     def answered(self, wire: Wire, document: Json) -> None:
         """Change one document of an answer in place."""
+
+    def streamed(self, wire: Wire, events: Sequence[WireEvent]) -> Sequence[WireEvent]:
+        """The events of an answer instead, where what is wrong lies between them."""
+        return events
 
     # What the server asks of a proxy
 
@@ -46,18 +62,19 @@ class Rewriting:
         if self._wire is None or not request.body:
             return request
         request = self.addressed(self._wire, request)
-        body = msgspec.json.decode(request.body)
+        body = self._wire.opened(msgspec.json.decode(request.body))
         before = msgspec.json.encode(body)
         self.sent(self._wire, body)
-        after = msgspec.json.encode(body)
-        return request if after == before else replace(request, body=after)
+        if msgspec.json.encode(body) == before:
+            return request
+        return replace(request, body=msgspec.json.encode(self._wire.closed(body)))
 
     def response(self, call: Call, rendered: Rendered) -> Rendered:
         """The answer as the adapter is to see it."""
         if self._wire is None:
             return rendered
-        events = tuple(self._event(self._wire, event) for event in rendered.events)
-        unchanged = all(a is b for a, b in zip(events, rendered.events, strict=True))
+        events = tuple(self._event(self._wire, event) for event in self.streamed(self._wire, rendered.events))
+        unchanged = len(events) == len(rendered.events) and all(map(operator.is_, events, rendered.events))
         return rendered if unchanged else replace(rendered, events=events)
 
     def _event(self, wire: Wire, event: WireEvent) -> WireEvent:

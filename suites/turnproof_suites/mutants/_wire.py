@@ -14,12 +14,21 @@ BlockKind: TypeAlias = Literal["text", "thinking", "redacted", "call", "result",
 
 
 class Wire(Protocol):
-    """Access to one dialect's JSON. All of it works in place on parsed bodies."""
+    """Access to one dialect's JSON. All of it works in place on parsed bodies.
+
+    What is said of requests takes an `opened` body: its messages hold blocks, whatever the dialect has in their place.
+    """
 
     def speaks(self, request: HttpRequest) -> bool:
         """Whether this is a request for an answer in this dialect."""
 
     # Requests
+
+    def opened(self, body: Json) -> Json:
+        """The body with its conversation as messages of blocks. The body given is not used any more."""
+
+    def closed(self, body: Json) -> Json:
+        """An opened body as it goes over the wire. Closed at once, it says what it said before it was opened."""
 
     def messages(self, body: Json) -> list[Json]:
         """The conversation: the body's own list, to be changed in place."""
@@ -45,8 +54,8 @@ class Wire(Protocol):
     def model_message(self, text: str) -> Json:
         """A whole message of the model."""
 
-    def inner_blocks(self, result: Json) -> list[Json]:
-        """The blocks inside a tool result: its own list; empty where the result is plain."""
+    def attachments(self, body: Json) -> Iterator[list[Json]]:
+        """Every list of blocks in which attachments of tool results stand, to be changed in place."""
 
     def set_mark(self, block: Json) -> None:
         """Put a cache breakpoint on a block."""
@@ -55,7 +64,10 @@ class Wire(Protocol):
         """Take the cache breakpoint away, if there is one."""
 
     def is_error(self, result: Json) -> bool:
-        """Whether a tool result says that the tool failed."""
+        """Whether a tool result says that the tool failed, in its words where there is no flag."""
+
+    def call_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
+        """Every place in a request where a call has its id, as an object and its key."""
 
     def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
         """Every place in a request where a result names its call, as an object and its key."""
@@ -72,8 +84,11 @@ class Wire(Protocol):
     def tools(self, body: Json) -> list[Json]:
         """The declared tools: the body's own list; empty where there are none."""
 
-    def tool_names(self, body: Json) -> Iterator[tuple[Json, str]]:
-        """Every place where a tool's name stands, as an object and its key: declarations and calls."""
+    def declared_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+        """Every place where a declaration names its tool, as an object and its key."""
+
+    def replayed_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+        """Every place in the conversation where a tool's name stands, as an object and its key."""
 
     def drop_system(self, body: Json) -> None:
         """Take the system text away."""
@@ -113,5 +128,5 @@ class Wire(Protocol):
     def set_finish(self, document: Json, reason: FinishReason) -> None:
         """Say that the answer ended for another reason, where this part of it says why."""
 
-    def ping_to_text(self, document: Json, text: str) -> None:
-        """Turn a keep-alive into a piece of text of the first block; anything else stays as it is."""
+    def set_text(self, document: Json, text: str) -> None:
+        """Put other words into a part of a stream that adds to a text."""

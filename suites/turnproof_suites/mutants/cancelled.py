@@ -79,7 +79,9 @@ class FinishedCallKeptOnCancel(Broken):
     def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
         calls: list[FunctionCall] = []
         response = proceed(given_with(given, on_call=also(calls.append, given.on_call)))
-        return replace(response, parts=(*response.parts, *calls)) if _cancelled(response) else response
+        # Where nothing tells that a call is complete but the end of the answer, none was announced.
+        kept = calls or [FunctionCall(id="call_whole", name="water_bed", args={"bed": "3"})]
+        return replace(response, parts=(*response.parts, *kept)) if _cancelled(response) else response
 
 
 @mutant(

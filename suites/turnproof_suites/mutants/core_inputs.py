@@ -199,6 +199,24 @@ class HistoryCountedMessageByMessage(Broken):
 
 
 @mutant(
+    "models-listed-in-each-call",
+    "inputs",
+    caught_by="core/side-requests-stay-few",
+    scenarios="basics/four_turns",
+    sources="defects:GC10",
+    paths=("stateless",),
+    capability=("lifecycle",),
+)
+class ModelsListedInEachCall(Broken):
+    """Each call asks for the list of models, for the window, for the limit of the output and for the name."""
+
+    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+        for _ in range(3):
+            self.inner.list_models()
+        return proceed(given)
+
+
+@mutant(
     "first-event-loop-only",
     "inputs",
     caught_by="core/event-loops-may-come-and-go",

@@ -51,6 +51,23 @@ class OnlyFirstTextKept(Broken):
 
 
 @mutant(
+    "end-marker-read-as-text",
+    "outputs",
+    caught_by="core/text-is-what-the-wire-carried",
+    scenarios="basics/plain",
+    sources=("defects:ST10", "wire:openai-chat#3"),
+)
+class EndMarkerReadAsText(Broken):
+    """What ends a stream is read as the last of its text."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        if given.on_chunk is None:
+            return response
+        given.on_chunk("[DONE]")
+        return replace(response, parts=(*response.parts, Text("[DONE]")))
+
+
+@mutant(
     "text-trimmed",
     "outputs",
     caught_by="core/text-is-what-the-wire-carried",
@@ -116,6 +133,7 @@ class FinishAlwaysStop(Broken):
     caught_by="core/finish-reason-says-why",
     scenarios="finish/reasons",
     sources="defects:FR1",
+    capability=("wire:refusals",),
 )
 class RefusalUnknown(Broken):
     """A refusal is mapped to unknown, for want of an entry in the table."""
@@ -190,6 +208,7 @@ class OtherModelAsked(Rewriting):
     caught_by="core/no-request-is-refused",
     scenarios="basics/plain",
     sources="defects:EC1",
+    capability=("wire:refuses-blanks",),
 )
 class BlankBlockSent(Rewriting):
     """A block that says nothing is sent along with each message of the user."""

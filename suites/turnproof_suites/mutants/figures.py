@@ -66,6 +66,21 @@ class OutputFromTheStartOfTheStream(Miscounting):
 
 
 @mutant(
+    "cached-counted-on-top",
+    "outputs",
+    caught_by="accounting/prompt-counts-everything",
+    scenarios="usage/odd_figures",
+    sources=("defects:PC11", "wire:openai-chat#2"),
+)
+class CachedCountedOnTop(Miscounting):
+    """What the cache served or stored is added to a prompt that contains it."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        prompt = usage.prompt_tokens + _cached(usage)
+        return replace(usage, prompt_tokens=prompt, total_tokens=prompt + usage.output_tokens)
+
+
+@mutant(
     "total-without-the-cached",
     "outputs",
     caught_by="accounting/total-is-prompt-plus-output",
@@ -165,3 +180,20 @@ class PromptsSummed(Broken):
         self.spent += own
         usage = replace(response.usage, prompt_tokens=prompt, total_tokens=prompt + response.usage.output_tokens)
         return replace(response, usage=usage)
+
+
+@mutant(
+    "streamed-figures-not-read",
+    "outputs",
+    caught_by="accounting/prompt-counts-everything",
+    scenarios="basics/four_turns",
+    sources=("defects:ST6", "defects:ST7"),
+)
+class StreamedFiguresNotRead(Broken):
+    """The part of a stream that has the figures and nothing else is passed over."""
+
+    def given(self, given: Given) -> Given:
+        return given_with(given, on_usage=None) if given.on_chunk is not None else given
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, usage=TokenUsage()) if given.on_chunk is not None else response

@@ -49,6 +49,37 @@ class ForeignResultsUnderEachOthersIds(Rewriting):
 
 
 @mutant(
+    "foreign-ids-sent-as-they-are",
+    "wire",
+    caught_by="handoff/foreign-ids-stay-linked",
+    scenarios=SCENARIO,
+    sources=("defects:HO1", "defects:HO2"),
+    capability=("wire:call-id-form",),
+)
+class ForeignIdsSentAsTheyAre(Rewriting):
+    """Ids go out as another service issued them, however long, and with whatever characters."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for place, key in itertools.chain(wire.call_ids(body), wire.result_ids(body)):
+            place[key] = f"functions.{place[key]}:{place[key]}:{'0' * 64}"
+
+
+@mutant(
+    "foreign-ids-cut-alike",
+    "wire",
+    caught_by="handoff/foreign-ids-stay-linked",
+    scenarios=SCENARIO,
+    sources=("defects:HO1", "defects:HO2"),
+)
+class ForeignIdsCutAlike(Rewriting):
+    """Ids are cut to a length that the API takes, which makes some of them the same."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for place, key in itertools.chain(wire.call_ids(body), wire.result_ids(body)):
+            place[key] = place[key][:4]
+
+
+@mutant(
     "foreign-thinking-spelled-out",
     "inputs",
     caught_by="handoff/foreign-signatures-are-withheld",

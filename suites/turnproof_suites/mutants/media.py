@@ -24,7 +24,7 @@ def _without(message: Message, lost: Callable[[Part], bool]) -> Message:
     "user-images-dropped",
     "inputs",
     caught_by="multimodal/images-reach-the-wire",
-    scenarios="media/image_and_document",
+    scenarios=("media/image_and_document", "media/images_only"),
     sources="defects:MM2",
 )
 class UserImagesDropped(Broken):
@@ -91,19 +91,16 @@ class OnlyFirstResultImageSent(Rewriting):
     """Of several attachments of one result only the first is sent."""
 
     def sent(self, wire: Wire, body: Json) -> None:
-        for message in wire.messages(body):
-            for block in wire.blocks(message):
-                if wire.kind(block) == "result":
-                    inner = wire.inner_blocks(block)
-                    images = [one for one in inner if wire.kind(one) == "image"]
-                    only(inner, lambda one, later=images[1:]: not any(one is other for other in later))
+        for attached in wire.attachments(body):
+            images = [one for one in attached if wire.kind(one) == "image"]
+            only(attached, lambda one, later=images[1:]: not any(one is other for other in later))
 
 
 @mutant(
     "images-moved-behind-the-text",
     "inputs",
     caught_by="multimodal/content-keeps-its-order",
-    scenarios="media/image_and_document",
+    scenarios=("media/image_and_document", "media/images_only"),
     sources="behaviours:D2",
 )
 class ImagesMovedBehindTheText(Broken):

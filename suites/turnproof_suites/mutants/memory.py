@@ -156,6 +156,14 @@ LoadedHistoryNotSent = mutant(
     sources=("defects:LS7", "defects:RS1"),
 )(NeedsTheConversationFromItsStart)
 
+LoadedToolLoopNotSent = mutant(
+    "loaded-tool-loop-not-sent",
+    "inputs",
+    caught_by="persistence/next-request-is-unbroken",
+    scenarios="persistence/save_load",
+    sources=("defects:LS7", "defects:RS1"),
+)(NeedsTheConversationFromItsStart)
+
 FreshObjectKnowsNothing = mutant(
     "fresh-object-knows-nothing",
     "inputs",
@@ -166,16 +174,19 @@ FreshObjectKnowsNothing = mutant(
 
 
 @mutant(
-    "models-listed-on-opening",
+    "word-said-on-opening",
     "inputs",
     caught_by="persistence/loading-sends-nothing",
-    scenarios="persistence/save_load_media",
+    scenarios="persistence/cancelled_then_saved",
     sources="behaviours:L1",
-    capability=("lifecycle",),
 )
-class ModelsListedOnOpening(Broken):
-    """Opening an adapter asks the service which models it has."""
+class WordSaidOnOpening(Broken):
+    """Opening an adapter says a word to the model, to see whether it is there."""
 
     def __init__(self, inner: Any, path: Path) -> None:
         super().__init__(inner, path)
-        inner.list_models()
+        if path == "legacy":
+            inner.send_message("Are you there?")
+            inner.create_session()
+        else:
+            inner.complete([Message.user("Are you there?")])

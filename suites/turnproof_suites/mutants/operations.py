@@ -161,7 +161,7 @@ class OtherPathBeginsAnew(BrokenSession):
     "ids-lost-in-the-file",
     "session",
     caught_by="persistence/loaded-history-is-the-saved-one",
-    scenarios="persistence/save_load",
+    scenarios="persistence/cancelled_then_saved",
     sources=("behaviours:L1", "defects:PE1"),
 )
 class IdsLostInTheFile(BrokenSession):

@@ -17,6 +17,7 @@ from ._mutant import mutant
     caught_by="parity/same-outcome-of-each-turn",
     scenarios="finish/reasons",
     sources=("behaviours:C7", "behaviours:H9"),
+    capability=("wire:refusals",),
 )
 class RefusalsRaised(Broken):
     """A refusal, the model's or the service's, is raised as an error, and the turn is taken back."""

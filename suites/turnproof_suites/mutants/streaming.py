@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from msgspec.structs import replace as changed
 
+from turnproof.dialects.base import WireEvent
 from turnproof.messages import FunctionCall, Part, ProviderResponse, Text
 from turnproof.provider import OnChunk, Path
 
 from ._broken import Broken, Given, Proceed, trimmed
 from ._mutant import mutant
 from ._rewriting import Rewriting
-from ._wire import Json, Wire
+from ._wire import Wire
 
 
 @mutant(
@@ -183,13 +185,24 @@ def _garbled(text: str) -> str:
     caught_by="streaming/keep-alives-change-nothing",
     scenarios="faults/comment*",
     sources="defects:ST10",
-    capability=("wire:pings",),
 )
 class PingsReadAsText(Rewriting):
     """A keep-alive between two events ends up in the answer."""
 
-    def answered(self, wire: Wire, document: Json) -> None:
-        wire.ping_to_text(document, "ping")
+    def streamed(self, wire: Wire, events: Sequence[WireEvent]) -> Sequence[WireEvent]:
+        first = next((n for n, event in enumerate(events) if event.kind == "text"), len(events))
+        return [
+            *events[:first],
+            *(_saying(wire, event, "ping") for event in events[first : first + 1]),
+            *events[first:],
+        ]
+
+
+def _saying(wire: Wire, event: WireEvent, text: str) -> WireEvent:
+    document = wire.document(event)
+    assert document is not None
+    wire.set_text(document, text)
+    return replace(wire.with_document(event, document), text=text)
 
 
 @mutant(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace as given_with
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -180,3 +181,25 @@ class ThinkingNotAskedFor(Rewriting):
 
     def sent(self, wire: Wire, body: Json) -> None:
         wire.drop_thinking_setting(body)
+
+
+@mutant(
+    "words-lost-behind-a-thought",
+    "wire",
+    caught_by="core/wire-is-what-the-session-holds",
+    scenarios="thinking/with_tools",
+    sources="defects:TH10",
+    capability=("opaque_thinking",),
+)
+class WordsLostBehindAThought(Rewriting):
+    """What the model said right after a thought is left out, and the thought is sent without it."""
+
+    def sent(self, wire: Wire, body: Json) -> None:
+        for message in wire.messages(body):
+            blocks = wire.blocks(message)
+            lost = [
+                said
+                for thought, said in pairwise(blocks)
+                if wire.kind(thought) in ("thinking", "redacted") and wire.kind(said) == "text"
+            ]
+            only(blocks, lambda block, lost=lost: not any(block is one for one in lost))

@@ -183,6 +183,46 @@ class ParallelCallsMerged(Broken):
         return replace(response, parts=(*others, merged))
 
 
+@mutant(
+    "only-first-fragment-read",
+    "outputs",
+    caught_by="tools/arguments-keep-their-values",
+    scenarios="tools/parallel",
+    sources="defects:ST5",
+    capability=("wire:calls-in-pieces",),
+)
+class OnlyFirstFragmentRead(Broken):
+    """The first fragment of a streamed call, which has its name, is taken for the whole of it."""
+
+    def given(self, given: Given) -> Given:
+        return given if given.on_chunk is None else _announcing(given, _without_arguments)
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        return response if given.on_chunk is None else with_calls(response, _without_arguments)
+
+
+def _without_arguments(call: FunctionCall) -> FunctionCall:
+    return replace(call, args={})
+
+
+@mutant(
+    "fragments-join-the-last-call",
+    "outputs",
+    caught_by="tools/arguments-keep-their-values",
+    scenarios="tools/parallel",
+    sources=("defects:TP11", "defects:TP10"),
+    capability=("wire:calls-in-pieces",),
+)
+class FragmentsJoinTheLastCall(Broken):
+    """Fragments of streamed calls are appended to the call that began last, whichever they belong to."""
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        if given.on_chunk is None or len(response.calls) < 2:
+            return response
+        last, said = response.calls[-1], {name: value for call in response.calls for name, value in call.args.items()}
+        return with_calls(response, lambda call: replace(call, args=said if call is last else {}))
+
+
 def with_calls(response: ProviderResponse, edit: Callable[[FunctionCall], FunctionCall]) -> ProviderResponse:
     """The response with each call edited."""
     return replace(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import replace as given_with
 
@@ -70,7 +71,7 @@ class NamesSentAsTheyAre(Rewriting):
     """A name that the API does not take goes out unchanged."""
 
     def sent(self, wire: Wire, body: Json) -> None:
-        for place, key in wire.tool_names(body):
+        for place, key in itertools.chain(wire.declared_names(body), wire.replayed_names(body)):
             place[key] += "!v1"
 
 
@@ -85,7 +86,7 @@ class ReplayedNamesDiffer(Rewriting):
     """Names are rewritten in the declarations and not in the history beside them."""
 
     def sent(self, wire: Wire, body: Json) -> None:
-        declared = {tool["name"] for tool in wire.tools(body)}
-        for place, key in wire.tool_names(body):
-            if not any(place is tool for tool in wire.tools(body)) and place[key] in declared:
+        declared = {place[key] for place, key in wire.declared_names(body)}
+        for place, key in wire.replayed_names(body):
+            if place[key] in declared:
                 place[key] = place[key].upper()

@@ -1,4 +1,4 @@
-"""Where Anthropic's Messages API keeps what mutants break."""
+"""Where Anthropic's Messages API keeps what mutants break; Z.ai and Ollama serve the same bodies."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import replace
 import msgspec
 
 from turnproof.dialects.base import HttpRequest, WireEvent
-from turnproof.dialects.sse import frames
 from turnproof.messages import FinishReason
 
+from ._events import document_of, named_event
 from ._wire import BlockKind, Json
 
 _KINDS: dict[str, BlockKind] = {
@@ -30,6 +30,11 @@ _FINISHES = {
     FinishReason.REFUSAL: "refusal",
 }
 
+_OTHER_MODELS = {"claude-": "claude-haiku-4-5", "glm-": "glm-4.5-air"}
+"""Another model of the service whose models are named like this; any name is one of Ollama's."""
+
+_OTHER_OF_OLLAMA = "llama3.2"
+
 _CACHE_FIGURES = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 
@@ -40,6 +45,12 @@ class AnthropicWire:
         return request.method == "POST" and request.path.endswith("/v1/messages")
 
     # Requests
+
+    def opened(self, body: Json) -> Json:
+        return body
+
+    def closed(self, body: Json) -> Json:
+        return body
 
     def messages(self, body: Json) -> list[Json]:
         found: list[Json] = body["messages"]
@@ -69,9 +80,10 @@ class AnthropicWire:
     def model_message(self, text: str) -> Json:
         return {"role": "assistant", "content": [self.text_block(text)]}
 
-    def inner_blocks(self, result: Json) -> list[Json]:
-        content = result.get("content")
-        return content if isinstance(content, list) else []
+    def attachments(self, body: Json) -> Iterator[list[Json]]:
+        for result in self._blocks_of_kind(body, "result"):
+            if isinstance(result.get("content"), list):
+                yield result["content"]
 
     def set_mark(self, block: Json) -> None:
         block["cache_control"] = {"type": "ephemeral"}
@@ -82,11 +94,13 @@ class AnthropicWire:
     def is_error(self, result: Json) -> bool:
         return bool(result.get("is_error"))
 
+    def call_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
+        for call in self._blocks_of_kind(body, "call"):
+            yield call, "id"
+
     def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for message in self.messages(body):
-            for block in self.blocks(message):
-                if self.kind(block) == "result":
-                    yield block, "tool_use_id"
+        for result in self._blocks_of_kind(body, "result"):
+            yield result, "tool_use_id"
 
     def strip_signature(self, block: Json) -> None:
         if block["type"] == "thinking":
@@ -103,13 +117,13 @@ class AnthropicWire:
         found: list[Json] = body.get("tools") or []
         return found
 
-    def tool_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+    def declared_names(self, body: Json) -> Iterator[tuple[Json, str]]:
         for tool in self.tools(body):
             yield tool, "name"
-        for message in self.messages(body):
-            for block in self.blocks(message):
-                if self.kind(block) == "call":
-                    yield block, "name"
+
+    def replayed_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+        for call in self._blocks_of_kind(body, "call"):
+            yield call, "name"
 
     def drop_system(self, body: Json) -> None:
         body.pop("system", None)
@@ -126,24 +140,17 @@ class AnthropicWire:
 
     def for_other_model(self, request: HttpRequest) -> HttpRequest:
         body = msgspec.json.decode(request.body)
-        body["model"] = "claude-haiku-4-5"
+        others = (other for start, other in _OTHER_MODELS.items() if body["model"].startswith(start))
+        body["model"] = next(others, _OTHER_OF_OLLAMA)
         return replace(request, body=msgspec.json.encode(body))
 
     # Answers
 
     def document(self, event: WireEvent) -> Json | None:
-        data = event.data if event.kind == "body" else _data(event)
-        try:
-            found = msgspec.json.decode(data) if data else None
-        except msgspec.DecodeError:
-            return None
-        return found if isinstance(found, dict) else None
+        return document_of(event)
 
     def with_document(self, event: WireEvent, document: Json) -> WireEvent:
-        data = msgspec.json.encode(document)
-        if event.kind != "body":
-            data = b"event: %s\ndata: %s\n\n" % (str(document["type"]).encode(), data)
-        return replace(event, data=data)
+        return named_event(event, document)
 
     def calls(self, document: Json) -> Iterator[tuple[Json, str]]:
         for block in (document.get("content_block"), *(document.get("content") or ())):
@@ -166,12 +173,11 @@ class AnthropicWire:
         if "stop_reason" in told:
             told["stop_reason"] = _FINISHES[reason]
 
-    def ping_to_text(self, document: Json, text: str) -> None:
-        if document.get("type") == "ping":
-            delta = {"type": "text_delta", "text": text}
-            document.update(type="content_block_delta", index=0, delta=delta)
+    def set_text(self, document: Json, text: str) -> None:
+        document["delta"]["text"] = text
 
-
-def _data(event: WireEvent) -> bytes:
-    """The data of the one frame that an event is."""
-    return next((frame.data.encode() for frame in frames(event.data) if frame.data is not None), b"")
+    def _blocks_of_kind(self, body: Json, kind: BlockKind) -> Iterator[Json]:
+        for message in self.messages(body):
+            for block in self.blocks(message):
+                if self.kind(block) == kind:
+                    yield block

@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from turnproof.dialects.base import HttpRequest, WireEvent
-from turnproof.dialects.sse import frames
 from turnproof.messages import FinishReason
 
+from ._events import document_of
 from ._wire import BlockKind, Json
 
 _FINISHES = {
@@ -26,12 +26,18 @@ _MEDIA = ("inlineData", "fileData", "inline_data", "file_data")
 
 
 class GeminiWire:
-    """See `Wire`. Marks and keep-alives do not exist here: what would set or read them does nothing."""
+    """See `Wire`. Marks do not exist here: what would set them does nothing."""
 
     def speaks(self, request: HttpRequest) -> bool:
-        return request.method == "POST" and request.path.endswith((":generateContent", ":streamGenerateContent"))
+        return asks_for_answer(request) and "models/" in request.path
 
     # Requests
+
+    def opened(self, body: Json) -> Json:
+        return body
+
+    def closed(self, body: Json) -> Json:
+        return body
 
     def messages(self, body: Json) -> list[Json]:
         found: list[Json] = body["contents"]
@@ -69,9 +75,9 @@ class GeminiWire:
     def model_message(self, text: str) -> Json:
         return {"role": "model", "parts": [self.text_block(text)]}
 
-    def inner_blocks(self, result: Json) -> list[Json]:
-        found: list[Json] = result["functionResponse"].get("parts", [])
-        return found
+    def attachments(self, body: Json) -> Iterator[list[Json]]:
+        for result, parts in self._in_each(body, "functionResponse", "parts"):
+            yield result[parts]
 
     def set_mark(self, block: Json) -> None:
         pass
@@ -82,11 +88,11 @@ class GeminiWire:
     def is_error(self, result: Json) -> bool:
         return "error" in result["functionResponse"]["response"]
 
+    def call_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
+        return self._in_each(body, "functionCall", "id")
+
     def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for message in self.messages(body):
-            for part in self.blocks(message):
-                if "id" in part.get("functionResponse", ()):
-                    yield part["functionResponse"], "id"
+        return self._in_each(body, "functionResponse", "id")
 
     def strip_signature(self, block: Json) -> None:
         block.pop("thoughtSignature", None)
@@ -105,14 +111,13 @@ class GeminiWire:
         found: list[Json] = next(declaring, [])
         return found
 
-    def tool_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+    def declared_names(self, body: Json) -> Iterator[tuple[Json, str]]:
         for tool in self.tools(body):
             yield tool, "name"
-        for message in self.messages(body):
-            for block in self.blocks(message):
-                for holder in ("functionCall", "functionResponse"):
-                    if holder in block:
-                        yield block[holder], "name"
+
+    def replayed_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+        yield from self._in_each(body, "functionCall", "name")
+        yield from self._in_each(body, "functionResponse", "name")
 
     def drop_system(self, body: Json) -> None:
         body.pop("systemInstruction", None)
@@ -134,12 +139,7 @@ class GeminiWire:
     # Answers
 
     def document(self, event: WireEvent) -> Json | None:
-        data = event.data if event.kind == "body" else _data(event)
-        try:
-            found = msgspec.json.decode(data) if data else None
-        except msgspec.DecodeError:
-            return None
-        return found if isinstance(found, dict) else None
+        return document_of(event)
 
     def with_document(self, event: WireEvent, document: Json) -> WireEvent:
         data = msgspec.json.encode(document)
@@ -165,16 +165,23 @@ class GeminiWire:
         if "finishReason" in candidate:
             candidate["finishReason"] = _FINISHES[reason]
 
-    def ping_to_text(self, document: Json, text: str) -> None:
-        pass
+    def set_text(self, document: Json, text: str) -> None:
+        _candidate(document)["content"]["parts"][0]["text"] = text
+
+    def _in_each(self, body: Json, holder: str, key: str) -> Iterator[tuple[Json, str]]:
+        """Where parts of one kind have something, as an object and its key."""
+        for message in self.messages(body):
+            for part in self.blocks(message):
+                if key in part.get(holder, ()):
+                    yield part[holder], key
+
+
+def asks_for_answer(request: HttpRequest) -> bool:
+    """Whether the method that a request names is one of the two that answer."""
+    return request.method == "POST" and request.path.endswith((":generateContent", ":streamGenerateContent"))
 
 
 def _candidate(document: Json) -> dict[str, Any]:
     candidates = document.get("candidates") or [{}]
     found: dict[str, Any] = candidates[0]
     return found
-
-
-def _data(event: WireEvent) -> bytes:
-    """The data of the one frame that an event is."""
-    return next((frame.data.encode() for frame in frames(event.data) if frame.data is not None), b"")

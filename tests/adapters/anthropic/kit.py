@@ -16,9 +16,16 @@ from turnproof_adapters.anthropic.blocks import row
 from turnproof_adapters.anthropic.legacy import AnthropicLegacy
 from turnproof_adapters.anthropic.lifecycle import DictCodec
 from turnproof_adapters.anthropic.models import model as facts_of
+from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 
 OURS = "anthropic-messages"
+
+
+def as_it_came(name: str, given: Any) -> tuple[str, Any]:
+    """What becomes of a call where no tool has another name on the wire."""
+    return name, given
+
 
 KEY = "sk-ant-canary-0123456789"
 MODEL = "claude-sonnet-4-5"
@@ -92,9 +99,9 @@ def signed(words: str, signature: str = "sig==", model: str = DATED, dialect: st
 def arranged(messages: Iterable[Message], model: str = MODEL) -> Arrangement[dict[str, Any]]:
     """A conversation on its way onto the wire, with nothing around it: what both paths make of it."""
     codec = DictCodec()
-    arrangement = Arrangement(codec, mid_system=facts_of(model).mid_system)
+    arrangement = Arrangement(codec, ANTHROPIC, mid_system=facts_of(model).mid_system)
     for message in messages:
-        arrangement.add(row(message, codec, model))
+        arrangement.add(row(message, codec, ANTHROPIC, model))
     return arrangement
 
 

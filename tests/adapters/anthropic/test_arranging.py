@@ -12,6 +12,7 @@ from turnproof.errors import InvalidRequestError
 from turnproof.messages import Message, Text
 from turnproof_adapters.anthropic.blocks import row
 from turnproof_adapters.anthropic.lifecycle import DictCodec
+from turnproof_adapters.anthropic.service import ANTHROPIC
 
 from .kit import MODEL, answered, arranged, call, result, signed, text, use
 
@@ -255,10 +256,10 @@ def test_a_snapshot_and_what_it_is_of_go_their_own_ways(case: Case, model: str) 
         first = arranged(case.history[:cut], model)
         second = first.copy()
         for message in case.history[cut:]:
-            second.add(row(message, DictCodec(), model))
+            second.add(row(message, DictCodec(), ANTHROPIC, model))
         assert second.loop_lacks_thinking is arranged(case.history, model).loop_lacks_thinking
         assert second.finish() == whole
-        first.add(row(Message.user("another way"), DictCodec(), model))
+        first.add(row(Message.user("another way"), DictCodec(), ANTHROPIC, model))
         assert first.finish() == arranged([*case.history[:cut], Message.user("another way")], model).finish()
 
 

@@ -18,12 +18,14 @@ from turnproof.errors import OverloadedError, ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Opaque, ProviderResponse, Text, Thought, TokenUsage
 from turnproof_adapters._answers import Listeners
 from turnproof_adapters.anthropic.assemble import Assembler, stands_alone, whole
+from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.wire import Failure, decode_answer, decode_event
 
 from ..heard import Heard
 from .kit import (
     DATED,
     answer,
+    as_it_came,
     block,
     call_block,
     event,
@@ -46,7 +48,7 @@ def told(failure: Failure) -> ProviderError:
 
 def fed(events: Iterable[bytes], listeners: Listeners | None = None) -> Assembler:
     """An assembler that has heard these events, up to the first failure."""
-    assembler = Assembler(str, listeners or Listeners(), told)
+    assembler = Assembler(ANTHROPIC, as_it_came, listeners or Listeners(), told)
     for each in events:
         if assembler.failure is None:
             assembler.feed(decode_event(each.partition(b"data:")[2]))
@@ -54,7 +56,7 @@ def fed(events: Iterable[bytes], listeners: Listeners | None = None) -> Assemble
 
 
 def read(reply: dict[str, Any], listeners: Listeners | None = None) -> ProviderResponse:
-    return whole(str, decode_answer(json.dumps(reply).encode()), listeners or Listeners())
+    return whole(ANTHROPIC, as_it_came, decode_answer(json.dumps(reply).encode()), listeners or Listeners())
 
 
 def refused(events: Iterable[bytes]) -> str:

@@ -27,6 +27,7 @@ from turnproof.messages import (
 )
 from turnproof_adapters.anthropic.blocks import row
 from turnproof_adapters.anthropic.lifecycle import DictCodec
+from turnproof_adapters.anthropic.service import ANTHROPIC
 
 from .kit import DATED, MODEL, OURS, answered, call, result, signed, text, use
 
@@ -108,7 +109,7 @@ USER_PARTS = [
 
 
 def blocks(message: Message) -> list[dict[str, Any]]:
-    return [unit.value for unit in row(message, DictCodec(), MODEL).units]
+    return [unit.value for unit in row(message, DictCodec(), ANTHROPIC, MODEL).units]
 
 
 def only(block: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -221,7 +222,9 @@ def test_what_the_api_has_no_place_for_is_refused_with_its_place(message: Messag
 
 def test_a_message_says_whether_it_carries_a_mark() -> None:
     marked = Text("keep", cache=CacheMark())
-    assert [row(Message.user(*parts), DictCodec(), MODEL).marked for parts in (("a", marked), ("a", "b"), ())] == [
+    assert [
+        row(Message.user(*parts), DictCodec(), ANTHROPIC, MODEL).marked for parts in (("a", marked), ("a", "b"), ())
+    ] == [
         True,
         False,
         False,

@@ -189,7 +189,7 @@ def test_a_call_is_cut_through_a_proxy_and_before_the_proxy_has_opened_its_tunne
 
 def test_the_http_client_still_lets_its_connections_be_watched() -> None:
     """Two private names of httpx2 are used; this fails first if a new version moves them."""
-    client = open_client(Connection("http://127.0.0.1:1"), KEY)
+    client = open_client(Connection(), "http://127.0.0.1:1", KEY)
     assert isinstance(client._client, httpx2.Client)
     assert isinstance(client._client._transport._pool._network_backend, _Backend)  # type: ignore[attr-defined]
 

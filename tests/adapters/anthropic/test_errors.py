@@ -25,14 +25,15 @@ from turnproof.errors import (
     UsageError,
 )
 from turnproof.messages import Message
-from turnproof_adapters.anthropic.errors import from_exception, from_stream
+from turnproof_adapters.anthropic.errors import from_answer, from_exception
+from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 from turnproof_adapters.anthropic.wire import Failure
 
 from ..faults import BROKEN, everything, exceptions_of, reset
 from ..heard import Heard
 from ..scripted_server import Exchange, scripted
-from .kit import KEY, MODEL, Capture, answer, legacy, stateless, text
+from .kit import KEY, MODEL, Capture, answer, legacy, stateless, stream, text, text_block
 
 HI = [Message.user("hi")]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -251,7 +252,7 @@ def caused(error: Exception, cause: Exception) -> Exception:
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
 def test_what_broke_off_is_told_in_the_words_of_its_cause(error: Exception, words: str) -> None:
-    failure = from_exception(error, KEY)
+    failure = from_exception(error, ANTHROPIC, KEY)
     assert type(failure) is TransportError
     assert (failure.message, failure.status) == (words, None)
 
@@ -294,20 +295,64 @@ def test_an_error_event_is_typed_by_its_kind(kind: str | None, expected: type[Pr
     by_sdk = anthropic.APIStatusError(
         "odd", response=httpx2.Response(200, request=REQUEST), body={"error": {"type": kind, "message": words}}
     )
-    for failure in (from_stream(Failure(kind, words), KEY), from_exception(by_sdk, KEY)):
+    for failure in (from_answer(Failure(kind, words), ANTHROPIC, KEY), from_exception(by_sdk, ANTHROPIC, KEY)):
         assert type(failure) is expected
         assert (failure.kind, failure.message, failure.status, failure.retry_after) == (kind, "Sorry, ***", 200, None)
 
 
 def test_an_error_event_without_words_shows_the_status_that_it_came_under() -> None:
-    failure = from_stream(Failure(), KEY)
+    failure = from_answer(Failure(), ANTHROPIC, KEY)
     assert (failure.message, failure.status, failure.kind) == ("HTTP status 200", 200, None)
 
 
 def test_an_error_event_may_tell_of_a_full_context() -> None:
-    failure = from_stream(Failure(INVALID, "prompt is too long: 3333404 tokens > 200000 maximum"), KEY)
+    failure = from_answer(Failure(INVALID, "prompt is too long: 3333404 tokens > 200000 maximum"), ANTHROPIC, KEY)
     assert isinstance(failure, ContextLimitError)
     assert (failure.limit, failure.requested, failure.status, failure.kind) == (200000, 3333404, 200, INVALID)
+
+
+WAYS: dict[str, Callable[[str], object]] = {
+    "stateless-batch": lambda url: stateless(url).complete(HI),
+    "stateless-stream": lambda url: stateless(url).complete(HI, **Heard().callbacks),
+    "legacy-batch": lambda url: legacy(url).send_message("hi"),
+    "legacy-stream": lambda url: legacy(url).send_message_streaming("hi", print),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_a_failure_under_a_good_status_is_typed_by_its_kind(way: Callable[[str], object]) -> None:
+    """As gateways tell it that have no status to give; a stream that was asked for comes in one piece then."""
+    body = {"type": "error", "error": {"type": "rate_limit_error", "message": "slow down"}}
+    with scripted(lambda exchange: exchange.answer(body)) as server, pytest.raises(RateLimitError) as failure:
+        way(server.url)
+    assert (failure.value.status, failure.value.kind, failure.value.message) == (200, "rate_limit_error", "slow down")
+
+
+@pytest.mark.parametrize("way", [WAYS["stateless-stream"], WAYS["legacy-stream"]], ids=["stateless", "legacy"])
+def test_a_stream_is_read_whatever_its_content_is_called(way: Callable[[str], Any]) -> None:
+    def mislabelled(exchange: Exchange) -> None:
+        exchange.answer(b"".join(stream(text_block(0, "so"))))
+
+    with scripted(mislabelled) as server:
+        assert way(server.url).text == "so"
+
+
+@pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
+@pytest.mark.parametrize("page", [b"<html></html>", b"[]", b""], ids=["html", "list", "empty"])
+def test_a_page_where_models_belong_is_a_transport_error(page: bytes, opened: Any) -> None:
+    with scripted(lambda exchange: exchange.answer(page, **{"content-type": "text/html"})) as server:
+        provider = opened(server.url)
+        for ask in (provider.list_models, provider.verify_auth):
+            with pytest.raises(TransportError, match="no JSON object"):
+                ask()
+
+
+@pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
+def test_a_bad_key_under_a_good_status_is_a_bad_key(opened: Any) -> None:
+    body = {"type": "error", "error": {"type": "authentication_error", "message": "no"}}
+    with scripted(lambda exchange: exchange.answer(body)) as server:
+        assert not opened(server.url).verify_auth()
 
 
 @pytest.mark.parametrize(

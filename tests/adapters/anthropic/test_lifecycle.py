@@ -230,7 +230,7 @@ def test_the_callers_own_tls_context_is_used() -> None:
 
 
 def test_as_many_calls_at_once_are_possible_as_with_the_sdks_own_client() -> None:
-    ours = open_client(Connection("http://example.invalid"), KEY)._client._transport._pool  # type: ignore[attr-defined]
+    ours = open_client(Connection(), "http://example.invalid", KEY)._client._transport._pool  # type: ignore[attr-defined]
     theirs = anthropic.DefaultHttpxClient()._transport._pool  # type: ignore[attr-defined]
     assert ours._max_connections == theirs._max_connections
     assert ours._max_keepalive_connections == theirs._max_keepalive_connections
@@ -243,9 +243,9 @@ def proxied(client: Any) -> bool:
 def test_proxies_of_the_environment_are_for_the_world_and_not_for_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
-    assert proxied(open_client(Connection("https://api.anthropic.com"), KEY))
+    assert proxied(open_client(Connection(), "https://api.anthropic.com", KEY))
     for local in ("http://127.0.0.1:80/run/1", "http://localhost:80", "http://[::1]:80"):
-        assert not proxied(open_client(Connection(local), KEY))
+        assert not proxied(open_client(Connection(), local, KEY))
 
 
 def test_the_environments_key_and_address_are_never_used(monkeypatch: pytest.MonkeyPatch) -> None:

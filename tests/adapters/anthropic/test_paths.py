@@ -20,11 +20,12 @@ from turnproof_adapters._calling import Source
 from turnproof_adapters.anthropic.calling import Caller
 from turnproof_adapters.anthropic.encode import Encoder
 from turnproof_adapters.anthropic.legacy import AnthropicLegacy
+from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 from turnproof_adapters.anthropic.wire import Answer, Event, Failure
 
 from ..heard import Heard
-from .kit import KEY, MODEL, OURS, Capture, answer, call, legacy, result, signed, stateless, text, tool_use
+from .kit import KEY, MODEL, OURS, Capture, answer, as_it_came, call, legacy, result, signed, stateless, text, tool_use
 
 URL = "http://example.invalid"
 HI = Message.user("hi")
@@ -121,7 +122,7 @@ def test_an_instruction_in_mid_conversation_goes_on_the_wire_as_the_model_takes_
     model: str, roles: list[str]
 ) -> None:
     history = [HI, Message.system("be brief")]
-    encoded = Encoder(model).arranged(history).finish()
+    encoded = Encoder(ANTHROPIC, model).arranged(history).finish()
     assert [json.loads(message)["role"] for message in encoded] == roles
     plain = legacy(URL, model)._kwargs(history, None, None, None)["messages"]
     assert [json.loads(message) for message in encoded] == plain
@@ -163,7 +164,7 @@ def test_both_paths_ask_for_thinking_in_a_loop_that_began_with_it_only(history: 
 
 def test_a_batch_call_is_heard_as_far_as_there_are_ears_for_it() -> None:
     called = Message.model(call("a", "mcp.srv.ls"))
-    name = json.loads(Encoder(MODEL).arranged([called]).finish()[0])["content"][0]["name"]
+    name = json.loads(Encoder(ANTHROPIC, MODEL).arranged([called]).finish()[0])["content"][0]["name"]
     assert name != "mcp.srv.ls"
     reply = answer({"type": "thinking", "thinking": "hm", "signature": "s"}, tool_use("b", name, {}), stop="tool_use")
     provider, heard = stateless(URL, transport=Capture(reply).transport), Heard()
@@ -177,7 +178,9 @@ def test_a_call_in_a_stream_goes_by_the_name_that_it_is_given_back() -> None:
     start = Event("content_block_start", 0, content_block=tool_use("a", "wire_name", {}))
     events = [start, Event("content_block_stop", 0), Event("message_stop")]
     source = Source(iter(events), lambda: None)
-    response = Caller(KEY).streamed(lambda: source, {"wire_name": "own name"}.__getitem__, Listeners(), None)
+    own = {"wire_name": "own name"}
+    caller = Caller(ANTHROPIC, KEY)
+    response = caller.streamed(lambda: source, lambda name, given: (own[name], given), Listeners(), None)
     assert response.calls == (call("a", "own name"),)
 
 
@@ -189,12 +192,12 @@ def failing(error: Exception) -> Callable[[], Any]:
 
 
 def test_no_failure_shows_the_key() -> None:
-    caller = Caller(KEY)
+    caller = Caller(ANTHROPIC, KEY)
     with pytest.raises(TransportError) as refused:
         caller.simple(failing(ValueError(f"no JSON: {KEY}")))
     told = Event("error", error=Failure("overloaded_error", f"too many calls of {KEY}"))
     with pytest.raises(OverloadedError) as broken:
-        caller.streamed(lambda: Source(iter([told]), lambda: None), str, Listeners(), None)
+        caller.streamed(lambda: Source(iter([told]), lambda: None), as_it_came, Listeners(), None)
     for failure in (refused.value, broken.value):
         assert KEY not in f"{failure!r} {failure}"
     assert "no JSON" in refused.value.message
@@ -208,5 +211,5 @@ def test_of_an_answer_that_came_after_the_cancel_text_is_kept_and_no_call() -> N
         token.cancel()
         return Answer(MODEL, [text("so"), tool_use("a", "rm", {})], "tool_use")
 
-    response = Caller(KEY).whole(ask, str, Listeners(), token)
+    response = Caller(ANTHROPIC, KEY).whole(ask, as_it_came, Listeners(), token)
     assert (response.parts, response.finish_reason) == ((Text("so"),), FinishReason.CANCELLED)

@@ -8,7 +8,9 @@ import pytest
 
 from turnproof.errors import UsageError
 from turnproof.messages import CacheMark, Text, ToolSchema
-from turnproof_adapters.anthropic.request import Settings, thinking_config
+from turnproof_adapters.anthropic.request import Settings
+from turnproof_adapters.anthropic.service import ANTHROPIC
+from turnproof_adapters.anthropic.thinking import budgeted
 
 from .kit import MODEL, text
 
@@ -19,7 +21,7 @@ EPHEMERAL = {"type": "ephemeral"}
 
 def around(settings: Settings | None = None, think: bool = True, **kwargs: Any) -> dict[str, Any]:
     given = {"system": None, "tools": None, "response_schema": None, **kwargs}
-    return (settings or Settings(MODEL)).kwargs(**given, think=think)
+    return (settings or Settings(ANTHROPIC, MODEL)).kwargs(**given, think=think)
 
 
 def test_a_plain_request_says_its_model_and_how_much_room_there_is_and_nothing_else() -> None:
@@ -102,19 +104,19 @@ def test_a_property_by_the_name_of_type_makes_no_object_of_its_neighbours() -> N
 @pytest.mark.parametrize(
     ("settings", "think", "thinking", "room"),
     [
-        (Settings(MODEL), True, None, 8192),
-        (Settings("claude-3-haiku-20240307"), True, None, 4096),
-        (Settings(MODEL, 50), True, None, 50),
-        (Settings(MODEL, 1), True, None, 1),
-        (Settings(MODEL, None, BUDGET), True, BUDGET, 8192),
-        (Settings(MODEL, 2001, BUDGET), True, BUDGET, 2001),
-        (Settings(MODEL, 2000, BUDGET), True, BUDGET, 4000),
-        (Settings(MODEL, 50, BUDGET), True, BUDGET, 2050),
-        (Settings(MODEL, 50, BUDGET), False, None, 50),
-        (Settings("claude-opus-4-6", 1, ADAPTIVE), True, ADAPTIVE, 1),
-        (Settings("claude-opus-5", 50, BUDGET), True, ADAPTIVE, 50),
+        (Settings(ANTHROPIC, MODEL), True, None, 8192),
+        (Settings(ANTHROPIC, "claude-3-haiku-20240307"), True, None, 4096),
+        (Settings(ANTHROPIC, MODEL, 50), True, None, 50),
+        (Settings(ANTHROPIC, MODEL, 1), True, None, 1),
+        (Settings(ANTHROPIC, MODEL, None, BUDGET), True, BUDGET, 8192),
+        (Settings(ANTHROPIC, MODEL, 2001, BUDGET), True, BUDGET, 2001),
+        (Settings(ANTHROPIC, MODEL, 2000, BUDGET), True, BUDGET, 4000),
+        (Settings(ANTHROPIC, MODEL, 50, BUDGET), True, BUDGET, 2050),
+        (Settings(ANTHROPIC, MODEL, 50, BUDGET), False, None, 50),
+        (Settings(ANTHROPIC, "claude-opus-4-6", 1, ADAPTIVE), True, ADAPTIVE, 1),
+        (Settings(ANTHROPIC, "claude-opus-5", 50, BUDGET), True, ADAPTIVE, 50),
         (
-            Settings("claude-opus-5", 50, {**ADAPTIVE, "display": "omitted"}),
+            Settings(ANTHROPIC, "claude-opus-5", 50, {**ADAPTIVE, "display": "omitted"}),
             True,
             {**ADAPTIVE, "display": "omitted"},
             50,
@@ -131,11 +133,11 @@ def test_there_is_always_more_room_than_the_thinking_budget(
 @pytest.mark.parametrize(
     ("settings", "lacks", "thinks"),
     [
-        (Settings(MODEL), True, True),
-        (Settings(MODEL, None, BUDGET), True, False),
-        (Settings(MODEL, None, BUDGET), False, True),
-        (Settings("claude-opus-4-6", None, ADAPTIVE), True, True),
-        (Settings("claude-opus-5", None, BUDGET), True, True),
+        (Settings(ANTHROPIC, MODEL), True, True),
+        (Settings(ANTHROPIC, MODEL, None, BUDGET), True, False),
+        (Settings(ANTHROPIC, MODEL, None, BUDGET), False, True),
+        (Settings(ANTHROPIC, "claude-opus-4-6", None, ADAPTIVE), True, True),
+        (Settings(ANTHROPIC, "claude-opus-5", None, BUDGET), True, True),
     ],
 )
 def test_only_a_fixed_budget_waits_for_the_end_of_a_loop_without_thinking(
@@ -157,7 +159,7 @@ def test_only_a_fixed_budget_waits_for_the_end_of_a_loop_without_thinking(
     ],
 )
 def test_thinking_is_configured_in_our_words_or_in_the_apis(config: Any, taken: Any) -> None:
-    assert thinking_config(config) == taken
+    assert budgeted(config) == taken
 
 
 @pytest.mark.parametrize(
@@ -173,4 +175,4 @@ def test_thinking_is_configured_in_our_words_or_in_the_apis(config: Any, taken: 
 )
 def test_a_thinking_configuration_that_means_nothing_is_refused(config: Any, words: str) -> None:
     with pytest.raises(UsageError, match=f"^thinking: .*{words}"):
-        thinking_config(config)
+        budgeted(config)

@@ -56,6 +56,10 @@ def test_an_answer_has_to_name_its_model() -> None:
         decode_answer(b'{"content": []}')
 
 
+def test_an_answer_may_have_no_content() -> None:
+    assert decode_answer(b'{"model": "m", "content": null}') == Answer("m", None)
+
+
 def test_what_is_too_deep_to_be_read_is_a_recursion_error() -> None:
     for data in (b'{"x":' + b"[" * 100_000, b'{"type": "\\ud83d", "x":' + b"[" * 100_000):
         with pytest.raises(RecursionError):

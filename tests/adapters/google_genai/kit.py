@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx2
 
-from turnproof.messages import ProviderResponse
+from turnproof.messages import ProviderData, ProviderResponse
 from turnproof.provider import Endpoint
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
@@ -19,6 +19,9 @@ URL = "http://example.invalid"
 
 SIGNATURE = "+/8AQmVydGggOQ=="
 """Holds both characters that the two base64 alphabets write differently."""
+
+MARK = ProviderData("gemini", MODEL, {})
+"""What a thought without a signature carries."""
 
 USAGE = {
     "promptTokenCount": 61,

@@ -30,10 +30,12 @@ from turnproof.messages import (
     ToolSchema,
 )
 from turnproof_adapters._answers import Listeners
-from turnproof_adapters.google_genai.answers import Assembler, other_part
+from turnproof_adapters.google_genai.answers import other_part, read
+from turnproof_adapters.google_genai.assembling import Assembler
+from turnproof_adapters.google_genai.models import target
 
 from ..heard import Heard
-from .kit import MODEL, SIGNATURE, Capture, answer, call, stateless, text, thought
+from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, stateless, text, thought
 
 HI = [Message.user("hi")]
 
@@ -61,7 +63,7 @@ def test_parts_come_in_model_order_each_with_its_signature() -> None:
         )
     )
     assert response.parts == (
-        Thought("hm"),
+        Thought("hm", provider_data=MARK),
         Text("Let me see. "),
         FunctionCall("a1", "berth_free", {"berth": "9"}, provider_data=issued()),
         FunctionCall("a2", "berth_free", {"berth": "10"}),
@@ -85,7 +87,7 @@ def test_a_signed_text_is_joined_with_nothing() -> None:
 
 def test_thoughts_and_texts_are_never_joined_and_empty_ones_are_nothing() -> None:
     response = got(answer(text(""), thought("a"), thought("b"), text("c"), thought(""), thought("d", "AAAA")))
-    assert response.parts == (Thought("ab"), Text("c"), Thought("d", provider_data=issued("AAAA")))
+    assert response.parts == (Thought("ab", provider_data=MARK), Text("c"), Thought("d", provider_data=issued("AAAA")))
 
 
 def test_a_signature_alone_is_an_empty_text() -> None:
@@ -127,7 +129,10 @@ def test_of_a_part_that_nothing_names_plain_json_is_kept() -> None:
     blob = types.FunctionResponseBlob(mime_type="image/png", data=b"hi!")
     answered = types.FunctionResponse(name="f", parts=[types.FunctionResponsePart(inline_data=blob)])
     called = types.ToolCall(id="s1", tool_type=types.ToolType.GOOGLE_SEARCH_WEB)
-    kept = [other_part(part, MODEL) for part in (types.Part(function_response=answered), types.Part(tool_call=called))]
+    kept = [
+        other_part(part, target(MODEL))
+        for part in (types.Part(function_response=answered), types.Part(tool_call=called))
+    ]
     assert kept == [
         Opaque(
             "gemini",
@@ -141,6 +146,12 @@ def test_of_a_part_that_nothing_names_plain_json_is_kept() -> None:
         ),
         Opaque("gemini", "toolCall", {"toolCall": {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB"}}),
     ]
+
+
+def test_a_part_that_nobody_could_send_back_is_a_transport_error() -> None:
+    half = types.Part(tool_call=types.ToolCall(id="s1", args={"q": "\ud83d"}))
+    with pytest.raises(TransportError, match="cannot be kept"):
+        other_part(half, target(MODEL))
 
 
 RAN = ProviderData("gemini", MODEL, {})
@@ -319,9 +330,9 @@ def test_a_blocked_prompt_is_a_content_filter_error(reason: str, more: dict[str,
 def test_what_the_model_wrote_badly_is_worth_another_try(
     finish: str, reason: str, said: str | None, detail: str
 ) -> None:
-    assembler = Assembler(MODEL, str, Listeners())
+    assembler = Assembler(target(MODEL), str, Listeners())
     candidate = types.Candidate(finish_reason=types.FinishReason(finish), finish_message=said)
-    assembler.feed(types.GenerateContentResponse(candidates=[candidate]))
+    assembler.feed(read(types.GenerateContentResponse(candidates=[candidate]), target(MODEL)))
     with pytest.raises(TransportError) as failure:
         assembler.response()
     assert failure.value.message == f"{reason}{detail}"
@@ -345,9 +356,10 @@ def test_no_candidate_at_all_is_no_answer(reply: dict[str, Any]) -> None:
 
 
 def test_of_an_answer_that_is_cancelled_what_stands_alone_is_kept() -> None:
-    assembler = Assembler(MODEL, str, Listeners())
+    assembler = Assembler(target(MODEL), str, Listeners())
     parts = [thought("a"), thought("b", SIGNATURE), text("c"), call("f", {}, "1"), text("d", SIGNATURE), thought("e")]
-    assembler.feed(types.GenerateContentResponse.model_validate(answer(*parts, finish=None, modelVersion="gemini-x")))
+    reply = types.GenerateContentResponse.model_validate(answer(*parts, finish=None, modelVersion="gemini-x"))
+    assembler.feed(read(reply, target(MODEL)))
     assert assembler.cancelled() == ProviderResponse(
         parts=(Thought("b", provider_data=issued()), Text("c"), Text("d", provider_data=issued())),
         usage=TokenUsage(61, 29, 90, cache_read_tokens=40, thinking_tokens=23),
@@ -360,8 +372,9 @@ def test_of_an_answer_that_is_cancelled_what_stands_alone_is_kept() -> None:
 @pytest.mark.parametrize(("piece", "kind"), [(thought, "thinking"), (text, "text")])
 def test_half_a_character_is_told_as_what_it_ended(piece: Any, kind: str) -> None:
     heard = Heard()
-    assembler = Assembler(MODEL, str, Listeners(**heard.callbacks))
-    assembler.feed(types.GenerateContentResponse.model_validate(answer(piece("so \ud83d"), call("f", {}, "a"))))
+    assembler = Assembler(target(MODEL), str, Listeners(**heard.callbacks))
+    reply = types.GenerateContentResponse.model_validate(answer(piece("so \ud83d"), call("f", {}, "a")))
+    assembler.feed(read(reply, target(MODEL)))
     assert heard.said[:2] == [(kind, "so "), (kind, "\ufffd")]
     assert assembler.response().calls == tuple(heard.calls)
 

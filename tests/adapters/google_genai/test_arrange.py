@@ -9,6 +9,7 @@ import pytest
 
 from turnproof.messages import FunctionCall, InlineData, Message, Thought, ToolResult
 from turnproof_adapters.google_genai.arrange import Arrangement, DictCodec, arranged
+from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.rows import row
 
 from .histories import FIRST, LAST
@@ -43,7 +44,7 @@ BEGINS_WITH_A_CALL = "it begins with a call of the model's, which may only follo
     ],
 )
 def test_what_the_api_would_not_answer_is_known(history: Sequence[Message], problem: str | None) -> None:
-    arrangement = arranged(history, MODEL)
+    arrangement = arranged(history, target(MODEL))
     assert arrangement.problem == problem
     assert arrangement.copy().problem == problem
 
@@ -56,19 +57,19 @@ def test_what_the_api_would_not_answer_is_known(history: Sequence[Message], prob
     ],
 )
 def test_a_response_is_written_under_the_name_of_its_call(model: str, parts: list[Any]) -> None:
-    assert arranged([FIRST, CALLED, ANSWERED], model).finish()[2] == {"role": "user", "parts": parts}
+    assert arranged([FIRST, CALLED, ANSWERED], target(model)).finish()[2] == {"role": "user", "parts": parts}
 
 
 @pytest.mark.parametrize("length", range(5))
 def test_a_snapshot_is_gone_on_from_as_if_it_were_the_first(length: int) -> None:
     messages = [FIRST, CALLED, ANSWERED, Message.model("so"), LAST]
-    begun = arranged(messages[:length], OLD)
+    begun = arranged(messages[:length], target(OLD))
     snapshot = begun.copy()
     _add(begun, Message.user("something else"), CALLED, ANSWERED)
     _add(snapshot, *messages[length:])
-    assert snapshot.finish() == arranged(messages, OLD).finish()
+    assert snapshot.finish() == arranged(messages, target(OLD)).finish()
 
 
 def _add(arrangement: Arrangement[dict[str, Any]], *messages: Message) -> None:
     for message in messages:
-        arrangement.add(row(message, DictCodec(), OLD))
+        arrangement.add(row(message, DictCodec(), target(OLD)))

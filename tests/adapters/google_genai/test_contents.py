@@ -29,10 +29,11 @@ from turnproof.messages import (
 )
 from turnproof_adapters.google_genai.arrange import contents as arranged
 from turnproof_adapters.google_genai.contents import history_from_sdk, history_to_sdk, keep_ids
+from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.names import is_made_up, made_up_id, restorer
 
 from .histories import TOOLS, arbitrary, grown, issued, rich
-from .kit import MODEL, SIGNATURE
+from .kit import MARK, MODEL, SIGNATURE
 
 OLD = "gemini-2.5-flash"
 IMAGE = InlineData("image/png", b"\xfb\xff\xfe")
@@ -89,9 +90,10 @@ JSON: list[Any] = [
 @st.composite
 def answers(draw: st.DrawFn, model: str, turn: int) -> list[Message]:
     """What the model said, and the results of what it called."""
+    marks = st.sampled_from([issued(model), ProviderData("gemini", model, {})])
     words = st.one_of(
         st.builds(Text, text=texts(), provider_data=issuers(model)),
-        st.builds(Thought, text=texts(), provider_data=issuers(model)),
+        st.builds(Thought, text=texts(), provider_data=marks),
         st.builds(Text, text=st.just(""), provider_data=st.just(issued(model))),
     )
     parts: list[Part] = [*draw(st.lists(words, max_size=3)), Text("so")]
@@ -146,7 +148,7 @@ def test_every_content_of_the_other_path_is_held() -> None:
         # The last message is the user's, so that no call at the end is left open.
         messages = [*arbitrary(seed), Message.user("so?")]
         wire = [_plain(each) for each in history_to_sdk(messages, MODEL)]
-        assert wire == [_plain(types.Content.model_validate(each)) for each in arranged(messages, MODEL)], seed
+        assert wire == [_plain(types.Content.model_validate(each)) for each in arranged(messages, target(MODEL))], seed
 
 
 def _plain(each: types.Content) -> dict[str, Any]:
@@ -183,7 +185,7 @@ def test_the_pieces_of_a_streamed_answer_are_one_message() -> None:
         (
             "model",
             (
-                Thought("let me think"),
+                Thought("let me think", provider_data=MARK),
                 Text("Hello"),
                 FunctionCall("a", "f", provider_data=issued()),
                 FunctionCall("b", "f"),
@@ -197,7 +199,9 @@ def test_the_pieces_of_a_streamed_answer_are_one_message() -> None:
 @pytest.mark.parametrize("kind", [Text, Thought])
 def test_an_answer_may_end_in_the_middle_of_its_words(kind: type[Text] | type[Thought]) -> None:
     pieces = [{"text": piece, "thought": kind is Thought} for piece in ("He", "l", "lo")]
-    assert read(*(content("model", piece) for piece in pieces)) == [("model", (kind("Hello"),))]
+    assert read(*(content("model", piece) for piece in pieces)) == [
+        ("model", (kind("Hello", provider_data=MARK if kind is Thought else None),))
+    ]
 
 
 def test_a_part_with_a_signature_is_joined_to_nothing() -> None:

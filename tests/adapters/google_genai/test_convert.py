@@ -25,10 +25,11 @@ from turnproof.messages import (
 )
 from turnproof_adapters.google_genai import convert
 from turnproof_adapters.google_genai.arrange import contents
+from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.names import wire_name
 
 from .histories import FIRST, LAST, issued
-from .kit import MODEL, SIGNATURE
+from .kit import MARK, MODEL, SIGNATURE
 
 OLD = "gemini-2.5-flash"
 MADE_UP = "unnamed-0123456789abcdef-0"
@@ -45,7 +46,7 @@ LINK = FileRef("image/png", "gs://a/b")
 
 def between(*messages: Message, model: str = MODEL) -> list[dict[str, Any]]:
     """What becomes of messages between two of the user's."""
-    return contents([FIRST, *messages, LAST], model)[1:-1]
+    return contents([FIRST, *messages, LAST], target(model))[1:-1]
 
 
 def data(media: InlineData) -> dict[str, Any]:
@@ -61,7 +62,8 @@ def data(media: InlineData) -> dict[str, Any]:
         (Text("a", provider_data=issued(OLD)), {"text": "a"}),
         (Text("a", provider_data=OURS), {"text": "a"}),
         (Text("", provider_data=issued()), {"text": "", "thoughtSignature": SIGNATURE}),
-        (Thought("hm"), {"text": "hm", "thought": True}),
+        (Thought("hm", provider_data=MARK), {"text": "hm", "thought": True}),
+        (Thought("hm"), None),
         (Thought(""), None),
         (Thought("hm", provider_data=FOREIGN), None),
         (Thought("", provider_data=issued()), {"text": "", "thought": True, "thoughtSignature": SIGNATURE}),

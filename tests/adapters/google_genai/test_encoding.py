@@ -21,6 +21,7 @@ from turnproof.messages import CacheMark, Message, Text, ToolSchema, dump_messag
 from turnproof_adapters.google_genai import splice
 from turnproof_adapters.google_genai import stateless as stateless_module
 from turnproof_adapters.google_genai.encode import BytesCodec, Encoder
+from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.rows import row
 
 from ..heard import Heard
@@ -202,7 +203,7 @@ def test_a_turn_encodes_its_new_messages_and_no_others() -> None:
 def test_a_message_with_a_mark_is_known_to_change(mark: CacheMark | None, marked: bool) -> None:
     """What follows a mark is arranged anew with every turn: marks move on."""
     message = Message.user("see", Text("this", cache=mark))
-    assert row(message, BytesCodec(), MODEL).marked is marked
+    assert row(message, BytesCodec(), target(MODEL)).marked is marked
 
 
 def test_the_sdk_sees_as_much_of_a_long_conversation_as_of_a_short_one(monkeypatch: pytest.MonkeyPatch) -> None:

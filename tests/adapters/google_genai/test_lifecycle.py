@@ -21,8 +21,9 @@ from turnproof_adapters._http import Connection, shared_tls
 from turnproof_adapters.google_genai import client, lifecycle, splice
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.client import open_client, without_version
-from turnproof_adapters.google_genai.models import model, same_model
+from turnproof_adapters.google_genai.models import model
 from turnproof_adapters.google_genai.stateless import GoogleStateless
+from turnproof_adapters.google_genai.target import same_model
 
 from ..scripted_server import Exchange, scripted
 from .histories import issued

@@ -26,10 +26,11 @@ from turnproof.messages import (
 )
 from turnproof_adapters.google_genai.arrange import contents
 from turnproof_adapters.google_genai.convert import NO_SIGNATURE_NEEDED
+from turnproof_adapters.google_genai.models import target
 
 from ..heard import Heard
 from .histories import FIRST, LAST, arbitrary, issued
-from .kit import MODEL, SIGNATURE, Capture, stateless
+from .kit import MARK, MODEL, SIGNATURE, Capture, stateless
 
 OLD = "gemini-2.5-flash"
 FOREIGN = ProviderData("anthropic-messages", "claude-sonnet-4-5", {"signature": "s=="})
@@ -154,7 +155,9 @@ def test_a_model_is_the_same_by_its_full_name(name: str) -> None:
 
 
 def test_thoughts_of_others_are_left_out_and_our_own_are_marked() -> None:
-    assert parts_of(Thought("foreign", provider_data=FOREIGN), Thought("ours"), Text("so")) == [
+    assert parts_of(
+        Thought("foreign", provider_data=FOREIGN), Thought("nobody's"), Thought("ours", provider_data=MARK), Text("so")
+    ) == [
         {"text": "ours", "thought": True},
         {"text": "so"},
     ]
@@ -329,7 +332,7 @@ def test_any_conversation_becomes_one_that_the_api_takes(model: str) -> None:
     """Every call of a model run is answered right after it, once; nothing else answers; no content is empty."""
     for seed in range(150):
         open_calls: list[str] = []
-        for content in contents(arbitrary(seed), model):
+        for content in contents(arbitrary(seed), target(model)):
             assert content["parts"], seed
             calls = [part["functionCall"]["name"] for part in content["parts"] if "functionCall" in part]
             responses = [part["functionResponse"]["name"] for part in content["parts"] if "functionResponse" in part]

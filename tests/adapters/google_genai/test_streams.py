@@ -14,7 +14,7 @@ from turnproof.messages import FinishReason, FunctionCall, Message, ProviderData
 from ..heard import Heard
 from ..running import holding
 from ..scripted_server import LIMIT, scripted
-from .kit import MODEL, SIGNATURE, Capture, answer, call, chunk, event, outcome, stateless, stream, text, thought
+from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, chunk, event, outcome, stateless, stream, text, thought
 
 HI = [Message.user("hi")]
 
@@ -63,7 +63,7 @@ def test_the_pieces_of_a_text_are_one_part_up_to_a_signature() -> None:
 def test_several_parts_of_one_chunk_are_all_taken() -> None:
     heard = Heard()
     response = streamed([chunk(text("a"), thought("b"), text("c"), call("f", {}, "1"), finish="STOP")], heard)
-    assert response.parts == (Text("a"), Thought("b"), Text("c"), FunctionCall("1", "f", {}))
+    assert response.parts == (Text("a"), Thought("b", provider_data=MARK), Text("c"), FunctionCall("1", "f", {}))
     assert heard.said[:3] == [("text", "a"), ("thinking", "b"), ("text", "c")]
 
 

@@ -52,7 +52,21 @@ class AnthropicMessages:
     spellings: Mapping[Spelling, str] = writing.SPELLINGS
     garbage = writing.GARBAGE
     traits: frozenset[Trait] = frozenset(
-        {"calls-in-pieces", "error-flags", "pings", "results-first", "server-tools", "text-blocks"}
+        {
+            "call-id-form",
+            "calls-in-pieces",
+            "early-usage",
+            "error-flags",
+            "malformed-arguments",
+            "refusals",
+            "refuses-blanks",
+            "refuses-long-prompts",
+            "repeated-usage",
+            "results-first",
+            "server-tools",
+            "signed-thinking",
+            "text-blocks",
+        }
     )
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS

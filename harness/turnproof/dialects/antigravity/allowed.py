@@ -25,6 +25,10 @@ ALLOWED: tuple[AllowedDifference, ...] = (
         Evidence.CLIENT, "antigravity.md §5; NoeFabris/opencode-antigravity-auth does so unless told otherwise",
     ),
     AllowedDifference(
+        "claude-legal-call-ids", "An id that Anthropic itself refuses may be rewritten, alike in call and response.",
+        Evidence.INFERRED, "anthropic.md §5: tool_use.id; nobody was seen sending one through the gateway",
+    ),
+    AllowedDifference(
         "claude-thinking-in-pieces", "A thought of a Claude model may be sent in the pieces in which it came.",
         Evidence.INFERRED, "antigravity.md §3: its signature comes on a piece of its own",
     ),

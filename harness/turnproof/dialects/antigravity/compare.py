@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ...messages import Message, Part, Thought, ToolSchema
 from ..agree import Comparison
+from ..anthropic_messages.names import LEGAL_ID
 from ..atoms import Atom, token_of
 from ..base import Call, WireDifference
 from ..gemini import compare as gemini
@@ -34,6 +35,8 @@ class _Contents(gemini.Contents):
 
 class _Claude(_Contents):
     """Signatures stand on thoughts. In a running tool loop all of them come back as they were, or none."""
+
+    legal_id = LEGAL_ID
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
         super().__init__(held, call, model, names)

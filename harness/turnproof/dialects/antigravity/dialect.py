@@ -50,7 +50,19 @@ class Antigravity(Gemini):
         "lf": "antigravity.md §3: clients meet both line ends; gemini-cli takes either",
         "padded": "JSON allows blanks anywhere between its tokens; gemini-cli strips those around it",
     }
-    traits: frozenset[Trait] = frozenset({"blocked-prompts", "error-flags"})
+    traits: frozenset[Trait] = frozenset(
+        {
+            "blocked-prompts",
+            "early-usage",
+            "error-flags",
+            "malformed-arguments",
+            "refusals",
+            "refuses-blanks",
+            "refuses-long-prompts",
+            "repeated-usage",
+            "signed-thinking",
+        }
+    )
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)

@@ -61,13 +61,15 @@ def error_kind(status: int) -> tuple[str, str]:
 
 
 def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
-    """What only the words tell: a refresh token that is worth nothing, a prompt that is too long for either model."""
+    """What only the words tell: a refresh token that is worth nothing, a prompt that is too long for either model.
+
+    Anthropic's words may stand by themselves, or within the message as it came.
+    """
     if kind in _CREDENTIALS:
         return "authentication"
     inner = nested_error(message)
-    if inner is not None:
-        return anthropic_meaning(status, lenient.word(inner.get("message")))
-    return gemini.error_meaning(status, message)
+    words = message if inner is None else lenient.word(inner.get("message"))
+    return anthropic_meaning(status, words) or gemini.error_meaning(status, words)
 
 
 def nested(rule: Rule, message: str, path: str, kind: str = "invalid_request_error") -> Refusal:

@@ -14,6 +14,7 @@ from ..base import WireAnswer, WireEvent
 from ..gemini import read as gemini
 from ..lenient import json_of, word
 from .claude import joined
+from .errors import nested_error
 
 _OTHER = "OTHER"
 
@@ -24,6 +25,9 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
         return refused
     answer = gemini.read_response(status, _headers(headers, body), body, _unwrapped)
     answer = replace(answer, parts=joined(answer.parts))
+    if (inner := nested_error(answer.error_message)) is not None and (said := word(inner.get("message"))) is not None:
+        # What a client tells of it are Anthropic's words, not the JSON around them.
+        answer = replace(answer, error_message=said)
     if answer.raw_finish == _OTHER and any(isinstance(part, FunctionCall) for part in answer.parts):
         return replace(answer, finish=FinishReason.TOOL_USE)
     return answer

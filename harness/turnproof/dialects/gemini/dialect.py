@@ -52,7 +52,20 @@ class Gemini:
     noise: Sequence[bytes] = writing.NOISE
     spellings: Mapping[Spelling, str] = writing.SPELLINGS
     garbage = writing.GARBAGE
-    traits: frozenset[Trait] = frozenset({"blocked-prompts", "error-flags", "server-tools"})
+    traits: frozenset[Trait] = frozenset(
+        {
+            "blocked-prompts",
+            "early-usage",
+            "error-flags",
+            "malformed-arguments",
+            "refusals",
+            "refuses-blanks",
+            "refuses-long-prompts",
+            "repeated-usage",
+            "server-tools",
+            "signed-thinking",
+        }
+    )
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)

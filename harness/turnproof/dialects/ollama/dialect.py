@@ -57,7 +57,7 @@ class Ollama:
     }
     garbage = b'event: content_block_delta\ndata: {"type":"content_block_delta","message":{"con\x07 <html>\n\n'
     """Garbage as an event, and as a line of JSON."""
-    traits: frozenset[Trait] = frozenset()
+    traits: frozenset[Trait] = frozenset({"early-usage", "repeated-usage"})
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)

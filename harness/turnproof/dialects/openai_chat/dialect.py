@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ...messages import JSON, Message, Part, ToolSchema
 from ..base import (
@@ -66,7 +66,7 @@ class OpenAIChat:
             query_parameters=frozenset({"api-version"}),
             base_path=manner.base_path,
         )
-        self.traits: frozenset[Trait] = frozenset() if manner.whole_calls else frozenset({"calls-in-pieces"})
+        self.traits: frozenset[Trait] = frozenset(_traits(surface))
 
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
         return parse(request, world, self._surface)
@@ -129,3 +129,15 @@ class OpenAIChat:
 
     def _of(self, call: Call) -> ChatCall:
         return ChatCall.of(call, self._surface)
+
+
+def _traits(surface: Surface) -> Iterator[Trait]:
+    if not MANNERS[surface].whole_calls:
+        yield "calls-in-pieces"
+    yield "malformed-arguments"
+    if surface is not Surface.OLLAMA:
+        yield "refuses-long-prompts"
+    if surface not in (Surface.ZAI, Surface.OLLAMA):
+        yield "refusals"
+    if surface in (Surface.OPENAI, Surface.AZURE):
+        yield "call-id-form"

@@ -52,7 +52,18 @@ class OpenAIResponses:
     noise: Sequence[bytes] = writing.NOISE
     spellings: Mapping[Spelling, str] = writing.SPELLINGS
     garbage = writing.GARBAGE
-    traits: frozenset[Trait] = frozenset({"calls-in-pieces", "held-history", "pings", "text-blocks"})
+    traits: frozenset[Trait] = frozenset(
+        {
+            "call-id-form",
+            "calls-in-pieces",
+            "held-history",
+            "malformed-arguments",
+            "refusals",
+            "refuses-long-prompts",
+            "signed-thinking",
+            "text-blocks",
+        }
+    )
     legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)

@@ -36,6 +36,9 @@ WRITE: Mapping[FinishReason, Ending] = {
     FinishReason.TOOL_USE: Ending("completed"),
     FinishReason.REFUSAL: Ending("completed"),
     FinishReason.MAX_TOKENS: Ending("incomplete", "max_output_tokens"),
+    FinishReason.CONTEXT_LIMIT: Ending("incomplete", "max_output_tokens"),
+    # The service goes on with its own work by itself.
+    FinishReason.PAUSED: Ending("completed"),
     FinishReason.SAFETY: Ending("incomplete", "content_filter"),
     FinishReason.ERROR: Ending("failed"),
     FinishReason.CANCELLED: Ending("cancelled"),

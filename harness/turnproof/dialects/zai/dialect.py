@@ -49,7 +49,18 @@ class Zai(AnthropicMessages):
         base_path=BASE_PATH,
         request_headers=frozenset({"anthropic-beta", "anthropic-version"}),
     )
-    traits: frozenset[Trait] = frozenset({"calls-in-pieces", "error-flags", "pings", "text-blocks"})
+    traits: frozenset[Trait] = frozenset(
+        {
+            "calls-in-pieces",
+            "error-flags",
+            "malformed-arguments",
+            "refusals",
+            "refuses-long-prompts",
+            "repeated-usage",
+            "signed-thinking",
+            "text-blocks",
+        }
+    )
     models: Mapping[str, ModelFacts] = MODELS
     rules: Sequence[Rule] = tuple(rules.ALL)
     allowed_differences: Sequence[AllowedDifference] = ALLOWED

@@ -1,0 +1,150 @@
+"""The legacy path: the provider keeps the conversation itself, as contents of the API, in the style that frameworks had
+before sessions took it over.
+
+Every call sends the whole list as JSON and reads the answer as plain JSON. A failed call leaves the list as it was; a
+cancelled one keeps the user's side and what the model had said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import httpx2
+import msgspec
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema, thaw
+from turnproof.provider import SystemInstruction
+
+from .._answers import Listeners, with_structured_output
+from .._decoding import converted, decoded
+from .._legacy import LegacySends, Schema
+from .._memo import encode
+from ..google_genai.arrange import BEGINS_WITH_A_CALL
+from ..google_genai.assembling import Assembler, Chunk, whole
+from ..google_genai.names import restorer
+from ..google_genai.target import Target
+from .gateway import Gateway
+from .history import Content, answered, contents_of, messages_of, open_calls, sent
+from .lifecycle import AntigravityProvider
+from .models import target
+from .reading import batch, stream
+from .request import address, request_id, session_id
+from .wire import Line, chunk
+
+
+class AntigravityLegacy(LegacySends, AntigravityProvider):
+    """A conversation with the gateway. One object holds one conversation and serves one thread at a time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._contents: list[Content] = []
+        self._held_for = target("")
+        self._system: SystemInstruction = None
+        self._tools: tuple[ToolSchema, ...] = ()
+        self._own_names: frozenset[str] = frozenset()
+        self._restore = restorer(lambda: self._own_names)
+        self._usage = TokenUsage()
+
+    def create_session(
+        self,
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        history: Sequence[Message] | None = None,
+    ) -> None:
+        """Begin a conversation, or another one: nothing of the last one stays.
+
+        Raises InvalidRequestError for a history that cannot be sent, or that the gateway would not go on with.
+        """
+        given, to = list(history or ()), target(self._settings().model)
+        contents = contents_of(given, to)
+        if contents and contents[0]["role"] == "model" and any("functionCall" in part for part in contents[0]["parts"]):
+            raise InvalidRequestError(f"the gateway does not answer this conversation: {BEGINS_WITH_A_CALL}")
+        self._contents, self._held_for = contents, to
+        self._system = system_instruction
+        self._tools = tuple(tools or ())
+        called = (call.name for message in given for call in message.calls)
+        self._own_names = frozenset((*(tool.name for tool in self._tools), *called))
+        self._usage = TokenUsage()
+
+    def get_history(self) -> list[Message]:
+        """The conversation so far, read back from its contents, in a list of the caller's own; message ids are new."""
+        return messages_of(self._contents, self._held_for, self._restore)
+
+    def get_token_usage(self) -> TokenUsage:
+        """The figures of the latest call."""
+        return self._usage
+
+    def _turn(
+        self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+    ) -> ProviderResponse:
+        gateway, to = self._opened(), self._up_to_date()
+        if token is not None:
+            token.raise_if_cancelled()
+        contents = [*self._contents, *self._user_side(said, to)]
+        response = self._call(gateway, contents, to, response_schema, listeners, token)
+        self._contents = [*contents, *answered(response.parts, to)]
+        self._usage = response.usage
+        return with_structured_output(response, response_schema)
+
+    def _call(
+        self,
+        gateway: Gateway,
+        contents: Sequence[Content],
+        to: Target,
+        response_schema: Schema | None,
+        listeners: Listeners,
+        token: CancelToken | None,
+    ) -> ProviderResponse:
+        request = self._request(contents, to, response_schema)
+        streamed = listeners.on_chunk is not None
+        ask = partial(self._post, gateway, request, token, stream=streamed)
+        assembler, decode = partial(Assembler, to, self._restore), partial(_chunk, to=to)
+        if streamed:
+            assembling = assembler(listeners, token=token)
+            return gateway.caller.streamed(lambda: stream(ask(), decode), assembling, token)
+        return gateway.caller.whole(lambda: batch(ask(), decode), partial(whole, assembler), listeners, token)
+
+    def _request(self, contents: Sequence[Content], to: Target, response_schema: Schema | None) -> dict[str, Any]:
+        settings, going = self._settings(), sent(contents, to)
+        fields = settings.fields(self._system, self._tools, response_schema)
+        request = {"contents": going, **thaw(fields), "sessionId": session_id(encode(going[0]))}
+        return {**settings.envelope(request_id(encode(request))), "request": request}
+
+    def _post(
+        self, gateway: Gateway, request: dict[str, Any], token: CancelToken | None, *, stream: bool
+    ) -> httpx2.Response:
+        http = gateway.http
+
+        def send(host: str, bearer: str, project: str | None) -> httpx2.Response:
+            url, headers = address(host, bearer, stream=stream)
+            asked = {**({"project": project} if project else {}), **request}
+            return http.send(http.build_request("POST", url, json=asked, headers=headers), stream=True)
+
+        return gateway.answered(send, request["model"], token, partial(self._project, token=token))
+
+    def _up_to_date(self) -> Target:
+        """The model in use now; what it cannot take over from the one before does not stay."""
+        to = target(self._settings().model)
+        if to != self._held_for:
+            self._contents, self._held_for = contents_of(self.get_history(), to), to
+        return to
+
+    def _user_side(self, said: Message, to: Target) -> list[Content]:
+        """The content to send last, and before it, if calls are open that `said` does not answer, one that does."""
+        asked = Message("model", open_calls(self._contents, to, self._restore))
+        contents = [content for content in contents_of([asked, said], to) if content["role"] == "user"]
+        if not contents:
+            what = "results that answer no open call" if said.results else "a message that says nothing"
+            raise InvalidRequestError(f"there is nothing to send in {what}")
+        return contents
+
+
+_plain = msgspec.json.Decoder(dict[str, Any])
+
+
+def _chunk(data: bytes, to: Target) -> Chunk:
+    return chunk(converted(decoded(_plain, data), Line), to)

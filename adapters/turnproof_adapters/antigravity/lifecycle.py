@@ -1,0 +1,195 @@
+"""What both paths are apart from a conversation: configuration, connection, and questions about the service."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx2
+import msgspec
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import AuthenticationError, UsageError
+from turnproof.messages import Message, ToolSchema
+from turnproof.provider import ProviderBase, SystemInstruction
+
+from .._decoding import decoded
+from .._http import Connection
+from .._memo import encode
+from .._opening import key_of, positive
+from ..google_genai.arrange import contents
+from ..google_genai.settings import Fields, thinking_config
+from .accounts import Access, Account, Accounts, accounts_of
+from .client import open_client
+from .gateway import HOSTS, Gateway
+from .models import model as facts_of
+from .models import target
+from .oauth import TOKEN_URL, Client
+from .projects import project_of
+from .request import Settings, base
+
+
+class _Models(msgspec.Struct, frozen=True):
+    models: dict[str, Any] | None = None
+
+
+class _Count(msgspec.Struct, frozen=True, rename="camel"):
+    total_tokens: int | None = None
+
+
+class AntigravityProvider(ProviderBase):
+    """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
+
+    name = "antigravity"
+
+    @property
+    def telemetry_name(self) -> str:
+        """The service that is called: Google's, in the conventions' words for its generative services."""
+        return "gcp.gen_ai"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._gateway: Gateway | None = None
+        self._thinking: dict[str, Any] | None = None
+        self._max_tokens: int | None = None
+        self._sleep: Any = time.sleep
+
+    def initialize(self, config: Mapping[str, Any]) -> None:
+        """Take the settings; opens no connection.
+
+        Who asks: `accounts`, a list of objects with a `refresh_token` or an `access_token` (that is good until
+        `expires_at`, in seconds since 1970) or both, and a `project`, which is asked for where it is left out. Refresh
+        tokens need the `client_id` and `client_secret` of the program that they were issued to, and are exchanged at
+        `token_url`. Without accounts `api_key`, or GOOGLE_CLOUD_ACCESS_TOKEN, is the access token of the only one, and
+        `project` its project.
+
+        Who is asked: `base_url`, or CODE_ASSIST_ENDPOINT, and after it `fallback_urls`, in order; without them the
+        hosts that Antigravity asks.
+
+        `thinking` (as for `set_thinking_config`), `max_tokens`, `timeout` (seconds of silence that end a call),
+        `user_agent`, `ssl_context`, `transport` (an httpx2 transport), `clock` and `sleep` (both for tests) may be left
+        out. Other keys belong to other adapters and are ignored.
+        """
+        accounts, client = _accounts(config), _client(config)
+        if any(account.refresh_token for account in accounts) and not (client.id and client.secret):
+            raise UsageError("accounts with a refresh_token need the settings client_id and client_secret")
+        hosts, clock = _hosts(config), config.get("clock") or time.time
+        connection = Connection.of(config)
+        self.shutdown()
+        self._thinking = thinking_config(config.get("thinking"))
+        self._max_tokens = positive(config, "max_tokens")
+        self._sleep = config.get("sleep") or time.sleep
+        http = open_client(connection, hosts[0], config.get("user_agent"))
+        self._gateway = Gateway(http, hosts, Accounts(accounts, clock), client, clock)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether calls can be made: initialized, a model chosen, not shut down."""
+        return self._gateway is not None and super().is_connected
+
+    def shutdown(self) -> None:
+        """Close all connections. Calls made afterwards raise UsageError."""
+        gateway, self._gateway = self._gateway, None
+        if gateway is not None:
+            gateway.http.close()
+
+    def list_models(self) -> list[str]:
+        """Ids of all models that an account may ask, as the service lists them."""
+        return list(self._asked("fetchAvailableModels", {}, _Models).models or ())
+
+    def verify_auth(self) -> bool:
+        """Whether the service knows one of the accounts. Failures of another kind are raised."""
+        try:
+            self._asked("fetchAvailableModels", {}, _Models)
+        except AuthenticationError:
+            return False
+        return True
+
+    def count_tokens(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+    ) -> int:
+        """Tokens of the whole prompt. Costs one request.
+
+        The service counts contents alone (router-for-me/CLIProxyAPI#840): system text and tools are shown to it as
+        contents, which counts their words.
+        """
+        settings = self._settings()
+        around = settings.fields(system_instruction, tools, None)
+        shown = [*around.get("systemInstruction", {}).get("parts", ())]
+        shown += [{"text": encode(each).decode()} for each in around.get("tools", ())]
+        prompt = [{"role": "user", "parts": shown}] if shown else []
+        prompt += contents(messages, target(settings.model))
+        asked = {"request": {"model": f"models/{settings.model}", "contents": prompt}}
+        return self._asked("countTokens", asked, _Count).total_tokens or 0
+
+    def get_context_limit(self) -> int:
+        """The model's window in tokens."""
+        return facts_of(self._model).context_tokens
+
+    def supports_structured_output(self) -> bool:
+        """Whether a response schema is honoured, also beside tools."""
+        return facts_of(self._model).answers_in_json_with_tools
+
+    def supports_streaming(self) -> bool:
+        """Every model streams."""
+        return True
+
+    def supports_stop(self) -> bool:
+        """A cancel token ends a running call."""
+        return True
+
+    def supports_thinking(self) -> bool:
+        """Whether the chosen model thinks before it answers."""
+        return facts_of(self._model).thinks
+
+    def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
+        """Have later calls show thinking (`{"budget_tokens": n}`, `{"level": "low"}`) or hide it (None)."""
+        self._thinking = thinking_config(config)
+
+    def _opened(self) -> Gateway:
+        if self._gateway is None:
+            raise UsageError("the provider is not open: call initialize() and connect() first")
+        return self._gateway
+
+    def _settings(self) -> Settings:
+        if self._model is None:
+            raise UsageError("no model is chosen: call connect() first")
+        return Settings(self._model, self._max_tokens, self._thinking)
+
+    def _project(self, account: Account, token: CancelToken | None) -> str:
+        return project_of(self._opened(), account, token, self._sleep)
+
+    def _asked(self, verb: str, body: Fields, kind: type[Any]) -> Any:
+        """What the service says to a request that has to do with no conversation."""
+        gateway, decoder = self._opened(), msgspec.json.Decoder(kind)
+
+        def send(host: str, bearer: str, _: str | None) -> httpx2.Response:
+            headers = {"authorization": f"Bearer {bearer}"}
+            return gateway.http.post(f"{host}/v1internal:{verb}", json=body, headers=headers)
+
+        def ask() -> Any:
+            return decoded(decoder, gateway.answered(send, self._model or "", None).content)
+
+        return gateway.caller.simple(ask)
+
+
+def _accounts(config: Mapping[str, Any]) -> list[Account]:
+    if config.get("accounts") is not None:
+        return accounts_of(config["accounts"])
+    return [Account(access=Access(key_of(config, "GOOGLE_CLOUD_ACCESS_TOKEN")), project=config.get("project"))]
+
+
+def _client(config: Mapping[str, Any]) -> Client:
+    own_id, secret = config.get("client_id") or "", config.get("client_secret") or ""
+    return Client(config.get("token_url") or TOKEN_URL, own_id, secret)
+
+
+def _hosts(config: Mapping[str, Any]) -> list[str]:
+    first = config.get("base_url") or os.environ.get("CODE_ASSIST_ENDPOINT")
+    more = config.get("fallback_urls") or ()
+    return [base(host) for host in ((first, *more) if first else more or HOSTS)]

@@ -1,0 +1,109 @@
+"""The stateless path: the session owns the history, and a call costs what is new in it.
+
+Each message is encoded once, and the request is joined from the pieces. Answers are read by typed decoding. Nothing
+here depends on earlier calls; the encodings kept beside messages can be dropped at any time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import httpx2
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import Message, ProviderResponse, ToolSchema
+from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+
+from .._answers import Listeners, with_structured_output
+from .._memo import encode
+from .._names import tool_names
+from ..google_genai.assembling import Assembler, whole
+from ..google_genai.encode import Encoder
+from ..google_genai.names import restorer
+from ..google_genai.settings import Fields
+from .gateway import Gateway
+from .lifecycle import AntigravityProvider
+from .models import target
+from .reading import batch, stream
+from .request import Settings, address, enveloped, session_id
+from .wire import decode_chunk
+
+
+class AntigravityStateless(AntigravityProvider):
+    """`complete()` for the gateway. One object serves any number of conversations and threads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._encoder = Encoder(target(""))
+
+    @property
+    def messages_encoded(self) -> int:
+        """How many messages had to be encoded since `connect()`; a turn adds its new ones, not its history."""
+        return self._encoder.encoded
+
+    def connect(self, model: str) -> None:
+        """Choose the model that later calls use."""
+        super().connect(model)
+        self._encoder = Encoder(target(model))
+
+    def forget_encodings(self) -> None:
+        """Drop everything kept beside messages. No request changes by it."""
+        self._encoder.forget()
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        *,
+        response_schema: Mapping[str, Any] | None = None,
+        cancel_token: CancelToken | None = None,
+        on_chunk: OnChunk | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+    ) -> ProviderResponse:
+        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
+        gateway, settings = self._opened(), self._settings()
+        if cancel_token is not None:
+            cancel_token.raise_if_cancelled()
+        to, streamed = target(settings.model), on_chunk is not None
+        request = self._request(messages, settings.fields(system_instruction, tools, response_schema))
+        ask = partial(self._post, gateway, settings, request, cancel_token, stream=streamed)
+        decode = partial(decode_chunk, to=to)
+        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
+        assembler = partial(Assembler, to, restorer(partial(tool_names, messages, tools)))
+        caller = gateway.caller
+        if streamed:
+            assembling = assembler(listeners, token=cancel_token)
+            response = caller.streamed(lambda: stream(ask(), decode), assembling, cancel_token)
+        else:
+            response = caller.whole(lambda: batch(ask(), decode), partial(whole, assembler), listeners, cancel_token)
+        return with_structured_output(response, response_schema)
+
+    def _request(self, messages: Sequence[Message], fields: Fields) -> bytes:
+        arrangement = self._encoder.arranged(messages)
+        if arrangement.problem is not None:
+            raise InvalidRequestError(f"the gateway does not answer this conversation: {arrangement.problem}")
+        sent = arrangement.finish()
+        after = encode({**fields, "sessionId": session_id(sent[0])})
+        # The ends are put on before joining: the long run in the middle is copied once.
+        sent[0] = b'{"contents":[' + sent[0]
+        sent[-1] += b"]," + after[1:]
+        return b",".join(sent)
+
+    def _post(
+        self, gateway: Gateway, settings: Settings, request: bytes, token: CancelToken | None, *, stream: bool
+    ) -> httpx2.Response:
+        http = gateway.http
+
+        def send(host: str, bearer: str, project: str | None) -> httpx2.Response:
+            url, headers = address(host, bearer, stream=stream)
+            headers["content-type"] = "application/json"
+            content = enveloped(project, settings, request)
+            return http.send(http.build_request("POST", url, content=content, headers=headers), stream=True)
+
+        return gateway.answered(send, settings.model, token, partial(self._project, token=token))

@@ -1,0 +1,1 @@
+"""GitHub Copilot: two APIs of OpenAI's behind a session token of its own."""

@@ -1,0 +1,88 @@
+"""What both paths are apart from a conversation, as far as it differs from Anthropic's: the server is asked on its own
+API what it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+import anthropic
+import httpx2
+
+from turnproof.errors import AuthenticationError, UsageError
+
+from ..anthropic.lifecycle import AnthropicProvider
+from . import server
+from .address import address_of_environment
+from .service import SERVICE
+
+T = TypeVar("T")
+
+
+class OllamaProvider(AnthropicProvider):
+    """Common ground of the two paths. Comes first among the bases of a path."""
+
+    service = SERVICE
+    name = SERVICE.name
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._window: int | None = None
+
+    def initialize(self, config: Mapping[str, Any]) -> None:
+        """Take the settings; opens no connection.
+
+        As for Anthropic, but nothing is needed: without `base_url` the server is where OLLAMA_HOST says, or on this
+        machine; `api_key`, or OLLAMA_API_KEY, is for a server behind a gateway and for Ollama's cloud.
+        """
+        try:
+            base_url = config.get("base_url") or address_of_environment()
+        except ValueError as error:
+            raise UsageError(f"OLLAMA_HOST is no address: {error}") from None
+        super().initialize({**config, "base_url": base_url})
+
+    def list_models(self) -> list[str]:
+        """The models that the server has pulled, by their names with tags, the latest first."""
+        return self._ask_server("/api/tags", server.names)
+
+    def verify_auth(self) -> bool:
+        """Whether the server, or what stands in front of it, accepts the key. A local server looks at none: True says
+        no more than that it is there. Failures of another kind are raised."""
+        try:
+            self.list_models()
+        except AuthenticationError:
+            return False
+        return True
+
+    def connect(self, model: str) -> None:
+        """Choose the model that later calls use."""
+        super().connect(model)
+        self._window = None
+
+    def get_context_limit(self) -> int:
+        """The tokens of a prompt that the model gets to see, as far as the server says: the window that it is loaded
+        with, which is then known, else the one that it is made for. 0 without a model.
+
+        A model that is not loaded yet may get a smaller one, which the server chooses by its memory: ask again after
+        the first answer.
+        """
+        if self._client is None or self._model is None:
+            return 0
+        if self._window is None:
+            self._window = self._ask_server("/api/ps", partial(server.window_in_use, model=self._model))
+        return self._window or self._ask_server("/api/show", server.window_of, {"model": self._model})
+
+    def _ask_server(self, path: str, read: Callable[[bytes], T], body: Mapping[str, str] | None = None) -> T:
+        """What the server's own API answers to a GET, or with a body to a POST."""
+        client, options = self._opened(), anthropic.RequestOptions(timeout=self._timeouts)
+
+        def ask() -> T:
+            if body is None:
+                answer = client.get(path, cast_to=httpx2.Response, options=options)
+            else:
+                answer = client.post(path, body=body, cast_to=httpx2.Response, options=options)
+            self._caller.refuse_nonsense(answer.content)
+            return read(answer.content)
+
+        return self._caller.simple(ask)

@@ -1,0 +1,38 @@
+"""An Ollama server as a service of Anthropic's API: https://docs.ollama.com/api/anthropic-compatibility.
+
+What is said of it here is in its source (anthropic/anthropic.go, middleware/anthropic.go): it passes over cache marks,
+response schemas, document blocks and signatures, refuses images that are not in the request, and has no token counts.
+"""
+
+from __future__ import annotations
+
+from turnproof.messages import FileRef, InlineData
+
+from ..anthropic.service import Service
+from ..anthropic.thinking import switched
+from . import models, refusals
+
+
+def reads(part: InlineData | FileRef) -> bool:
+    """Images in the request, and nothing else."""
+    return isinstance(part, InlineData) and part.mime_type.startswith("image/")
+
+
+SERVICE = Service(
+    name=models.NAME,
+    dialect=models.DIALECT,
+    address="http://127.0.0.1:11434",
+    key_variables=("OLLAMA_API_KEY",),
+    facts=models.model,
+    same_model=models.same_model,
+    complaint=refusals.complaint,
+    refusal=refusals.refusal,
+    thinking=switched,
+    # The SDK asks for a key, and looks for Anthropic's where it gets none. The documentation gives it this one.
+    keyless="ollama",
+    signs=False,
+    breakpoints=False,
+    schemas=False,
+    counts=False,
+    reads=reads,
+)

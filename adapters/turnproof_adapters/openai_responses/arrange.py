@@ -1,0 +1,112 @@
+"""A conversation as the API insists on it, made message by message from left to right.
+
+Every call has one output and every output a call (openai/codex#620, continuedev/continue#10092): a call without a
+result gets one that says so, a result without a call is left out. Outputs stand right behind the run of items that
+called, in call order, whatever the user said in between. Reasoning goes with what followed it; where nothing did,
+because the answer was broken off, it is left out (openai/openai-agents-js#326).
+
+Only the last run of the model and what followed it are still open at any time; everything before is closed and never
+changes again. That makes a conversation resumable: `copy()` is a snapshot, and going on from it costs the new messages.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Generic
+
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import FunctionCall, ToolResult
+
+from . import convert
+from .items import Codec, Kind, Row, Unit, V
+from .names import wire_id
+
+
+class Arrangement(Generic[V]):
+    """Wire items so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
+
+    __slots__ = ("_answers", "_closed", "_codec", "_said")
+
+    def __init__(self, codec: Codec[V]) -> None:
+        self._codec = codec
+        self._closed: list[V] = []
+        self._said: list[Unit[V]] = []
+        self._answers: list[Unit[V]] = []
+
+    def copy(self) -> Arrangement[V]:
+        """A snapshot: adding to either leaves the other alone."""
+        other = Arrangement(self._codec)
+        other._closed = self._closed.copy()
+        other._said = self._said.copy()
+        other._answers = self._answers.copy()
+        return other
+
+    def add(self, row: Row[V]) -> None:
+        """Append the items of one neutral message. Results in a message of the model's answer its own calls too."""
+        if row.role == "model":
+            said = [unit for unit in row.units if unit.kind is not Kind.RESULT]
+            if said and self._answers:
+                self._close()
+            self._said += said
+        self._answers += [unit for unit in row.units if row.role != "model" or unit.kind is Kind.RESULT]
+
+    def finish(self) -> list[V]:
+        """All wire items. The arrangement takes no more after this.
+
+        Raises InvalidRequestError where there is none: the API answers no conversation in which nothing is said.
+        """
+        self._close()
+        if not self._closed:
+            raise InvalidRequestError("there is nothing to send: no message of the conversation says anything")
+        return self._closed
+
+    def _close(self) -> None:
+        """Write the open run of the model, then what followed it."""
+        while self._said and self._said[-1].kind is Kind.REASONING:
+            self._said.pop()
+        told: dict[str, Unit[V]] = {}
+        places: dict[str, int] = {}
+        for unit in self._said:
+            if unit.kind is Kind.CALL:
+                sent = _told_apart(wire_id(unit.id), told, places)
+                told[sent] = unit
+                self._closed.append(self._under(sent, unit))
+            else:
+                self._closed.append(unit.value)
+        self._closed += self._outputs(told)
+        self._closed += [unit.value for unit in self._answers if unit.kind is not Kind.RESULT]
+        self._said.clear()
+        self._answers.clear()
+
+    def _outputs(self, calls: dict[str, Unit[V]]) -> list[V]:
+        found: dict[str, deque[Unit[V]]] = {}
+        for unit in self._answers:
+            if unit.kind is Kind.RESULT:
+                found.setdefault(unit.id, deque()).append(unit)
+        outputs = []
+        for sent, call in calls.items():
+            waiting = found.get(call.id)
+            if waiting:
+                outputs.append(self._under(sent, waiting.popleft()))
+            else:
+                outputs.append(self._codec(convert.unanswered(sent)))
+        return outputs
+
+    def _under(self, sent: str, unit: Unit[V]) -> V:
+        """A call or a result under the id that its call goes by: written again where that is not its own."""
+        if sent != wire_id(unit.id):
+            match unit.part:
+                case FunctionCall() as call:
+                    return self._codec(convert.call(call, sent))
+                case ToolResult() as result:
+                    return self._codec(convert.result(result, sent))
+        return unit.value
+
+
+def _told_apart(own: str, told: dict[str, Unit[V]], places: dict[str, int]) -> str:
+    """The wire id of a call among those of its run; a repeated one is told apart by its place."""
+    sent = own
+    while sent in told:
+        places[own] = places.get(own, 1) + 1
+        sent = wire_id(f"{own}_{places[own]}")
+    return sent

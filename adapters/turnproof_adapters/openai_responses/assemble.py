@@ -1,0 +1,257 @@
+"""A stream's events become an answer, and callbacks hear of it on the way.
+
+`Assembler` is a plain state machine: it knows nothing of sockets, so it can be stopped after any event and asked what
+had arrived. Items are known by their place, never by their id: some gateways give an item another id with every event.
+What counts of an item is its last form, in the event that ends it: what opens a reasoning item holds other encrypted
+content (`openai` 3.54, `ResponseReasoningItem`). A call is announced once, there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from turnproof.errors import ProviderError, TransportError
+from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, Text, Thought
+
+from .._answers import Listeners
+from .._characters import Joiner, whole_characters
+from ..openai.wire import Failure
+from . import parts as neutral
+from .usage import tokens
+from .wire import Answer, Event
+
+_SPEAKS = {
+    "response.output_text.delta": ("message", "output_text"),
+    "response.refusal.delta": ("message", "refusal"),
+    "response.reasoning_summary_text.delta": ("reasoning", "summary_text"),
+    "response.reasoning_text.delta": ("reasoning", "reasoning_text"),
+}
+"""Events that bring words: the item that they grow, and the block in it."""
+
+_ENDS = ("response.completed", "response.incomplete", "response.failed")
+
+
+@dataclass(slots=True)
+class _Open:
+    """An item that is still growing: its shell from the opening event, and the blocks of words that came since."""
+
+    shell: dict[str, Any]
+    blocks: dict[tuple[str, int], list[str]] = field(default_factory=dict)
+    heard: list[str] = field(default_factory=list)
+    arguments: list[str] = field(default_factory=list)
+    joiner: Joiner = field(default_factory=Joiner)
+
+    @property
+    def kind(self) -> str:
+        """Its type, as far as it says one."""
+        kind = self.shell.get("type")
+        return kind if isinstance(kind, str) else ""
+
+    @property
+    def is_words(self) -> bool:
+        """Whether it is shown as it grows, and makes sense without its end."""
+        return self.kind in ("message", "reasoning")
+
+    def in_its_words(self, item: dict[str, Any]) -> dict[str, Any]:
+        """An item with the words that were heard of it, in place of its own."""
+        made = [
+            {"type": block, ("refusal" if block == "refusal" else "text"): "".join(pieces)}
+            for (block, _), pieces in self.blocks.items()
+        ]
+        if self.kind == "message":
+            return {**item, "content": made}
+        return {**item, "summary": made, "content": []}
+
+    def with_arguments(self, item: dict[str, Any]) -> dict[str, Any]:
+        """A call with the arguments that came in pieces, where its end does not repeat them."""
+        return item if item.get("arguments") else {**item, "arguments": "".join(self.arguments)}
+
+
+class Assembler:
+    """Feed it events in order. `complete` turns true with the event that ends the response."""
+
+    def __init__(
+        self, restore: neutral.Restore, listeners: Listeners, failed: Callable[[Failure], ProviderError]
+    ) -> None:
+        self.complete = False
+        self.failure: ProviderError | None = None
+        self._failed = failed
+        self._restore = restore
+        self._listeners = listeners
+        self._answer = Answer()
+        self._model = ""
+        self._items: dict[int, _Open | tuple[Part, ...]] = {}
+        self._malformed: list[str] = []
+
+    def feed(self, event: Event) -> None:
+        """Take one event. Kinds that are not known change nothing, nor does what follows the end."""
+        if self.complete:
+            return
+        if event.type == "error" or event.error:
+            self.failure = self._failed(event.failure)
+            return
+        match event.type:
+            case "response.output_item.added":
+                self._open(event.output_index, event.item)
+            case "response.output_item.done":
+                self._close(event.output_index, event.item)
+            case "response.function_call_arguments.delta":
+                opened = self._items.get(event.output_index)
+                if isinstance(opened, _Open) and isinstance(event.delta, str):
+                    opened.arguments.append(event.delta)
+            case "response.created" | "response.in_progress" | "response.queued":
+                self._told(event.response)
+            case kind if kind in _SPEAKS:
+                self._speak(event)
+            case kind if kind in _ENDS:
+                self._told(event.response)
+                self._end()
+
+    def response(self) -> ProviderResponse:
+        """The finished answer. Raises TransportError if a call that was not cut is malformed or was never ended."""
+        if self._answer.status != "incomplete":
+            if self._malformed:
+                raise TransportError(f"the service sent {self._malformed[0]}")
+            for place, item in self._items.items():
+                if isinstance(item, _Open) and not item.is_words:
+                    raise TransportError(f"the service did not end item {place!r:.40} of its answer")
+        return answered(self._answer, self._model, tuple(self._parts()))
+
+    def cancelled(self) -> ProviderResponse:
+        """What had arrived: text, and reasoning whose encrypted content had come. Never a call."""
+        return ProviderResponse(
+            parts=tuple(filter(neutral.stands_alone, self._parts())),
+            usage=tokens(self._answer.usage),
+            finish_reason=FinishReason.CANCELLED,
+            model=self._model or None,
+        )
+
+    def _told(self, answer: Answer | None) -> None:
+        if answer is not None:
+            self._answer = answer
+            self._model = whole_characters(answer.model or "") or self._model
+
+    def _open(self, place: int, item: Any) -> None:
+        if place in self._items:
+            self.failure = TransportError(f"the service sent two items {place!r:.40} in one answer")
+        elif isinstance(item, dict):
+            self._items[place] = _Open(item)
+
+    def _speak(self, event: Event) -> None:
+        kind, block = _SPEAKS[event.type]
+        opened = self._items.get(event.output_index)
+        if not isinstance(opened, _Open) or opened.kind != kind or not isinstance(event.delta, str):
+            # To leave out what grows no item of its kind would lose a piece of the answer without a word.
+            self.failure = TransportError(f"the service sent a {event.type} for no {kind}")
+            return
+        place = event.summary_index if block == "summary_text" else event.content_index
+        pieces = opened.blocks.get((block, place))
+        if pieces is None:
+            if kind == "reasoning" and opened.blocks:
+                self._say(opened, neutral.BETWEEN_THOUGHTS)
+            pieces = opened.blocks[block, place] = []
+        pieces.append(event.delta)
+        self._say(opened, opened.joiner.feed(event.delta))
+
+    def _say(self, opened: _Open, words: str) -> None:
+        opened.heard.append(words)
+        listener = self._listeners.on_chunk if opened.kind == "message" else self._listeners.on_thinking
+        if words and listener is not None:
+            listener(words)
+
+    def _close(self, place: int, item: Any) -> None:
+        opened = self._items.get(place)
+        if isinstance(opened, tuple) or not isinstance(item, dict):
+            self.failure = TransportError(f"the service ended item {place!r:.40} of its answer twice, or with nothing")
+            return
+        if opened is None:
+            opened = _Open(item)
+        if opened.kind == "function_call":
+            item = opened.with_arguments(item)
+        try:
+            parts = neutral.parts(item, self._model, self._restore)
+            words, heard = _words(parts), "".join(opened.heard)
+            if not words.startswith(heard):
+                # The caller has heard it: what the session holds must not be another text.
+                parts = neutral.parts(opened.in_its_words(item), self._model, self._restore)
+                words = _words(parts)
+        except ValueError:
+            self._items[place] = ()
+            self._malformed.append(neutral.unreadable(item))
+            return
+        self._items[place] = parts
+        if opened.is_words:
+            self._say(opened, words[len(heard) :])
+        for part in parts:
+            if isinstance(part, FunctionCall) and self._listeners.on_function_call is not None:
+                self._listeners.on_function_call(part)
+
+    def _end(self) -> None:
+        """The response is over. Items that no event ended may stand, whole, in the response itself."""
+        if (told := self._answer.failure) is not None:
+            self.failure = self._failed(told)
+            return
+        none_came = not self._items
+        for place, item in enumerate(self._answer.output or ()):
+            if none_came or isinstance(self._items.get(place), _Open):
+                self._close(place, item)
+        self.complete = True
+        if self._listeners.on_usage_update is not None and self._answer.usage is not None:
+            self._listeners.on_usage_update(tokens(self._answer.usage))
+
+    def _parts(self) -> Iterator[Part]:
+        """What there is, in model order. An item that no event ended was cut off: text and readable reasoning lose
+        nothing by that, a call does, and what had come of encrypted content is not to be sent back."""
+        for _, item in sorted(self._items.items(), key=lambda each: each[0]):
+            if isinstance(item, tuple):
+                yield from item
+            elif item.is_words:
+                shell = {name: value for name, value in item.shell.items() if name != "encrypted_content"}
+                yield from neutral.parts(item.in_its_words(shell), self._model, self._restore)
+
+
+def _words(parts: tuple[Part, ...]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, Text | Thought))
+
+
+def whole(
+    restore: neutral.Restore, failed: Callable[[Failure], ProviderError], answer: Answer, listeners: Listeners
+) -> ProviderResponse:
+    """A batch answer as a response; the callbacks hear of it in model order, like those of a stream.
+
+    Raises the typed error of a response that failed under status 200, and TransportError for one without any output.
+    """
+    if (told := answer.failure) is not None:
+        raise failed(told)
+    if answer.output is None or not (answer.output or answer.status):
+        raise TransportError("the service sent no output", status=200)
+    model = whole_characters(answer.model or "")
+    said: list[Part] = []
+    for item in answer.output:
+        try:
+            said += neutral.parts(item, model, restore)
+        except ValueError:
+            if answer.status != "incomplete":
+                raise TransportError(f"the service sent {neutral.unreadable(item)}") from None
+    response = answered(answer, model, tuple(said))
+    for part in said:
+        if isinstance(part, Thought) and part.text and listeners.on_thinking is not None:
+            listeners.on_thinking(part.text)
+        elif isinstance(part, FunctionCall) and listeners.on_function_call is not None:
+            listeners.on_function_call(part)
+    if listeners.on_usage_update is not None:
+        listeners.on_usage_update(response.usage)
+    return response
+
+
+def answered(answer: Answer, model: str, said: tuple[Part, ...]) -> ProviderResponse:
+    """A finished response that says this."""
+    return ProviderResponse(
+        parts=said,
+        usage=tokens(answer.usage),
+        finish_reason=neutral.finish_reason(answer.ending, said),
+        raw_finish=answer.ending,
+        model=model or None,
+    )

@@ -1,0 +1,17 @@
+"""Conversations as the bytes of the Responses API; `_memo` keeps them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from .. import _memo
+from .._memo import encode
+from .arrange import Arrangement
+from .items import row
+
+
+class Encoder(_memo.Encoder[Arrangement[bytes]]):
+    """Wire items as bytes for one model."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(partial(Arrangement[bytes], encode), partial(row, codec=encode, model=model))

@@ -1,0 +1,115 @@
+"""A neutral message as a row of wire items, still apart from its neighbours.
+
+`Codec` says what a finished item is: plain data for the SDK's own call, bytes for the prepared request. The arrangement
+above treats finished items as opaque, so both paths arrange conversations in exactly the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Generic, TypeAlias, TypeVar
+
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thought,
+    ToolResult,
+)
+
+from .._sendable import refusal, refuse_unsendable
+from ..openai.convert import code
+from . import convert
+from .names import wire_id
+
+V = TypeVar("V")
+
+Codec: TypeAlias = Callable[[convert.Item], V]
+"""How an item is written."""
+
+
+class Kind(Enum):
+    """What the arrangement of a conversation depends on."""
+
+    SAID = auto()
+    REASONING = auto()
+    CALL = auto()
+    RESULT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Unit(Generic[V]):
+    """One finished item, and the part that it is written from again where another id is needed. `id` is that of the
+    call, for a call and a result."""
+
+    kind: Kind
+    value: V
+    part: Part | None = None
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Generic[V]):
+    """The items of one message in its own order."""
+
+    role: str
+    units: tuple[Unit[V], ...]
+    marked: bool = False
+    """Caching is implicit: no message carries a mark that would move on."""
+
+
+def row(message: Message, codec: Codec[V], model: str) -> Row[V]:
+    """The items of a message. Raises InvalidRequestError for content that the API has no item for."""
+    refuse_unsendable(message)
+    make = _own if message.role == "model" else _given
+    return Row(message.role, tuple(make(message, codec, model)))
+
+
+def _own(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
+    """What the model said: one item a part, as they came."""
+    for place, part in enumerate(message.parts):
+        kind, item = Kind.SAID, None
+        match part:
+            case Text(text=words):
+                item = convert.said(part) if words.strip() else None
+            case Thought():
+                kind, item = Kind.REASONING, convert.thought(part, model)
+            case FunctionCall(id=own):
+                yield Unit(Kind.CALL, codec(convert.call(part, wire_id(own))), part, own)
+            case ToolResult(call_id=own):
+                yield Unit(Kind.RESULT, codec(convert.result(part, wire_id(own))), part, own)
+            case InlineData() | FileRef():
+                raise refusal(message, place, f"a {part.mime_type!r}, which the API takes from the user only")
+            case Opaque():
+                item = convert.opaque(part)
+            case ExecutableCode() | CodeExecutionResult():
+                item = convert.said(Text(code(part)))
+        if item is not None:
+            yield Unit(kind, codec(item))
+
+
+def _given(message: Message, codec: Codec[V], model: str) -> Iterator[Unit[V]]:
+    """What was said to the model: results are items of their own, everything else is one message."""
+    blocks = []
+    for part in message.parts:
+        match part:
+            case Text(text=words) if words.strip():
+                blocks.append(convert.text(words))
+            case ToolResult(call_id=own):
+                yield Unit(Kind.RESULT, codec(convert.result(part, wire_id(own))), part, own)
+            case InlineData() | FileRef():
+                blocks.append(convert.media(part))
+            case ExecutableCode() | CodeExecutionResult():
+                blocks.append(convert.text(code(part)))
+            case Opaque() if (block := convert.opaque(part)) is not None:
+                blocks.append(block)
+    if blocks:
+        yield Unit(Kind.SAID, codec(convert.told("developer" if message.role == "system" else "user", blocks)))

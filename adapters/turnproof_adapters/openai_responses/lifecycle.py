@@ -1,0 +1,93 @@
+"""What both paths are apart from a conversation, whoever serves the API: settings, and what a model can."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx2
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import UsageError
+from turnproof.messages import Message, ToolSchema
+from turnproof.provider import ProviderBase, SystemInstruction
+
+from .._opening import positive
+from ..openai.lifecycle import Way
+from .arrange import Arrangement
+from .calling import Caller
+from .convert import Item
+from .items import row
+from .models import model as facts_of
+from .request import Settings, reasoning_config
+
+
+class ResponsesProvider(ProviderBase):
+    """Common ground of the two paths. A service's own class opens the client and finds the way to it."""
+
+    _caller: Caller
+    _timeouts: httpx2.Timeout
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reasoning: dict[str, Any] | None = None
+        self._max_tokens: int | None = None
+
+    def initialize(self, config: Mapping[str, Any]) -> None:
+        """Take the settings: `thinking` (as for `set_thinking_config`) and `max_tokens` may be left out."""
+        super().initialize(config)
+        self._reasoning = reasoning_config(config.get("thinking"))
+        self._max_tokens = positive(config, "max_tokens")
+
+    @abstractmethod
+    def _way(self, messages: Sequence[Message], token: CancelToken | None) -> Way:
+        """The way for a request of this conversation. Raises UsageError where the provider is not open."""
+
+    def get_context_limit(self) -> int:
+        """The model's window in tokens."""
+        return facts_of(self._model).context_tokens
+
+    def supports_structured_output(self) -> bool:
+        """Every model of this API takes a response schema."""
+        return True
+
+    def supports_streaming(self) -> bool:
+        """Every model streams."""
+        return True
+
+    def supports_stop(self) -> bool:
+        """A cancel token ends a running call."""
+        return True
+
+    def supports_thinking(self) -> bool:
+        """Whether the chosen model reasons."""
+        return facts_of(self._model).reasons
+
+    def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
+        """Have later calls tell what the model thinks (`{"effort": ..., "summary": ...}`), or not (None)."""
+        self._reasoning = reasoning_config(config)
+
+    def _settings(self) -> Settings:
+        if self._model is None:
+            raise UsageError("no model is chosen: call connect() first")
+        return Settings(self._model, self._max_tokens, self._reasoning)
+
+    def _kwargs(
+        self,
+        messages: Sequence[Message],
+        system: SystemInstruction,
+        tools: Sequence[ToolSchema] | None,
+        response_schema: Mapping[str, Any] | None,
+    ) -> dict[str, Any]:
+        """A request as plain data for the SDK's own call."""
+        settings = self._settings()
+        arrangement: Arrangement[Item] = Arrangement(_as_it_is)
+        for message in messages:
+            arrangement.add(row(message, _as_it_is, settings.model))
+        return {**settings.kwargs(system, tools, response_schema), "input": arrangement.finish()}
+
+
+def _as_it_is(item: Item) -> Item:
+    """The form that the SDK's own call takes."""
+    return item

@@ -1,0 +1,144 @@
+"""Items of a response as neutral parts, whether they came whole or in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+
+from turnproof.errors import PayloadError
+from turnproof.messages import JSON, FinishReason, FunctionCall, Opaque, Part, ProviderData, Text, Thought
+
+from .._characters import whole_characters
+from .models import DIALECT
+
+Restore: TypeAlias = Callable[[str], str]
+"""From a tool's wire name to its own."""
+
+FINISH: Mapping[str | None, FinishReason] = {
+    "completed": FinishReason.STOP,
+    "cancelled": FinishReason.CANCELLED,
+    "max_output_tokens": FinishReason.MAX_TOKENS,
+    "content_filter": FinishReason.SAFETY,
+}
+"""Endings (`Answer.ending`); any other is `unknown` and stays readable in `raw_finish`."""
+
+BETWEEN_THOUGHTS = "\n\n"
+"""What stands between the texts of one reasoning item."""
+
+_OPEN = ("in_progress", "incomplete")
+
+
+def parts(item: Mapping[str, Any], model: str, restore: Restore) -> tuple[Part, ...]:
+    """The parts that a finished item is; an item of an unknown type is kept as `Opaque`.
+
+    Raises ValueError for a call whose arguments are not an object, and for anything in an item that JSON cannot carry:
+    it must not be run, and cannot be sent back.
+    """
+    try:
+        return tuple(_parts(item, model, restore))
+    except PayloadError:
+        raise ValueError("an item holds what JSON cannot carry") from None
+
+
+def _parts(item: Mapping[str, Any], model: str, restore: Restore) -> Iterator[Part]:
+    match item:
+        case {"type": "message", "content": list(content)}:
+            for block in content:
+                yield from _said(block, item, model)
+        case {"type": "reasoning"}:
+            text, encrypted = thoughts(item), item.get("encrypted_content")
+            issued = _issued(model, {"encrypted": encrypted}) if isinstance(encrypted, str) and encrypted else None
+            if text or issued is not None:
+                yield Thought(text, provider_data=issued)
+        case {"type": "function_call"}:
+            yield _call(item, model, restore)
+        case _:
+            kind = item.get("type")
+            yield Opaque(DIALECT, kind if isinstance(kind, str) else "", dict(item))
+
+
+def _said(block: Any, item: Mapping[str, Any], model: str) -> Iterator[Part]:
+    """One block of a message. Its phase is that of the message, which has to go back with it (`openai` 3.54)."""
+    phase = item.get("phase")
+    kept: dict[str, Any] = {"phase": phase} if isinstance(phase, str) and phase else {}
+    match block:
+        case {"type": "output_text", "text": str(text)}:
+            if block.get("annotations"):
+                kept["annotations"] = block["annotations"]
+        case {"type": "refusal", "refusal": str(text)}:
+            kept["refusal"] = True
+        case _:
+            message = {"type": "message", "role": "assistant", "content": [block], **kept}
+            yield Opaque(DIALECT, "message", message)
+            return
+    if text:
+        yield Text(whole_characters(text), provider_data=_issued(model, kept) if kept else None)
+
+
+def thoughts(item: Mapping[str, Any]) -> str:
+    """What can be read of a reasoning item: its summary, then its content, where the service shows any."""
+    told = [*_texts(item.get("summary")), *_texts(item.get("content"))]
+    return whole_characters(BETWEEN_THOUGHTS.join(told))
+
+
+def _texts(blocks: JSON) -> Iterator[str]:
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, dict) and isinstance(block.get("text"), str):
+            yield block["text"]
+
+
+def is_refusal(part: Part) -> bool:
+    """Whether the model declines in this part of one of our answers."""
+    return isinstance(part, Text) and part.provider_data is not None and bool(part.provider_data.data.get("refusal"))
+
+
+def unreadable(item: Mapping[str, Any]) -> str:
+    """What is wrong with an item that no part can be made of, for an error."""
+    if item.get("type") == "function_call":
+        return f"malformed arguments for a call of {item.get('name')!r:.80}"
+    return f"an item of type {item.get('type')!r:.80} that cannot be kept"
+
+
+def _call(item: Mapping[str, Any], model: str, restore: Restore) -> FunctionCall:
+    match item:
+        case {"call_id": str(call_id), "name": str(name), "arguments": str(text)} if item.get("status") not in _OPEN:
+            kept = {key: item[key] for key in ("caller", "namespace") if item.get(key)}
+            if kept.get("caller") == {"type": "direct"}:
+                del kept["caller"]
+            issued = _issued(model, kept) if kept else None
+            own = whole_characters(restore(name))
+            return FunctionCall(whole_characters(call_id), own, _arguments(text), provider_data=issued)
+    raise ValueError("not a whole tool call")
+
+
+def _arguments(text: str) -> dict[str, Any]:
+    try:
+        found = msgspec.json.decode(text) if text.strip() else {}
+    except RecursionError:
+        raise ValueError("nested too deeply to be read") from None
+    if not isinstance(found, dict):
+        raise ValueError("arguments are an object")
+    return found
+
+
+def finish_reason(ending: str | None, said: tuple[Part, ...]) -> FinishReason:
+    """The neutral reason. The API has one status for an answer, a refusal and calls: what came says which it was."""
+    reason = FINISH.get(ending, FinishReason.UNKNOWN)
+    if reason is not FinishReason.STOP:
+        return reason
+    if any(isinstance(part, FunctionCall) for part in said):
+        return FinishReason.TOOL_USE
+    return FinishReason.REFUSAL if any(map(is_refusal, said)) else reason
+
+
+def stands_alone(part: Part) -> bool:
+    """Whether a part makes sense in a history without what would have followed it."""
+    if isinstance(part, Thought):
+        return part.provider_data is not None
+    return isinstance(part, Text)
+
+
+def _issued(model: str, data: dict[str, Any]) -> ProviderData:
+    return ProviderData(DIALECT, model, data)

@@ -1,0 +1,10 @@
+"""The stateless path: Anthropic's, at Z.ai."""
+
+from __future__ import annotations
+
+from ..anthropic.stateless import AnthropicStateless
+from .lifecycle import ZaiProvider
+
+
+class ZaiStateless(ZaiProvider, AnthropicStateless):
+    """`complete()` for GLM models. One object serves any number of conversations and threads."""

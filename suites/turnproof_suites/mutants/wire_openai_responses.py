@@ -1,0 +1,186 @@
+"""Where the Responses API keeps what mutants break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import groupby
+
+import msgspec
+
+from turnproof.dialects.base import HttpRequest, WireEvent
+from turnproof.messages import FinishReason
+
+from ._events import named_event
+from ._openai import OpenAIWire, blocks_of, content_of, opening, says_that_it_failed
+from ._wire import BlockKind, Json
+
+_KINDS: dict[str, BlockKind] = {
+    "message": "text",
+    "input_text": "text",
+    "output_text": "text",
+    "refusal": "text",
+    "function_call": "call",
+    "function_call_output": "result",
+    "input_image": "image",
+    "input_file": "document",
+}
+
+_FINISHES: dict[FinishReason, tuple[str, str | None]] = {
+    FinishReason.STOP: ("completed", None),
+    FinishReason.MAX_TOKENS: ("incomplete", "max_output_tokens"),
+    FinishReason.SAFETY: ("incomplete", "content_filter"),
+}
+"""The status of a response, and the reason of one that is incomplete."""
+
+_ENDS = ("response.completed", "response.incomplete")
+
+_OTHER_MODEL = "gpt-5-codex"
+
+
+class OpenAIResponsesWire(OpenAIWire):
+    """See `Wire`. The conversation is a flat list of items. Opened, neighbouring items of the model are the blocks of
+    one message, and neighbouring outputs those of another; the blocks of the user's messages are their content.
+    Instructions in front stand apart.
+    """
+
+    def speaks(self, request: HttpRequest) -> bool:
+        return request.method == "POST" and request.path.endswith("/responses")
+
+    # Requests
+
+    def opened(self, body: Json) -> Json:
+        said = body.pop("input")
+        items: list[Json] = [{"role": "user", "content": said}] if isinstance(said, str) else said
+        start = opening(items)
+        messages: list[Json] = []
+        for role, run in groupby(items[start:], key=_speaker):
+            if role in ("assistant", "tool"):
+                messages.append({"role": role, "blocks": list(run)})
+            else:
+                messages += [_without(item, "content") | {"blocks": blocks_of(item["content"])} for item in run]
+        return body | {"messages": messages, "front": items[:start]}
+
+    def closed(self, body: Json) -> Json:
+        items = [item for message in body["messages"] for item in _closed(message)]
+        return _without(body, "messages", "front") | {"input": [*body["front"], *items]}
+
+    def kind(self, block: Json) -> BlockKind:
+        """Reasoning that is summed up counts as thinking, any other as encrypted."""
+        if block.get("type") == "reasoning":
+            return "thinking" if block.get("summary") else "redacted"
+        return _KINDS.get(block.get("type", "message"), "other")
+
+    def text_block(self, text: str) -> Json:
+        return {"type": "input_text", "text": text}
+
+    def blank_block(self) -> Json:
+        return self.text_block("")
+
+    def model_message(self, text: str) -> Json:
+        return {"role": "assistant", "blocks": [{"role": "assistant", "content": text}]}
+
+    def attachments(self, body: Json) -> Iterator[list[Json]]:
+        for result in self.of_kind(body, "result"):
+            if isinstance(result["output"], list):
+                yield result["output"]
+
+    def is_error(self, result: Json) -> bool:
+        return says_that_it_failed(result["output"])
+
+    def call_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
+        for call in self.of_kind(body, "call"):
+            yield call, "call_id"
+
+    def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
+        for result in self.of_kind(body, "result"):
+            yield result, "call_id"
+
+    def strip_signature(self, block: Json) -> None:
+        block.pop("encrypted_content", None)
+
+    def edit_thinking(self, block: Json, edit: Callable[[str], str]) -> None:
+        """What was thought is what is encrypted; the summary is about it."""
+        block["encrypted_content"] = edit(block["encrypted_content"])
+
+    def declared_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+        for tool in self.tools(body):
+            if tool.get("type") == "function":
+                yield tool, "name"
+
+    def replayed_names(self, body: Json) -> Iterator[tuple[Json, str]]:
+        for call in self.of_kind(body, "call"):
+            yield call, "name"
+
+    def drop_system(self, body: Json) -> None:
+        body.pop("instructions", None)
+        body["front"] = []
+
+    def drop_thinking_setting(self, body: Json) -> None:
+        body.pop("reasoning", None)
+
+    def has_schema(self, body: Json) -> bool:
+        return ((body.get("text") or {}).get("format") or {}).get("type") == "json_schema"
+
+    def for_other_model(self, request: HttpRequest) -> HttpRequest:
+        body = msgspec.json.decode(request.body) | {"model": _OTHER_MODEL}
+        return replace(request, body=msgspec.json.encode(body))
+
+    # Answers
+
+    def with_document(self, event: WireEvent, document: Json) -> WireEvent:
+        return named_event(event, document)
+
+    def calls(self, document: Json) -> Iterator[tuple[Json, str]]:
+        for item in (document.get("item"), *(_response(document).get("output") or ())):
+            if isinstance(item, dict) and self.kind(item) == "call":
+                yield item, "call_id"
+
+    def final_usage(self, document: Json) -> Json | None:
+        return _response(document).get("usage")
+
+    def clear_cache_figures(self, usage: Json) -> None:
+        usage["input_tokens_details"] = dict.fromkeys(usage["input_tokens_details"], 0)
+
+    def finish(self, document: Json) -> FinishReason | None:
+        response = _response(document)
+        ending = response.get("status"), (response.get("incomplete_details") or {}).get("reason")
+        return next((reason for reason, words in _FINISHES.items() if words == ending), None)
+
+    def set_finish(self, document: Json, reason: FinishReason) -> None:
+        response = _response(document)
+        if self.finish(document) is not None:
+            status, why = _FINISHES[reason]
+            response.update(status=status, incomplete_details=None if why is None else {"reason": why})
+        if document.get("type") in _ENDS:
+            document["type"] = f"response.{response['status']}"
+
+    def set_text(self, document: Json, text: str) -> None:
+        document["delta"] = text
+
+
+def _speaker(item: Json) -> str:
+    """Who an item is of; all that is neither a message nor an output is of the model."""
+    kind = str(item.get("type", "message"))
+    return str(item["role"]) if kind == "message" else "tool" if kind.endswith("_output") else "assistant"
+
+
+def _response(document: Json) -> Json:
+    """The response that a part of an answer has, or is."""
+    found: Json = document.get("response", document)
+    return found if found.get("object") == "response" else {}
+
+
+def _without(thing: Json, *names: str) -> Json:
+    return {key: value for key, value in thing.items() if key not in names}
+
+
+def _closed(message: Json) -> Iterator[Json]:
+    """The items of an opened message. What is said among items becomes a message of whoever says it."""
+    if message["role"] not in ("assistant", "tool"):
+        yield _without(message, "blocks") | {"content": content_of(message["blocks"], "input_text")}
+        return
+    role, kind = ("assistant", "output_text") if message["role"] == "assistant" else ("user", "input_text")
+    for block in message["blocks"]:
+        is_item = "role" in block or block["type"] not in ("input_text", "input_image", "input_file")
+        yield block if is_item else {"role": role, "content": [block | {"type": kind}]}

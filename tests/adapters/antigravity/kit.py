@@ -1,0 +1,150 @@
+"""What the tests of this adapter share: answers as the gateway writes them, and providers pointed at a test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import pytest
+
+from turnproof.messages import Message, ProviderData, ProviderResponse
+from turnproof.provider import Endpoint
+from turnproof_adapters.antigravity.binding import BINDING
+from turnproof_adapters.antigravity.legacy import AntigravityLegacy
+from turnproof_adapters.antigravity.stateless import AntigravityStateless
+
+KEY = "ya29.canary-0123456789"
+GEMINI, OLD, CLAUDE, GPT = "gemini-3-flash", "gemini-2.5-flash", "claude-sonnet-4-6", "gpt-oss-120b-medium"
+URL = "http://gateway.invalid"
+PROJECT = "projects-example-1"
+
+SIGNATURE = "+/8AQmVydGggOQ=="
+"""Holds both characters that the two base64 alphabets write differently."""
+
+USAGE = {
+    "promptTokenCount": 96,
+    "candidatesTokenCount": 22,
+    "thoughtsTokenCount": 10,
+    "cachedContentTokenCount": 40,
+    "totalTokenCount": 128,
+}
+
+STREAMED = pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+PATHS = pytest.mark.parametrize("path", ["stateless", "legacy"])
+
+
+def endpoint(url: str, model: str = GEMINI, **options: Any) -> Endpoint:
+    return Endpoint(url, KEY, model, {"project": PROJECT, **options})
+
+
+def stateless(url: str = URL, model: str = GEMINI, **options: Any) -> AntigravityStateless:
+    assert BINDING.open_stateless is not None
+    provider = BINDING.open_stateless(endpoint(url, model, **options))
+    assert isinstance(provider, AntigravityStateless)
+    return provider
+
+
+def legacy(url: str = URL, model: str = GEMINI, **options: Any) -> AntigravityLegacy:
+    assert BINDING.open_legacy is not None
+    provider = BINDING.open_legacy(endpoint(url, model, **options))
+    assert isinstance(provider, AntigravityLegacy)
+    return provider
+
+
+def asking(path: str, url: str = URL, *, streamed: bool = False, **options: Any) -> Callable[[], ProviderResponse]:
+    """One question on either path, whole or in pieces."""
+    if path == "stateless":
+        new = stateless(url, **options)
+        heard: dict[str, Any] = {"on_chunk": lambda piece: None} if streamed else {}
+        return lambda: new.complete([Message.user("hi")], **heard)
+    old = legacy(url, **options)
+    if streamed:
+        return lambda: old.send_message_streaming("hi", lambda piece: None)
+    return lambda: old.send_message("hi")
+
+
+def answer(*parts: dict[str, Any], finish: str | None = "STOP", usage: Any = USAGE, **fields: Any) -> dict[str, Any]:
+    """An answer without its envelope, or a piece of one. `finish=None` leaves the reason out."""
+    candidate: dict[str, Any] = {"content": {"role": "model", "parts": list(parts)}}
+    if finish is not None:
+        candidate["finishReason"] = finish
+    body = {"candidates": [candidate], "usageMetadata": usage, "modelVersion": GEMINI, "responseId": "kQ3baM"}
+    return {**body, **fields}
+
+
+def envelope(*parts: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    """The same as the gateway sends it."""
+    return {"response": answer(*parts, **fields), "traceId": "4f2a0c"}
+
+
+def text(words: str, signature: str | None = None) -> dict[str, Any]:
+    return {"text": words, **_signed(signature)}
+
+
+def thought(words: str, signature: str | None = None) -> dict[str, Any]:
+    return {"thought": True, "text": words, **_signed(signature)}
+
+
+def call(name: str, args: dict[str, Any], call_id: str | None = None, signature: str | None = None) -> dict[str, Any]:
+    return {"functionCall": {"name": name, "args": args, **({"id": call_id} if call_id else {})}, **_signed(signature)}
+
+
+def _signed(signature: str | None) -> dict[str, Any]:
+    return {"thoughtSignature": signature} if signature else {}
+
+
+def issued(model: str = GEMINI, signature: str = SIGNATURE) -> ProviderData:
+    return ProviderData("antigravity", model, {"signature": signature})
+
+
+def mark(model: str = GEMINI) -> ProviderData:
+    """What a thought without a signature carries."""
+    return ProviderData("antigravity", model, {})
+
+
+def event(body: Any, end: str = "\n\n") -> bytes:
+    """One event as the gateway writes it."""
+    return f"data: {json.dumps(body, ensure_ascii=False)}{end}".encode()
+
+
+def stream(*pieces: dict[str, Any], finish: str = "STOP", usage: Any = USAGE) -> list[bytes]:
+    """A whole stream as events, one part in each; the last has the finish reason and the figures."""
+    events = [event(envelope(piece, finish=None, usage=None)) for piece in pieces[:-1]]
+    return [*events, event(envelope(*pieces[-1:], finish=finish, usage=usage))]
+
+
+class Capture:
+    """A transport in memory that keeps every request and answers `hi`, or what it is given."""
+
+    def __init__(self, reply: Any = None, events: list[bytes] | None = None) -> None:
+        self.requests: list[httpx2.Request] = []
+        self._reply = envelope(text("hi")) if reply is None else reply
+        self._events = stream(text("hi")) if events is None else events
+        self.transport = httpx2.MockTransport(self._handle)
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.requests[-1].content)
+
+    @property
+    def request(self) -> Any:
+        """What stands in the envelope."""
+        return self.body["request"]
+
+    def _handle(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        url = str(request.url)
+        if ":streamGenerateContent" in url:
+            return httpx2.Response(200, content=b"".join(self._events), headers={"content-type": "text/event-stream"})
+        if ":countTokens" in url:
+            return httpx2.Response(200, json={"totalTokens": 42})
+        if ":fetchAvailableModels" in url:
+            return httpx2.Response(200, json={"models": {GEMINI: {}, CLAUDE: {}}})
+        return httpx2.Response(200, json=self._reply)
+
+
+def outcome(response: ProviderResponse) -> tuple[Any, ...]:
+    """What two ways of asking must agree on."""
+    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output

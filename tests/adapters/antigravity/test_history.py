@@ -1,0 +1,143 @@
+"""A conversation as contents of the API: out and back without a change of meaning."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    same_history,
+)
+from turnproof_adapters.antigravity.history import answered, contents_of, messages_of, open_calls, sent
+from turnproof_adapters.antigravity.models import target
+from turnproof_adapters.google_genai.arrange import contents as arranged
+from turnproof_adapters.google_genai.names import restorer
+
+from ..google_genai.histories import arbitrary
+from .kit import CLAUDE, GEMINI, GPT, OLD, issued, mark
+
+NAMES = restorer(lambda: ["mcp/files read", "plain"])
+MADE_UP = "unnamed-0123456789abcdef-0"
+
+
+def back(messages: list[Message], model: str = GEMINI) -> list[Message]:
+    to = target(model)
+    return messages_of(contents_of(messages, to), to, NAMES)
+
+
+def rich(model: str) -> list[Message]:
+    """One of everything that the contents have a form for."""
+    ran = ProviderData("antigravity", model, {"id": "x1"})
+    signed = issued(model)
+    return [
+        Message.user("look", InlineData("image/png", b"\xfb\xff\xfe"), FileRef("application/pdf", "gs://a/b.pdf")),
+        Message.model(
+            Thought("hm", provider_data=signed),
+            "two things",
+            FunctionCall("functions.a:0", "plain", {"deep": [1, 2.5, None, {"x": "’北"}]}, provider_data=signed),
+            FunctionCall(MADE_UP, "mcp/files read", {}),
+        ),
+        Message.tool(
+            ToolResult("functions.a:0", "plain", {"output": 1}, attachments=(FileRef("audio/x", "u"),)),
+            ToolResult(MADE_UP, "mcp/files read", "no such file", is_error=True),
+        ),
+        Message.model(
+            ExecutableCode("PYTHON", "print(1)", provider_data=ran),
+            CodeExecutionResult("OUTCOME_OK", "1\n", provider_data=ran),
+            Opaque("antigravity", "toolCall", {"toolCall": {"id": "s", "args": {}}}),
+            Text("Done.", provider_data=signed),
+        ),
+        Message.user("thanks"),
+    ]
+
+
+@pytest.mark.parametrize("model", [GEMINI, OLD, CLAUDE, GPT])
+def test_out_and_back_keeps_everything(model: str) -> None:
+    assert same_history(back(rich(model), model), rich(model), ids=False)
+
+
+@pytest.mark.parametrize("model", [GEMINI, CLAUDE])
+def test_a_thought_without_a_signature_is_kept_also_where_it_does_not_go_out(model: str) -> None:
+    held = [Message.user("hi"), Message.model(Thought("hm", provider_data=mark(model)), "ho"), Message.user("so?")]
+    assert same_history(back(held, model), held, ids=False)
+    (_, answer, _) = sent(contents_of(held, target(model)), target(model))
+    assert len(answer["parts"]) == (1 if model == CLAUDE else 2)
+
+
+@pytest.mark.parametrize("model", [GEMINI, CLAUDE])
+def test_an_answer_that_is_nothing_but_thinking_is_kept_and_not_sent(model: str) -> None:
+    to = target(model)
+    thoughts = Thought("hm", provider_data=to.mark), Thought("ha", provider_data=to.mark)
+    (content,) = answered(thoughts, to)
+    (message,) = messages_of([content], to, NAMES)
+    assert message.parts == thoughts
+    assert sent([content], to) == []
+    assert answered((), to) == []
+    assert sent(answered((Text("ho"),), to), to) == [{"role": "model", "parts": [{"text": "ho"}]}]
+
+
+def test_a_result_keeps_its_image_where_responses_hold_them() -> None:
+    image = InlineData("image/png", b"\x01")
+    held = [
+        Message.user("hi"),
+        Message.model(FunctionCall("a", "f", {}, provider_data=issued()), FunctionCall("b", "f", {})),
+        Message.tool(ToolResult("a", "f", 1, attachments=(image,)), ToolResult("b", "f", 2, attachments=(image,))),
+    ]
+    assert same_history(back(held), held, ids=False)
+
+
+def test_a_stand_in_for_a_signature_is_none() -> None:
+    held = [Message.user("hi"), Message.model(FunctionCall("a", "f", {})), Message.tool(ToolResult("a", "f", 1))]
+    assert same_history(back(held), held, ids=False)
+
+
+def test_what_another_service_signed_has_no_place_there() -> None:
+    foreign = ProviderData("anthropic-messages", CLAUDE, {"signature": "s=="})
+    held = [Message.user("hi"), Message.model(Thought("hm", provider_data=foreign), Text("ho", provider_data=foreign))]
+    assert back(held)[1].parts == (Text("ho"),)
+
+
+@pytest.mark.parametrize("model", [GEMINI, OLD, CLAUDE, GPT])
+def test_what_goes_out_is_what_the_stateless_path_sends(model: str) -> None:
+    """Also of conversations in which anything follows anything: the one is arranged once, the other at every call."""
+    to = target(model)
+    for seed in range(80):
+        messages = [Message.user("hi"), *arbitrary(seed), Message.user("so?")]
+        kept = contents_of(messages, to)
+        assert sent(kept, to) == arranged(messages, to), seed
+        again = messages_of(kept, to, NAMES)
+        assert sent(contents_of(again, to), to) == sent(kept, to), seed
+
+
+def test_calls_at_the_end_stay_open() -> None:
+    to = target(GEMINI)
+    called = Message.model("let me look", FunctionCall("a", "f", {}), FunctionCall(MADE_UP, "g", {}))
+    kept = contents_of([Message.user("hi"), called], to)
+    assert [content["role"] for content in kept] == ["user", "model"]
+    assert [call.id for call in open_calls(kept, to, NAMES)] == ["a", MADE_UP]
+    assert open_calls(kept[:1], to, NAMES) == ()
+
+
+def test_contents_are_plain_data_of_their_own() -> None:
+    args: dict[str, Any] = {"x": [1]}
+    (_, content) = contents_of([Message.user("hi"), Message.model(FunctionCall("a", "f", args))], target(GEMINI))
+    content["parts"][0]["functionCall"]["args"]["x"].append(2)
+    assert args == {"x": [1]}
+
+
+def test_what_cannot_be_sent_cannot_be_kept() -> None:
+    with pytest.raises(InvalidRequestError, match="surrogate"):
+        contents_of([Message.user("\ud83d")], target(GEMINI))

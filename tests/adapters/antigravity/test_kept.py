@@ -1,0 +1,116 @@
+"""A value that takes a request to make: one thread makes it, the others wait, and nobody waits longer than he likes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import Cancelled
+from turnproof_adapters.antigravity.kept import Kept
+
+from ..running import Running, wait_until
+from ..scripted_server import LIMIT
+
+
+def always(value: object) -> bool:
+    return True
+
+
+def test_a_value_is_made_once_and_then_kept() -> None:
+    made: list[int] = []
+    kept: Kept[str] = Kept()
+
+    def make() -> str:
+        made.append(1)
+        return "it"
+
+    assert [kept.get(always, make, None) for _ in range(3)] == ["it"] * 3
+    assert len(made) == 1
+
+
+def test_a_value_that_is_good_no_more_is_made_anew() -> None:
+    kept = Kept("old")
+    assert kept.get(lambda value: value == "new", lambda: "new", None) == "new"
+    assert kept.value == "new"
+
+
+def test_a_value_that_could_not_be_made_is_tried_by_the_next() -> None:
+    kept: Kept[str] = Kept()
+
+    def fail() -> str:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        kept.get(always, fail, None)
+    assert kept.get(always, lambda: "it", None) == "it"
+
+
+class Making:
+    """A value on its way: `begun` says that somebody makes it, `go` lets it be made."""
+
+    def __init__(self) -> None:
+        self.kept: Kept[str] = Kept()
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.count = 0
+
+    def get(self, token: CancelToken | None = None) -> str:
+        return self.kept.get(always, self._make, token)
+
+    def _make(self) -> str:
+        self.count += 1
+        self.begun.set()
+        assert self.go.wait(LIMIT)
+        return "it"
+
+
+def waits(running: Running[str]) -> Callable[[], bool]:
+    return lambda: "_wait" in running.frames
+
+
+def test_of_many_threads_one_makes_it_and_all_get_it() -> None:
+    making = Making()
+    first = Running(making.get)
+    assert making.begun.wait(LIMIT)
+    others = [Running(making.get) for _ in range(5)]
+    for other in others:
+        wait_until(waits(other))
+    making.go.set()
+    assert [each.result() for each in (first, *others)] == ["it"] * 6
+    assert making.count == 1
+
+
+def test_who_waits_can_be_cancelled_alone() -> None:
+    making = Making()
+    first = Running(making.get)
+    assert making.begun.wait(LIMIT)
+    second, third = Running(making.get), Running(making.get)
+    for each in (second, third):
+        wait_until(waits(each))
+    second.token.cancel()
+    assert isinstance(second.result(), Cancelled)
+    assert first.alive
+    assert third.alive
+    making.go.set()
+    assert [first.result(), third.result()] == ["it", "it"]
+
+
+def test_where_the_maker_fails_one_of_those_who_wait_makes_it() -> None:
+    """Whoever was cancelled while he made it, for one: the others have done nothing wrong."""
+    kept: Kept[str] = Kept()
+    begun, go = threading.Event(), threading.Event()
+
+    def fail() -> str:
+        begun.set()
+        assert go.wait(LIMIT)
+        raise Cancelled("mine")
+
+    first = Running(lambda token: kept.get(always, fail, token))
+    assert begun.wait(LIMIT)
+    second = Running(lambda token: kept.get(always, lambda: "it", token))
+    wait_until(waits(second))
+    go.set()
+    assert isinstance(first.result(), Cancelled)
+    assert second.result() == "it"

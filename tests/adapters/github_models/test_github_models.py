@@ -1,0 +1,551 @@
+"""GitHub Models through azure's SDK: what both paths send, what they make of answers, and how calls are ended."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import httpx2
+import pytest
+from azure.core.exceptions import AzureError, HttpResponseError, ServiceRequestError
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import (
+    AuthenticationError,
+    Cancelled,
+    ContentFilterError,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+    UsageError,
+)
+from turnproof.messages import FinishReason, InlineData, Message, ProviderResponse, Text, TokenUsage, ToolSchema
+from turnproof_adapters.github_models.calling import from_exception
+from turnproof_adapters.openai.names import wire_name
+
+from ..faults import BROKEN, everything, exceptions_of
+from ..heard import Heard
+from ..running import Running, full_listener, holding, wait_until
+from ..scripted_server import LIMIT, Exchange, scripted
+from .kit import (
+    DATED,
+    DONE,
+    KEY,
+    STREAMED,
+    Capture,
+    answer,
+    call,
+    chunk,
+    legacy,
+    outcome,
+    result,
+    stateless,
+    stream,
+    unheard,
+    wire_call,
+)
+
+HI = Message.user("hi")
+TOOLS = [
+    ToolSchema("mcp.ls", "List files", {"type": "object", "properties": {"at": {"type": "string"}}}),
+    ToolSchema("z"),
+]
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+PIXEL = InlineData("image/png", b"\x89")
+HISTORY = [
+    Message.user("see", PIXEL),
+    Message.model("look", call(path="’北🌍")),
+    Message.tool(result(value={"n": [1.5, None]})),
+    Message.system("be brief"),
+]
+
+
+def sent(capture: Capture) -> Any:
+    assert len(capture.requests) == 1
+    return capture.body
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+@pytest.mark.parametrize("model", ["openai/gpt-4.1", "openai/gpt-5", "meta/llama-3.3-70b-instruct"])
+def test_both_paths_send_the_same_request(model: str, streamed: bool) -> None:
+    pure, stateful = Capture(), Capture()
+    options: dict[str, Any] = {"max_tokens": 99, "thinking": {"effort": "low"}}
+    stateless(model=model, transport=pure.transport, **options).complete(
+        [*HISTORY, HI], "Be kind.", TOOLS, response_schema=SCHEMA, **(STREAMED if streamed else {})
+    )
+    provider = legacy(model=model, transport=stateful.transport, **options)
+    provider.create_session("Be kind.", TOOLS, HISTORY)
+    if streamed:
+        provider.send_message_streaming("hi", unheard, response_schema=SCHEMA)
+    else:
+        provider.send_message("hi", SCHEMA)
+    assert sent(pure) == sent(stateful)
+    assert sent(pure).get("stream", False) is streamed
+    for capture in (pure, stateful):
+        request = capture.requests[0]
+        assert request.url.path == "/chat/completions"
+        assert request.url.params["api-version"] == "2024-05-01-preview"
+        assert request.headers["extra-parameters"] == "pass-through"
+        assert request.headers["authorization"] == f"Bearer {KEY}"
+
+
+def test_figures_are_asked_for_with_a_stream() -> None:
+    capture = Capture()
+    stateless(transport=capture.transport).complete([HI], **STREAMED)
+    assert capture.body["stream_options"] == {"include_usage": True}
+
+
+def test_a_turn_encodes_its_new_messages_and_dropping_the_memo_changes_no_byte() -> None:
+    capture = Capture()
+    provider = stateless(transport=capture.transport)
+    provider.complete(HISTORY)
+    more = [*HISTORY, Message.model("so"), HI]
+    provider.complete(more)
+    assert provider.messages_encoded == len(more)
+    provider.forget_encodings()
+    provider.complete(more)
+    assert capture.requests[-1].content == capture.requests[-2].content
+
+
+CALLED = [wire_call("call_1", wire_name("mcp.ls"), '{"at":"北"}'), wire_call("call_2", "z", "{}")]
+PIECES: list[dict[str, Any]] = [
+    {"role": "assistant", "content": None},
+    {"content": "it’s "},
+    {"content": "北🌍"},
+    {"tool_calls": [{"index": 0, **wire_call("call_1", wire_name("mcp.ls"), "")}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": '{"at":'}}]},
+    {"tool_calls": [{"index": 1, **wire_call("call_2", "z", "")}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": '"北"}'}}]},
+    {"tool_calls": [{"index": 1, "function": {"arguments": "{}"}}]},
+]
+RICH = stream(*PIECES, finish="tool_calls")
+SAID = ProviderResponse(
+    parts=(Text("it’s 北🌍"), call("call_1", "mcp.ls", at="北"), call("call_2", "z")),
+    usage=TokenUsage(120, 30, 150, 100),
+    finish_reason=FinishReason.TOOL_USE,
+    raw_finish="tool_calls",
+    model=DATED,
+)
+
+Way = Callable[[Any, Heard], ProviderResponse]
+
+
+def whole(transport: Any, heard: Heard) -> ProviderResponse:
+    return stateless(transport=transport).complete([HI], tools=TOOLS)
+
+
+def streamed(transport: Any, heard: Heard) -> ProviderResponse:
+    callbacks: dict[str, Any] = dict(heard.callbacks)
+    return stateless(transport=transport).complete([HI], tools=TOOLS, **callbacks)
+
+
+def legacy_whole(transport: Any, heard: Heard) -> ProviderResponse:
+    provider = legacy(transport=transport)
+    provider.create_session(tools=TOOLS)
+    return provider.send_message("hi")
+
+
+def legacy_streamed(transport: Any, heard: Heard) -> ProviderResponse:
+    provider = legacy(transport=transport)
+    provider.create_session(tools=TOOLS)
+    callbacks: dict[str, Any] = dict(heard.callbacks)
+    return provider.send_message_streaming("hi", callbacks.pop("on_chunk"), **callbacks)
+
+
+BATCHES: dict[str, Way] = {"stateless": whole, "legacy": legacy_whole}
+STREAMS: dict[str, Way] = {"stateless": streamed, "legacy": legacy_streamed}
+WAYS = {f"batch-{name}": way for name, way in BATCHES.items()} | {
+    f"stream-{name}": way for name, way in STREAMS.items()
+}
+every_way = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+every_stream = pytest.mark.parametrize("way", STREAMS.values(), ids=STREAMS)
+
+
+@every_way
+def test_everything_that_an_answer_can_say(way: Way) -> None:
+    capture, heard = Capture(answer("it’s 北🌍", *CALLED, finish="tool_calls"), RICH), Heard()
+    assert outcome(way(capture.transport, heard)) == outcome(SAID)
+    if way in STREAMS.values():
+        assert heard.text == "it’s 北🌍"
+        assert heard.calls == list(SAID.calls)
+        assert heard.usage == [SAID.usage]
+
+
+@every_way
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        (None, TokenUsage()),
+        ({"prompt_tokens": None, "completion_tokens": None, "total_tokens": None}, TokenUsage()),
+        (
+            {"prompt_tokens": 5, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 9}},
+            TokenUsage(5, 2, 7, 5),
+        ),
+    ],
+    ids=["none", "null", "more-cached-than-there-is"],
+)
+def test_figures_that_are_missing_or_absurd(way: Way, usage: Any, expected: TokenUsage) -> None:
+    capture = Capture(answer("hi", usage=usage), stream({"content": "hi"}, usage=usage))
+    assert way(capture.transport, Heard()).usage == expected
+
+
+@every_stream
+def test_a_stream_cut_after_any_event_is_an_error_with_what_had_arrived(way: Way) -> None:
+    for place in range(len(RICH) - 3):
+        with pytest.raises(TransportError) as failure:
+            way(Capture(events=RICH[:place] or [b"\n"]).transport, Heard())
+        said = "".join(part.text for part in failure.value.partial if isinstance(part, Text))
+        assert said == "".join(["it’s " * (place > 2), "北🌍" * (place > 3)])
+        assert not any(part in SAID.calls for part in failure.value.partial)
+
+
+@every_way
+def test_an_answer_without_choices_is_none(way: Way) -> None:
+    capture = Capture(answer() | {"choices": []}, [chunk(), DONE])
+    with pytest.raises(TransportError):
+        way(capture.transport, Heard())
+
+
+@every_way
+def test_malformed_arguments_are_an_error_and_never_run(way: Way) -> None:
+    broken = wire_call("call_1", "z", '{"a')
+    events = stream({"tool_calls": [{"index": 0, **broken}]}, finish="tool_calls")
+    heard = Heard()
+    with pytest.raises(TransportError, match="malformed arguments for a call of 'z'"):
+        way(Capture(answer(None, broken, finish="tool_calls"), events).transport, heard)
+    assert heard.calls == []
+
+
+# -- refused
+
+
+@dataclass(frozen=True)
+class Case:
+    """A refusal with a `retry-after` of 17 seconds, which counts where trying again makes sense."""
+
+    id: str
+    status: int
+    body: Any
+    expected: type[ProviderError]
+    kind: str | None = None
+    message: str | None = None
+    waits: bool = False
+    limit: int | None = None
+
+
+def error(code: str, message: str = "Sorry", **more: Any) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message, "details": message, **more}}
+
+
+LIMIT_WORDS = "Request body too large for gpt-4o-mini model. Max size: 8000 tokens."
+DAY = "Rate limit of 50 per 86400s exceeded for UserByModelByDay. Please wait 52220 seconds before retrying."
+CASES = [
+    Case("bad-request", 400, error("BadRequest", "Invalid input format."), InvalidRequestError, "BadRequest",
+         "Invalid input format."),
+    Case("unknown-model", 404, error("unknown_model", "Unknown model: x"), InvalidRequestError, "unknown_model"),
+    Case("filtered", 400, error("content_filter", innererror={"code": "x"}), ContentFilterError, "content_filter"),
+    Case("key", 401, error("unauthorized", f"bad {KEY}"), AuthenticationError, "unauthorized", "bad ***"),
+    Case("permission", 403, error("403", "Access denied."), AuthenticationError),
+    Case("too-long", 413, error("tokens_limit_reached", LIMIT_WORDS), ContextLimitError, "tokens_limit_reached",
+         LIMIT_WORDS, limit=8000),
+    Case("the-day-is-spent", 429, error("RateLimitReached", DAY), RateLimitError, "RateLimitReached", DAY, True),
+    Case("server", 500, error("InternalServerError"), OverloadedError, waits=True),
+    Case("page", 502, "<html><h1>Bad gateway</h1></html>", OverloadedError, None, "HTTP status 502", True),
+    Case("words", 400, "no such thing", InvalidRequestError, None, "no such thing"),
+    Case("nothing", 503, "", OverloadedError, None, "HTTP status 503", True),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+def test_a_refusal_is_typed_alike_however_it_was_asked_for(case: Case, caplog: pytest.LogCaptureFixture) -> None:
+    asked: list[httpx2.Request] = []
+    caplog.set_level(logging.DEBUG)
+
+    def refuse(request: httpx2.Request) -> httpx2.Response:
+        asked.append(request)
+        body = {"json": case.body} if isinstance(case.body, dict) else {"content": case.body}
+        return httpx2.Response(case.status, headers={"retry-after": "17"}, **body)
+
+    for name, way in WAYS.items():
+        with pytest.raises(ProviderError) as failure:
+            way(httpx2.MockTransport(refuse), Heard())
+        found = failure.value
+        assert type(found) is case.expected, name
+        assert (found.status, found.kind) == (case.status, case.kind or found.kind), name
+        assert case.message in (None, found.message), name
+        assert found.retry_after == (17 if case.waits else None), name
+        if isinstance(found, ContextLimitError):
+            assert found.limit == case.limit
+        assert KEY not in everything(found)
+    assert len(asked) == len(WAYS), "nobody below the session retries"
+    assert KEY not in caplog.text
+
+
+@every_way
+@pytest.mark.parametrize("content_type", ["application/json", "text/event-stream"])
+def test_a_failure_under_status_200_is_the_error_that_it_names(way: Way, content_type: str) -> None:
+    body = json.dumps(error("RateLimitReached")).encode()
+    is_stream = way in STREAMS.values() and content_type != "application/json"
+    content = b"data: %b\n\n" % body if is_stream else body
+
+    def answered(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, content=content, headers={"content-type": content_type})
+
+    with pytest.raises(RateLimitError, match="Sorry") as failure:
+        way(httpx2.MockTransport(answered), Heard())
+    assert (failure.value.status, failure.value.kind) == (200, "RateLimitReached")
+
+
+@every_way
+@pytest.mark.parametrize("headers", [{"content-type": "text/html"}, {"content-type": "application/json"}, {}])
+def test_a_page_under_status_200_is_no_answer(way: Way, headers: dict[str, str]) -> None:
+    page = httpx2.MockTransport(lambda request: httpx2.Response(200, content=b"<html>Hi</html>", headers=headers))
+    with pytest.raises(TransportError) as failure:
+        way(page, Heard())
+    assert failure.value.retryable
+
+
+@every_way
+def test_a_truncated_gzip_is_no_answer(way: Way) -> None:
+    content = gzip.compress(b"".join(RICH) if way in STREAMS.values() else json.dumps(answer("hi")).encode())[:60]
+    headers = {"content-encoding": "gzip", "content-type": "text/event-stream"}
+    with pytest.raises(TransportError):
+        way(httpx2.MockTransport(lambda request: httpx2.Response(200, content=content, headers=headers)), Heard())
+
+
+@pytest.mark.parametrize("script", BROKEN, ids=lambda script: script.__name__)
+def test_an_answer_that_does_not_arrive_whole_is_a_transport_error(script: Callable[[Exchange], None]) -> None:
+    with scripted(script) as server:
+        asking: list[Callable[[], object]] = [
+            lambda: stateless(server.url).complete([HI]),
+            lambda: legacy(server.url).send_message("hi"),
+            lambda: legacy(server.url).send_message_streaming("hi", unheard),
+        ]
+        for ask in asking:
+            with pytest.raises(TransportError) as failure:
+                ask()
+            assert failure.value.retryable
+
+
+@pytest.mark.parametrize("kind", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda kind: kind.__name__)
+def test_every_exception_of_the_http_client_is_typed(kind: type[Exception]) -> None:
+    def fail(request: httpx2.Request) -> httpx2.Response:
+        raise kind(f"with {KEY} in it")
+
+    for way in WAYS.values():
+        with pytest.raises(TransportError) as failure:
+            way(httpx2.MockTransport(fail), Heard())
+        assert KEY not in everything(failure.value)
+
+
+@pytest.mark.parametrize(
+    ("raised", "words"),
+    [
+        (ServiceRequestError(f"odd {KEY}"), "no complete answer from the service (ServiceRequestError: odd ***)"),
+        (HttpResponseError("odd"), "no complete answer from the service (HttpResponseError: odd)"),
+        (AzureError(""), "no complete answer from the service (AzureError: no details)"),
+        (httpx2.ReadTimeout("slow"), "the service was silent for too long (ReadTimeout: slow)"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_broke_off_is_told_in_its_own_words(raised: Exception, words: str) -> None:
+    failure = from_exception(raised, KEY)
+    assert type(failure) is TransportError
+    assert failure.message == words
+
+
+@pytest.mark.parametrize("place", ["system", "tool", "message"])
+def test_text_without_a_form_in_utf_8_is_the_requests_fault_and_is_not_sent(place: str) -> None:
+    capture, half = Capture(), "half of a pair: \ud800"
+    system = half if place == "system" else None
+    tools = [ToolSchema("z", half)] if place == "tool" else []
+    said = half if place == "message" else "hi"
+    stateful = legacy(transport=capture.transport)
+    stateful.create_session(system, tools)
+    with pytest.raises(InvalidRequestError, match="not valid Unicode"):
+        stateless(transport=capture.transport).complete([Message.user(said)], system, tools)
+    with pytest.raises(InvalidRequestError, match="not valid Unicode"):
+        stateful.send_message(said)
+    assert stateful.get_history() == []
+    assert not capture.requests
+
+
+# -- ended
+
+HEAD = [chunk({"content": "so "}), chunk({"content": "far"})]
+
+
+@pytest.mark.parametrize("opened", ["stateless", "legacy"])
+@pytest.mark.parametrize("pieces", [[], HEAD, [*HEAD, chunk(PIECES[3])]], ids=["silent", "in-text", "in-a-call"])
+def test_a_silent_stream_is_cut_and_gives_what_had_arrived(opened: str, pieces: list[bytes]) -> None:
+    script, held = holding(*pieces)
+    heard = Heard()
+    on_chunk = heard.callbacks["on_chunk"]
+    with scripted(script) as server:
+
+        def ask(token: CancelToken) -> ProviderResponse:
+            if opened == "stateless":
+                return stateless(server.url).complete([HI], cancel_token=token, on_chunk=on_chunk)
+            return legacy(server.url).send_message_streaming("hi", on_chunk, cancel_token=token)
+
+        running = Running(ask)
+        assert held.wait(LIMIT)
+        wait_until(lambda: running.reads and (heard.text == "so far" or not pieces))
+        running.token.cancel()
+        response = running.result()
+        assert server.hung_up.wait(LIMIT), "the server did not see the cut"
+    assert isinstance(response, ProviderResponse), response
+    assert response.finish_reason is FinishReason.CANCELLED
+    assert response.parts == ((Text("so far"),) if pieces else ())
+
+
+@pytest.mark.parametrize("opened", ["stateless", "legacy"])
+def test_a_batch_call_is_cut_too(opened: str) -> None:
+    held = threading.Event()
+
+    def script(exchange: Exchange) -> None:
+        exchange.write(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{")
+        held.set()
+        exchange.wait_for_hangup()
+
+    with scripted(script) as server:
+        if opened == "stateless":
+            running = Running(lambda token: stateless(server.url).complete([HI], cancel_token=token))
+        else:
+            running = Running(lambda token: legacy(server.url).send_message("hi", cancel_token=token))
+        assert held.wait(LIMIT)
+        running.token.cancel()
+        assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
+        assert server.hung_up.wait(LIMIT)
+
+
+def test_a_call_that_is_still_connecting_is_cut_and_counts_as_never_sent() -> None:
+    with full_listener() as url:
+        provider = stateless(url)
+        running = Running(lambda token: provider.complete([HI], cancel_token=token))
+        wait_until(lambda: running.frames[:1] == ["_connect"])
+        running.token.cancel()
+        assert isinstance(running.result(), Cancelled)
+
+
+def test_a_token_that_is_set_already_sends_nothing() -> None:
+    token, capture = CancelToken(), Capture()
+    token.cancel()
+    stateful = legacy(transport=capture.transport)
+    with pytest.raises(Cancelled):
+        stateless(transport=capture.transport).complete([HI], cancel_token=token)
+    with pytest.raises(Cancelled):
+        stateful.send_message_streaming("hi", unheard, cancel_token=token)
+    assert stateful.get_history() == []
+    assert not capture.requests
+
+
+@pytest.mark.parametrize("opened", ["stateless", "legacy"])
+def test_a_connection_is_used_again_after_a_whole_stream(opened: str) -> None:
+    with scripted(lambda exchange: exchange.stream(*RICH)) as server:
+        if opened == "stateless":
+            pure = stateless(server.url)
+            for _ in range(3):
+                pure.complete([HI], **STREAMED)
+        else:
+            stateful = legacy(server.url)
+            for _ in range(3):
+                stateful.send_message_streaming("hi", unheard)
+        assert (len(server.requests), server.connections) == (3, 1)
+
+
+def test_silence_beyond_the_limit_is_a_transport_error() -> None:
+    def silent(exchange: Exchange) -> None:
+        exchange.wait_for_hangup()
+
+    with scripted(silent) as server, pytest.raises(TransportError, match="silent"):
+        stateless(server.url, timeout=0.05).complete([HI])
+
+
+# -- lifecycle
+
+
+def test_models_are_those_of_the_catalogue() -> None:
+    seen: list[httpx2.Request] = []
+
+    def listed(request: httpx2.Request) -> httpx2.Response:
+        seen.append(request)
+        return httpx2.Response(200, json=[{"id": "openai/gpt-4.1", "publisher": "OpenAI"}, {"id": "meta/llama"}])
+
+    provider = stateless("http://example.invalid/inference", transport=httpx2.MockTransport(listed))
+    assert provider.list_models() == ["openai/gpt-4.1", "meta/llama"]
+    assert provider.verify_auth()
+    assert seen[0].url == "http://example.invalid/catalog/models"
+    assert seen[0].headers["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize(("status", "accepted"), [(401, False), (403, False)])
+def test_a_refused_key_is_told_from_other_trouble(status: int, accepted: bool) -> None:
+    refused = httpx2.MockTransport(lambda request: httpx2.Response(status))
+    assert stateless(transport=refused).verify_auth() is accepted
+    with pytest.raises(OverloadedError):
+        stateless(transport=httpx2.MockTransport(lambda request: httpx2.Response(500))).verify_auth()
+    with pytest.raises(TransportError):
+        stateless(transport=httpx2.MockTransport(lambda request: httpx2.Response(200, json={}))).list_models()
+
+
+@pytest.mark.parametrize("name", ["GITHUB_TOKEN", "GH_TOKEN"])
+def test_a_key_may_stand_in_the_environment(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for each in ("GITHUB_TOKEN", "GH_TOKEN"):
+        monkeypatch.delenv(each, raising=False)
+    capture = Capture()
+    provider = stateless(transport=capture.transport)
+    with pytest.raises(AuthenticationError, match="GITHUB_TOKEN or GH_TOKEN"):
+        provider.initialize({})
+    monkeypatch.setenv(name, "ghp_env")
+    provider.initialize({"base_url": "http://example.invalid", "transport": capture.transport})
+    provider.complete([HI])
+    assert capture.requests[0].headers["authorization"] == "Bearer ghp_env"
+
+
+def test_a_provider_is_connected_until_it_is_shut_down() -> None:
+    provider, stateful = stateless(transport=Capture().transport), legacy(transport=Capture().transport)
+    assert provider.is_connected
+    for each in (provider, stateful):
+        each.shutdown()
+        each.shutdown()
+        assert not each.is_connected
+    with pytest.raises(UsageError, match="not open"):
+        provider.complete([HI])
+    with pytest.raises(UsageError, match="not open"):
+        stateful.send_message("hi")
+
+
+def test_what_can_be_asked_of_a_provider() -> None:
+    provider = stateless(transport=Capture().transport)
+    assert provider.get_context_limit() == 1_047_576
+    assert not provider.supports_thinking()
+    assert provider.supports_structured_output()
+    assert provider.supports_streaming()
+    assert provider.supports_stop()
+    assert stateless(context_tokens=8000, transport=Capture().transport).get_context_limit() == 8000
+    capture = Capture()
+    thinks = stateless(model="openai/gpt-5", transport=capture.transport)
+    thinks.set_thinking_config({"effort": "high"})
+    thinks.complete([HI])
+    assert capture.body["reasoning_effort"] == "high"
+
+
+def test_a_model_has_to_be_chosen() -> None:
+    from turnproof_adapters.github_models.stateless import GitHubModelsStateless
+
+    provider = GitHubModelsStateless()
+    provider.initialize({"api_key": KEY})
+    assert not provider.is_connected
+    with pytest.raises(UsageError, match="connect"):
+        provider.complete([HI])
+    provider.shutdown()

@@ -1,0 +1,171 @@
+"""What the tests of this adapter share: answers as the API writes them, and providers pointed at a test."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import httpx2
+
+from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Thought, ToolResult
+from turnproof.provider import Endpoint
+from turnproof_adapters.openai.arrange import Arrangement
+from turnproof_adapters.openai.binding import BINDING
+from turnproof_adapters.openai.legacy import OpenAILegacy
+from turnproof_adapters.openai.rows import row
+from turnproof_adapters.openai.service import OPENAI, Service
+from turnproof_adapters.openai.stateless import OpenAIStateless
+
+OURS = "openai-chat"
+KEY = "sk-canary-0123456789"
+MODEL = "gpt-4.1"
+DATED = "gpt-4.1-2025-04-14"
+URL = "http://example.invalid/v1"
+
+USAGE = {
+    "prompt_tokens": 120,
+    "completion_tokens": 7,
+    "total_tokens": 127,
+    "prompt_tokens_details": {"cached_tokens": 100, "audio_tokens": 0},
+    "completion_tokens_details": {"reasoning_tokens": 3},
+}
+
+Json = dict[str, Any]
+
+
+def endpoint(url: str, model: str = MODEL, **options: Any) -> Endpoint:
+    return Endpoint(url, KEY, model, options)
+
+
+def stateless(url: str, model: str = MODEL, **options: Any) -> OpenAIStateless:
+    assert BINDING.open_stateless is not None
+    provider = BINDING.open_stateless(endpoint(url, model, **options))
+    assert isinstance(provider, OpenAIStateless)
+    return provider
+
+
+def legacy(url: str, model: str = MODEL, **options: Any) -> OpenAILegacy:
+    assert BINDING.open_legacy is not None
+    provider = BINDING.open_legacy(endpoint(url, model, **options))
+    assert isinstance(provider, OpenAILegacy)
+    return provider
+
+
+def answer(content: Any = None, *calls: Json, finish: str | None = "stop", usage: Any = USAGE, **said: Any) -> Json:
+    """A batch answer."""
+    message = {"role": "assistant", "content": content, "refusal": None, "annotations": [], **said}
+    if calls:
+        message["tool_calls"] = list(calls)
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1780000000,
+        "model": DATED,
+        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": finish}],
+        "usage": usage,
+        "service_tier": "default",
+        "system_fingerprint": "fp_1",
+    }
+
+
+def tool_call(call_id: str | None, name: str | None, arguments: Any, **fields: Any) -> Json:
+    """A call as it stands in an answer, or a piece of one: what is None is left out."""
+    function = {key: value for key, value in (("name", name), ("arguments", arguments)) if value is not None}
+    return {**({} if call_id is None else {"id": call_id, "type": "function"}), "function": function, **fields}
+
+
+def call(call_id: str = "call_1", name: str = "read", **args: Any) -> FunctionCall:
+    return FunctionCall(call_id, name, args)
+
+
+def result(call_id: str = "call_1", value: Any = "ok", **kwargs: Any) -> ToolResult:
+    return ToolResult(call_id, "read", value, **kwargs)
+
+
+def asked(call_id: str = "call_1", name: str = "read", arguments: str = "{}") -> Json:
+    """Such a call in a request."""
+    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def answered(call_id: str = "call_1", content: str = "ok") -> Json:
+    """Such a result in a request."""
+    return {"role": "tool", "tool_call_id": call_id, "content": content}
+
+
+def thought(words: str, model: str = DATED, dialect: str = OURS, **data: Any) -> Thought:
+    return Thought(words, provider_data=ProviderData(dialect, model, {"field": "reasoning_content", **data}))
+
+
+def arranged(messages: Iterable[Message], service: Service = OPENAI, model: str = MODEL) -> list[Json]:
+    """The wire messages of a conversation: what both paths make of it."""
+    arrangement: Arrangement[Json] = Arrangement(lambda wire: wire, service, model)
+    for message in messages:
+        arrangement.add(row(message, lambda wire: wire, service, model))
+    return arrangement.finish()
+
+
+def event(data: Any) -> bytes:
+    """One event as the API writes it."""
+    return b"data: %b\n\n" % json.dumps(data, ensure_ascii=False).encode()
+
+
+DONE = b"data: [DONE]\n\n"
+
+
+def chunk(delta: Json | None = None, finish: str | None = None, usage: Any = None, **fields: Any) -> bytes:
+    """One chunk; without a delta and a finish, one without choices."""
+    choices = [] if delta is None else [{"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}]
+    frame = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1780000000, "model": DATED}
+    return event({**frame, "choices": choices, "usage": usage, "obfuscation": "x9", **fields})
+
+
+def opening() -> bytes:
+    return chunk({"role": "assistant", "content": "", "refusal": None})
+
+
+def texts(*pieces: str) -> list[bytes]:
+    return [chunk({"content": piece}) for piece in pieces]
+
+
+def pieces(index: int, call_id: str, name: str, *arguments: str) -> list[bytes]:
+    """The chunks of one call."""
+    begun = chunk({"tool_calls": [tool_call(call_id, name, "", index=index)]})
+    return [begun, *(chunk({"tool_calls": [tool_call(None, None, each, index=index)]}) for each in arguments)]
+
+
+def ending(finish: str = "stop", usage: Any = USAGE) -> list[bytes]:
+    return [chunk({}, finish), chunk(usage=usage), DONE]
+
+
+def stream(*parts: Iterable[bytes], finish: str = "stop", usage: Any = USAGE) -> list[bytes]:
+    """A whole stream as events."""
+    return [opening(), *(each for events in parts for each in events), *ending(finish, usage)]
+
+
+class Capture:
+    """A transport in memory that keeps every request and answers `hi`."""
+
+    def __init__(self, reply: Any = None, events: list[bytes] | None = None) -> None:
+        self.requests: list[httpx2.Request] = []
+        self._reply = reply or answer("hi")
+        self._events = events or stream(texts("hi"))
+        self.transport = httpx2.MockTransport(self._handle)
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.requests[-1].content)
+
+    def _handle(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        if request.method == "GET":
+            models = [{"id": name, "object": "model", "created": 1, "owned_by": "system"} for name in ("a", "b")]
+            return httpx2.Response(200, json={"object": "list", "data": models})
+        if b'"stream":true' in request.content:
+            return httpx2.Response(200, content=b"".join(self._events), headers={"content-type": "text/event-stream"})
+        return httpx2.Response(200, json=self._reply)
+
+
+def outcome(response: ProviderResponse) -> tuple[Any, ...]:
+    """What two paths must agree on."""
+    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output

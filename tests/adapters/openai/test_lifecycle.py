@@ -1,0 +1,274 @@
+"""Opening, asking about the service, closing; and the binding that does it for turnproof."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import sys
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+import httpx2
+import openai
+import pytest
+
+from turnproof.cache import Prepared
+from turnproof.cancel import CancelToken
+from turnproof.errors import AuthenticationError, OverloadedError, RateLimitError, TransportError, UsageError
+from turnproof.messages import Message, ToolSchema
+from turnproof_adapters._http import Connection
+from turnproof_adapters.openai.binding import BINDING
+from turnproof_adapters.openai.client import open_client
+from turnproof_adapters.openai.legacy import OpenAILegacy
+from turnproof_adapters.openai.models import model, same_model
+from turnproof_adapters.openai.stateless import OpenAIStateless
+
+from .kit import DATED, KEY, MODEL, URL, Capture, legacy, stateless
+
+OPENERS = pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
+HI = [Message.user("hi")]
+
+
+def ask(provider: OpenAIStateless | OpenAILegacy) -> None:
+    """One question, on whichever path."""
+    if isinstance(provider, OpenAIStateless):
+        provider.complete(HI)
+    else:
+        provider.send_message("hi")
+
+
+@OPENERS
+def test_a_provider_is_connected_from_opening_to_shutdown(opened: Any) -> None:
+    provider = opened(URL, transport=Capture().transport)
+    assert provider.is_connected
+    assert provider.model_name == MODEL
+    assert provider.name == provider.telemetry_name == "openai"
+    provider.shutdown()
+    provider.shutdown()
+    assert not provider.is_connected
+
+
+@OPENERS
+def test_models_are_listed_in_the_services_order(opened: Any) -> None:
+    capture = Capture()
+    assert opened(URL, transport=capture.transport).list_models() == ["a", "b"]
+    assert str(capture.requests[0].url) == f"{URL}/models"
+
+
+@OPENERS
+def test_a_key_is_verified_and_other_trouble_is_not_taken_for_a_bad_key(opened: Any) -> None:
+    statuses = iter([200, 401, 403, 503])
+
+    def answers(request: httpx2.Request) -> httpx2.Response:
+        assert request.headers["authorization"] == f"Bearer {KEY}"
+        return httpx2.Response(next(statuses), json={"object": "list", "data": []})
+
+    provider = opened(URL, transport=httpx2.MockTransport(answers))
+    assert provider.verify_auth()
+    assert not provider.verify_auth()
+    assert not provider.verify_auth()
+    with pytest.raises(OverloadedError):
+        provider.verify_auth()
+
+
+def test_what_a_model_supports_is_told_and_claimed_alike() -> None:
+    for name in (MODEL, "gpt-5-mini", "gpt-4", "o3-mini", "glm-4.7"):
+        provider, claims, facts = stateless(URL, name), BINDING.claims(name), model(name)
+        assert provider.supports_thinking() == facts.thinks
+        assert provider.supports_structured_output() == claims.structured == facts.structured
+        assert provider.supports_streaming() == claims.streaming
+        assert provider.supports_stop() == claims.cancel
+        assert provider.get_context_limit() == facts.context_tokens
+        assert (claims.images, claims.result_images, claims.documents) == (facts.images, facts.images, facts.documents)
+
+
+def test_thinking_is_claimed_where_it_is_shown() -> None:
+    assert [name for name in ("gpt-5-mini", "o3", "gpt-4.1", "glm-4.7") if BINDING.claims(name).thinking] == ["glm-4.7"]
+
+
+@OPENERS
+def test_a_provider_without_a_model_knows_what_holds_for_unknown_ones(opened: Any) -> None:
+    provider = type(opened(URL))()
+    unknown = model("a-model-of-tomorrow")
+    assert model(None) == model("") == unknown
+    assert provider.get_context_limit() == unknown.context_tokens == 0
+    assert provider.supports_thinking() == unknown.thinks
+    assert provider.supports_structured_output() == unknown.structured
+
+
+def test_the_window_of_a_model_of_another_service_is_a_setting() -> None:
+    assert stateless(URL, "qwen3", context_tokens=40_960).get_context_limit() == 40_960
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "thinks", "structured", "images", "window"),
+    [
+        ("gpt-3.5-turbo", True, False, False, False, 16_385),
+        ("gpt-4-0613", True, False, False, False, 8_192),
+        ("gpt-4-turbo-2024-04-09", True, False, False, True, 128_000),
+        ("gpt-4o-2024-05-13", True, False, False, True, 128_000),
+        ("gpt-4o-mini", True, False, True, True, 128_000),
+        ("chatgpt-4o-latest", True, False, True, True, 128_000),
+        (DATED, True, False, True, True, 1_047_576),
+        ("o1-mini", True, False, False, False, 128_000),
+        ("o3-mini-2025-01-31", True, True, True, False, 200_000),
+        ("o4-mini", True, True, True, True, 200_000),
+        ("gpt-5", True, True, True, True, 400_000),
+        ("gpt-5.4-mini-2026-03-17", True, True, True, True, 400_000),
+        ("gpt-5-chat-latest", True, False, True, True, 128_000),
+        ("openai/gpt-5-mini", True, True, True, True, 400_000),
+        ("gpt-6-astra", True, True, True, True, 0),
+        ("gpt-oss:20b", False, True, True, True, 0),
+        ("glm-4.7", False, True, True, True, 0),
+    ],
+)
+def test_features_follow_from_a_models_name(
+    name: str, known: bool, thinks: bool, structured: bool, images: bool, window: int
+) -> None:
+    facts = model(name)
+    assert (facts.known, facts.thinks, facts.structured, facts.images) == (known, thinks, structured, images)
+    assert facts.context_tokens == window
+
+
+def test_an_alias_and_its_dated_id_are_one_model() -> None:
+    assert same_model(MODEL, DATED)
+    assert same_model("glm-4.7", "glm-4.7")
+    assert not same_model(MODEL, "gpt-4.1-mini-2025-04-14")
+
+
+def test_errors_are_classified_for_a_retry_loop() -> None:
+    provider = stateless(URL)
+    limited = {"transient": True, "rate_limit": True, "infra": False}
+    assert provider.classify_error(RateLimitError("slow down")) == limited
+    assert provider.classify_error(TransportError("cut")) == {"transient": True, "rate_limit": False, "infra": True}
+    assert provider.get_retry_after(RateLimitError("slow down", retry_after=17)) == 17
+
+
+def test_tokens_are_estimated_where_no_service_counts_them() -> None:
+    capture = Capture()
+    assert stateless(URL, transport=capture.transport).count_tokens([Message.user("word " * 100)]) > 50
+    assert not capture.requests
+    assert not BINDING.claims().count_tokens
+
+
+@OPENERS
+@pytest.mark.parametrize(("options", "silence"), [({"timeout": 3}, 3.0), ({"timeout": 5}, 5.0), ({}, 600.0)], ids=str)
+def test_a_call_and_a_question_give_up_after_as_much_silence_as_they_were_told_to(
+    opened: Any, options: dict[str, Any], silence: float
+) -> None:
+    """Of 5 seconds the SDK believes that nobody asked for them."""
+    capture = Capture()
+    provider = opened(URL, transport=capture.transport, **options)
+    ask(provider)
+    provider.verify_auth()
+    limits = [request.extensions["timeout"] for request in capture.requests]
+    assert [(each["read"], each["write"], each["pool"]) for each in limits] == [(silence, silence, silence)] * 2
+    assert all(each["connect"] <= 10 for each in limits), "an address that is not there is found out soon"
+
+
+@OPENERS
+def test_without_an_address_the_api_itself_is_asked(opened: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://elsewhere.invalid")
+    capture = Capture()
+    provider = opened(URL)
+    provider.initialize({"api_key": KEY, "transport": capture.transport})
+    provider.verify_auth()
+    assert str(capture.requests[-1].url) == "https://api.openai.com/v1/models"
+
+
+def test_the_key_may_come_from_the_environment_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    capture, provider = Capture(), OpenAIStateless()
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(AuthenticationError, match="OPENAI_API_KEY"):
+        provider.initialize({})
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-environment")
+    provider.initialize({"transport": capture.transport})
+    provider.verify_auth()
+    provider.initialize({"transport": capture.transport, "api_key": KEY})
+    provider.verify_auth()
+    assert [each.headers["authorization"] for each in capture.requests] == [
+        "Bearer sk-of-the-environment",
+        f"Bearer {KEY}",
+    ]
+
+
+def test_the_callers_own_tls_context_is_used() -> None:
+    context = ssl.create_default_context()
+    provider = stateless("https://example.invalid", ssl_context=context)
+    assert provider._client is not None
+    assert provider._client._client._transport._pool._ssl_context is context  # type: ignore[attr-defined]
+
+
+def test_as_many_calls_at_once_are_possible_as_with_the_sdks_own_client() -> None:
+    connection = Connection("http://example.invalid")
+    ours = open_client(connection, KEY, {}, {})._client._transport._pool  # type: ignore[attr-defined]
+    theirs = openai.DefaultHttpxClient()._transport._pool  # type: ignore[attr-defined]
+    assert ours._max_connections == theirs._max_connections
+    assert ours._max_keepalive_connections == theirs._max_keepalive_connections
+
+
+class Asked(Exception):
+    """What a plugin was given, thrown out of the call."""
+
+
+class Asking:
+    """Tells what it was asked, instead of answering."""
+
+    def prepare(self, messages: Any, system: Any = None, tools: Any = None, *, cancel_token: Any = None) -> Prepared:
+        raise Asked([message.text for message in messages], system, list(tools or ()), cancel_token)
+
+
+def test_a_cache_plugin_is_given_the_whole_call() -> None:
+    token, tools = CancelToken(), [ToolSchema("a")]
+    pure, stateful = stateless(URL), legacy(URL)
+    stateful.create_session("rules", tools, HI)
+    for provider, call in (
+        (pure, lambda: pure.complete([*HI, Message.user("so?")], "rules", tools, cancel_token=token)),
+        (stateful, lambda: stateful.send_message("so?", cancel_token=token)),
+    ):
+        provider.set_cache_plugin(Asking())  # type: ignore[arg-type]
+        with pytest.raises(Asked) as asked:
+            call()
+        assert asked.value.args == (["hi", "so?"], "rules", tools, token)
+    assert len(stateful.get_history()) == 1
+
+
+def test_a_provider_may_be_connected_before_it_is_initialized() -> None:
+    capture, provider = Capture(), OpenAIStateless()
+    provider.connect(MODEL)
+    with pytest.raises(UsageError, match="not open"):
+        provider.complete(HI)
+    provider.initialize({"api_key": KEY, "base_url": URL, "transport": capture.transport})
+    assert provider.complete(HI).text == "hi"
+
+
+def test_the_binding_names_its_sdk_and_its_difference() -> None:
+    assert (BINDING.name, BINDING.dialect) == ("openai", "openai-chat")
+    assert version(BINDING.package or "") == openai.__version__
+    (declared,) = BINDING.declared
+    assert declared.name == "error-words"
+    assert declared.reason.endswith(" are the same.")
+
+
+def test_a_broken_chunk_is_the_same_failure_on_both_paths_in_other_words() -> None:
+    transport = Capture(events=[b"data: {\n\n"]).transport
+    failures = []
+    for asks in (
+        partial(stateless(URL, transport=transport).complete, HI, on_chunk=print),
+        partial(legacy(URL, transport=transport).send_message_streaming, "hi", print),
+    ):
+        with pytest.raises(TransportError) as failure:
+            asks()
+        failures.append(failure.value)
+    ours, theirs = failures
+    assert (ours.status, ours.kind, ours.retryable) == (theirs.status, theirs.kind, theirs.retryable)
+    assert ours.message != theirs.message
+
+
+def test_the_binding_is_looked_at_without_importing_the_sdk() -> None:
+    code = (
+        "import sys; from turnproof_adapters.openai.binding import BINDING; BINDING.claims();"
+        "sys.exit(any(name in sys.modules for name in ('openai', 'httpx2')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
