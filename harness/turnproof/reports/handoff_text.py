@@ -31,6 +31,9 @@ FATES: dict[Fate, str] = {
 """What became of a part, in words, the heaviest first."""
 
 
+_PLAIN_WIDTH, _ROW, _COLUMN = 120, 40, 4
+"""Columns of text without a terminal, and what the table needs of them."""
+
 _WHOLE, _BROKEN = "✓", "✗"
 _LEGEND = (
     f"{_WHOLE} everything travelled as it was; a number: parts that could not, over all places of the change; "
@@ -62,7 +65,7 @@ def print_handoff(matrix: Handoff, file: TextIO | None = None, *, verbose: bool 
 
     With `verbose`, also every kind of part that could not travel, with an example.
     """
-    console = console_for(file or sys.stdout)
+    console = console_for(file or sys.stdout, max(_PLAIN_WIDTH, _ROW + _COLUMN * len(matrix.parties)))
     console.print(Text(_headline(matrix), style="bold"))
     for name, reason in matrix.left_out.items():
         console.print(Text(one_line(f"{name} takes no part: {reason}"), style="dim"))

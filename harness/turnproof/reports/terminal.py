@@ -19,7 +19,7 @@ from .overview import Overview, overview
 from .standing import profile_standing, proof_of, standing, wire_of
 
 _SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
-_ABBREVIATED = 6
+_ABBREVIATED = 4
 """Letters of a profile at the head of a column: with all of it no adapter's row would fit on a line."""
 
 _FEW = 12
