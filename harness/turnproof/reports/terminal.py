@@ -124,7 +124,8 @@ def _failure(console: Console, run: Run, adapter: AdapterLine, line: ResultLine,
     head = f"{look.symbol} {look.word} {line.requirement} [{line.path}]{level}"
     console.print()
     console.print(Text(head, style=look.colour))
-    console.print(Padding(Text(one_line(line.verdict.message)), (0, 0, 0, 2), expand=False))
+    seen = f"{line.verdict.where}: " if line.verdict.where else ""
+    console.print(Padding(Text(one_line(seen + line.verdict.message)), (0, 0, 0, 2), expand=False))
     if verbose and line.verdict.detail:
         for row in shortened(printable(line.verdict.detail), 4000).splitlines():
             console.print(Text(f"    {row}"))
