@@ -34,7 +34,8 @@ def goal(at_most: float, **changes: object) -> Goal:
 def test_the_reference_adapters_goals_name_adapters_and_calls_that_exist() -> None:
     adapters = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]["entry-points"]["turnproof.adapters"]
     goals = load_goals()
-    assert {goal.adapter for goal in goals} == set(adapters)
+    measured = {name for name, target in adapters.items() if resolve_binding(target).plain_calls}
+    assert {goal.adapter for goal in goals} == measured
     for each in goals:
         binding = resolve_binding(adapters[each.adapter])
         assert binding.name == each.adapter

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import turnproof_suites
-from turnproof.bindings import resolve_binding
+from turnproof.bindings import resolve_subject
 from turnproof.config import load_config
 from turnproof.dialects import dialect
 from turnproof.driver import Lab, RunSpec
@@ -110,7 +110,7 @@ def test_the_whole_binding_has_less_than_130_lines() -> None:
 
 @pytest.mark.parametrize("requirement", HELD)
 def test_where_it_is_right_and_different_it_is_not_accused(requirement: str, views: list[View]) -> None:
-    claims = resolve_binding(REFERENCE).claims()
+    claims = resolve_subject(REFERENCE).claims()
     verdict = judge(load_suite().catalogue[requirement], "stateless", views, claims=claims)
     assert verdict.status is Status.HELD, verdict.message
 
