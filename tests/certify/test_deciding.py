@@ -9,7 +9,7 @@ from suites.conversations import plain
 from suites.test_history_checks import uncalled
 
 from turnproof.certify.deciding import Claimed, decide, lacking_for, spelled
-from turnproof.messages import InlineData, Text
+from turnproof.messages import FinishReason, InlineData, Text
 from turnproof.provider import Capabilities
 from turnproof.requirements import Requirement, load_suite
 from turnproof.scenarios.model import Scenario, ScriptRound, Turn
@@ -89,3 +89,19 @@ def test_what_no_run_shows_for_want_of_an_operation_names_the_operation() -> Non
 def test_a_scenario_lacks_features_and_operations() -> None:
     scenario = Scenario("x/y", "X", (Turn(user=(), rounds=(), before=("gc", "reset")),), features=("thinking", "tools"))
     assert lacking_for(scenario, ALL, ("reset",)) == ["thinking", "collect()"]
+
+
+def shown_by(name: str, *features: str) -> Scenario:
+    return Scenario(name, "T", (Turn((Text("hi"),), (ScriptRound((), FinishReason.STOP),)),), features=features)
+
+
+def test_what_a_scenario_within_reach_should_have_shown_is_not_excused_by_one_that_is_not() -> None:
+    thinks = Capabilities(streaming=True, tools=True, thinking=True, wire=frozenset({"signed-thinking"}))
+    asked = requirement("thinking/signed-thinking-goes-back-in-a-tool-loop")
+    pictures = shown_by("media/images_only", "images", "thinking", "tools")
+    within_reach = Claimed(thinks, (), (pictures, shown_by("thinking/with_tools", "thinking", "tools")), "adapter")
+    assert decide(asked, "stateless", [plain()], within_reach).status is Status.INCONCLUSIVE
+    out_of_reach = Claimed(thinks, (), (pictures,), "adapter")
+    verdict = decide(asked, "stateless", [plain()], out_of_reach)
+    assert verdict.status is Status.NOT_CLAIMED
+    assert "images" in verdict.message

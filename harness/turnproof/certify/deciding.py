@@ -29,13 +29,20 @@ class Claimed:
         return cls(subject.claims(), subject.declared, scenarios, subject.kind, subject.operations)
 
     def missing(self, requirement: Requirement) -> tuple[str, ...]:
-        """What the scenarios that the requirement looks at need, and is not claimed: features and operations."""
-        found = {
-            lacking
-            for scenario in self.scenarios
-            if requirement.looks_at(scenario.name)
-            for lacking in lacking_for(scenario, self.claims, self.operations)
-        }
+        """What the scenarios that could have shown the requirement need, and is not claimed: features and operations.
+
+        Nothing, where one that has all the features which the requirement speaks of was within reach: what was not
+        seen there was not left out for want of anything.
+        """
+        needed = {feature for feature in requirement.capability if not feature.startswith("wire:")}
+        found: set[str] = set()
+        for scenario in self.scenarios:
+            if not requirement.looks_at(scenario.name):
+                continue
+            lacking = lacking_for(scenario, self.claims, self.operations)
+            if not lacking and needed and needed <= set(scenario.features):
+                return ()
+            found.update(lacking)
         return tuple(sorted(found))
 
 
