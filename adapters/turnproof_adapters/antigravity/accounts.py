@@ -13,7 +13,7 @@ from typing import Any
 
 from turnproof.errors import UsageError
 
-from .kept import Kept
+from .._kept import Kept
 
 REST = 60.0
 """Seconds for which an account is left alone whose refusal names no time."""

@@ -90,7 +90,7 @@ def test_threads_that_ask_at_once_share_one_exchange() -> None:
     held = Tokens(exchange, Clock())
     running = [Running(lambda token: held.current(token)) for _ in range(4)]
     assert begun.wait(LIMIT)
-    wait_until(lambda: sum("wait_for" in each.frames for each in running) == 3)
+    wait_until(lambda: sum("_wait" in each.frames for each in running) == 3)
     go.set()
     assert {each.result().token for each in running} == {"shared"}  # type: ignore[union-attr]
     assert len(exchanges) == 1
@@ -108,7 +108,7 @@ def test_who_waits_for_anothers_exchange_can_be_cancelled() -> None:
     first = Running(lambda token: held.current(token))
     assert begun.wait(LIMIT)
     second = Running(lambda token: held.current(token))
-    wait_until(lambda: "wait_for" in second.frames)
+    wait_until(lambda: "_wait" in second.frames)
     second.token.cancel()
     assert isinstance(second.result(), Cancelled)
     go.set()
@@ -419,7 +419,7 @@ def test_a_call_cancelled_while_it_waits_for_anothers_second_exchange_had_been_s
         first = Running(lambda token: provider.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
         second = Running(lambda token: provider.complete(HI, cancel_token=token))
-        wait_until(lambda: "wait_for" in second.frames)
+        wait_until(lambda: "_wait" in second.frames)
         second.token.cancel()
         assert second.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
         first.token.cancel()

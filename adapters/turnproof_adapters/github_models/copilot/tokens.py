@@ -7,17 +7,15 @@ waits for another's can be cancelled. When to refresh is counted from the moment
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import msgspec
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import Cancelled
 
 from ..._decoding import decoded
+from ..._kept import Kept
 
 LIFE = 1500.0
 """Seconds after which a token is exchanged whose answer does not say (`refresh_in` as the service gives it)."""
@@ -63,60 +61,24 @@ class Tokens:
     def __init__(self, exchange: Callable[[], Issued], clock: Callable[[], float]) -> None:
         self._exchange = exchange
         self._clock = clock
-        self._free = threading.Condition()
-        self._busy = False
-        self._session: Session | None = None
+        self._kept: Kept[Session] = Kept()
 
     @property
     def known(self) -> Session | None:
         """The token in use, due or not; None before the first exchange."""
-        return self._session
+        return self._kept.value
 
     def current(self, token: CancelToken | None = None) -> Session:
         """A session token with time left, after an exchange if that is needed. Raises Cancelled while it waits for
         another thread's."""
-        return self._session_unless(lambda session: self._clock() < session.due, token)
+        return self._kept.get(lambda session: self._clock() < session.due, self._fetched, token)
 
     def renewed(self, refused: Session, token: CancelToken | None = None) -> Session:
         """Another token than the one that the service refused. Several threads refused at once share one exchange."""
-        return self._session_unless(lambda session: session is not refused, token)
-
-    def _session_unless(self, is_good: Callable[[Session], bool], token: CancelToken | None) -> Session:
-        session = self._session
-        if session is not None and is_good(session):
-            return session
-        with self._alone(token):
-            session = self._session
-            if session is None or not is_good(session):
-                session = self._session = self._fetched()
-            return session
+        return self._kept.get(lambda session: session is not refused, self._fetched, token)
 
     def _fetched(self) -> Session:
         asked = self._clock()
         issued = self._exchange()
         life = issued.refresh_in if issued.refresh_in is not None and issued.refresh_in > 0 else LIFE
         return Session(issued.token, issued.endpoints.api if issued.endpoints is not None else None, asked + life)
-
-    @contextmanager
-    def _alone(self, token: CancelToken | None) -> Iterator[None]:
-        """No other thread exchanges meanwhile. Not a lock: nobody could stop waiting for one."""
-        forget = token.on_cancel(self._wake) if token is not None else None
-        try:
-            with self._free:
-                self._free.wait_for(lambda: not self._busy or (token is not None and token.is_cancelled))
-                if token is not None and token.is_cancelled:
-                    raise Cancelled("the turn was cancelled before its request was written")
-                self._busy = True
-        finally:
-            if forget is not None:
-                forget()
-        try:
-            yield
-        finally:
-            with self._free:
-                self._busy = False
-                self._free.notify_all()
-
-    def _wake(self) -> None:
-        with self._free:
-            self._free.notify_all()

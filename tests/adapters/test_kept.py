@@ -9,10 +9,10 @@ import pytest
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
-from turnproof_adapters.antigravity.kept import Kept
+from turnproof_adapters._kept import Kept
 
-from ..running import Running, wait_until
-from ..scripted_server import LIMIT
+from .running import Running, wait_until
+from .scripted_server import LIMIT
 
 
 def always(value: object) -> bool:
