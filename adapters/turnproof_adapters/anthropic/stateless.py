@@ -22,6 +22,8 @@ from .._answers import Listeners, with_structured_output
 from .._calling import Source
 from .._memo import encode
 from .._sse import payloads
+from .._stateless import EncodesOnce
+from .arrange import Arrangement
 from .encode import Encoder
 from .lifecycle import AnthropicProvider
 from .wire import Answer, Event
@@ -29,26 +31,11 @@ from .wire import Answer, Event
 PATH = "/v1/messages"
 
 
-class AnthropicStateless(AnthropicProvider):
+class AnthropicStateless(EncodesOnce[Arrangement[bytes]], AnthropicProvider):
     """`complete()` for the Messages API. One object serves any number of conversations and threads."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._encoder = Encoder(self.service, "")
-
-    @property
-    def messages_encoded(self) -> int:
-        """How many messages had to be encoded since `connect()`; a turn adds its new ones, not its history."""
-        return self._encoder.encoded
-
-    def connect(self, model: str) -> None:
-        """Choose the model that later calls use."""
-        super().connect(model)
-        self._encoder = Encoder(self.service, model)
-
-    def forget_encodings(self) -> None:
-        """Drop everything kept beside messages. No request changes by it."""
-        self._encoder.forget()
+    def _fresh_encoder(self, model: str) -> Encoder:
+        return Encoder(self.service, model)
 
     def complete(
         self,

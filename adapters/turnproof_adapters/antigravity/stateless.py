@@ -20,6 +20,8 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 from .._answers import Listeners, with_structured_output
 from .._memo import encode
 from .._names import tool_names
+from .._stateless import EncodesOnce
+from ..google_genai.arrange import Arrangement
 from ..google_genai.assembling import Assembler, whole
 from ..google_genai.encode import Encoder
 from ..google_genai.names import restorer
@@ -32,26 +34,11 @@ from .request import Settings, address, enveloped, session_id
 from .wire import decode_chunk
 
 
-class AntigravityStateless(AntigravityProvider):
+class AntigravityStateless(EncodesOnce[Arrangement[bytes]], AntigravityProvider):
     """`complete()` for the gateway. One object serves any number of conversations and threads."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._encoder = Encoder(target(""))
-
-    @property
-    def messages_encoded(self) -> int:
-        """How many messages had to be encoded since `connect()`; a turn adds its new ones, not its history."""
-        return self._encoder.encoded
-
-    def connect(self, model: str) -> None:
-        """Choose the model that later calls use."""
-        super().connect(model)
-        self._encoder = Encoder(target(model))
-
-    def forget_encodings(self) -> None:
-        """Drop everything kept beside messages. No request changes by it."""
-        self._encoder.forget()
+    def _fresh_encoder(self, model: str) -> Encoder:
+        return Encoder(target(model))
 
     def complete(
         self,

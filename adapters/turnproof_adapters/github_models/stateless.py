@@ -22,7 +22,9 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 from .._answers import Listeners, with_structured_output
 from .._calling import Source
 from .._names import tool_names
+from .._stateless import EncodesOnce
 from ..openai import encode
+from ..openai.arrange import Arrangement
 from ..openai.encode import Encoder
 from ..openai.names import restorer
 from ..openai.wire import Answer, chunks, decode
@@ -36,26 +38,11 @@ _HEADERS = {"Content-Type": "application/json", "Accept": "application/json", "e
 """Those of the SDK's own call. The last lets fields through that the SDK has no name for."""
 
 
-class GitHubModelsStateless(GitHubModelsProvider):
+class GitHubModelsStateless(EncodesOnce[Arrangement[bytes]], GitHubModelsProvider):
     """`complete()` for GitHub Models. One object serves any number of conversations and threads."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._encoder = Encoder(GITHUB, "")
-
-    @property
-    def messages_encoded(self) -> int:
-        """How many messages had to be encoded since `connect()`; a turn adds its new ones, not its history."""
-        return self._encoder.encoded
-
-    def connect(self, model: str) -> None:
-        """Choose the model that later calls use."""
-        super().connect(model)
-        self._encoder = Encoder(GITHUB, model)
-
-    def forget_encodings(self) -> None:
-        """Drop everything kept beside messages. No request changes by it."""
-        self._encoder.forget()
+    def _fresh_encoder(self, model: str) -> Encoder:
+        return Encoder(GITHUB, model)
 
     def complete(
         self,

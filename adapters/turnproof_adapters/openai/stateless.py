@@ -21,41 +21,27 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 from .._answers import Listeners, with_structured_output
 from .._calling import Source
 from .._names import tool_names
+from .._stateless import EncodesOnce
 from . import encode
+from .arrange import Arrangement
 from .encode import Encoder
 from .lifecycle import OpenAIProvider
 from .names import restorer
-from .service import OPENAI
 from .wire import Answer, chunks, decode
 
 PATH = "/chat/completions"
 
 
-class OpenAIStateless(OpenAIProvider):
+class OpenAIStateless(EncodesOnce[Arrangement[bytes]], OpenAIProvider):
     """`complete()` for the chat API. One object serves any number of conversations and threads."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._encoder = Encoder(OPENAI, "")
-
-    @property
-    def messages_encoded(self) -> int:
-        """How many messages had to be encoded since `connect()`; a turn adds its new ones, not its history."""
-        return self._encoder.encoded
 
     def initialize(self, config: Mapping[str, Any]) -> None:
         """Take the settings, as on the other path. What was encoded under others is dropped."""
         super().initialize(config)
-        self._encoder = Encoder(self._service, self._model or "")
+        self._encoder = self._fresh_encoder(self._model or "")
 
-    def connect(self, model: str) -> None:
-        """Choose the model that later calls use."""
-        super().connect(model)
-        self._encoder = Encoder(self._service, model)
-
-    def forget_encodings(self) -> None:
-        """Drop everything kept beside messages. No request changes by it."""
-        self._encoder.forget()
+    def _fresh_encoder(self, model: str) -> Encoder:
+        return Encoder(self._service, model)
 
     def complete(
         self,

@@ -23,6 +23,8 @@ from .._calling import Source
 from .._memo import encode
 from .._names import tool_names
 from .._sse import payloads
+from .._stateless import EncodesOnce
+from .arrange import Arrangement
 from .encode import Encoder
 from .lifecycle import ResponsesProvider
 from .names import restorer
@@ -31,26 +33,11 @@ from .wire import Answer, Event, decode_answer, decode_event
 PATH = "/responses"
 
 
-class ResponsesStateless(ResponsesProvider):
+class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
     """`complete()` for the Responses API. One object serves any number of conversations and threads."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._encoder = Encoder("")
-
-    @property
-    def messages_encoded(self) -> int:
-        """How many messages had to be encoded since `connect()`; a turn adds its new ones, not its history."""
-        return self._encoder.encoded
-
-    def connect(self, model: str) -> None:
-        """Choose the model that later calls use."""
-        super().connect(model)
-        self._encoder = Encoder(model)
-
-    def forget_encodings(self) -> None:
-        """Drop everything kept beside messages. No request changes by it."""
-        self._encoder.forget()
+    def _fresh_encoder(self, model: str) -> Encoder:
+        return Encoder(model)
 
     def complete(
         self,
