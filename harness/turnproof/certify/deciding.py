@@ -28,11 +28,11 @@ class Claimed:
         """What a subject says when it is asked."""
         return cls(subject.claims(), subject.declared, scenarios, subject.kind, subject.operations)
 
-    def missing(self, requirement: Requirement) -> tuple[str, ...]:
+    def missing(self, requirement: Requirement, ran: Collection[str]) -> tuple[str, ...]:
         """What the scenarios that could have shown the requirement need, and is not claimed: features and operations.
 
-        Nothing, where one that has all the features which the requirement speaks of was within reach: what was not
-        seen there was not left out for want of anything.
+        Nothing, where one that `ran` has all the features which the requirement speaks of: what was not seen there was
+        not left out for want of anything.
         """
         needed = {feature for feature in requirement.capability if not feature.startswith("wire:")}
         found: set[str] = set()
@@ -40,7 +40,7 @@ class Claimed:
             if not requirement.looks_at(scenario.name):
                 continue
             lacking = lacking_for(scenario, self.claims, self.operations)
-            if not lacking and needed and needed <= set(scenario.features):
+            if scenario.name in ran and needed and needed <= set(scenario.features):
                 return ()
             found.update(lacking)
         return tuple(sorted(found))
@@ -80,7 +80,7 @@ def decide(
         verdict = _parity(requirement, every, subject, registry)
     else:
         verdict = judge(requirement, path, every, claims=subject.claims, registry=registry)  # type: ignore[arg-type]
-    if verdict.compared_nothing and (missing := subject.missing(requirement)):
+    if verdict.compared_nothing and (missing := subject.missing(requirement, {view.key.scenario for view in every})):
         return not_claimed(f"no run shows it without what the {subject.kind} does not claim: {', '.join(missing)}")
     return verdict
 
