@@ -18,11 +18,16 @@ _PIP = (sys.executable, "-m", "pip")
 
 
 def released(package: str) -> list[str]:
-    """All versions of a package that can be installed here, the oldest first."""
-    told = subprocess.run([*_PIP, "index", "versions", package], capture_output=True, text=True, check=True).stdout
-    found = re.search(r"Available versions: (.+)", told)
-    assert found is not None, told
-    return found[1].split(", ")[::-1]
+    """All versions of a package that can be installed here, the oldest first; previews where there is nothing else.
+
+    Raises LookupError for a package that is not to be had.
+    """
+    for previews in ([], ["--pre"]):
+        asked = [*_PIP, "index", "versions", *previews, package]
+        told = subprocess.run(asked, capture_output=True, text=True).stdout
+        if found := re.search(r"Available versions: (.+)", told):
+            return found[1].split(", ")[::-1]
+    raise LookupError(f"no version of {package} can be installed here")
 
 
 def first_good(versions: Sequence[str], works: Callable[[str], bool]) -> tuple[str, str | None]:
