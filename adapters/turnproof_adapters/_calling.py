@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Generic, Protocol, TypeVar
 
 from turnproof.cancel import CancelToken
@@ -123,25 +124,38 @@ class Caller:
 
     def _read(self, source: Source[E], assembler: Assembling[E], token: CancelToken, cut: Cut) -> ProviderError | None:
         """Take events until the stream ends, fails, or is cancelled. What a callback raises is not caught here."""
-        step = partial(next, source.events, None)
-        while not token.is_cancelled and not assembler.complete:
-            event = self._attempt(step)
-            if event is None:
-                return TransportError("the stream ended before its end marker")
+        if token.is_cancelled:
+            return None
+        events, feed = self._arriving(source.events), assembler.feed
+        for event in events:
             if isinstance(event, ProviderError):
                 return event
-            assembler.feed(event)
+            feed(event)
             if assembler.failure is not None:
                 return assembler.failure
-        if assembler.complete:
-            # Behind the end there is only the end of the body, read for the connection's sake.
-            cut.be_brief()
-            for _ in range(_AFTERWORDS):
-                event = self._attempt(step)
-                if event is None or isinstance(event, ProviderError):
-                    break
-                assembler.feed(event)
+            if assembler.complete:
+                break
+            if cut.fired:
+                return None
+        else:
+            return TransportError("the stream ended before its end marker")
+        # Behind the end there is only the end of the body, read for the connection's sake.
+        cut.be_brief()
+        for event in islice(events, _AFTERWORDS):
+            if isinstance(event, ProviderError):
+                break
+            feed(event)
         return None
+
+    def _arriving(self, events: Iterator[E]) -> Iterator[E | ProviderError]:
+        """The events, and behind them the failure that the stream ended in, if it did. What the taker of an event
+        raises is none of it: it does not pass through here."""
+        try:
+            yield from events
+        except ProviderError as error:
+            yield error
+        except self.failures as error:
+            yield self.typed(error)
 
     def _stopped(self, response: ProviderResponse) -> ProviderResponse:
         """A complete answer that came after the turn was cancelled: what of it may be kept."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -73,3 +73,15 @@ def _is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def arriving(response: httpx2.Response) -> Iterator[bytes]:
+    """The body of an open response as it arrives; whoever takes it closes the response.
+
+    Where nothing is compressed it comes straight from the transport: what `iter_bytes` does with each piece costs more
+    than reading the event in it.
+    """
+    stream, untouched = response.stream, not response.is_stream_consumed
+    if untouched and isinstance(stream, httpx2.SyncByteStream) and "content-encoding" not in response.headers:
+        return iter(stream)
+    return response.iter_bytes()

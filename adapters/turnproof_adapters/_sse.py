@@ -14,31 +14,29 @@ _BOM = b"\xef\xbb\xbf"
 def payloads(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """The data of each complete event. An event that the stream ends in is not complete and not given."""
     data: list[bytes] = []
-    for line in _lines(chunks):
-        if not line:
-            if data:
-                yield b"\n".join(data)
-                data = []
-        elif line.startswith(b"data:"):
-            data.append(line[5:].removeprefix(b" "))
-        # Anything else is an event name, an id, a retry time, a comment, or a field to be ignored.
-
-
-def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Lines without their ends: LF, CR LF, or CR."""
     begun: list[bytes] = []
     for chunk in _without_mark(chunks):
-        may_be_over = bool(begun) and begun[-1].endswith(b"\r")
-        begun.append(chunk)
-        if not may_be_over and b"\n" not in chunk and b"\r" not in chunk:
-            continue  # a line of many chunks is joined once, at its end
-        lines = b"".join(begun).splitlines(keepends=True)
-        # A last line without its end goes on in the next chunk; one that ends in CR may get its LF only there.
-        begun = [] if lines[-1].endswith(b"\n") else [lines.pop()]
+        if begun:
+            may_be_over = begun[-1].endswith(b"\r")
+            begun.append(chunk)
+            if not may_be_over and b"\n" not in chunk and b"\r" not in chunk:
+                continue  # a line of many chunks is joined once, at its end
+            chunk, begun = b"".join(begun), []
+        lines = chunk.splitlines()
+        if lines and chunk[-1:] != b"\n":
+            # A last line without its end goes on in the next chunk; one that ends in CR may get its LF only there.
+            begun.append(lines.pop() + (b"\r" if chunk[-1:] == b"\r" else b""))
         for line in lines:
-            yield line.rstrip(b"\r\n")
-    if begun == [b"\r"]:
-        yield b""  # the end of the last event; a stream that ends in any other line ends in half an event
+            if line[:6] == b"data: ":
+                data.append(line[6:])
+            elif line[:5] == b"data:":
+                data.append(line[5:])
+            elif data and not line:
+                yield b"\n".join(data)
+                data = []
+            # Anything else is an event name, an id, a retry time, a comment, or a field to be ignored.
+    if data and begun == [b"\r"]:
+        yield b"\n".join(data)  # a stream that ends in any other line ends in half an event
 
 
 def _without_mark(chunks: Iterable[bytes]) -> Iterator[bytes]:

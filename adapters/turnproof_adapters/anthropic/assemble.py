@@ -30,23 +30,26 @@ _GROWING = frozenset({*_GROWS_BY.values(), "input_json_delta"})
 
 @dataclass(slots=True)
 class _Open:
-    """A block that is still growing: its shell from the start event, and the pieces that came since."""
+    """A block that is still growing: its shell from the start event, and the pieces that came since.
+
+    `kind` is its type, as far as it says one, and `grows_by` the deltas that it takes. One that `is_words` is shown as
+    it grows, and makes sense without its end.
+    """
 
     shell: dict[str, Any]
+    listener: Callable[[str], None] | None = None
     pieces: list[str] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     joiner: Joiner = field(default_factory=Joiner)
+    kind: str = field(init=False)
+    grows_by: str = field(init=False)
+    is_words: bool = field(init=False)
 
-    @property
-    def kind(self) -> str:
-        """Its type, as far as it says one."""
+    def __post_init__(self) -> None:
         kind = self.shell.get("type")
-        return kind if isinstance(kind, str) else ""
-
-    @property
-    def is_words(self) -> bool:
-        """Whether it is shown as it grows, and makes sense without its end."""
-        return self.kind in _GROWS_BY
+        self.kind = kind if isinstance(kind, str) else ""
+        self.grows_by = _GROWS_BY.get(self.kind, "input_json_delta")
+        self.is_words = self.kind in _GROWS_BY
 
     def block(self) -> dict[str, Any]:
         """The block as a batch answer would have shown it. Raises ValueError for arguments that are not JSON."""
@@ -122,7 +125,8 @@ class Assembler:
         if index in self._blocks:
             self.failure = TransportError(f"the service sent two blocks {index!r:.40} in one answer")
             return
-        block = self._blocks[index] = _Open(shell)
+        listener = self._listeners.on_chunk if shell.get("type") == "text" else self._listeners.on_thinking
+        block = self._blocks[index] = _Open(shell, listener)
         if block.is_words:
             words = shell.get(block.kind) or ""
             if isinstance(words, str):
@@ -161,16 +165,13 @@ class Assembler:
             if delta.type in _GROWING:
                 self._misplaced(index, delta, "no block")
             return
-        if delta.type in _GROWING and delta.type != _GROWS_BY.get(block.kind, "input_json_delta"):
-            self._misplaced(index, delta, f"a {block.kind!r:.80} block")
-            return
         match delta.type:
-            case "text_delta":
-                self._show(block, block.joiner.feed(delta.text or ""))
-            case "input_json_delta":
+            case block.grows_by if block.is_words:
+                self._show(block, block.joiner.feed((delta.text if block.kind == "text" else delta.thinking) or ""))
+            case block.grows_by:
                 block.pieces.append(delta.partial_json or "")
-            case "thinking_delta":
-                self._show(block, block.joiner.feed(delta.thinking or ""))
+            case "text_delta" | "thinking_delta" | "input_json_delta":
+                self._misplaced(index, delta, f"a {block.kind!r:.80} block")
             case "signature_delta":
                 if delta.signature:
                     block.shell = {**block.shell, "signature": delta.signature}
@@ -186,9 +187,8 @@ class Assembler:
 
     def _show(self, block: _Open, words: str) -> None:
         block.pieces.append(words)
-        listener = self._listeners.on_chunk if block.kind == "text" else self._listeners.on_thinking
-        if words and listener is not None:
-            listener(words)
+        if words and block.listener is not None:
+            block.listener(words)
 
     def _stop(self, index: int) -> None:
         block = self._blocks.get(index)

@@ -6,6 +6,8 @@ the call is opened.
 
 from __future__ import annotations
 
+from typing import Any
+
 import anthropic
 import msgspec
 
@@ -15,7 +17,7 @@ from .lifecycle import AnthropicProvider
 
 
 class MessagesCreate(AnthropicProvider):
-    """`messages.create`, whole and streamed; see `turnproof.provider.PlainCall`."""
+    """`messages.create`, whole and streamed; see `turnproof.provider.PlainConversation`."""
 
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         super().__init__()
@@ -23,6 +25,7 @@ class MessagesCreate(AnthropicProvider):
         request = self._kwargs(conversation.messages, conversation.system, conversation.tools, None)
         # Through JSON: frozen payloads become the plain dicts that a user of the SDK would have.
         self._request = msgspec.json.decode(msgspec.json.encode(request))
+        self.history: list[Any] = self._request["messages"]
         self._client = anthropic.Anthropic(
             api_key=endpoint.api_key,
             base_url=endpoint.base_url,
@@ -44,6 +47,18 @@ class MessagesCreate(AnthropicProvider):
         for event in self._opened().messages.create(**self._request, stream=True):
             if event.type == "content_block_delta" and event.delta.type == "text_delta":
                 on_chunk(event.delta.text)
+
+    def begin(self) -> None:
+        """Start a conversation anew."""
+        self.history = []
+
+    def say(self, text: str) -> str:
+        """One turn, with a history of dicts."""
+        self.history.append({"role": "user", "content": text})
+        message = self._opened().messages.create(**{**self._request, "messages": self.history})
+        said = "".join(block.text for block in message.content if block.type == "text")
+        self.history.append({"role": "assistant", "content": said})
+        return said
 
     def close(self) -> None:
         """Close all connections."""

@@ -20,6 +20,7 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 
 from .._answers import Listeners, with_structured_output
 from .._calling import Source
+from .._http import arriving
 from .._memo import encode
 from .._sse import payloads
 from .._stateless import EncodesOnce
@@ -97,4 +98,4 @@ class AnthropicStateless(EncodesOnce[Arrangement[bytes]], AnthropicProvider):
     def _open(self, client: anthropic.Anthropic, body: bytes) -> Source[Event]:
         response = self._post(client, body, stream=True)
         self._caller.refuse_unstreamed(response)
-        return Source(map(self._caller.event, payloads(response.iter_bytes())), response.close)
+        return Source(map(self._caller.event, payloads(arriving(response))), response.close)

@@ -6,6 +6,7 @@ plain dictionaries, since a block of a kind unknown here is kept verbatim.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -76,15 +77,8 @@ class ErrorBody(msgspec.Struct, frozen=True):
     error: Failure | None = None
 
 
-_answers = msgspec.json.Decoder(Answer)
-_events = msgspec.json.Decoder(Event)
+decode_answer = partial(decoded, msgspec.json.Decoder(Answer))
+"""A whole answer. Raises ValueError for what is none, RecursionError for one that is nested too deeply."""
 
-
-def decode_answer(body: bytes) -> Answer:
-    """A whole answer. Raises ValueError for what is none, RecursionError for one that is nested too deeply."""
-    return decoded(_answers, body)
-
-
-def decode_event(data: bytes) -> Event:
-    """An event of a stream, in the same way."""
-    return decoded(_events, data)
+decode_event = partial(decoded, msgspec.json.Decoder(Event))
+"""An event of a stream, in the same way."""

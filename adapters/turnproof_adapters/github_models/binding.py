@@ -14,6 +14,7 @@ from .copilot.models import model as copilot_model
 
 if TYPE_CHECKING:
     from .copilot.legacy import CopilotChatLegacy, CopilotResponsesLegacy
+    from .copilot.plain import CopilotCompletionsCreate, CopilotResponsesCreate
     from .copilot.stateless import CopilotChatStateless, CopilotResponsesStateless
     from .legacy import GitHubModelsLegacy
     from .plain import Complete
@@ -137,6 +138,20 @@ def open_responses_legacy(endpoint: Endpoint) -> CopilotResponsesLegacy:
     return opened_with_session(CopilotResponsesLegacy(), endpoint)
 
 
+def open_copilot_completions_create(endpoint: Endpoint, conversation: Conversation) -> CopilotCompletionsCreate:
+    """`chat.completions.create` of OpenAI's SDK, to measure the paths at Copilot's chat models against."""
+    from .copilot.plain import CopilotCompletionsCreate
+
+    return CopilotCompletionsCreate(endpoint, conversation)
+
+
+def open_copilot_responses_create(endpoint: Endpoint, conversation: Conversation) -> CopilotResponsesCreate:
+    """`responses.create` of OpenAI's SDK, to measure the paths at Copilot's codex models against."""
+    from .copilot.plain import CopilotResponsesCreate
+
+    return CopilotResponsesCreate(endpoint, conversation)
+
+
 _DECODERS = Difference(
     "error-words",
     "A chunk that is no JSON is told in the words of its decoder: the SDK's on the legacy path, our own on the "
@@ -163,6 +178,7 @@ COPILOT = Binding(
     open_stateless=open_copilot_stateless,
     open_legacy=open_copilot_legacy,
     declared=[_DECODERS],
+    plain_calls={"chat.completions.create": open_copilot_completions_create},
     package="openai",
 )
 
@@ -174,5 +190,6 @@ COPILOT_RESPONSES = Binding(
     open_stateless=open_responses_stateless,
     open_legacy=open_responses_legacy,
     declared=[_DECODERS],
+    plain_calls={"responses.create": open_copilot_responses_create},
     package="openai",
 )

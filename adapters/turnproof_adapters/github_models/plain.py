@@ -7,8 +7,10 @@ call is opened.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from azure.ai.inference import ChatCompletionsClient
+from azure.ai.inference.models import AssistantMessage, UserMessage
 from azure.core.credentials import AzureKeyCredential
 
 from turnproof.provider import Conversation, Endpoint, OnChunk
@@ -20,12 +22,13 @@ from .lifecycle import GITHUB
 
 
 class Complete:
-    """`ChatCompletionsClient.complete`, whole and streamed; see `turnproof.provider.PlainCall`."""
+    """`ChatCompletionsClient.complete`, whole and streamed; see `turnproof.provider.PlainConversation`."""
 
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         settings = Settings(endpoint.model, GITHUB)
         request = partial(sdk.request, settings, conversation.messages, conversation.system, conversation.tools, None)
         self._whole, self._streamed = request(stream=False), request(stream=True)
+        self.history: list[Any] = self._whole["messages"]
         self._client = ChatCompletionsClient(
             address(endpoint.base_url),
             AzureKeyCredential(endpoint.api_key),
@@ -46,6 +49,17 @@ class Complete:
         for update in self._client.complete(**self._streamed, stream=True):
             if update.choices and (piece := update.choices[0].delta.content):
                 on_chunk(piece)
+
+    def begin(self) -> None:
+        """Start a conversation anew, with the system text alone."""
+        self.history = self._whole["messages"][:1]
+
+    def say(self, text: str) -> str:
+        """One turn, with a history of the SDK's own messages."""
+        self.history.append(UserMessage(text))
+        said = self._client.complete(**{**self._whole, "messages": self.history}).choices[0].message.content or ""
+        self.history.append(AssistantMessage(said))
+        return said
 
     def close(self) -> None:
         """Close all connections."""

@@ -6,6 +6,8 @@ has already. Histories are in the SDK's own types, converted where the call is o
 
 from __future__ import annotations
 
+from typing import Any
+
 import httpx2
 from google import genai
 from google.genai import types
@@ -25,6 +27,7 @@ class _SdkCall:
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         self._model = endpoint.model
         self._contents = sdk_contents(contents(conversation.messages, target(endpoint.model)))
+        self.history: list[Any] = self._contents
         self._config = sdk_config(Settings(endpoint.model).fields(conversation.system, conversation.tools, None))
         # A proxy of the environment would stand between us and loopback.
         self._http = httpx2.Client(verify=shared_tls(), trust_env=False, follow_redirects=True)
@@ -42,7 +45,7 @@ class _SdkCall:
 
 
 class GenerateContent(_SdkCall):
-    """`models.generate_content[_stream]` with the whole conversation; see `turnproof.provider.PlainCall`."""
+    """`models.generate_content[_stream]` with the whole conversation; see `turnproof.provider.PlainConversation`."""
 
     def ready(self) -> None:
         """Every call sends the same request."""
@@ -62,9 +65,20 @@ class GenerateContent(_SdkCall):
             if chunk.text:
                 on_chunk(chunk.text)
 
+    def begin(self) -> None:
+        """Start a conversation anew."""
+        self.history = []
+
+    def say(self, text: str) -> str:
+        """One turn, with a history of the SDK's own contents."""
+        self.history.append(types.Content(role="user", parts=[types.Part(text=text)]))
+        said = self._client.models.generate_content(model=self._model, contents=self.history, config=self._config)
+        self.history.append(types.Content(role="model", parts=[types.Part(text=said.text)]))
+        return said.text or ""
+
 
 class ChatSendMessage(_SdkCall):
-    """`send_message[_stream]` of the SDK's `Chat`, which keeps the history itself; see `PlainCall`."""
+    """`send_message[_stream]` of the SDK's `Chat`, which keeps the history itself; see `PlainConversation`."""
 
     def ready(self) -> None:
         """Start a chat that has the history; the last one had grown by its turn."""
@@ -81,3 +95,11 @@ class ChatSendMessage(_SdkCall):
         for chunk in self._chat.send_message_stream([*self._question]):
             if chunk.text:
                 on_chunk(chunk.text)
+
+    def begin(self) -> None:
+        """Start an empty chat."""
+        self._chat = self._client.chats.create(model=self._model, config=self._config)
+
+    def say(self, text: str) -> str:
+        """One turn; the chat keeps it."""
+        return self._chat.send_message(text).text or ""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.provider import Binding, Capabilities, Conversation, Endpoint
 
 from .models import DIALECT, NAME
 from .models import model as facts_of
 
 if TYPE_CHECKING:
     from .legacy import OllamaLegacy
+    from .plain import OllamaMessagesCreate
     from .stateless import OllamaStateless
 
 
@@ -50,6 +51,13 @@ def open_legacy(endpoint: Endpoint) -> OllamaLegacy:
     return opened_with_session(OllamaLegacy(), endpoint)
 
 
+def open_messages_create(endpoint: Endpoint, conversation: Conversation) -> OllamaMessagesCreate:
+    """`messages.create` of Anthropic's SDK, to measure the paths against."""
+    from .plain import OllamaMessagesCreate
+
+    return OllamaMessagesCreate(endpoint, conversation)
+
+
 BINDING = Binding(
     name=NAME,
     dialect=DIALECT,
@@ -57,5 +65,6 @@ BINDING = Binding(
     capabilities=capabilities,
     open_stateless=open_stateless,
     open_legacy=open_legacy,
+    plain_calls={"messages.create": open_messages_create},
     package="anthropic",
 )

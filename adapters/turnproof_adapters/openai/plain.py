@@ -6,6 +6,8 @@ the call is opened.
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import openai
 
@@ -15,7 +17,7 @@ from .lifecycle import OpenAIProvider
 
 
 class ChatCompletionsCreate(OpenAIProvider):
-    """`chat.completions.create`, whole and streamed; see `turnproof.provider.PlainCall`."""
+    """`chat.completions.create`, whole and streamed; see `turnproof.provider.PlainConversation`."""
 
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         super().__init__()
@@ -23,6 +25,7 @@ class ChatCompletionsCreate(OpenAIProvider):
         request = self._kwargs(conversation.messages, conversation.system, conversation.tools, None)
         # Through JSON: frozen payloads become the plain dicts that a user of the SDK would have.
         self._request = msgspec.json.decode(msgspec.json.encode(request))
+        self.history: list[Any] = self._request["messages"]
         self._client = openai.OpenAI(
             api_key=endpoint.api_key,
             base_url=endpoint.base_url,
@@ -46,6 +49,18 @@ class ChatCompletionsCreate(OpenAIProvider):
         ):
             if chunk.choices and (piece := chunk.choices[0].delta.content):
                 on_chunk(piece)
+
+    def begin(self) -> None:
+        """Start a conversation anew, with the system text alone."""
+        self.history = self._request["messages"][:1]
+
+    def say(self, text: str) -> str:
+        """One turn, with a history of dicts."""
+        self.history.append({"role": "user", "content": text})
+        answer = self._opened().chat.completions.create(**{**self._request, "messages": self.history})
+        said = answer.choices[0].message.content or ""
+        self.history.append({"role": "assistant", "content": said})
+        return said
 
     def close(self) -> None:
         """Close all connections."""

@@ -20,6 +20,7 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 
 from .._answers import Listeners, with_structured_output
 from .._calling import Source
+from .._http import arriving
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from . import encode
@@ -100,4 +101,4 @@ class OpenAIStateless(EncodesOnce[Arrangement[bytes]], OpenAIProvider):
 
     def _open(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Answer]:
         response = self._post(body, client, headers, stream=True)
-        return Source(chunks(response.headers.get("content-type", ""), response.iter_bytes()), response.close)
+        return Source(chunks(response.headers.get("content-type", ""), arriving(response)), response.close)

@@ -20,6 +20,7 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 
 from .._answers import Listeners, with_structured_output
 from .._calling import Source
+from .._http import arriving
 from .._memo import encode
 from .._names import tool_names
 from .._sse import payloads
@@ -99,4 +100,4 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
 
     def _open(self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str]) -> Source[Event]:
         response = self._post(body, client, headers, stream=True)
-        return Source(map(decode_event, payloads(response.iter_bytes())), response.close)
+        return Source(map(decode_event, payloads(arriving(response))), response.close)

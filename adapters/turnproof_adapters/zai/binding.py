@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.provider import Binding, Capabilities, Conversation, Endpoint
 
 from .models import DIALECT, NAME
 from .models import model as facts_of
 
 if TYPE_CHECKING:
     from .legacy import ZaiLegacy
+    from .plain import ZaiMessagesCreate
     from .stateless import ZaiStateless
 
 
@@ -49,6 +50,13 @@ def open_legacy(endpoint: Endpoint) -> ZaiLegacy:
     return opened_with_session(ZaiLegacy(), endpoint)
 
 
+def open_messages_create(endpoint: Endpoint, conversation: Conversation) -> ZaiMessagesCreate:
+    """`messages.create` of Anthropic's SDK, to measure the paths against."""
+    from .plain import ZaiMessagesCreate
+
+    return ZaiMessagesCreate(endpoint, conversation)
+
+
 BINDING = Binding(
     name=NAME,
     dialect=DIALECT,
@@ -56,5 +64,6 @@ BINDING = Binding(
     capabilities=capabilities,
     open_stateless=open_stateless,
     open_legacy=open_legacy,
+    plain_calls={"messages.create": open_messages_create},
     package="anthropic",
 )

@@ -1,0 +1,13 @@
+"""The SDK's own call for a conversation, to measure this adapter's turns against: no path is made of it."""
+
+from __future__ import annotations
+
+from ..anthropic.plain import MessagesCreate
+from .service import SERVICE
+
+
+class ZaiMessagesCreate(MessagesCreate):
+    """The same call as for Anthropic, with what this service takes; see `turnproof.provider.PlainCall`."""
+
+    service = SERVICE
+    name = SERVICE.name
