@@ -22,9 +22,9 @@ from turnproof.errors import (
 
 from .._errors import by_status, scrubbed, too_long
 from ..google_genai.sentences import TOO_LONG
+from ..google_genai.wire import ToldOfFailure
 from . import oauth
 from .refusals import Refusal
-from .wire import ToldOfFailure
 
 FAILURES: tuple[type[Exception], ...] = (
     ToldOfFailure,

@@ -18,7 +18,7 @@ from ..google_genai.arrange import contents as arranged
 from ..google_genai.assembling import Called, Restore, Words
 from ..google_genai.convert import NO_SIGNATURE_NEEDED, identity
 from ..google_genai.target import Target
-from .wire import pieces
+from ..google_genai.wire import pieces
 
 Content: TypeAlias = dict[str, Any]
 

@@ -26,12 +26,12 @@ from .._memo import encode
 from ..google_genai.arrange import BEGINS_WITH_A_CALL
 from ..google_genai.assembling import Assembler, Chunk, whole
 from ..google_genai.names import restorer
+from ..google_genai.reading import batch, stream
 from ..google_genai.target import Target
 from .gateway import Gateway
 from .history import Content, answered, contents_of, messages_of, open_calls, sent
 from .lifecycle import AntigravityProvider
 from .models import target
-from .reading import batch, stream
 from .request import address, request_id, session_id
 from .wire import Line, chunk
 

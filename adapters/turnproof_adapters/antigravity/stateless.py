@@ -25,11 +25,11 @@ from ..google_genai.arrange import Arrangement
 from ..google_genai.assembling import Assembler, whole
 from ..google_genai.encode import Encoder
 from ..google_genai.names import restorer
+from ..google_genai.reading import batch, stream
 from ..google_genai.settings import Fields
 from .gateway import Gateway
 from .lifecycle import AntigravityProvider
 from .models import target
-from .reading import batch, stream
 from .request import Settings, address, enveloped, session_id
 from .wire import decode_chunk
 

@@ -1,4 +1,4 @@
-"""A request as the SDK's own call is given it: spliced in as bytes, or in the SDK's types."""
+"""A request as the SDK's own call is given it, spliced in as bytes or in the SDK's types; and its answer, read."""
 
 from __future__ import annotations
 
@@ -8,51 +8,79 @@ from functools import partial
 from itertools import chain
 from typing import TypeAlias
 
+import httpx2
 from google import genai
 from google.genai import types
 
 from .._calling import Source
+from . import answers, reading
+from .assembling import Chunk
 from .request import BARE_CONFIG, sdk_config, sdk_contents
 from .settings import Fields
 from .splice import STUB, carrying
+from .target import Target
+from .wire import decode_chunk
 
 Answer: TypeAlias = types.GenerateContentResponse
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One call of `generate_content`, whole or streamed. `body` is what is sent in place of the SDK's own."""
+    """One call of `generate_content`, whole or streamed.
+
+    `body` is what is sent in place of the SDK's own; its answer is then read past the SDK too.
+    """
 
     client: genai.Client
     model: str
+    to: Target
     contents: list[types.Content]
     config: types.GenerateContentConfig
     body: bytes | None
 
     @classmethod
-    def spliced(cls, client: genai.Client, model: str, body: bytes) -> Request:
+    def spliced(cls, client: genai.Client, model: str, to: Target, body: bytes) -> Request:
         """A request of this body."""
-        return cls(client, model, [STUB], BARE_CONFIG, body)
+        return cls(client, model, to, [STUB], BARE_CONFIG, body)
 
     @classmethod
-    def plain(cls, client: genai.Client, model: str, contents: Sequence[Fields], fields: Fields) -> Request:
+    def plain(cls, client: genai.Client, model: str, to: Target, contents: Sequence[Fields], fields: Fields) -> Request:
         """The same in the SDK's types, for an SDK that does not splice."""
-        return cls(client, model, sdk_contents(contents), sdk_config(fields), None)
+        return cls(client, model, to, sdk_contents(contents), sdk_config(fields), None)
 
-    def whole(self) -> Answer:
+    def whole(self) -> Chunk:
         """The answer in one piece."""
-        with carrying(self.body):
-            return self.client.models.generate_content(model=self.model, contents=self.contents, config=self.config)
+        ask = partial(self.client.models.generate_content, model=self.model, contents=self.contents, config=self.config)
+        if self.body is None:
+            return answers.read(ask(), self.to)
+        return reading.batch(_kept(ask, self.body), partial(decode_chunk, to=self.to))
 
-    def stream(self) -> Source[Answer]:
+    def stream(self) -> Source[Chunk]:
         """The answer in pieces."""
-        stream = self.client.models.generate_content_stream
-        return opened(partial(stream, model=self.model, contents=self.contents, config=self.config), self.body)
+        ask = partial(
+            self.client.models.generate_content_stream, model=self.model, contents=self.contents, config=self.config
+        )
+        if self.body is None:
+            return answers.chunks(partial(opened, ask), self.to)
+        # The SDK sends nothing until it is asked for a piece, and there is none.
+        return reading.stream(_kept(lambda: list(ask()), self.body), partial(decode_chunk, to=self.to))
 
 
-def opened(stream: Callable[[], Iterator[Answer]], body: bytes | None = None) -> Source[Answer]:
+def _kept(ask: Callable[[], object], body: bytes) -> httpx2.Response:
+    """The response of status 200 to a call of the SDK's with this body. Raises what the SDK makes of any other."""
+    with carrying(body, keeps_answer=True) as carried:
+        try:
+            ask()
+        except BaseException:
+            carried.close()
+            raise
+    assert carried.response is not None, "the SDK has made no request"
+    return carried.response
+
+
+def opened(stream: Callable[[], Iterator[Answer]]) -> Source[Answer]:
     """A stream of the SDK's, with its first piece on hand: until that is asked for, the SDK has sent nothing."""
-    with carrying(body) as carried:
+    with carrying() as carried:
         pieces = stream()
         try:
             first = next(pieces, None)

@@ -26,8 +26,10 @@ from turnproof.errors import (
 
 from .._errors import by_status, retry_after, scrubbed, too_long
 from .sentences import TOO_LONG
+from .wire import ToldOfFailure
 
 FAILURES: tuple[type[Exception], ...] = (
+    ToldOfFailure,
     sdk.APIError,
     google.auth.exceptions.GoogleAuthError,
     httpx2.HTTPError,
@@ -53,6 +55,10 @@ def from_exception(error: Exception, secret: str, cache: str | None = None) -> P
 
     `cache` is the managed cache that the request named.
     """
+    if isinstance(error, ToldOfFailure):
+        # As the SDK makes one of it.
+        told = error.error if isinstance(error.error, dict) else {"message": error.error}
+        error = sdk.APIError(0, {"error": told})
     if isinstance(error, sdk.APIError):
         return _from_status(error, secret, cache)
     if isinstance(error, google.auth.exceptions.GoogleAuthError):

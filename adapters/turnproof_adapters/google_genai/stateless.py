@@ -1,8 +1,8 @@
 """The stateless path: the session owns the history, and a call costs what is new in it.
 
 Each message is encoded once, and the request is joined from the pieces and spliced into the SDK's own
-`generate_content` (see `splice`). Nothing here depends on earlier calls; the encodings kept beside messages can be
-dropped at any time.
+`generate_content` (see `splice`), whose answer is read by typed decoding. Nothing here depends on earlier calls; the
+encodings kept beside messages can be dropped at any time.
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from .._answers import Listeners, with_structured_output
 from .._memo import encode
 from .._names import tool_names
 from .._stateless import EncodesOnce
-from .answers import chunks, whole
 from .arrange import Arrangement, arranged
 from .asking import Request
-from .assembling import Assembler
+from .assembling import Assembler, whole
 from .encode import Encoder
 from .managed import CachingGoogleProvider
 from .models import target
@@ -67,20 +66,20 @@ class GoogleStateless(EncodesOnce[Arrangement[bytes]], CachingGoogleProvider):
         caller = self._caller(fields.get("cachedContent"))
         with self._telling_of_lost_caches():
             if on_chunk is not None:
-                stream = partial(chunks, request.stream, to)
-                response = caller.streamed(stream, assembler(listeners, token=cancel_token), cancel_token)
+                response = caller.streamed(request.stream, assembler(listeners, token=cancel_token), cancel_token)
             else:
-                response = caller.whole(request.whole, partial(whole, assembler, to), listeners, cancel_token)
+                response = caller.whole(request.whole, partial(whole, assembler), listeners, cancel_token)
         return with_structured_output(response, response_schema)
 
     def _request(self, client: genai.Client, model: str, messages: Sequence[Message], fields: Fields) -> Request:
+        to = target(model)
         if not supported():
-            return Request.plain(client, model, _askable(arranged(messages, target(model))).finish(), fields)
+            return Request.plain(client, model, to, _askable(arranged(messages, to)).finish(), fields)
         sent = _askable(self._encoder.arranged(messages)).finish()
         # The ends are put on before joining: the long run in the middle is copied once.
         sent[0] = b'{"contents":[' + sent[0]
         sent[-1] += b"]," + encode(fields)[1:] if fields else b"]}"
-        return Request.spliced(client, model, b",".join(sent))
+        return Request.spliced(client, model, to, b",".join(sent))
 
 
 def _askable(arrangement: Arrangement[V]) -> Arrangement[V]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-from base64 import b64decode
 from typing import Any
 
 import pytest
@@ -97,10 +95,11 @@ def test_a_signature_alone_is_an_empty_text() -> None:
     )
 
 
-def test_a_signature_in_either_alphabet_is_kept_in_the_standard_one() -> None:
-    (part,) = got(answer(text("a", SIGNATURE.replace("+", "-").replace("/", "_")))).parts
-    assert part.provider_data == issued()
-    assert b64decode(SIGNATURE)[0] == 0xFB
+def test_a_signature_is_kept_as_it_was_written() -> None:
+    url_safe = SIGNATURE.replace("+", "-").replace("/", "_")
+    assert url_safe != SIGNATURE
+    (part,) = got(answer(text("a", url_safe))).parts
+    assert part.provider_data == issued(signature=url_safe)
 
 
 def test_code_files_and_unnamed_parts_are_kept() -> None:
@@ -340,12 +339,11 @@ def test_what_the_model_wrote_badly_is_worth_another_try(
     assert failure.value.kind == finish
 
 
-@pytest.mark.parametrize(("platform", "detail"), [({}, ""), ({"vertexai": {}}, ": f(x=)")], ids=["studio", "vertex"])
-def test_what_the_service_says_of_a_badly_written_call_is_told(platform: dict[str, Any], detail: str) -> None:
-    """The SDK reads it on Vertex AI only."""
+@pytest.mark.parametrize("platform", [{}, {"vertexai": {}}], ids=["studio", "vertex"])
+def test_what_the_service_says_of_a_badly_written_call_is_told(platform: dict[str, Any]) -> None:
     reply = answer(finish="MALFORMED_FUNCTION_CALL")
     reply["candidates"][0] |= {"content": {}, "finishMessage": "f(x=)"}
-    with pytest.raises(TransportError, match=f"cannot be read{re.escape(detail)}$"):
+    with pytest.raises(TransportError, match=r"cannot be read: f\(x=\)$"):
         stateless(transport=Capture(reply).transport, **platform).complete(HI)
 
 

@@ -12,10 +12,12 @@ from google.genai import types
 
 from turnproof_adapters.google_genai import splice
 from turnproof_adapters.google_genai.asking import Request, opened
+from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.splice import STUB
 
 from .kit import MODEL
 
+TO = target(MODEL)
 PIECES = [types.GenerateContentResponse(response_id=word) for word in "abc"]
 
 
@@ -25,33 +27,43 @@ class Models:
     def __init__(self) -> None:
         self.given: list[tuple[dict[str, Any], bytes | None]] = []
         self.response = unread()
+        self.trouble: Exception | None = None
 
     def generate_content(self, **given: Any) -> types.GenerateContentResponse:
-        self.given.append((given, carried().body))
+        self._send(given)
         return PIECES[0]
 
     def generate_content_stream(self, **given: Any) -> Iterator[types.GenerateContentResponse]:
-        self.given.append((given, carried().body))
-        carried().response = self.response
+        self._send(given)
         yield from PIECES
+
+    def _send(self, given: dict[str, Any]) -> None:
+        carried = splice._carried.get()
+        self.given.append((given, carried.body if carried is not None else None))
+        if carried is not None:
+            carried.shown(self.response)
+        if self.trouble is not None:
+            raise self.trouble
 
 
 def unread() -> httpx2.Response:
-    return httpx2.Response(200, content=iter([b"data: {}"]))
+    return httpx2.Response(200, content=iter([b'{"responseId": "a"}']), request=httpx2.Request("POST", "http://here"))
 
 
-def carried() -> splice.Carried:
-    found = splice._carried.get()
-    assert found is not None
-    return found
+def client_of(models: Models) -> Any:
+    return SimpleNamespace(models=models)
+
+
+def ids(request: Request, streamed: bool) -> str:
+    chunks = request.stream().events if streamed else [request.whole()]
+    return "".join(str(chunk.answer) for chunk in chunks)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 def test_beside_a_body_the_sdk_is_given_a_stub_and_told_to_do_nothing_by_itself(streamed: bool) -> None:
     models = Models()
-    client: Any = SimpleNamespace(models=models)
-    request = Request.spliced(client, MODEL, b"{}")
-    assert (list(request.stream().events) if streamed else [request.whole()]) == PIECES[: 3 if streamed else 1]
+    request = Request.spliced(client_of(models), MODEL, TO, b"{}")
+    assert ids(request, streamed) == "a"
     ((given, body),) = models.given
     assert body == b"{}"
     assert given.keys() == {"model", "contents", "config"}
@@ -61,12 +73,11 @@ def test_beside_a_body_the_sdk_is_given_a_stub_and_told_to_do_nothing_by_itself(
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-def test_without_a_body_the_sdk_is_given_all_of_it_and_nothing_is_put_in_its_place(streamed: bool) -> None:
+def test_without_a_body_the_sdk_is_given_all_of_it_and_reads_the_answer_itself(streamed: bool) -> None:
     models = Models()
-    client: Any = SimpleNamespace(models=models)
     contents = [{"role": "user", "parts": [{"text": "hi"}]}]
-    request = Request.plain(client, MODEL, contents, {"generationConfig": {"maxOutputTokens": 9}})
-    assert (list(request.stream().events) if streamed else [request.whole()]) == PIECES[: 3 if streamed else 1]
+    request = Request.plain(client_of(models), MODEL, TO, contents, {"generationConfig": {"maxOutputTokens": 9}})
+    assert ids(request, streamed) == ("abc" if streamed else "a")
     ((given, body),) = models.given
     assert body is None
     assert (given["model"], given["contents"]) == (MODEL, [types.Content(role="user", parts=[types.Part(text="hi")])])
@@ -75,10 +86,28 @@ def test_without_a_body_the_sdk_is_given_all_of_it_and_nothing_is_put_in_its_pla
     assert given["config"].automatic_continuation is False
 
 
-def test_a_stream_is_open_when_it_is_handed_on_and_hangs_up_when_it_is_closed() -> None:
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_a_call_that_the_sdk_refuses_is_hung_up(streamed: bool) -> None:
     models = Models()
-    source = opened(models.generate_content_stream, b"{}")
-    assert models.given == [({}, b"{}")]
+    models.trouble = ValueError("no JSON")
+    request = Request.spliced(client_of(models), MODEL, TO, b"{}")
+    with pytest.raises(ValueError, match="no JSON"):
+        ids(request, streamed)
+    assert models.response.is_closed
+
+
+def test_a_kept_stream_is_open_when_it_is_handed_on_and_hangs_up_when_it_is_closed() -> None:
+    models = Models()
+    source = Request.spliced(client_of(models), MODEL, TO, b"{}").stream()
+    assert not models.response.is_closed
+    source.close()
+    assert models.response.is_closed
+
+
+def test_a_stream_of_the_sdks_is_open_when_it_is_handed_on_and_hangs_up_when_it_is_closed() -> None:
+    models = Models()
+    source = opened(models.generate_content_stream)
+    assert models.given == [({}, None)]
     assert not models.response.is_closed
     source.close()
     assert models.response.is_closed
@@ -90,13 +119,8 @@ def test_a_stream_without_a_piece_has_no_events() -> None:
 
 
 def test_a_stream_whose_first_piece_cannot_be_read_is_hung_up() -> None:
-    response = unread()
-
-    def broken() -> Iterator[types.GenerateContentResponse]:
-        carried().response = response
-        raise ValueError("no JSON")
-        yield
-
+    models = Models()
+    models.trouble = ValueError("no JSON")
     with pytest.raises(ValueError, match="no JSON"):
-        opened(broken)
-    assert response.is_closed
+        opened(models.generate_content_stream)
+    assert models.response.is_closed

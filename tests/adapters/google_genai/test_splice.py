@@ -82,3 +82,31 @@ def test_a_request_is_answered_where_nobody_carries(client: SplicingClient) -> N
 def test_the_installed_sdk_is_found_to_send_what_is_carried() -> None:
     supported.cache_clear()
     assert supported()
+
+
+@pytest.mark.parametrize("status", [200, 201, 404])
+@pytest.mark.parametrize("keeps", [True, False])
+def test_the_sdk_is_shown_nothing_of_an_answer_that_is_kept_and_all_of_any_other(status: int, keeps: bool) -> None:
+    client = SplicingClient(transport=httpx2.MockTransport(lambda _: httpx2.Response(status, content=b"so")))
+    with carrying(b"{}", keeps_answer=keeps) as carried:
+        shown = client.send(client.build_request("POST", URL), stream=True)
+    kept = keeps and status == 200
+    assert shown.status_code == status
+    assert shown.read() == (b"" if kept else b"so")
+    assert carried.response is not None
+    assert (carried.response is not shown) is kept
+    assert carried.response.read() == b"so"
+
+
+def test_an_sdk_that_sends_something_else_is_not_spliced_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SplicingClient, "build_request", httpx2.Client.build_request)
+    supported.cache_clear()
+    assert not supported()
+    supported.cache_clear()
+
+
+def test_an_sdk_that_wants_to_read_the_answer_is_not_spliced_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SplicingClient, "send", httpx2.Client.send)
+    supported.cache_clear()
+    assert not supported()
+    supported.cache_clear()

@@ -1,6 +1,6 @@
 """An open response as the documents in it, whichever way they are written.
 
-A stream's events are documents. What calls itself a stream may also be one document, or a list of them: the gateway
+A stream's events are documents. What calls itself a stream may also be one document, or a list of them: a service
 answers so where it fails, and where `alt=sse` got lost on the way.
 """
 
