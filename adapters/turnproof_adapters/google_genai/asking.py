@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import httpx2
 from google import genai
@@ -15,7 +15,7 @@ from google.genai import types
 from .._calling import Source
 from . import answers, reading
 from .assembling import Chunk
-from .request import BARE_CONFIG, sdk_config, sdk_contents
+from .request import sdk_config, sdk_contents
 from .settings import Fields
 from .splice import STUB, carrying
 from .target import Target
@@ -23,47 +23,50 @@ from .wire import decode_chunk
 
 Answer: TypeAlias = types.GenerateContentResponse
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One call of `generate_content`, whole or streamed.
-
-    `body` is what is sent in place of the SDK's own; its answer is then read past the SDK too.
-    """
+class Spliced:
+    """A request whose body is ours, and whose answer is read past the SDK."""
 
     client: genai.Client
     model: str
     to: Target
-    contents: list[types.Content]
-    config: types.GenerateContentConfig
-    body: bytes | None
-
-    @classmethod
-    def spliced(cls, client: genai.Client, model: str, to: Target, body: bytes) -> Request:
-        """A request of this body."""
-        return cls(client, model, to, [STUB], BARE_CONFIG, body)
-
-    @classmethod
-    def plain(cls, client: genai.Client, model: str, to: Target, contents: Sequence[Fields], fields: Fields) -> Request:
-        """The same in the SDK's types, for an SDK that does not splice."""
-        return cls(client, model, to, sdk_contents(contents), sdk_config(fields), None)
+    body: bytes
 
     def whole(self) -> Chunk:
         """The answer in one piece."""
-        ask = partial(self.client.models.generate_content, model=self.model, contents=self.contents, config=self.config)
-        if self.body is None:
-            return answers.read(ask(), self.to)
+        ask = partial(self.client.models.generate_content, model=self.model, contents=STUB)
         return reading.batch(_kept(ask, self.body), partial(decode_chunk, to=self.to))
 
     def stream(self) -> Source[Chunk]:
         """The answer in pieces."""
-        ask = partial(
-            self.client.models.generate_content_stream, model=self.model, contents=self.contents, config=self.config
-        )
-        if self.body is None:
-            return answers.chunks(partial(opened, ask), self.to)
+        ask = partial(self.client.models.generate_content_stream, model=self.model, contents=STUB)
         # The SDK sends nothing until it is asked for a piece, and there is none.
         return reading.stream(_kept(lambda: list(ask()), self.body), partial(decode_chunk, to=self.to))
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """The same in the SDK's types, for an SDK that does not splice."""
+
+    client: genai.Client
+    model: str
+    to: Target
+    contents: Sequence[Fields]
+    fields: Fields
+
+    def whole(self) -> Chunk:
+        """The answer in one piece."""
+        return answers.read(self._given(self.client.models.generate_content)(), self.to)
+
+    def stream(self) -> Source[Chunk]:
+        """The answer in pieces."""
+        return answers.chunks(partial(opened, self._given(self.client.models.generate_content_stream)), self.to)
+
+    def _given(self, call: Callable[..., T]) -> Callable[[], T]:
+        return partial(call, model=self.model, contents=sdk_contents(self.contents), config=sdk_config(self.fields))
 
 
 def _kept(ask: Callable[[], object], body: bytes) -> httpx2.Response:

@@ -13,9 +13,6 @@ from .settings import Fields
 _SDK_ONLY = {"automaticFunctionCalling": {"disable": True}, "automaticContinuation": False}
 """The SDK calls no tool by itself and makes one request a call: both are the session's affair."""
 
-BARE_CONFIG = types.GenerateContentConfig.model_validate(_SDK_ONLY)
-"""The configuration of a call whose body is not the SDK's."""
-
 
 def sdk_config(fields: Fields) -> types.GenerateContentConfig:
     """The same fields as the SDK's own calls take them."""

@@ -22,7 +22,11 @@ from google import genai
 from google.genai import types
 
 STUB = types.Content()
-"""The contents of a call whose body is carried."""
+"""The contents of a call whose body is carried.
+
+Such a call needs no configuration: the SDK calls no tool of which it has not heard, and goes on from no answer that it
+does not see. In a list, or with a configuration, it would convert for longer than the request takes.
+"""
 
 
 class Carried:

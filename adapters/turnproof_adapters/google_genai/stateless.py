@@ -23,7 +23,7 @@ from .._memo import encode
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from .arrange import Arrangement, arranged
-from .asking import Request
+from .asking import Plain, Spliced
 from .assembling import Assembler, whole
 from .encode import Encoder
 from .managed import CachingGoogleProvider
@@ -71,15 +71,17 @@ class GoogleStateless(EncodesOnce[Arrangement[bytes]], CachingGoogleProvider):
                 response = caller.whole(request.whole, partial(whole, assembler), listeners, cancel_token)
         return with_structured_output(response, response_schema)
 
-    def _request(self, client: genai.Client, model: str, messages: Sequence[Message], fields: Fields) -> Request:
+    def _request(
+        self, client: genai.Client, model: str, messages: Sequence[Message], fields: Fields
+    ) -> Plain | Spliced:
         to = target(model)
         if not supported():
-            return Request.plain(client, model, to, _askable(arranged(messages, to)).finish(), fields)
+            return Plain(client, model, to, _askable(arranged(messages, to)).finish(), fields)
         sent = _askable(self._encoder.arranged(messages)).finish()
         # The ends are put on before joining: the long run in the middle is copied once.
         sent[0] = b'{"contents":[' + sent[0]
         sent[-1] += b"]," + encode(fields)[1:] if fields else b"]}"
-        return Request.spliced(client, model, to, b",".join(sent))
+        return Spliced(client, model, to, b",".join(sent))
 
 
 def _askable(arrangement: Arrangement[V]) -> Arrangement[V]:

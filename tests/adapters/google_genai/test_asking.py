@@ -11,7 +11,7 @@ import pytest
 from google.genai import types
 
 from turnproof_adapters.google_genai import splice
-from turnproof_adapters.google_genai.asking import Request, opened
+from turnproof_adapters.google_genai.asking import Plain, Spliced, opened
 from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.splice import STUB
 
@@ -54,29 +54,26 @@ def client_of(models: Models) -> Any:
     return SimpleNamespace(models=models)
 
 
-def ids(request: Request, streamed: bool) -> str:
+def ids(request: Plain | Spliced, streamed: bool) -> str:
     chunks = request.stream().events if streamed else [request.whole()]
     return "".join(str(chunk.answer) for chunk in chunks)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-def test_beside_a_body_the_sdk_is_given_a_stub_and_told_to_do_nothing_by_itself(streamed: bool) -> None:
+def test_beside_a_body_the_sdk_is_given_a_stub_and_nothing_else(streamed: bool) -> None:
     models = Models()
-    request = Request.spliced(client_of(models), MODEL, TO, b"{}")
+    request = Spliced(client_of(models), MODEL, TO, b"{}")
     assert ids(request, streamed) == "a"
     ((given, body),) = models.given
     assert body == b"{}"
-    assert given.keys() == {"model", "contents", "config"}
-    assert (given["model"], given["contents"]) == (MODEL, [STUB])
-    assert given["config"].automatic_function_calling.disable
-    assert given["config"].automatic_continuation is False
+    assert given == {"model": MODEL, "contents": STUB}
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 def test_without_a_body_the_sdk_is_given_all_of_it_and_reads_the_answer_itself(streamed: bool) -> None:
     models = Models()
     contents = [{"role": "user", "parts": [{"text": "hi"}]}]
-    request = Request.plain(client_of(models), MODEL, TO, contents, {"generationConfig": {"maxOutputTokens": 9}})
+    request = Plain(client_of(models), MODEL, TO, contents, {"generationConfig": {"maxOutputTokens": 9}})
     assert ids(request, streamed) == ("abc" if streamed else "a")
     ((given, body),) = models.given
     assert body is None
@@ -90,7 +87,7 @@ def test_without_a_body_the_sdk_is_given_all_of_it_and_reads_the_answer_itself(s
 def test_a_call_that_the_sdk_refuses_is_hung_up(streamed: bool) -> None:
     models = Models()
     models.trouble = ValueError("no JSON")
-    request = Request.spliced(client_of(models), MODEL, TO, b"{}")
+    request = Spliced(client_of(models), MODEL, TO, b"{}")
     with pytest.raises(ValueError, match="no JSON"):
         ids(request, streamed)
     assert models.response.is_closed
@@ -98,7 +95,7 @@ def test_a_call_that_the_sdk_refuses_is_hung_up(streamed: bool) -> None:
 
 def test_a_kept_stream_is_open_when_it_is_handed_on_and_hangs_up_when_it_is_closed() -> None:
     models = Models()
-    source = Request.spliced(client_of(models), MODEL, TO, b"{}").stream()
+    source = Spliced(client_of(models), MODEL, TO, b"{}").stream()
     assert not models.response.is_closed
     source.close()
     assert models.response.is_closed
