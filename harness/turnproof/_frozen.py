@@ -19,6 +19,8 @@ def _refuse(self: object, *_: object, **__: object) -> NoReturn:
 class FrozenDict(dict[str, Any]):
     """A JSON object that refuses changes; equal to a plain dict of the same content."""
 
+    __slots__ = ()
+
     __setitem__ = __delitem__ = update = clear = _refuse
     pop = popitem = setdefault = __ior__ = _refuse
 
@@ -34,6 +36,8 @@ class FrozenDict(dict[str, Any]):
 
 class FrozenList(list[Any]):
     """A JSON array that refuses changes; equal to a plain list of the same content."""
+
+    __slots__ = ()
 
     __setitem__ = __delitem__ = append = extend = insert = _refuse
     pop = remove = clear = sort = reverse = __iadd__ = __imul__ = _refuse

@@ -43,7 +43,7 @@ def _unexpected(path: str, kinds: tuple[type, ...], value: object) -> PayloadErr
     return PayloadError(path, f"expected {wanted}, got {type(value).__name__}: {shown(value)}")
 
 
-class CacheMark(msgspec.Struct, frozen=True):
+class CacheMark(msgspec.Struct, frozen=True, gc=False):
     """A prefix breakpoint as data: everything up to and including the marked thing should be cached.
 
     `name` is set where the provider keeps the prefix under a name that was given to the caller (a managed cache):
@@ -54,7 +54,7 @@ class CacheMark(msgspec.Struct, frozen=True):
     name: str | None = None
 
 
-class ProviderData(msgspec.Struct, frozen=True):
+class ProviderData(msgspec.Struct, frozen=True, gc=False):
     """What only the issuing dialect and model understand: signatures, encrypted content, native ids.
 
     Sent back only to the dialect (and, for signatures, the model) that issued it.
@@ -69,7 +69,7 @@ class ProviderData(msgspec.Struct, frozen=True):
         force_setattr(self, "data", freeze(self.data, "$.provider_data"))
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="part"):
+class _Part(msgspec.Struct, frozen=True, gc=False, kw_only=True, omit_defaults=True, tag_field="part"):
     provider_data: ProviderData | None = None
     cache: CacheMark | None = None
 

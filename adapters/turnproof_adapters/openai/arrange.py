@@ -50,7 +50,7 @@ class Arrangement(Generic[V]):
 
     def add(self, row: Row[V]) -> None:
         """Append one neutral message. Results in a message of the model's answer its own calls too."""
-        if row.message.role != "model":
+        if not row.of_model:
             self._results.extend(row.results)
             if row.said is not None:
                 self._others.append(row.said)
@@ -98,9 +98,9 @@ class Arrangement(Generic[V]):
 
     def _said(self, row: Row[V], ids: list[str]) -> list[V]:
         """What the model said: written again where its calls go by other ids than their own."""
-        if ids == [wire_id(call.id) for call in row.calls]:
+        if row.twin is None or ids == [wire_id(call.id) for call in row.calls]:
             return [] if row.said is None else [row.said]
-        wire = said(row.message, ids, self._service, self._model)
+        wire = said(row.twin, ids, self._service, self._model)
         return [] if wire is None else [self._codec(wire)]
 
     def _answer(self, result: Result[V] | None, sent: str) -> V:

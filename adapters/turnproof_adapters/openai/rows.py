@@ -48,13 +48,16 @@ class Result(Generic[V]):
 class Row(Generic[V]):
     """What one message says: a wire message, if it says anything by itself, and its results.
 
-    `calls` are those that the wire message asks. No row is `marked`: the API caches by itself and takes no marks.
+    `calls` are those that the wire message asks, and `twin` is the message in another object, to be written again where
+    they go by other ids: a row that held the message itself would keep it alive, and with it the memo's entry for it.
+    No row is `marked`: the API caches by itself and takes no marks.
     """
 
-    message: Message
+    of_model: bool
     said: V | None
     calls: tuple[FunctionCall, ...]
     results: tuple[Result[V], ...]
+    twin: Message | None
     marked: bool = False
 
 
@@ -65,7 +68,8 @@ def row(message: Message, codec: Codec[V], service: Service, model: str) -> Row[
     calls = message.calls if message.role == "model" else ()
     wire = said(message, [wire_id(call.id) for call in calls], service, model)
     results = tuple(_result(part, codec) for part in message.results)
-    return Row(message, None if wire is None else codec(wire), calls, results)
+    twin = Message(message.role, message.parts, message.message_id) if calls else None
+    return Row(message.role == "model", None if wire is None else codec(wire), calls, results, twin)
 
 
 def said(message: Message, ids: Sequence[str], service: Service, model: str) -> convert.Wire | None:
