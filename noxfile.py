@@ -64,6 +64,13 @@ def deep(session: nox.Session) -> None:
 
 
 @nox.session
+def browser(session: nox.Session) -> None:
+    """Look at the report in the Chromium of this machine: load time, filters, links, injection, accessibility."""
+    session.install("-e", ".[all]", *group("test"), *group("browser"))
+    session.run("pytest", *(session.posargs or ["tests/browser"]))
+
+
+@nox.session
 def kill(session: nox.Session) -> None:
     """Kill a process that takes turns a thousand times, and look for lost ones (`nox -s kill -- --times 50`)."""
     session.install("-e", ".")
@@ -81,7 +88,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typecheck(session: nox.Session) -> None:
     """Check the types, strictly."""
-    session.install("-e", ".[all,explore,pydantic-ai,telemetry,vcr]", *group("typecheck"))
+    session.install("-e", ".[all,bench,explore,plots,pydantic-ai,telemetry,vcr]", *group("typecheck"))
     session.run("mypy", *session.posargs)
 
 
@@ -160,15 +167,22 @@ def record(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure a turn, then the server, cassettes and spans (`nox -s bench -- anthropic --quick` for a turn alone)."""
-    session.install("-e", ".[all,telemetry,vcr]")
-    session.run("turnproof", "bench", *(session.posargs or (*ADAPTERS, "--out", "reports/bench.json")))
+    """Measure all adapters and turnproof itself, draw plots (`nox -s bench -- anthropic --quick` for a turn alone)."""
+    session.install("-e", ".[all,bench,plots,telemetry,vcr]", "pytest-recording>=0.13")
+    session.run("turnproof", "bench", *(session.posargs or (*ADAPTERS, "--self", "--out", "reports/bench.json")))
     if not session.posargs:
-        session.run("python", "benchmarks/bench_server.py")
-        session.run("python", "benchmarks/bench_cassettes.py")
         session.run("python", "benchmarks/bench_history.py")
         session.run("python", "benchmarks/bench_telemetry.py")
         session.run("python", "benchmarks/bench_subagents.py")
+
+
+@nox.session
+def bench_peers(session: nox.Session) -> None:
+    """Measure adapters with well-known libraries beside them (`nox -s bench_peers -- openai --peer litellm`)."""
+    session.install("-e", ".[all,bench,plots]")
+    beside = [word for name in ("langchain", "pydantic-ai", "litellm", "any-llm") for word in ("--peer", name)]
+    usual = ("anthropic", "google_genai", "openai", *beside, "--out", "reports/bench-peers/bench.json")
+    session.run("turnproof", "bench", *(session.posargs or usual))
 
 
 @nox.session

@@ -97,7 +97,7 @@ def test_help_and_mistakes_import_no_engine(elsewhere: Path) -> None:
         (("certify", "--dept", "full"), "error: No such option: --dept (Possible options: --accept, --depth"),
         (("certify", "--depth", "deep"), "'deep' is not one of 'quick', 'full'"),
         (("certify", "-j", "0"), "should be greater than or equal to 1"),
-        (("report", "nowhere"), "error: nowhere/run.ndjson: cannot read the run: No such file or directory"),
+        (("report", "nowhere"), "error: nowhere: there is no such folder; turnproof certify --out nowhere makes a run there"),
         (("explain",), "error: Missing argument 'ID'"),
     ],
 )
@@ -132,7 +132,7 @@ def test_report_writes_all_reports_again_and_is_loud_about_a_cut_run(
     done = turnproof("report", folder=elsewhere)
     assert done.returncode == code
     assert "anthropic: " in done.stdout
-    assert ("This run was cut." in done.stdout) is (exit_code is None)
+    assert ("This run was cut, " in done.stdout) is (exit_code is None)
     assert done.stderr.splitlines()[-1].startswith(f"exit {code}: ")
     written = {file.name for file in (elsewhere / "reports").iterdir()}
     assert written == {
@@ -217,7 +217,7 @@ def test_an_interrupted_run_is_shown_as_far_as_it_came(
 ) -> None:
     measured(KeyboardInterrupt())
     assert main(["certify"]) == 130
-    assert "This run was cut." in capsys.readouterr().out
+    assert "This run was cut, " in capsys.readouterr().out
 
 
 def test_an_older_run_is_not_shown_for_one_that_was_interrupted_at_once(
@@ -395,7 +395,7 @@ def test_explain_tells_a_requirement_in_full(elsewhere: Path) -> None:
     name = listed[0]["id"]
     done = turnproof("explain", name, folder=elsewhere)
     assert done.returncode == 0, done.stderr
-    for words in (name, listed[0]["title"], "why it matters", "what to do", "checked by", "sources"):
+    for words in (name, listed[0]["title"], "why it matters", "your code likely did", "checked by", "sources"):
         assert words in done.stdout
     assert json.loads(turnproof("explain", name, "--json", folder=elsewhere).stdout)["id"] == name
 

@@ -24,14 +24,16 @@ from turnproof.verdict import Status, Verdict, violated
 from turnproof.view import View
 
 KEY = RunKey("core/hello", "stateless")
-SCENARIO = Scenario(name="core/hello", title="Hello", turns=())
+SCENARIO = Scenario(name="core/hello", title="Hello", turns=(), modes=("stream",))
+SUBJECT = msgspec.structs.replace(ADAPTER, paths=("stateless",), capabilities={"streaming": True})
 REQUIREMENT = Requirement(
     id="core/says-good-day",
     title="It says good day",
     level=Level.MUST,
     profile="core",
     reason="Politeness.",
-    remedy="Say it.",
+    provider="It hears it.",
+    code="Say it.",
     sources=("design:politeness",),
 )
 
@@ -60,7 +62,7 @@ def said(words: str) -> Transcript:
     return Transcript(
         adapter="anthropic",
         dialect="anthropic-messages",
-        model="m",
+        model=ADAPTER.model,
         backend="emulate",
         key=KEY,
         seed=0,
@@ -72,7 +74,7 @@ def said(words: str) -> Transcript:
     )
 
 
-def a_run(folder: Path, suite: Suite, words: str, verdict: Verdict | None = None, exit_code: int | None = 0) -> Run:
+def a_run(folder: Path, suite: Suite, words: str, verdict: Verdict | None = None, *, cut: bool = False) -> Run:
     """A run with one transcript and the verdict on it: the true one unless another is given."""
     store = EvidenceStore(folder / "evidence")
     digest = store.put(said(words))
@@ -83,9 +85,9 @@ def a_run(folder: Path, suite: Suite, words: str, verdict: Verdict | None = None
         folder / "run.ndjson",
         [ResultLine(adapter="anthropic", requirement=REQUIREMENT.id, path="stateless", verdict=verdict)],
         catalogue=[RequirementLine.of(REQUIREMENT)],
-        adapters=[ADAPTER],
+        adapters=[SUBJECT],
         transcripts=[TranscriptLine(adapter="anthropic", key=KEY, digest=digest)],
-        exit_code=exit_code,
+        exit_code=None if cut else int(verdict.status is Status.VIOLATED),
     )
 
 
@@ -133,9 +135,10 @@ def test_another_message_is_another_verdict(tmp_path: Path, suite: Suite) -> Non
 
 def test_a_known_issue_is_a_violation_that_was_accepted(tmp_path: Path, suite: Suite) -> None:
     words = "accepted until 2027-01-01: known — it said 'go away'"
-    run = a_run(tmp_path, suite, "go away", Verdict(Status.KNOWN_ISSUE, message=words))
-    assert verified(run, tmp_path).problems == ()
-    run = a_run(tmp_path, suite, "good day", Verdict(Status.KNOWN_ISSUE, message=words))
+    true = a_run(tmp_path, suite, "go away").results[0].verdict
+    accepted = msgspec.structs.replace(true, status=Status.KNOWN_ISSUE, message=words)
+    assert verified(a_run(tmp_path, suite, "go away", accepted), tmp_path).problems == ()
+    run = a_run(tmp_path, suite, "good day", accepted)
     (problem,) = verified(run, tmp_path).problems
     assert "was known-issue, and the evidence says held" in problem
 
@@ -159,9 +162,9 @@ def test_a_changed_line_is_found(tmp_path: Path, suite: Suite) -> None:
 
 
 def test_a_cut_run_is_verified_as_far_as_it_goes(tmp_path: Path, suite: Suite) -> None:
-    found = verified(a_run(tmp_path, suite, "good day", exit_code=None), tmp_path)
+    found = verified(a_run(tmp_path, suite, "good day", cut=True), tmp_path)
     assert not found.complete
-    assert found.problems == ("the run was cut: it has no footer",)
+    assert found.problems == ()
 
 
 def test_a_scenario_that_is_gone_is_said(tmp_path: Path, suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -122,20 +122,34 @@ def _of_kind(kind: type[_BoundT], name: str, found: Binding | SessionBinding) ->
     raise BindingError(f"{name!r} is a {type(found).__name__}, not a {kind.__module__}.{kind.__name__}")
 
 
+def find_class(name: str) -> type:
+    """The class that `module:Class` names; dots behind the colon are followed. Raises BindingError, like the others."""
+    found = _attribute(name, name, type)
+    if isinstance(found, type):
+        return found
+    raise BindingError(f"{name!r} is a {type(found).__name__}, not a class")
+
+
 def _load(name: str, target: str) -> Binding | SessionBinding:
+    value = _attribute(name, target, (Binding, SessionBinding))
+    if not isinstance(value, Binding | SessionBinding):
+        raise BindingError(
+            f"{name!r} is a {type(value).__name__}, "
+            "not a turnproof.provider.Binding or a turnproof.subject.SessionBinding"
+        )
+    return value
+
+
+def _attribute(name: str, target: str, wanted: type | tuple[type, ...]) -> Any:
     module_name, _, attribute = target.partition(":")
     if not module_name or not attribute:
         raise BindingError(f"{name!r} is not module:attribute")
     value: Any = _import(name, module_name)
     for step in attribute.split("."):
         if not hasattr(value, step):
-            raise BindingError(f"{name!r}: {module_name} has no attribute {attribute!r}{_suggestion(value, step)}")
+            hint = _suggestion(value, step, wanted)
+            raise BindingError(f"{name!r}: {module_name} has no attribute {attribute!r}{hint}")
         value = getattr(value, step)
-    if not isinstance(value, Binding | SessionBinding):
-        raise BindingError(
-            f"{name!r} is a {type(value).__name__}, "
-            "not a turnproof.provider.Binding or a turnproof.subject.SessionBinding"
-        )
     return value
 
 
@@ -155,7 +169,8 @@ def _import(name: str, module: str) -> Any:
         raise BindingError(f"{name!r}: importing {module} failed: {reason}") from error
 
 
-def _suggestion(value: object, step: str) -> str:
+def _suggestion(value: object, step: str, wanted: type | tuple[type, ...]) -> str:
     there = vars(value) if hasattr(value, "__dict__") else {}
-    bindings = [key for key, item in there.items() if isinstance(item, Binding | SessionBinding)]
-    return did_you_mean(step, bindings) or (f" (bindings there: {', '.join(bindings)})" if bindings else "")
+    fitting = [key for key, item in there.items() if isinstance(item, wanted)]
+    what = "classes" if wanted is type else "bindings"
+    return did_you_mean(step, fitting) or (f" ({what} there: {', '.join(fitting)})" if fitting else "")

@@ -22,6 +22,12 @@
     session = "my_pkg.turnproof_binding:SESSION"
     existing_tests = "pytest -q tests/unit"
 
+    [[tool.turnproof.gates.exemption]]
+    adapter = "agent-cli"
+    criterion = "3/paths-agree"
+    reason = "it has never had a legacy path"
+    expires = 2027-01-31
+
 A key that is not known is refused: a typo must not switch anything off. In `turnproof.toml` the same keys stand at the
 top, without `tool.turnproof`.
 """
@@ -41,6 +47,7 @@ from .errors import UsageError
 
 Backend: TypeAlias = Literal["replay", "emulate", "live"]
 Depth: TypeAlias = Literal["quick", "full"]
+GateMode: TypeAlias = Literal["report", "shadow", "enforce"]
 
 
 class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,6 +90,27 @@ class DeclaredDifference(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         return f"declared difference {self.adapter}{between} {self.name}"
 
 
+class Exemption(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An adapter that need not meet one criterion of a gate, until `expires` (inclusive).
+
+    `adapter` is its name, as it names itself or as the command line does, or that of the session on it.
+    """
+
+    adapter: str
+    criterion: str
+    reason: str
+    expires: date
+    link: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What it is about."""
+        return self.adapter, self.criterion
+
+    def __str__(self) -> str:
+        return f"exemption of {self.adapter} from {self.criterion}"
+
+
 class GateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `turnproof gate` is to look at.
 
@@ -95,6 +123,13 @@ class GateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     existing_tests: the command of the project's own tests, words as in a shell, though none is used. It is run in the
                     folder of the settings file. Empty: none.
     existing_tests_seconds: how long each run of it may take.
+    mode:           what the exit code says: `report` nothing, `shadow` whether something that was open has closed,
+                    `enforce` how the gate stands.
+    baseline:       the file that has what was open, relative to the folder of the settings file.
+    protocol:       the class that says what a provider has to have, as `module:name`. Its legacy methods go in phase 4.
+    providers:      classes of providers that no run shows, to be looked at as well.
+    session_class:  the session's own class, whose source is looked at in phase 5.
+    exemption:      adapters that need not meet a criterion.
     """
 
     phase: int | None = None
@@ -106,6 +141,12 @@ class GateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     flip_phase: Annotated[int, msgspec.Meta(ge=2, le=4)] = 3
     existing_tests: str = ""
     existing_tests_seconds: Annotated[float, msgspec.Meta(gt=0)] = 900.0
+    mode: GateMode = "enforce"
+    baseline: str = "gate-baseline.json"
+    protocol: str = ""
+    providers: tuple[str, ...] = ()
+    session_class: str = ""
+    exemption: tuple[Exemption, ...] = ()
 
 
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
@@ -171,12 +212,11 @@ def _read(file: Path) -> dict[str, Any]:
 
 def _settings(file: Path, table: Any, path: str) -> Settings:
     _refuse_unknown(file, table, Settings, path)
-    if isinstance(table, dict):
-        _refuse_unknown(file, table.get("gates"), GateSettings, f"{path}.gates")
+    gates = table.get("gates") if isinstance(table, dict) else None
+    _refuse_unknown(file, gates, GateSettings, f"{path}.gates")
+    _refuse_unknown_in(file, gates, "exemption", Exemption, f"{path}.gates")
     for key, struct in _LISTS.items():
-        entries = table.get(key, ()) if isinstance(table, dict) else ()
-        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
-            _refuse_unknown(file, entry, struct, f"{path}.{key}[{number}]")
+        _refuse_unknown_in(file, table, key, struct, path)
     try:
         settings = msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
@@ -184,6 +224,7 @@ def _settings(file: Path, table: Any, path: str) -> Settings:
         raise UsageError(f"{file}: {path}{spot.removeprefix('$').rstrip('`')}: {reason}") from error
     _refuse_twins(file, settings.known_issue, f"{path}.known-issue")
     _refuse_twins(file, settings.declared_difference, f"{path}.declared-difference")
+    _refuse_twins(file, settings.gates.exemption, f"{path}.gates.exemption")
     return settings
 
 
@@ -195,8 +236,14 @@ def _refuse_unknown(file: Path, table: Any, struct: type[msgspec.Struct], path: 
             raise UsageError(f"{file}: {path}: unknown key {key!r}{hint}")
 
 
-def _refuse_twins(file: Path, entries: Sequence[KnownIssue | DeclaredDifference], path: str) -> None:
-    seen: dict[tuple[str, str, str], int] = {}
+def _refuse_unknown_in(file: Path, table: Any, key: str, struct: type[msgspec.Struct], path: str) -> None:
+    entries = table.get(key) if isinstance(table, dict) else None
+    for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+        _refuse_unknown(file, entry, struct, f"{path}.{key}[{number}]")
+
+
+def _refuse_twins(file: Path, entries: Sequence[KnownIssue | DeclaredDifference | Exemption], path: str) -> None:
+    seen: dict[tuple[str, ...], int] = {}
     for number, entry in enumerate(entries):
         first = seen.setdefault(entry.key, number)
         if first != number:

@@ -30,6 +30,7 @@ from .errors import (
 from .messages import FunctionCall, Message, Part, ProviderResponse, Text, TokenUsage, ToolResult, ToolSchema
 
 __all__ = [
+    "RETAINED",
     "AuthenticationError",
     "Binding",
     "BindingError",
@@ -52,6 +53,7 @@ __all__ = [
     "OverloadedError",
     "Path",
     "PlainCall",
+    "PlainConversation",
     "ProviderBase",
     "ProviderError",
     "RateLimitError",
@@ -350,6 +352,23 @@ class PlainCall(Protocol):
         """Release the connections."""
 
 
+@runtime_checkable
+class PlainConversation(PlainCall, Protocol):
+    """A plain call that can also hold a conversation, as a user of the SDK does it: by a history that grows.
+
+    What `say` takes is measured, with the growing. `history` is looked at for what it holds in memory, after the call
+    was opened: the messages of its conversation in the SDK's own types.
+    """
+
+    history: Any
+
+    def begin(self) -> None:
+        """Start anew, with the system text and the tools of the conversation and no message."""
+
+    def say(self, text: str) -> str:
+        """Take a turn: the user's words, and the answer, which is put into the history."""
+
+
 class Translator(Protocol):
     """For a framework with message types of its own: neutral types to theirs and back."""
 
@@ -358,6 +377,22 @@ class Translator(Protocol):
     def tools_out(self, tools: Sequence[ToolSchema]) -> Any: ...
 
     def response_in(self, response: Any) -> ProviderResponse: ...
+
+
+RETAINED = (
+    "initialize",
+    "connect",
+    "verify_auth",
+    "count_tokens",
+    "context limit",
+    "usage",
+    "serialisers",
+    "agent context",
+    "thinking",
+    "error classification",
+    "shutdown",
+)
+"""What a provider does beside answering. It stays when the history moves to the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +405,10 @@ class Binding:
     `errors` says whether failures are raised or come back as an `Outcome`-shaped object. `cache_plugin` makes the
     plugin that goes with an opened provider (which a managed cache needs, to create caches through it).
     `plain_calls` are the official SDK's own calls, by name, that benchmarks hold the adapter against.
+    `delegated` says that one `complete()` is a whole run of an agent, which calls its tools itself: whoever calls it
+    gets no tool calls to answer. `retained` has, for those of `RETAINED` that are not called as the contract has them,
+    a function of the object that the opener returned. It calls the thing in the adapter's own way, and raises, or
+    returns False, if it does not work.
     """
 
     name: str
@@ -383,6 +422,8 @@ class Binding:
     errors: Literal["raised", "returned"] = "raised"
     cache_plugin: Callable[[Any], Any] | None = None
     plain_calls: Mapping[str, Callable[[Endpoint, Conversation], PlainCall]] = field(default_factory=dict)
+    delegated: bool = False
+    retained: Mapping[str, Callable[[Any], object]] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     package: str | None = None
 
@@ -399,8 +440,10 @@ class Binding:
         self._demand("declared", listed, "a list of Difference")
         self._demand("signature", self.signature in ("full", "short"), "'full' or 'short'")
         self._demand("errors", self.errors in ("raised", "returned"), "'raised' or 'returned'")
-        for name in ("plain_calls", "options"):
+        for name in ("plain_calls", "options", "retained"):
             self._demand(name, isinstance(getattr(self, name), Mapping), "a mapping")
+        known_names = f"a mapping with some of {', '.join(RETAINED)}"
+        self._demand("retained", set(self.retained) <= set(RETAINED), known_names)
 
     def _demand(self, name: str, holds: bool, what: str) -> None:
         if not holds:

@@ -92,7 +92,10 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
 
 
 class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
-    """A requirement of the catalogue, whether or not this run measured it, so that a report needs nothing else."""
+    """A requirement of the catalogue, whether or not this run measured it, so that a report needs nothing else.
+
+    `provider` says what the provider does, `code` what the adapter's code likely did.
+    """
 
     id: str
     title: str
@@ -101,8 +104,14 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
     subject: SubjectKind = "adapter"
     capability: str | None = None
     reason: str = ""
-    remedy: str = ""
+    provider: str = ""
+    code: str = ""
     sources: tuple[str, ...] = ()
+
+    @property
+    def remedy(self) -> str:
+        """Both, in one piece."""
+        return " ".join(filter(None, (self.provider, self.code)))
 
     @classmethod
     def of(cls, requirement: Requirement) -> RequirementLine:
@@ -115,7 +124,8 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
             subject=requirement.subject,
             capability=", ".join(requirement.capability) or None,
             reason=requirement.reason,
-            remedy=requirement.remedy,
+            provider=requirement.provider,
+            code=requirement.code,
             sources=requirement.sources,
         )
 
@@ -165,13 +175,17 @@ class ResultLine(_Line, frozen=True, kw_only=True, tag="result"):
 
 
 class Footer(_Line, frozen=True, kw_only=True, tag="footer"):
-    """The run came to its end. `counts` are results by status; `problems` what else made it fail, one line each."""
+    """The run came to its end. `counts` are results by status; `problems` what else made it fail, one line each.
+
+    `digest` is that of evidence and verdicts, alike for the same seed; `lines` that of every line before this one.
+    """
 
     exit_code: int
     duration_s: float
     counts: dict[str, int]
     digest: str
     problems: tuple[str, ...] = ()
+    lines: str = ""
 
 
 Line: TypeAlias = Header | RequirementLine | AdapterLine | TranscriptLine | ResultLine | Footer
@@ -181,7 +195,10 @@ _decoder = msgspec.json.Decoder(Line)
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run as read from its file. `complete` is False when it was cut: then nothing in it certifies anything."""
+    """A run as read from its file. `complete` is False when it was cut: then nothing in it certifies anything.
+
+    `lines` is the digest of every line before the footer, as they are.
+    """
 
     header: Header
     requirements: dict[str, RequirementLine]
@@ -189,6 +206,7 @@ class Run:
     transcripts: tuple[TranscriptLine, ...]
     results: tuple[ResultLine, ...]
     footer: Footer | None
+    lines: str = ""
 
     @property
     def complete(self) -> bool:
@@ -220,6 +238,7 @@ class RunWriter:
         self._transcripts: list[TranscriptLine] = []
         self._results: list[ResultLine] = []
         self._state: Literal["new", "open", "finished"] = "new"
+        self._lines = hashlib.sha256()
 
     def write(self, line: Line) -> None:
         """Append one line."""
@@ -230,7 +249,9 @@ class RunWriter:
                 self._transcripts.append(line)
             case ResultLine():
                 self._results.append(line)
-        self._file.write(canonical(line) + b"\n")
+        row = canonical(line) + b"\n"
+        self._lines.update(row)
+        self._file.write(row)
         self._file.flush()
         self._state = "finished" if isinstance(line, Footer) else "open"
 
@@ -243,6 +264,7 @@ class RunWriter:
             counts={str(status): counts[status] for status in Status},
             digest=run_digest(tuple(self._transcripts), tuple(self._results)),
             problems=problems,
+            lines=self._lines.hexdigest(),
         )
         self.write(footer)
         return footer
@@ -283,10 +305,11 @@ def read_run(path: Path) -> Run:
             raise UsageError(f"{path}: line {number} is damaged: {error}") from error
         if isinstance(lines[0], Header) and lines[0].schema != SCHEMA:
             raise UsageError(f"{path}: this run is of format {lines[0].schema!r}; this turnproof reads {SCHEMA!r}")
-    return _assemble(path, lines)
+    before = rows[: len(lines) - 1] if lines and isinstance(lines[-1], Footer) else rows
+    return _assemble(path, lines, hashlib.sha256(b"".join(row + b"\n" for row in before)).hexdigest())
 
 
-def _assemble(path: Path, lines: list[Line]) -> Run:
+def _assemble(path: Path, lines: list[Line], digest: str) -> Run:
     header, rest = (lines[0], lines[1:]) if lines else (None, [])
     if not isinstance(header, Header):
         raise UsageError(f"{path}: this is not a run: it has no header line")
@@ -302,4 +325,5 @@ def _assemble(path: Path, lines: list[Line]) -> Run:
         transcripts=tuple(line for line in rest if isinstance(line, TranscriptLine)),
         results=tuple(line for line in rest if isinstance(line, ResultLine)),
         footer=next((line for line in rest if isinstance(line, Footer)), None),
+        lines=digest,
     )

@@ -74,6 +74,10 @@ class Flag:
     default: bool = False
 
 
+def _itself(provider: Any) -> Any:
+    return provider
+
+
 @dataclass(frozen=True, slots=True)
 class SessionSetup:
     """What a session is opened with. Two runs with equal setups are to do the same, byte for byte.
@@ -94,6 +98,10 @@ class SessionSetup:
     on_retry:       to be told of each wait before it: the number of the attempt that follows, seconds, the reason.
     tracer_provider: where a session that has `spans` gets its tracers from, in place of the global one. It is the same
                     object in all runs of a process, so that what is instrumented once stays so. None for all others.
+    watch:          gives what a session is to use in place of a provider that it opened itself: the same object, or,
+                    where a gate looks at what the session does with it, a stand-in of the same class that passes
+                    everything on but special methods (those of `with`, say). Providers of `open_provider` need not go
+                    through it.
     """
 
     endpoint: Endpoint
@@ -113,6 +121,7 @@ class SessionSetup:
     parallel_tools: bool = True
     flag: Flag = Flag()
     tracer_provider: TracerProvider | None = None
+    watch: Callable[[Any], Any] = _itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +200,7 @@ class SessionBinding:
     save, load: the session as text, and a new session that goes on from it. `load` raises for text that is damaged.
     swap:       goes on with another provider, opened by the setup's `open_provider` for the session's path.
     usage:      what the provider last reported.
+    accounting: its account of the turns so far, an entry for each, in order. Gates look at how many there are.
     context:    tokens of the model's context that the conversation takes, by the session's own account: what the next
                 request will carry, without what will be said in it. May be asked at any time between turns.
     provider_history: what the provider itself holds, on the legacy path.
@@ -227,6 +237,7 @@ class SessionBinding:
     load: Callable[[SessionSetup, str], Any] | None = None
     swap: Callable[[Any, Any], object] | None = None
     usage: Callable[[Any], TokenUsage] | None = None
+    accounting: Callable[[Any], Sequence[Any]] | None = None
     context: Callable[[Any], int] | None = None
     provider_history: Callable[[Any], Sequence[Message]] | None = None
     path: Callable[[Any], Path] | None = None

@@ -284,6 +284,76 @@ class SpanMade(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="span"
     ended: bool = True
 
 
+class ProviderSeen(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="provider_seen"):
+    """A provider object as it is, in a run that is watched.
+
+    `cls` is its class as `module:name`, `methods` are those by which a provider owns a history (`create_session` and
+    so on), and `path` is the one that it was opened for. `how`: it was `given` to the session, was only `opened` to be
+    looked at, or is `behind` another one that the adapter's binding put in front of it. `complete` says whether it has
+    such a method, and `refuses` why that one cannot be called as the contract has it. `takes_plugin`: it has a
+    `set_cache_plugin`.
+    """
+
+    cls: str
+    how: Literal["given", "opened", "behind"] = "given"
+    path: Path | None = None
+    methods: tuple[str, ...] = ()
+    complete: bool = False
+    refuses: str = ""
+    takes_plugin: bool = False
+
+
+class ProviderTouched(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="provider_touched"):
+    """The session used something of its provider, in a run that is watched.
+
+    `during` is what was being done: `open`, `turn`, `context`, `usage`, or an operation by the word that scenarios have
+    for it. `call` is that of the last provider call so far. What is used again in the same place is told once.
+    """
+
+    name: str
+    how: Literal["read", "called", "written"]
+    during: str
+
+
+class ProviderHolds(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="provider_holds"):
+    """What was found in a provider's own state, in a run that is watched.
+
+    `after` is `conversation` (the session still lives, so that it may hold messages itself) or `call` (nobody but the
+    provider can hold any more what was said). `messages` are the places that hold what was said in the conversation,
+    `plugins` those that hold the session's cache plugin. `looked_at` counts the objects; `whole` says that there were
+    no more of them.
+    """
+
+    cls: str
+    after: Literal["conversation", "call"]
+    looked_at: int
+    whole: bool = True
+    messages: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+
+
+class ProviderAsked(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="provider_asked"):
+    """Something that a provider does beside answering was tried, in a run that is watched.
+
+    `outcome`: it `works`, it `fails` (`said` tells how), the provider has `none`, or it is `unknown` how it is called.
+    """
+
+    what: str
+    outcome: Literal["works", "fails", "none", "unknown"]
+    said: str = ""
+
+
+class Accounts(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="accounts"):
+    """What a session accounts for, in a run that is watched: the last figures, and turns. None where it shows none.
+
+    `at` says when: right `before` a reset, or `after` it.
+    """
+
+    at: Literal["before", "after"]
+    usage: TokenUsage | None = None
+    turns: int | None = None
+
+
 class HistorySnapshot(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="history"):
     """The history after an operation: the session's (`owner=session`) or the provider's own (`owner=provider`).
 
@@ -345,6 +415,11 @@ Event: TypeAlias = (
     | UsageReport
     | ContextReport
     | SpanMade
+    | ProviderSeen
+    | ProviderTouched
+    | ProviderHolds
+    | ProviderAsked
+    | Accounts
     | HistorySnapshot
     | TurnEnded
     | RunEnded

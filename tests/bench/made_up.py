@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from turnproof.bench.report import AdapterBench, Bench, Count, Ratio, Time
+from turnproof.bench.report import AdapterBench, Bench, Count, Ratio, Size, Time
 from turnproof.messages import Message, ProviderResponse, Text
 from turnproof.provider import Binding, Capabilities, Endpoint, OnChunk
 from turnproof.runlog import Environment
@@ -17,12 +17,16 @@ TIMES = (
     Time("turn", "stateless", 200, 1.5, (1.5, 2.0)),
     Time("delta", "stateless", 2, 0.01, (0.01, 0.02)),
 )
+SIZES = (
+    Size("peak", "stateless", 2, 4096.0, "bytes"),
+    Size("held", "sdk.call", 200, 1200.5, "bytes a message"),
+)
 RATIOS = (
-    Ratio("turn", "stateless", 2, "sdk.call", 2, 0.5, 0.5, 0.5),
+    Ratio("turn", "stateless", 2, "sdk.call", 2, 0.5, 0.4, 0.6),
     Ratio("turn", "stateless", 200, "stateless", 2, 1.5, 1.5, 1.6),
 )
 COUNTS = (
-    Count("turn", "stateless", 2, {"complete": 1}, 1, 0, 3),
+    Count("turn", "stateless", 2, {"complete": 1}, 1, 0, 3, 1),
     Count("collect", "legacy", 200, {"create_session": 1, "send_message": 1}, 1, 100, 100),
 )
 
@@ -31,8 +35,10 @@ def adapter(**changes: Any) -> AdapterBench:
     given: dict[str, Any] = {
         "dialect": "anthropic-messages",
         "model": "m",
+        "package": "anthropic",
         "plain_calls": ("sdk.call",),
         "times": TIMES,
+        "sizes": SIZES,
         "ratios": RATIOS,
         "counts": COUNTS,
     }
@@ -41,7 +47,7 @@ def adapter(**changes: Any) -> AdapterBench:
 
 def outcome(**changes: Any) -> Bench:
     given: dict[str, Any] = {
-        "schema": "turnproof.bench/1",
+        "schema": "turnproof.bench/2",
         "turnproof": "0.1.0",
         "started": "2026-11-23T10:00:00+00:00",
         "rounds": 5,

@@ -10,7 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from turnproof.bench.report import Bench, Operation, read
+from turnproof.bench import engine, plots
+from turnproof.bench.report import Bench, Operation, Own, OwnFigure, read
 from turnproof.cli import main
 from turnproof.emulator.run import CANARY_KEY
 from turnproof.provider import Path as AdapterPath
@@ -20,7 +21,7 @@ SCHEMA = json.loads((files("turnproof.bench") / "bench.schema.json").read_text()
 pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
 
 PATHS = ("stateless", "legacy")
-CALLERS = ("messages.create", *PATHS)
+CALLERS = ("floor.httpx2", "messages.create", *PATHS)
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +36,10 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One small real run of the reference adapter, kept as JSON."""
     file = tmp_path_factory.mktemp("bench") / "reports" / "bench.json"
-    assert main(["bench", "anthropic", "-n", "2", "-n", "8", "--rounds", "1", "--out", str(file)]) == 0
+    with pytest.MonkeyPatch.context() as patched:
+        # Plots have tests of their own.
+        patched.setattr(plots, "can_draw", lambda: False)
+        assert main(["bench", "anthropic", "-n", "2", "-n", "8", "--quick", "--rounds", "1", "--out", str(file)]) == 0
     return file
 
 
@@ -62,13 +66,14 @@ def test_every_figure_of_every_caller_is_there(measured: Bench) -> None:
     assert times == wanted
 
 
-def test_every_path_is_held_against_the_sdk_the_other_path_and_its_shortest_history(measured: Bench) -> None:
+def test_every_path_is_held_against_floor_sdk_other_path_and_its_shortest_history(measured: Bench) -> None:
     ratios = {
         (ratio.caller, ratio.messages, ratio.to, ratio.to_messages)
         for ratio in measured.adapters["anthropic"].ratios
         if ratio.figure == "turn"
     }
     assert ratios == {
+        *((name, n, "floor.httpx2", n) for name in CALLERS[1:] for n in (2, 8)),
         *((path, n, "messages.create", n) for path in PATHS for n in (2, 8)),
         *(("stateless", n, "legacy", n) for n in (2, 8)),
         *((path, 8, path, 2) for path in PATHS),
@@ -99,12 +104,13 @@ def test_the_counts_of_the_reference_adapter_are_exact(measured: Bench) -> None:
 
 
 def test_a_run_compares_with_an_earlier_one(tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["bench", "anthropic", "-n", "2", "--rounds", "1", "--path", "stateless", "--json"]
+    words = ["bench", "anthropic", "-n", "2", "--quick", "--rounds", "1", "--path", "stateless", "--json"]
     assert main([*words, "--baseline", str(tiny), "--max-ratio", "1000"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["comparison"]["counts"], found["comparison"]["worse"]) == (3, [])
     assert found["comparison"]["ratios"] > 0
-    assert {time["caller"] for time in found["adapters"]["anthropic"]["times"]} == {"messages.create", "stateless"}
+    callers = {time["caller"] for time in found["adapters"]["anthropic"]["times"]}
+    assert callers == {"floor.httpx2", "messages.create", "stateless"}
 
 
 def test_a_count_that_the_baseline_does_not_have_so_is_a_violation(tiny: Path, tmp_path: Path, capfd: Any) -> None:
@@ -113,7 +119,7 @@ def test_a_count_that_the_baseline_does_not_have_so_is_a_violation(tiny: Path, t
         count["requests"] = 7
     file = tmp_path / "earlier.json"
     file.write_text(json.dumps(earlier))
-    words = ["bench", "anthropic", "-n", "2", "--rounds", "1", "--path", "legacy", "--baseline", str(file)]
+    words = ["bench", "anthropic", "-n", "2", "--quick", "--rounds", "1", "--path", "legacy", "--baseline", str(file)]
     assert main([*words, "--max-ratio", "1000"]) == 1
     out, err = capfd.readouterr()
     assert "✗ anthropic: requests of turn, legacy, 2 messages: 7 before, 1 now" in out
@@ -126,16 +132,15 @@ def test_a_goal_out_of_reach_fails_only_where_goals_are_enforced(
     file = tmp_path / "goals.toml"
     about = 'adapter = "anthropic"\nfigure = "turn"\ncaller = "stateless"\nto = "messages.create"\nmessages = 2\n'
     file.write_text(f"[[goal]]\n{about}at_most = 0.0\n")
-    words = ["bench", "anthropic", "-n", "2", "--rounds", "1", "--path", "stateless", "--goals", str(file)]
+    words = ["bench", "anthropic", "-n", "2", "--quick", "--rounds", "1", "--path", "stateless", "--goals", str(file)]
     assert main(words) == 0
-    assert "✗ goal missed: anthropic: turn, stateless, 2 messages / messages.create at most 0: " in (
-        capsys.readouterr().out
-    )
+    [line] = [line for line in capsys.readouterr().out.splitlines() if line.endswith("✗ missed")]
+    assert line.split()[:7] == ["anthropic", "turn,", "stateless,", "2", "messages", "/", "messages.create"]
     assert main([*words, "--enforce"]) == 1
 
 
 def test_an_adapter_that_does_not_say_what_the_server_said_is_not_measured(capfd: Any) -> None:
-    assert main(["bench", "bench.made_up:LIAR", "-n", "2", "--rounds", "1", "--json"]) == 3
+    assert main(["bench", "bench.made_up:LIAR", "-n", "2", "--quick", "--rounds", "1", "--json"]) == 3
     out, err = capfd.readouterr()
     liar = json.loads(out)["adapters"]["liar"]
     assert (liar["times"], liar["counts"]) == ([], [])
@@ -148,7 +153,7 @@ def test_an_adapter_that_does_not_say_what_the_server_said_is_not_measured(capfd
 def test_an_adapter_that_fails_is_measured_up_to_there_and_its_key_is_not_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    words = ["bench", "bench.made_up:SHORT_OF_BREATH", "-n", "2", "-n", "4", "--rounds", "1", "--json"]
+    words = ["bench", "bench.made_up:SHORT_OF_BREATH", "-n", "2", "-n", "4", "--quick", "--rounds", "1", "--json"]
     assert main(words) == 3
     out = capsys.readouterr().out
     found = json.loads(out)["adapters"]["short-of-breath"]
@@ -158,14 +163,14 @@ def test_an_adapter_that_fails_is_measured_up_to_there_and_its_key_is_not_told(
 
 
 def test_an_adapter_that_fails_while_it_is_shut_down_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "bench.made_up:HARD_TO_LEAVE", "-n", "2", "--rounds", "1", "--json"]) == 3
+    assert main(["bench", "bench.made_up:HARD_TO_LEAVE", "-n", "2", "--quick", "--rounds", "1", "--json"]) == 3
     problems = json.loads(capsys.readouterr().out)["adapters"]["hard-to-leave"]["problems"]
     assert problems
     assert all(problem.endswith("OverflowError: stay") for problem in problems)
 
 
 def test_a_path_that_is_not_there_is_nothing_measured(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["bench", "bench.made_up:LIAR", "--path", "legacy", "-n", "2", "--rounds", "1"]) == 3
+    assert main(["bench", "bench.made_up:LIAR", "--path", "legacy", "-n", "2", "--quick", "--rounds", "1"]) == 3
     assert "✗ not measured: liar has no legacy path" in capsys.readouterr().out
 
 
@@ -181,6 +186,7 @@ def test_a_path_that_is_not_there_is_nothing_measured(capsys: pytest.CaptureFixt
         (("anthropic", "--baseline", "b.json", "--max-ratio", "0.5"), "is at least 1"),
         (("anthropic", "--baseline", "b.json", "--max-ratio", "nan"), "is at least 1"),
         (("anthropic", "--baseline", "b.json"), "b.json: cannot read the benchmark: No such file"),
+        (("anthropic", "--peer", "langchian"), "unknown peer 'langchian'; did you mean 'langchain'?"),
         (("anthropic", "--goals", "g.toml"), "g.toml: cannot read it as TOML"),
         (("anthropic", "turnproof_adapters.anthropic.binding:BINDING"), "two adapters are named 'anthropic'"),
         (("bench.made_up:STRANGER",), "unknown dialect 'no-such-dialect'"),
@@ -197,10 +203,45 @@ def test_what_cannot_be_measured_is_refused_before_anything_is(
     assert last == "exit 2: usage, environment or harness fault"
 
 
+def test_turnproof_itself_is_measured_alone_where_no_adapter_is_named(
+    capfd: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, tuple[str, ...]]] = []
+    own = Own(figures=(OwnFigure("load", "ours", 5.5, "ms", (5.5,)),), notes=("no such tool",))
+
+    def measured(rounds: int, peers: tuple[str, ...], told: object) -> Own:
+        asked.append((rounds, peers))
+        return own
+
+    monkeypatch.setattr(engine, "measure_own", measured)
+    assert main(["bench", "--self", "--rounds", "3", "--peer", "langchain"]) == 0
+    out = capfd.readouterr().out
+    assert asked == [(3, ("langchain",))]
+    assert "load    ours  5.5 ms" in out
+    assert "– no such tool" in out
+    assert "G13 turnproof" in out
+    assert "anthropic" not in out.replace("turnproof certify anthropic", "")
+
+
+def test_plots_stand_beside_the_outcome_or_it_is_said_how_to_get_them(
+    tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside: list[Path] = []
+    monkeypatch.setattr(plots, "draw", lambda found, file: beside.append(file))
+    words = ["bench", "bench.made_up:LIAR", "-n", "2", "--quick", "--rounds", "1", "--out", str(tmp_path / "b.json")]
+    monkeypatch.setattr(plots, "can_draw", lambda: True)
+    main(words)
+    assert beside == [tmp_path / "b.json"]
+    monkeypatch.setattr(plots, "can_draw", lambda: False)
+    main(words)
+    assert "no plots were drawn: pip install 'turnproof[plots]'" in capfd.readouterr().err
+    assert len(beside) == 1
+
+
 def test_an_outcome_that_cannot_be_written_is_printed_all_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["bench", "bench.made_up:LIAR", "-n", "2", "--rounds", "1", "--out", str(tmp_path)]
+    words = ["bench", "bench.made_up:LIAR", "-n", "2", "--quick", "--rounds", "1", "--out", str(tmp_path)]
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert "liar" in out

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import http.client
 import socket
+import ssl
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 
-from turnproof.bench.canned import CannedServer
+from turnproof.bench.canned import CannedServer, Sent
+from turnproof.bench.tls import throw_away
 from turnproof.errors import HarnessError
 
 HELLO = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
@@ -109,3 +111,28 @@ def test_a_server_that_died_is_our_own_fault() -> None:
         server._process.join()
         with pytest.raises(HarnessError, match="the benchmark's server process has died"):
             server.requests(url)
+
+
+def test_the_last_request_is_kept_as_it_came(server: CannedServer) -> None:
+    url = server.add({"POST /v1/a": HELLO})
+    with pytest.raises(HarnessError, match="nobody has asked"):
+        server.last(url)
+    ask(url, "/v1/a?b=c", b"one")
+    ask(url, "/v1/a?b=c", b"two")
+    assert server.last(url) == Sent("POST", f"{url}/v1/a?b=c", b"two")
+
+
+def test_the_same_is_served_over_tls_to_those_who_trust_the_certificate() -> None:
+    made = throw_away()
+    with CannedServer(made.server) as server:
+        url = server.add({"POST /v1/a": HELLO})
+        address = urlsplit(server.secure(url))
+        assert address.scheme == "https"
+        line = http.client.HTTPSConnection(str(address.hostname), address.port, timeout=20, context=made.trusting)
+        line.request("POST", f"{address.path}/v1/a", b"{}")
+        assert line.getresponse().read() == b"hello"
+        line.close()
+        stranger = http.client.HTTPSConnection(str(address.hostname), address.port, timeout=20)
+        with pytest.raises(ssl.SSLCertVerificationError):
+            stranger.request("POST", f"{address.path}/v1/a", b"{}")
+        assert server.requests(url) == 1

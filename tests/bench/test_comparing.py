@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from turnproof.bench.comparing import compare
 from turnproof.bench.report import Bench, Comparison, Count, Ratio
+from turnproof.runlog import Environment
 
 from .made_up import COUNTS, RATIOS, TIMES, adapter, outcome
 
@@ -97,3 +98,23 @@ def test_a_length_or_a_path_that_was_not_asked_for_has_not_gone() -> None:
     assert against(outcome(), before).worse == ()
     alone = outcome(adapters={"mine": adapter(counts=COUNTS[:1])})
     assert against(alone, outcome()).worse == ()
+
+
+def test_another_machine_or_python_is_told_and_ratios_are_compared_all_the_same() -> None:
+    there = Environment("3.13.0", "Darwin", {"anthropic": "2.12.0"})
+    found = against(with_ratio(9.0), outcome(environment=there))
+    assert found.elsewhere == ("python: 3.13.0 then, 3.11.7 now", "platform: Darwin then, Linux now")
+    assert (found.counts, found.ratios, len(found.worse)) == (2, 2, 1)
+
+
+def test_what_a_path_is_over_another_version_of_the_sdk_is_not_the_paths_fault() -> None:
+    there = Environment("3.11.7", "Linux", {"anthropic": "2.13.0"})
+    found = against(with_ratio(9.0), outcome(environment=there))
+    assert found.elsewhere == ("anthropic: 2.13.0 then, 2.12.0 now",)
+    # What is left is the ratio of the path to itself.
+    assert (found.counts, found.ratios, found.worse) == (2, 1, ())
+
+
+def test_a_count_of_encodings_that_one_run_lacks_is_a_change() -> None:
+    [worse] = against(with_count(encoded=None), outcome()).worse
+    assert (worse.what, worse.before, worse.now) == ("encoded of turn, stateless, 2 messages", "1", "not counted")

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import pytest
 
-from turnproof.bench.conversations import DELTAS, LONG, QUESTION, SHORT, WHOLE, conversation, half, history
+from turnproof.bench.conversations import (
+    DELTAS,
+    LONG,
+    QUESTION,
+    SHORT,
+    WHOLE,
+    conversation,
+    half,
+    history,
+    is_sent_whole,
+)
+from turnproof.bench.peers.process import as_json
 from turnproof.errors import UsageError
 from turnproof.gc import GCConfig, TruncateGC, turn_starts
 from turnproof.messages import Message, same_history
@@ -66,3 +78,13 @@ def test_the_answers_differ_in_their_pieces_alone() -> None:
     assert len(LONG.pieces) - len(SHORT.pieces) == DELTAS
     assert len(set(LONG.pieces)) == len(LONG.pieces)
     assert {len(piece) for piece in LONG.pieces} == {len("piece 000000 of it, ")}
+
+
+@pytest.mark.parametrize("ascii", [True, False])
+@pytest.mark.parametrize("tools", [True, False])
+def test_a_request_without_one_of_the_messages_is_not_whole(tools: bool, ascii: bool) -> None:
+    talk = conversation(8, tools=tools)
+    said = as_json(talk)["messages"]
+    assert is_sent_whole(json.dumps(said, ensure_ascii=ascii).encode(), talk)
+    for place in range(len(said) - 1):
+        assert not is_sent_whole(json.dumps([*said[:place], *said[place + 1 :]], ensure_ascii=ascii).encode(), talk)

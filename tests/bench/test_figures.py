@@ -6,8 +6,10 @@ import pytest
 
 from turnproof.bench.callers import Kind
 from turnproof.bench.conversations import DELTAS
-from turnproof.bench.figures import Key, figures, ratios, times
-from turnproof.bench.report import Ratio, Time
+from turnproof.bench.crowd import SESSIONS
+from turnproof.bench.figures import Key, figures, ratios, sizes, times
+from turnproof.bench.floor import FLOOR
+from turnproof.bench.report import Ratio, Size, Time
 from turnproof.bench.timing import Case, Series
 
 from .made_up import Scripted
@@ -55,6 +57,35 @@ def test_a_case_that_failed_has_no_figure_and_neither_has_what_needs_it() -> Non
     assert figures([short, long]) == {}
 
 
+def test_a_crowd_is_told_as_a_turn_of_one_of_it() -> None:
+    assert figures([case("crowd", "stateless", 20, 3000.0, 2000.0)]) == {
+        ("crowd", "stateless", 20): Series(2000.0 / SESSIONS, (3000.0 / SESSIONS, 2000.0 / SESSIONS))
+    }
+
+
+def test_times_and_sizes_are_told_apart() -> None:
+    found: dict[Key, Series] = {
+        ("tls", "stateless", 2): Series(1.0, (1.0,)),
+        ("peak", "stateless", 2): Series(2.0, (2.0,)),
+        ("left", "stateless", 2): Series(3.0, (3.0,)),
+        ("held-bare", "stateless", 200): Series(4.0, (4.0,)),
+    }
+    assert [time.figure for time in times(found)] == ["tls"]
+    assert list(sizes(found)) == [
+        Size("peak", "stateless", 2, 2.0, "bytes"),
+        Size("left", "stateless", 2, 3.0, "blocks"),
+        Size("held-bare", "stateless", 200, 4.0, "bytes a message"),
+    ]
+
+
+def test_what_is_held_without_encodings_is_held_against_all_that_a_plain_call_holds() -> None:
+    found: dict[Key, Series] = {
+        ("held", "create", 200): Series(1000.0, (1000.0,)),
+        ("held-bare", "stateless", 200): Series(500.0, (500.0,)),
+    }
+    assert compared(found, "create") == {("held-bare", "stateless", 200, "create", 200): 0.5}
+
+
 def test_times_are_reported_with_their_rounds() -> None:
     assert list(times({("turn", "legacy", 2): Series(1.0, (1.0, 2.0))})) == [Time("turn", "legacy", 2, 1.0, (1.0, 2.0))]
 
@@ -72,6 +103,16 @@ def test_a_path_is_held_against_each_plain_call_the_legacy_path_and_its_own_shor
         ("turn", "stateless", 200, "stateless", 2): 4.0,
         ("turn", "legacy", 200, "create", 200): 0.625,
         ("turn", "legacy", 200, "chat", 200): 0.3125,
+    }
+
+
+def test_everybody_is_held_against_the_floor_and_plain_calls_against_nothing_else() -> None:
+    found = taken(turn_create_2=2.0, turn_create_200=8.0, turn_stateless_2=1.0, collect_stateless_2=1.0)
+    found["turn", FLOOR, 2] = Series(0.5, (0.5, 0.5))
+    assert {key: value for key, value in compared(found, "create").items() if key[3] == FLOOR} == {
+        ("turn", "create", 2, FLOOR, 2): 4.0,
+        ("turn", "stateless", 2, FLOOR, 2): 2.0,
+        ("collect", "stateless", 2, FLOOR, 2): 2.0,
     }
 
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from turnproof.bench.goals import Goal, load_goals, standings
-from turnproof.bench.report import Ratio
+from turnproof.bench.floor import FLOOR
+from turnproof.bench.goals import Goal, Goals, OwnGoal, load_goals, standings
+from turnproof.bench.own.cassettes import Cassettes
+from turnproof.bench.own.certifying import Certifying, Contexts
+from turnproof.bench.own.imports import ImportedSdks, Imports
+from turnproof.bench.own.parts import _whose
+from turnproof.bench.own.plugin import Plugin
+from turnproof.bench.own.server import Server
+from turnproof.bench.report import Own, OwnRatio, Ratio
 from turnproof.bindings import resolve_binding
 from turnproof.errors import UsageError
 
@@ -26,52 +34,62 @@ at_most = 0.5
 """
 
 
-def goal(at_most: float, **changes: object) -> Goal:
-    given: dict[str, object] = {"figure": "turn", "caller": "stateless", "to": "sdk.call", "messages": 2}
-    return Goal(adapter="mine", at_most=at_most, **given | changes)  # type: ignore[arg-type]
+def goal(at_most: float, **changes: Any) -> Goal:
+    given = {"adapter": "mine", "figure": "turn", "caller": "stateless", "to": "sdk.call", "messages": 2}
+    return Goal(**{**given, "at_most": at_most, **changes})
 
 
 def test_the_reference_adapters_goals_name_adapters_and_calls_that_exist() -> None:
     adapters = tomllib.loads(PYPROJECT.read_text("utf-8"))["project"]["entry-points"]["turnproof.adapters"]
-    goals = load_goals()
-    measured = {name for name, target in adapters.items() if resolve_binding(target).plain_calls}
-    assert {goal.adapter for goal in goals} == measured
+    goals = load_goals().goal
+    assert {name for goal in goals for name in goal.adapters} == set(adapters)
     for each in goals:
-        binding = resolve_binding(adapters[each.adapter])
-        assert binding.name == each.adapter
-        assert each.to in {*binding.plain_calls, "legacy", each.caller}
-        assert each.caller in ("stateless", "legacy")
+        for name in each.adapters:
+            binding = resolve_binding(adapters[name])
+            assert binding.name == name
+            assert each.to in {*binding.plain_calls, FLOOR, "legacy", each.caller}
+            assert each.caller in ("stateless", "legacy")
+
+
+def test_every_goal_has_an_id_and_stands_once() -> None:
+    goals = load_goals().goal
+    stands = [
+        (goal.id, goal.figure, name, length) for goal in goals for name in goal.adapters for length in goal.lengths
+    ]
+    assert all(goal.id for goal in goals)
+    assert len(set(stands)) == len(stands)
 
 
 @pytest.mark.parametrize(
-    ("adapter", "to", "messages", "at_most"),
+    ("id", "adapter", "messages", "at_most", "stretch"),
     [
-        ("anthropic", "messages.create", 2, 1.15),
-        ("anthropic", "messages.create", 200, 0.60),
-        ("anthropic", "messages.create", 1000, 0.22),
-        ("google_genai", "generate_content", 1000, 0.010),
+        ("G1", "anthropic", 1000, 0.22, 0.15),
+        ("G2", "openai", 1000, 0.015, 0.009),
+        ("G3", "google_genai", 1000, 0.010, 0.004),
+        ("G4", "github_models", 1000, 0.45, 0.33),
+        ("G5", "zai", 4000, 3.0, 2.4),
+        ("G6", "antigravity", 1000, 1.8, 1.4),
+        ("G8", "google_genai", 1000, 0.02, None),
+        ("G7", "google_genai", 400, 0.035, 0.02),
+        ("G9", "anthropic", 2, 0.60, 0.40),
+        ("G11", "openai", 1000, 2.5, 1.7),
     ],
 )
-def test_the_goals_of_a_turn_are_there(adapter: str, to: str, messages: int, at_most: float) -> None:
+def test_the_goals_are_those_that_were_set(
+    id: str, adapter: str, messages: int, at_most: float, stretch: float | None
+) -> None:
     found = [
-        each.at_most
-        for each in load_goals()
-        if (each.adapter, each.figure, each.caller, each.to, each.messages)
-        == (adapter, "turn", "stateless", to, messages)
+        (each.at_most, each.stretch)
+        for each in load_goals().goal
+        if each.id == id and adapter in each.adapters and messages in each.lengths
     ]
-    assert found == [at_most]
-
-
-@pytest.mark.parametrize("adapter", ["anthropic", "google_genai"])
-def test_a_turn_over_a_long_history_is_to_cost_little_more_than_over_a_short_one(adapter: str) -> None:
-    [flat] = [each for each in load_goals() if each.adapter == adapter and each.to == each.caller]
-    assert (flat.messages, flat.to_messages, flat.at_most) == (1000, 2, 1.8)
+    assert found == [(at_most, stretch)]
 
 
 def test_a_file_of_ones_own_replaces_them(tmp_path: Path) -> None:
     file = tmp_path / "goals.toml"
     file.write_text(GOAL)
-    assert load_goals(file) == (goal(0.5),)
+    assert load_goals(file) == Goals((goal(0.5),))
 
 
 @pytest.mark.parametrize(
@@ -82,6 +100,8 @@ def test_a_file_of_ones_own_replaces_them(tmp_path: Path) -> None:
         (GOAL.replace("0.5", '"0.5"'), "Expected `float`, got `str` - at `$.goal[0].at_most`"),
         (GOAL.replace("adapter", "adaptor"), "`$.goal[0]`"),
         (GOAL.replace("goal", "goals"), "unknown field `goals`"),
+        (GOAL + "stretch = 0.6\n", "the stretch, 0.6, is easier than the goal, 0.5 - at `$.goal[0]`"),
+        (GOAL.replace("0.5", "-1.0"), "Expected `float` >= 0.0 - at `$.goal[0].at_most`"),
         ("", "missing required field `goal`"),
         ("[[goal", "cannot read it as TOML"),
     ],
@@ -103,33 +123,100 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "standing", "value"),
     [
-        (goal(0.51), "met", 0.5),
-        (goal(0.5), "met", 0.5),
-        (goal(0.49), "missed", 0.5),
+        (goal(0.51), "reached", 0.5),
+        (goal(0.5), "reached", 0.5),
+        (goal(0.39), "missed", 0.5),
         (goal(1.4, messages=200, to="stateless", to_messages=2), "missed", 1.5),
         (goal(9, messages=200), "not measured", None),
         (goal(9, figure="stream"), "not measured", None),
         (goal(9, to="stateless"), "not measured", None),
     ],
 )
-def test_a_goal_is_met_missed_or_not_measured(asked: Goal, standing: str, value: float | None) -> None:
-    [found] = standings([asked], outcome())
+def test_a_goal_is_reached_missed_or_not_measured(asked: Goal, standing: str, value: float | None) -> None:
+    [found] = standings(Goals((asked,)), outcome())
     assert (found.standing, found.value, found.at_most) == (standing, value, asked.at_most)
 
 
-@pytest.mark.parametrize(("low", "standing"), [(0.5, "met"), (0.51, "missed"), (0.6, "missed")])
+@pytest.mark.parametrize(("low", "standing"), [(0.5, "reached"), (0.51, "missed"), (0.6, "missed")])
 def test_a_goal_is_missed_only_if_the_best_round_misses_it(low: float, standing: str) -> None:
     noisy = adapter(ratios=(Ratio("turn", "stateless", 2, "sdk.call", 2, 0.6, low, 0.9),))
-    [found] = standings([goal(0.5)], outcome(adapters={"mine": noisy}))
-    assert (found.standing, found.value, found.best) == (standing, 0.6, low)
+    [found] = standings(Goals((goal(0.5),)), outcome(adapters={"mine": noisy}))
+    assert (found.standing, found.value, found.low) == (standing, 0.6, low)
+
+
+@pytest.mark.parametrize(
+    ("stretch", "standing"), [(0.5, "stretch reached"), (0.49, "reached"), (0.1, "reached"), (None, "reached")]
+)
+def test_a_stretch_is_reached_by_the_ratio_and_not_by_its_best_round(stretch: float | None, standing: str) -> None:
+    noisy = adapter(ratios=(Ratio("turn", "stateless", 2, "sdk.call", 2, 0.5, 0.1, 0.9),))
+    [found] = standings(Goals((goal(0.6, stretch=stretch),)), outcome(adapters={"mine": noisy}))
+    assert found.standing == standing
+
+
+def test_a_missed_goal_is_no_reached_stretch_whatever_the_stretch_is() -> None:
+    [found] = standings(Goals((goal(0.1, stretch=0.1),)), outcome())
+    assert found.standing == "missed"
+
+
+def test_one_line_is_a_goal_for_each_of_its_adapters_and_lengths() -> None:
+    many = goal(0.6, adapter=("mine", "other", "absent"), messages=(2, 200))
+    found = list(standings(Goals((many,)), outcome(adapters={"other": adapter(), "mine": adapter()})))
+    assert [(each.subject, each.words.split(",")[2], each.standing) for each in found] == [
+        ("mine", " 2 messages / sdk.call", "reached"),
+        ("mine", " 200 messages / sdk.call", "not measured"),
+        ("other", " 2 messages / sdk.call", "reached"),
+        ("other", " 200 messages / sdk.call", "not measured"),
+    ]
 
 
 def test_goals_of_adapters_that_did_not_take_part_are_left_out() -> None:
-    other = Goal("other", "turn", "stateless", "sdk.call", 2, 1.0)
-    assert [each.adapter for each in standings([other, goal(1)], outcome())] == ["mine"]
+    other = goal(1, adapter="other")
+    assert [
+        each.subject
+        for each in standings(
+            Goals(
+                (
+                    other,
+                    goal(1),
+                )
+            ),
+            outcome(),
+        )
+    ] == ["mine"]
 
 
 def test_the_ratio_of_another_adapter_does_not_meet_a_goal() -> None:
     worse = adapter(ratios=(Ratio("turn", "stateless", 2, "sdk.call", 2, 3.0, 3.0, 3.0),))
-    [found] = standings([goal(1)], outcome(adapters={"other": adapter(), "mine": worse}))
+    [found] = standings(Goals((goal(1),)), outcome(adapters={"other": adapter(), "mine": worse}))
     assert found.standing == "missed"
+
+
+OWN = Own(ratios=(OwnRatio("load", "ours", "theirs", 0.5, 0.4, 0.9),))
+
+
+@pytest.mark.parametrize(
+    ("at_most", "stretch", "standing"),
+    [(0.5, 0.5, "stretch reached"), (0.5, 0.4, "reached"), (0.4, None, "reached"), (0.39, None, "missed")],
+)
+def test_goals_of_turnproof_itself_are_judged_alike(at_most: float, stretch: float | None, standing: str) -> None:
+    asked = OwnGoal(id="G0", figure="load", of="ours", to="theirs", at_most=at_most, stretch=stretch)
+    [found] = standings(Goals((), (asked,)), outcome(own=OWN))
+    assert (found.id, found.subject, found.words, found.standing) == (
+        "G0",
+        "turnproof",
+        "load, ours / theirs",
+        standing,
+    )
+
+
+def test_goals_of_turnproof_itself_stand_only_where_it_was_measured() -> None:
+    asked = OwnGoal(figure="load", of="ours", to="others", at_most=1.0)
+    assert list(standings(Goals((), (asked,)), outcome())) == []
+    [found] = standings(Goals((), (asked,)), outcome(own=OWN))
+    assert found.standing == "not measured"
+
+
+def test_every_goal_of_turnproof_itself_is_a_ratio_that_a_part_makes() -> None:
+    parts = (Server, Cassettes, Plugin, Imports, ImportedSdks, Certifying, Contexts)
+    made = {(name, _whose(of, to), _whose(to, of)) for part in parts for name, of, to in part.ratios}
+    assert {(goal.figure, goal.of, goal.to) for goal in load_goals().own} <= made

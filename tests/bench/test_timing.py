@@ -70,7 +70,7 @@ def test_every_turn_is_made_ready_and_asked_in_its_way(kind: Kind, clock: Clock)
     assert caller.done == ["ready", "stream" if "stream" in kind else "ask"] * 2
 
 
-@pytest.mark.parametrize(("cost", "turns"), [(0, 30), (0.1, 30), (6, 10), (20, 3), (500, 3)])
+@pytest.mark.parametrize(("cost", "turns"), [(0, 30), (0.1, 30), (6, 10), (20, 3), (499, 3)])
 def test_costly_turns_are_taken_less_often(cost: float, turns: int, clock: Clock) -> None:
     caller = Scripted(on_call=clock.spends(cost))
     case = Case("turn", "caller", 2, caller)
@@ -78,6 +78,21 @@ def test_costly_turns_are_taken_less_often(cost: float, turns: int, clock: Clock
     assert (case.turns, case.whole) == (turns, [])
     case.round()
     assert caller.done.count("ask") == 2 + turns
+
+
+def test_what_takes_half_a_second_is_asked_once_and_warmed_up_once(clock: Clock) -> None:
+    caller = Scripted(on_call=clock.spends(500))
+    case = Case("turn", "caller", 2, caller)
+    case.warm_up()
+    assert (case.turns, caller.done.count("ask")) == (1, 1)
+
+
+def test_without_a_warm_up_every_round_is_one_turn(clock: Clock) -> None:
+    caller = Scripted(on_call=clock.spends(9, 1))
+    told: list[tuple[int, int]] = []
+    case = Case("conversation", "caller", 2, caller)
+    measure([case], 2, lambda done, total, what: told.append((done, total)), warm_up=False)
+    assert (case.whole, caller.done.count("ask"), told) == ([9.0, 1.0], 2, [(1, 2), (2, 2)])
 
 
 def test_a_round_is_the_median_of_its_turns(clock: Clock) -> None:

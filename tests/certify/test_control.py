@@ -165,7 +165,10 @@ def test_a_broken_harness_accuses_nobody(
     assert report["problems"] == [reason]
     shown = io.StringIO()
     print_summary(run, certification(run), shown)
-    assert shown.getvalue().split() == f"problem: {reason}".split()  # once, and not for each requirement
+    words = " ".join(shown.getvalue().split())
+    assert words.count(" ".join(f"problem: {reason}".split())) == 1  # once, and not for each requirement
+    assert words.startswith("? Nobody was judged")
+    assert "right on sight, failed" not in words.replace(" ".join(reason.split()), "")
     assert (tmp_path / "summary.md").read_text("utf-8").count("the harness is broken") == 1
     assert breakage.said in report["controls"][0]["problem"]
     # From its evidence the control is accused again.
@@ -256,8 +259,8 @@ def test_verifying_judges_the_control_again(sound: tuple[Path, int, Run]) -> Non
     (more,) = verify_run(with_control(held=999), store).problems
     assert "was '999 held'" in more
     blamed = verify_run(with_control(problem="bad luck"), store).problems
-    assert "was 'bad luck'" in blamed[0]
-    assert all("nothing could be judged" in problem for problem in blamed[1:])
+    assert any("was 'bad luck'" in problem for problem in blamed)
+    assert sum("nothing could be judged" in problem for problem in blamed) == len(run.results)
     (gone,) = verify_run(with_control(evidence={"control/talk/stateless/stream": "0" * 64}), store).problems
     assert "is missing" in gone
 

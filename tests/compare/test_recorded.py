@@ -126,7 +126,13 @@ def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
         compared(folder, "anthropic")
     with pytest.raises(UsageError, match="cannot be compared with itself"):
         compared(folder, path="legacy")
-    next((tmp_path / "evidence").iterdir()).write_bytes(gzip.compress(b"{}"))
+    file = next((tmp_path / "evidence").iterdir())
+    text = gzip.decompress(file.read_bytes())
+    assert (edited := text.replace(b'"claude-sonnet-4-5', b'"claude-opus-4-5')) != text
+    file.write_bytes(gzip.compress(edited))
+    with pytest.raises(UsageError, match="was changed"):
+        compared(folder)
+    file.write_bytes(gzip.compress(b"{}"))
     with pytest.raises(UsageError, match="cannot be read"):
         compared(folder)
 

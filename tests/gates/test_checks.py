@@ -67,7 +67,7 @@ def measured(
 
 
 def judged(id: str, *arguments: Any, **fields: Any) -> Verdict:
-    return decide(measured(*arguments, **fields), criterion(id))
+    return decide(measured(*arguments, **fields), criterion(id)).verdict
 
 
 # -- the path that is taken ------------------------------------------------------------------------------------------
@@ -167,7 +167,7 @@ def test_a_declared_difference_is_no_violation() -> None:
     found = measured([run("legacy")], [emptied(run("stateless"))])
     (name,) = found.comparisons[0].names
     excused = replace(found, excused=[Difference(name, "it is meant")])
-    assert decide(excused, criterion("2/paths-agree")).status is Status.HELD
+    assert decide(excused, criterion("2/paths-agree")).verdict.status is Status.HELD
 
 
 def test_runs_on_the_wrong_path_are_not_taken_for_agreement() -> None:
@@ -232,7 +232,9 @@ def test_runs_on_the_wrong_path_do_not_make_a_declaration_stale() -> None:
 def test_a_declaration_that_occurs_is_held() -> None:
     found = measured([run("legacy")], [emptied(run("stateless"))], whole=True)
     (name,) = found.comparisons[0].names
-    verdict = decide(replace(found, declared=[Difference(name, "meant")]), criterion("2/declared-differences-occur"))
+    verdict = decide(
+        replace(found, declared=[Difference(name, "meant")]), criterion("2/declared-differences-occur")
+    ).verdict
     assert (verdict.status, verdict.compared) == (Status.HELD, (name,))
 
 

@@ -82,10 +82,10 @@ def test_the_settings_say_what_is_asked_and_a_closed_gate_ends_with_1(project: P
 
 def test_a_gate_that_only_reports_ends_with_0_and_says_why(project: Path) -> None:
     (project / "pyproject.toml").write_text(SETTINGS)
-    done = gate(project, "--scenario", "cancel/in_text", "--in-process", "--report-only", "--out", "elsewhere")
+    done = gate(project, "--scenario", "cancel/in_text", "--in-process", "--mode", "report", "--out", "elsewhere")
     assert done.returncode == 0
     assert "gate of phase 1, session-history: ✗ closed" in done.stdout
-    assert "the gate of phase 1 is closed; the exit code is 0 all the same, as --report-only asks" in done.stderr
+    assert "the gate of phase 1 is closed; mode report: enforced, the exit code would be 1" in done.stderr
     assert json.loads((project / "elsewhere/gate-1.json").read_text())["exit_code"] == 0
 
 
@@ -110,8 +110,8 @@ def test_the_command_that_a_closed_criterion_names_shows_it_again(project: Path)
     ("settings", "words", "says"),
     [
         ("", (), "error: which phase? Give --phase N, or phase = N in [tool.turnproof.gates]"),
-        ("", ("--phase", "3"), "error: phase 3 (all-providers: "),
-        ("", ("--phase", "9"), "error: there is no phase 9; those with a gate are 1, 2"),
+        ("", ("--phase", "9"), "error: there is no phase 9; those with a gate are 1, 2, 3, 4, 5"),
+        ("", ("--phase", "1", "--mode", "loud"), "Invalid value for '--mode'"),
         ("", ("--phase", "two"), "'--phase': Input should be a valid integer"),
         ("", ("--phase", "1", "nobody"), "error: unknown adapter or session 'nobody'"),
         ("", ("--phase", "1", "--scenario", "nowhere"), "error: no scenario matches 'nowhere'"),

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from turnproof.exits import Exit
 from turnproof.gates import CriterionReport, GateReport, State, SubjectReport, gate_json, print_gate
-from turnproof.gates.model import FlagReport, exit_code, gate_state
+from turnproof.gates.model import FlagReport, Regression, exit_code, gate_state
 from turnproof.gates.summary import gate_md
 
 SCHEMA = json.loads((files("turnproof.gates") / "gate.schema.json").read_text())
@@ -44,6 +44,8 @@ CLOSED = replace(
     reproduce="turnproof gate --phase 2 mine --scenario tools/one",
 )
 UNDECIDED = replace(CRITERION, id="2/flag-on-is-stateless", state=State.UNDECIDED, message="it cannot be seen")
+ACCEPTED = replace(CRITERION, id="2/turns-are-answered", state=State.ACCEPTED, message="exempt until 2027-01-31: it is")
+STEP = Regression("mine", "1/histories-agree", State.OPEN, State.CLOSED)
 NOT_ASKED = replace(CRITERION, id="2/existing-tests-pass", state=State.NOT_ASKED, message="not configured")
 
 
@@ -70,7 +72,11 @@ def report(*criteria: CriterionReport, **fields: Any) -> GateReport:
         "goal": "Both paths do the same.",
         "state": state,
         "exit_code": int(exit_code(state)),
-        "report_only": False,
+        "gate_exit_code": int(exit_code(state)),
+        "mode": "enforce",
+        "out_of_order": (),
+        "recorded": False,
+        "regressions": (),
         "partial": False,
         "depth": "full",
         "seed": 0,
@@ -97,6 +103,9 @@ def table(found: GateReport) -> str:
     [
         ((State.OPEN, State.OPEN), State.OPEN, Exit.OK),
         ((State.OPEN, State.NOT_ASKED), State.OPEN, Exit.OK),
+        ((State.OPEN, State.ACCEPTED), State.OPEN, Exit.OK),
+        ((State.ACCEPTED, State.UNDECIDED), State.UNDECIDED, Exit.UNDECIDED),
+        ((State.ACCEPTED,), State.UNDECIDED, Exit.UNDECIDED),
         ((State.OPEN, State.UNDECIDED), State.UNDECIDED, Exit.UNDECIDED),
         ((State.UNDECIDED, State.CLOSED, State.OPEN), State.CLOSED, Exit.VIOLATIONS),
         ((State.NOT_ASKED,), State.UNDECIDED, Exit.UNDECIDED),
@@ -113,8 +122,8 @@ def test_a_gate_is_as_heavy_as_its_heaviest_criterion(states: tuple[State, ...],
 
 @pytest.mark.parametrize("found", [
     report(CRITERION),
-    report(CRITERION, CLOSED, UNDECIDED, NOT_ASKED),
-    report(CLOSED, report_only=True, exit_code=0, partial=True),
+    report(CRITERION, CLOSED, UNDECIDED, NOT_ASKED, ACCEPTED, regressions=(STEP,)),
+    report(CLOSED, mode="report", exit_code=0, partial=True),
 ])  # fmt: skip
 def test_the_json_form_follows_its_schema(found: GateReport) -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
@@ -180,10 +189,18 @@ def test_what_could_not_be_decided_is_not_told_to_mend_anything() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "says"), [("partial", "cannot open the gate"), ("report_only", "says nothing of the gate")]
+    ("fields", "says"),
+    [
+        ({"partial": True}, "cannot open the gate"),
+        ({"mode": "report"}, "says nothing of the gate. Enforced, it would end with 0."),
+        ({"mode": "shadow"}, "nothing is recorded of this phase yet"),
+        ({"mode": "shadow", "recorded": True}, "nothing that was open when it was recorded has closed"),
+        ({"out_of_order": ("1/histories-agree",)}, "what phase 2 builds on does not hold: 1/histories-agree"),
+        ({"mode": "shadow", "regressions": (STEP,)}, "1/histories-agree of mine was open, and is closed now"),
+    ],
 )
-def test_a_gate_that_is_not_what_it_seems_says_so(field: str, says: str) -> None:
-    found = report(CRITERION, **{field: True})
+def test_a_gate_that_is_not_what_it_seems_says_so(fields: dict[str, Any], says: str) -> None:
+    found = report(CRITERION, **fields)
     assert says in table(found)
     assert says in gate_md(found)
     assert says not in table(report(CRITERION))

@@ -229,8 +229,8 @@ def test_some_scenarios_show_something_but_open_no_gate(tmp_path: Path) -> None:
 
 
 def test_a_gate_that_only_reports_fails_no_job_and_says_so(tmp_path: Path) -> None:
-    report = gated(1, "gates.sessions:DRIFTS", out=tmp_path, names=FEW, report_only=True)
-    assert (report.state, report.exit_code, report.report_only) == (State.CLOSED, 0, True)
+    report = gated(1, "gates.sessions:DRIFTS", out=tmp_path, names=FEW, mode="report")
+    assert (report.state, report.exit_code, report.gate_exit_code) == (State.CLOSED, 0, 1)
 
 
 def test_what_a_session_cannot_do_is_left_out_by_name(tmp_path: Path) -> None:

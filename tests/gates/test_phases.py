@@ -37,17 +37,15 @@ def load(folder: Path, text: str) -> Phases:
     return load_phases(file)
 
 
-def test_there_are_five_phases_and_the_first_two_have_gates(shipped: Phases) -> None:
+def test_there_are_five_phases_and_each_has_a_gate(shipped: Phases) -> None:
     assert [phase.number for phase in shipped.phase] == [1, 2, 3, 4, 5]
-    assert [phase.number for phase in shipped.phase if phase.exit] == [1, 2]
+    assert all(phase.exit for phase in shipped.phase)
 
 
 @pytest.mark.parametrize(
     ("number", "says"),
     [
-        (3, "phase 3 (all-providers: Every provider has complete(), and the session takes it unless told otherwise.)"),
-        (4, "has no criteria yet; those with a gate are 1, 2"),
-        (6, "there is no phase 6; those with a gate are 1, 2"),
+        (6, "there is no phase 6; those with a gate are 1, 2, 3, 4, 5"),
         (0, "there is no phase 0"),
     ],
 )
@@ -77,9 +75,37 @@ def test_a_third_phase_needs_nothing_but_data(tmp_path: Path) -> None:
     assert found.criteria(found.phase[1].entry)[0].title == "It works"
 
 
+def test_each_later_phase_builds_on_what_the_earlier_ones_were_for(shipped: Phases) -> None:
+    for phase in shipped.phase[1:]:
+        assert phase.entry
+        assert all(criterion.phase < phase.number for criterion in shipped.criteria(phase.entry))
+        assert phase.subjects == ("pilot" if phase.number == 2 else "all")
+
+
+def test_where_the_flag_is_gone_earlier_criteria_are_read_without_it(shipped: Phases) -> None:
+    for number in (4, 5):
+        phase = shipped[number]
+        assert phase.flag == "gone"
+        read = {criterion.id: criterion.flag for criterion in (*shipped.entry(phase), *shipped.exit(phase))}
+        assert {flag for id, flag in read.items() if id != "4/flag-is-gone"} == {("default",)}
+        assert read["4/flag-is-gone"] == ("default", "off")
+    assert {criterion.flag for criterion in shipped.entry(shipped[3])} == {("on",)}
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
+        (PHASE + CRITERION + 'situations = ["save"]', "'situations' and the check 'provider-untouched' go together"),
+        (PHASE + CRITERION.replace("histories-agree", "provider-untouched"), "'situations' and the check"),
+        (
+            PHASE + CRITERION.replace("histories-agree", "flag-gone"),
+            "cannot read flag = ['off'], but ['default', 'off']",
+        ),
+        (PHASE.replace("goal", 'flag = "lost"\ngoal') + CRITERION, "Invalid enum value 'lost'"),
+        (
+            PHASE.replace("goal", 'flag = "gone"\ngoal') + CRITERION,
+            "phase 1: the flag is gone from phase 4 on, and only",
+        ),
         (PHASE + CRITERION.replace('"histories-agree"', '"histories"'), "Invalid enum value 'histories'"),
         (PHASE + CRITERION.replace("title", "titel"), "unknown field `titel`"),
         (PHASE + CRITERION.replace('"off"', '"of"'), "Invalid enum value 'of'"),

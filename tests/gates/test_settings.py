@@ -45,6 +45,8 @@ def test_everything_that_may_be_set_is_read(tmp_path: Path) -> None:
         ("tests = 'x'", "$.gates: unknown key 'tests'"),
         ("flip_phase = 1", "$.gates.flip_phase: Expected `int` >= 2"),
         ("flip_phase = 5", "$.gates.flip_phase: Expected `int` <= 4"),
+        ("mode = 'loud'", "$.gates.mode: Invalid enum value 'loud'"),
+        ("providers = 'my_pkg:Mine'", "$.gates.providers: Expected `array`, got `str`"),
         ("flag = 'MY FLAG'", "$.gates.flag: Expected `str` matching regex"),
         ("phase = 'two'", "$.gates.phase: Expected `int | null`, got `str`"),
         ("existing_tests_seconds = 0", "$.gates.existing_tests_seconds: Expected `float` > 0"),
@@ -126,7 +128,7 @@ def test_who_does_not_exist_is_told_by_name(names: tuple[str, ...], settings: Ga
 
 
 def test_two_subjects_of_one_name_are_refused() -> None:
-    with pytest.raises(UsageError, match="two subjects are named 'mute'"):
+    with pytest.raises(UsageError, match="two subjects are named 'mute@anthropic'"):
         gate_subjects(("gates.sessions:MUTE", "gates.sessions:MUTE@anthropic"), GateSettings(), ())
 
 

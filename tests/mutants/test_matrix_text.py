@@ -28,6 +28,7 @@ def matrix_of(*rows: Row, only: tuple[str, ...] = (), control: dict[str, str] | 
         dialect="anthropic-messages",
         model="m",
         seed=0,
+        started="2026-11-22T10:00:00+00:00",
         only=only,
         duration_s=1.0,
         exit_code=1,

@@ -51,7 +51,8 @@ def requirement(name: str, level: Literal["MUST", "SHOULD"] = "MUST", **more: An
         level=level,
         profile=name.partition("/")[0],
         reason=more.pop("reason", "The provider refuses the next request."),
-        remedy=more.pop("remedy", "Answer every call in one message."),
+        provider=more.pop("provider", "It pairs calls and results."),
+        code=more.pop("code", "Answer every call in one message."),
         **more,
     )
 

@@ -66,8 +66,8 @@ def told(*events: Event, end: RunEnded | None = None) -> list[tuple[str, str, st
 def test_a_conversation_tells_the_run_in_order() -> None:
     labels = [entry.label for entry in conversation(a_transcript())]
     assert labels == [
-        "turn 1",
-        "call 1 streamed: 1 messages, 0 tools",
+        "turn 0",
+        "call 0 streamed: 1 messages, 0 tools",
         "→ POST /v1/messages",
         "refused: anthropic-messages/orphan at $.messages[3]",
         "← 400, 1 events, completed",
@@ -76,7 +76,7 @@ def test_a_conversation_tells_the_run_in_order() -> None:
         "tool read: ok",
         "the call raised InvalidRequestError (status 400)",
         "history of the session after turn: 1 messages",
-        "turn 1 ended: error",
+        "turn 0 ended: error",
         "the run ended: completed",
         "printed",
     ]
@@ -147,7 +147,7 @@ def test_what_is_done_with_a_session_is_told() -> None:
         ("session opened on the legacy path", ""),
         ("stopped at text:2", ""),
         ("conversation reset", ""),
-        ("went back to the end of turn 2 of the history", ""),
+        ("went back to the end of turn 1 of the history", ""),
         ("damaged session loaded, 1 messages", ""),
         ("revert was refused: IndexError", "no such turn"),
         ("usage that the session gives", "tokens: prompt 7, output 2, total 9"),
@@ -194,7 +194,7 @@ def test_probes_attempts_and_unscripted_requests_are_marked() -> None:
         released="peer-closed",
     )
     lines = told(began, extra, answer)
-    assert lines[0][1] == "fresh probe: call 3 in one piece: 1 messages, 0 tools, attempt 2"
+    assert lines[0][1] == "fresh probe: call 2 in one piece: 1 messages, 0 tools, attempt 2"
     assert lines[1][1:] == ("→ POST /x (not scripted)", "no json")
     assert lines[2][1:] == ("← 200, 3 events, cut-by-us, fault reset, held until peer-closed", r"\xff")
 

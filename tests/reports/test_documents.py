@@ -107,7 +107,8 @@ def hostile(tmp_path: Path) -> Path:
     """A run in which everything that others write is hostile."""
     adapter = msgspec.structs.replace(ADAPTER, name=HOSTILE, spec=HOSTILE, model=HOSTILE, dialect=HOSTILE)
     verdict = violated(HOSTILE, detail=f"+ {HOSTILE}\n- {HOSTILE}")
-    catalogue = [requirement("core/x", title=HOSTILE, reason=HOSTILE, remedy=HOSTILE, sources=(HOSTILE,))]
+    words = {"title": HOSTILE, "reason": HOSTILE, "provider": HOSTILE, "code": HOSTILE, "sources": (HOSTILE,)}
+    catalogue = [requirement("core/x", **words)]
     key = RunKey(HOSTILE, "legacy")
     store = EvidenceStore(tmp_path / "evidence")
     digest = store.put(a_transcript(HOSTILE))
@@ -128,106 +129,26 @@ def hostile(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# -- index.html --------------------------------------------------------------------------------------------------
-
-
-def test_the_page_shows_the_matrix_in_symbols_and_words(tmp_path: Path) -> None:
-    text = page(reports(tmp_path)).text
-    for words in (
-        "✗ violated",
-        "? inconclusive",
-        "✓ held",
-        "– not claimed",
-        "not measured",
-        "anthropic: not certified",
-    ):
-        assert words in text
-
-
-def test_a_failure_is_told_in_full(tmp_path: Path) -> None:
-    found = page(reports(tmp_path, seen_in(str(KEY)), a_transcript()))
-    for words in (
-        BAD.message,
-        "- c1, c2",
-        "The provider refuses the next request.",
-        "Answer every call in one message.",
-        "turnproof certify anthropic --only tools/results-answer-every-call",
-        "conversation of tools/two/legacy/stream",
-        "POST /v1/messages",
-        "5 earlier messages",
-        "the call raised InvalidRequestError (status 400)",
-        "refused: anthropic-messages/orphan at $.messages[3]",
-        "text callback, 2 times",
-    ):
-        assert words in found.text
-    assert any(re.fullmatch(r"evidence/[0-9a-f]{64}\.json\.gz", link) for link in found.attributes("href"))
-
-
-def test_a_verdict_over_two_runs_shows_both(tmp_path: Path) -> None:
-    found = page(reports(tmp_path, seen_in(f"{KEY} and tools/two/stateless/stream"), a_transcript()))
-    assert "conversation of tools/two/legacy/stream" in found.text
-    assert "conversation of tools/two/stateless/stream" in found.text
-    assert "The run's transcript is not part of this report." in found.text
-
-
-def test_evidence_that_is_gone_is_said_on_the_page(tmp_path: Path) -> None:
-    folder = reports(tmp_path, seen_in(str(KEY)), a_transcript())
-    for file in (folder / "evidence").iterdir():
-        file.unlink()
-    from turnproof.runlog import read_run
-
-    write_reports(read_run(folder / "run.ndjson"), folder, EvidenceStore(folder / "evidence"))
-    assert "is missing: no file" in page(folder).text
-
-
-def test_links_on_the_page_lead_somewhere_and_ids_are_unique(tmp_path: Path) -> None:
-    found = page(reports(tmp_path, seen_in(str(KEY)), a_transcript()))
-    ids = found.attributes("id")
-    assert len(ids) == len(set(ids))
-    inside = [link[1:] for link in found.attributes("href") if link.startswith("#")]
-    assert inside
-    assert set(inside) <= set(ids)
-
-
-def test_the_page_fetches_and_runs_nothing(tmp_path: Path) -> None:
-    found = page(hostile(tmp_path))
-    assert "script" not in {tag for tag, _ in found.tags}
-    assert not [attributes for _, attributes in found.tags if any(name.startswith("on") for name in attributes)]
-    links = [*found.attributes("href"), *found.attributes("src")]
-    assert all(link.startswith(("#", "evidence/", "data:,")) for link in links)
-    style = (tmp_path / "index.html").read_text("utf-8").partition("<style>")[2].partition("</style>")[0]
-    assert "url(" not in style
-    assert "@import" not in style
-
-
-def test_hostile_text_stays_text_on_the_page(tmp_path: Path) -> None:
-    raw = (hostile(tmp_path) / "index.html").read_text("utf-8")
-    assert printable(raw) == raw
-    found = Page(raw)
-    assert "</script><script>alert(1)</script>" in found.text
-    assert "img" not in {tag for tag, _ in found.tags}
-
-
 # -- a run that was cut, and one that measured nothing -----------------------------------------------------------
 
 
 def test_every_report_of_a_cut_run_says_so(tmp_path: Path) -> None:
     folder = reports(tmp_path, GOOD, exit_code=None)
     run = write_run(tmp_path / "run.ndjson", GOOD, exit_code=None)
-    assert "This run was cut." in page(folder).text
+    assert "This run was cut, so it certifies nothing" in page(folder).text
     assert "**This run was cut.**" in (folder / "summary.md").read_text()
     assert '"complete": false' in (folder / "certification.json").read_text()
     assert "run was cut" in (folder / "badge-anthropic.json").read_text()
     assert "the run was cut" in (folder / "junit.xml").read_text()
-    assert "This run was cut." in terminal(run)
+    assert "This run was cut, " in terminal(run)
     for file in ("index.html", "summary.md"):
         assert ": certified" not in (folder / file).read_text()
 
 
 def test_nothing_measured_is_loud(tmp_path: Path) -> None:
     folder = reports(tmp_path, (), adapters=(), exit_code=3)
-    assert "Nothing was measured." in page(folder).text
-    assert "Nothing was measured." in terminal(write_run(tmp_path / "run.ndjson", (), exit_code=3))
+    assert "Nothing was measured: no adapter takes part" in page(folder).text
+    assert "Nothing was measured" in terminal(write_run(tmp_path / "run.ndjson", (), exit_code=3))
 
 
 # -- junit.xml ---------------------------------------------------------------------------------------------------
@@ -328,61 +249,11 @@ def terminal(run: Run, *, verbose: bool = False) -> str:
     return out.getvalue()
 
 
-def test_the_terminal_summary_is_plain_behind_a_pipe(tmp_path: Path) -> None:
-    run = write_run(tmp_path / "run.ndjson", problems=("known issue x expired",))
-    text = terminal(run)
-    assert "\x1b" not in text
-    assert "✗ violated tools/results-answer-every-call [legacy]" in text
-    assert "  turnproof certify anthropic --only tools/results-answer-every-call\n" in text
-    assert "problem: known issue x expired" in text
-    assert "- c1, c2" not in text
-    assert "- c1, c2" in terminal(run, verbose=True)
-
-
-def test_profiles_that_were_left_out_take_one_line(tmp_path: Path) -> None:
-    text = terminal(write_run(tmp_path / "run.ndjson", [result("core/text-arrives", "stateless", OK)]))
-    assert "not measured: tools, thinking\n" in text
-    assert re.search(r"(?m)^core +1/1 +0/0 +1 MUSTs not measured *$", text)
-
-
 def test_hostile_text_does_not_steer_the_terminal(tmp_path: Path) -> None:
     from turnproof.runlog import read_run
 
     text = terminal(read_run(hostile(tmp_path) / "run.ndjson"), verbose=True)
     assert printable(text) == text
-
-
-def test_colour_needs_a_terminal_and_respects_no_color(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
-    run = write_run(tmp_path / "run.ndjson")
-    monkeypatch.setenv("TERM", "xterm-256color")
-    for names, coloured in (((), True), (("NO_COLOR",), False)):
-        monkeypatch.delenv("NO_COLOR", raising=False)
-        for name in names:
-            monkeypatch.setenv(name, "1")
-        out = Terminal()
-        print_summary(run, certification(run), out)
-        assert ("\x1b[31m" in out.getvalue()) is coloured
-
-
-def test_of_a_few_results_each_is_told_and_of_many_the_failures(tmp_path: Path) -> None:
-    held_in_two = msgspec.structs.replace(
-        OK, compared=("a/stateless/stream: 1 request", "b/stateless/stream: 1 request")
-    )
-    few = [result("core/text-arrives", "stateless", held_in_two), *RESULTS[1:]]
-    text = terminal(write_run(tmp_path / "few.ndjson", few))
-    assert (
-        "✓ held core/text-arrives [stateless]\n  a/stateless/stream: 1 request (and in 1 more)\n"
-        "✓ held core/text-arrives [legacy]\n  1 request\n"
-    ) in text
-    assert "– not claimed thinking/signature-kept [stateless]\n  needs thinking\n" in text
-    many = [*RESULTS, *(result("core/nice-names", path, OK) for path in ("legacy", "parity", "again"))]
-    text = terminal(write_run(tmp_path / "many.ndjson", many))
-    assert "✗ violated tools/results-answer-every-call [legacy]" in text
-    assert "✓ held" not in text
 
 
 # -- the parts ---------------------------------------------------------------------------------------------------
@@ -400,6 +271,12 @@ def test_badges_of_adapters_that_are_gone_are_removed(tmp_path: Path) -> None:
 )
 def test_an_adapters_name_makes_a_safe_file_name(name: str, safe: str) -> None:
     assert file_name(name) == safe
+
+
+def test_a_long_name_makes_a_file_name_that_any_disk_takes_and_that_is_its_own() -> None:
+    one, other = file_name("x" * 300), file_name("x" * 301)
+    assert len(one) < 120
+    assert one != other
 
 
 def test_text_that_could_steer_a_reader_is_written_as_its_escape() -> None:

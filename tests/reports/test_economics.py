@@ -277,7 +277,7 @@ def test_what_was_paid_again_lies_over_what_was_not_read() -> None:
     (bar,) = bars(run_of(TurnEconomics(4, 2, 40, 60, 0, 30, ("gc", "gc")))).bars
     again = bar.pieces[-1]
     assert (again.kind, again.y, again.height) == ("again", round(MARGIN + HEIGHT * 0.3, 1), round(HEIGHT * 0.3, 1))
-    assert bar.title == "turn 5, 2 calls: 40 read, 60 written, 0 fresh, after gc, 30 paid again"
+    assert bar.title == "turn 4, 2 calls: 40 read, 60 written, 0 fresh, after gc, 30 paid again"
     assert bar.label == "gc"
 
 

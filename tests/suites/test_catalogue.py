@@ -35,7 +35,8 @@ GOOD = {
     "level": "MUST",
     "profile": "core",
     "reason": "They must.",
-    "remedy": "End them.",
+    "provider": "It ends them.",
+    "code": "End them.",
     "sources": ["defects:TP1"],
 }
 

@@ -28,7 +28,7 @@ NAME = "core/something"
 
 
 def requirement(**fields: Any) -> Requirement:
-    given = {"title": "t", "reason": "r", "remedy": "r", "sources": ("defects:TP1",), "profile": "core"}
+    given = {"title": "t", "reason": "r", "provider": "p", "code": "c", "sources": ("defects:TP1",), "profile": "core"}
     return Requirement(id=NAME, level=Level.MUST, **(given | fields))
 
 

@@ -20,8 +20,9 @@ from .conversations import QUESTION, Answer, conversation, half
 
 Caller: TypeAlias = PlainCall
 
-Kind: TypeAlias = Literal["turn", "stream", "long-stream", "collect", "restore"]
-"""What a caller does: a turn in one piece, streamed, streamed at length, after a collection, after a restoration."""
+Kind: TypeAlias = Literal["turn", "stream", "long-stream", "collect", "restore", "tls", "conversation", "crowd"]
+"""What a caller does: a turn in one piece, streamed, streamed at length, after a collection, after a restoration, over
+TLS; a whole conversation; a turn of each of many sessions at once."""
 
 
 def open_caller(binding: Binding, name: str, kind: Kind, base_url: str, messages: int) -> Caller:

@@ -54,16 +54,31 @@ def half(messages: int, *, tools: bool) -> int:
     return (messages + 2) // 4 // 2 if tools else messages // 2 // 2
 
 
+_MARK = "goes on and on"
+"""Stands in every text of a history, in the same letters however JSON is written."""
+
+
+def is_sent_whole(body: bytes, talk: Conversation) -> bool:
+    """Whether a request has all that is said in a history, told by how often what all texts have in common is in it."""
+    said = sum(str(part).count(_MARK) for message in talk.messages for part in message.parts)
+    return body.count(_MARK.encode()) >= said
+
+
+def words(number: int) -> str:
+    """A text of about 200 characters that no other number has."""
+    return f"{number}: {_FILL}"
+
+
 def history(messages: int, *, tools: bool) -> list[Message]:
     """So many messages, in whole turns: of four messages with a tool, of two without. Raises UsageError if odd."""
     if messages < 2 or messages % 2:
         raise UsageError(f"a history of whole turns has an even number of messages, at least 2: got {messages}")
     made: list[Message] = []
     for number in range(0, messages, 4 if tools else 2):
-        made.append(Message.user(f"{number}: {_FILL}"))
+        made.append(Message.user(words(number)))
         if tools and number + 4 <= messages:
             id = f"toolu_{number:06d}"
             made.append(Message.model(FunctionCall(id, TOOL.name, {"bed": f"{number}", "why": _FILL[:120]})))
             made.append(Message.tool(ToolResult(id, TOOL.name, f"{number} % {_FILL[:150]}")))
-        made.append(Message.model(f"{number}: {_FILL}"))
+        made.append(Message.model(words(number)))
     return made

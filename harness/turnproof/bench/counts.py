@@ -52,7 +52,7 @@ class _Counting:
             # Back to the length that is asked for, which the path has now seen.
             session.reset(self._history)
             self._watch.clear()
-            before = self._server.requests(self._url)
+            before, encoded = self._server.requests(self._url), self._encoded()
             if operation == "collect":
                 session.collect(keep_turns=half(self._messages, tools=bool(self._talk.tools)))
             elif operation == "restore":
@@ -60,11 +60,19 @@ class _Counting:
                 session.reset(self._history)
             session.send(QUESTION, on_chunk=on_chunk)
             requests = self._server.requests(self._url) - before
+            more = self._encoded()
         finally:
             for provider in self._opened:
                 provider.shutdown()
         calls, read, taken = dict(self._watch.calls), self._watch.read, self._watch.taken
-        return Count(operation, self._path, self._messages, calls, requests, read, taken)
+        new = None if encoded is None or more is None else more - encoded
+        return Count(operation, self._path, self._messages, calls, requests, read, taken, new)
+
+    def _encoded(self) -> int | None:
+        """How many messages the providers opened so far have encoded, if they say so."""
+        counted = [getattr(provider, "messages_encoded", None) for provider in self._opened]
+        numbers = [each for each in counted if isinstance(each, int)]
+        return sum(numbers) if len(numbers) == len(counted) else None
 
     def _session(self) -> Session:
         provider = open_path(self._binding, self._path, self._url)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,29 +20,44 @@ from ..provider import Binding
 from ..provider import Path as AdapterPath
 from ..reports.progress import progress
 from ..runlog import Environment
+from . import memory
 from .adapter import Plan, measure_adapter
 from .canned import CannedServer
 from .comparing import compare
 from .conversations import history
+from .floor import FLOOR_PACKAGE, has_floor
 from .goals import load_goals, standings
-from .report import Bench, read
+from .limits import allow_connections
+from .own.measuring import measure_own
+from .peers.known import known
+from .report import SCHEMA, Bench, read
+from .tls import can_make, throw_away
+
+_CONNECTIONS = 4096
+"""Open files that a crowd needs, with everybody else's."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchOptions:
     """Everything a benchmark depends on.
 
-    adapters:  installed names or `module:attribute`, never empty.
+    adapters:  installed names or `module:attribute`; empty only with `own`.
     messages:  lengths of the history: even numbers, as turns are whole.
     rounds:    how often each case is visited; fewer than five are a hint and no more.
+    long:      also what takes minutes: whole conversations, crowds, TLS, allocations, memory.
+    own:       also what turnproof itself takes; adapters may then be left out.
+    peers:     libraries to measure in the same rounds.
     path:      `stateless` or `legacy` alone, or None for both.
     goals:     a file of goals, or None for those of the reference adapters.
     baseline:  an earlier outcome to compare with; a ratio may be `max_ratio` times what it was then.
     """
 
     adapters: tuple[str, ...]
-    messages: tuple[int, ...] = (2, 20, 200, 1000)
+    messages: tuple[int, ...] = (2, 20, 200, 1000, 4000)
     rounds: int = 5
+    long: bool = False
+    own: bool = False
+    peers: tuple[str, ...] = ()
     path: AdapterPath | None = None
     goals: Path | None = None
     baseline: Path | None = None
@@ -61,25 +76,52 @@ def bench(options: BenchOptions) -> Bench:
         history(size, tools=False)
     goals = load_goals(options.goals)
     before = read(options.baseline) if options.baseline is not None else None
-    plan = Plan(("stateless", "legacy") if options.path is None else (options.path,), sizes, options.rounds)
+    certificate = throw_away() if options.long and can_make() else None
+    paths: tuple[AdapterPath, ...] = ("stateless", "legacy") if options.path is None else (options.path,)
+    peers = tuple(known(peer) for peer in options.peers)
+    plan = Plan(paths, sizes, options.rounds, options.long, peers, certificate)
+    allow_connections(_CONNECTIONS)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     # What an adapter prints is talk: stdout is for the outcome.
-    with CannedServer() as server, contextlib.redirect_stdout(sys.stderr):
-        adapters = {binding.name: measure_adapter(binding, plan, server, progress()) for binding in bindings}
+    # No clock ticks on the screen: it would take CPU time of this process.
+    canned = CannedServer(certificate.server if certificate is not None else None)
+    with canned as server, contextlib.redirect_stdout(sys.stderr), progress("bench", ticks=False) as told:
+        adapters = {
+            binding.name: measure_adapter(spec, binding, plan, server, told)
+            for spec, binding in zip(options.adapters, bindings, strict=True)
+        }
+        own = measure_own(options.rounds, options.peers, told) if options.own else None
     done = Bench(
-        schema="turnproof.bench/1",
+        schema=SCHEMA,
         turnproof=__version__,
         started=started,
         rounds=options.rounds,
         messages=sizes,
-        environment=Environment.here(binding.package for binding in bindings if binding.package),
+        environment=Environment.here(_packages(bindings)),
         adapters=adapters,
+        notes=(*_notes(options), *(own.notes if own is not None else ())),
+        own=own,
     )
     done = msgspec.structs.replace(done, goals=tuple(standings(goals, done)))
     if before is None:
         return done
     comparison = compare(done, before, str(options.baseline), options.max_ratio)
     return msgspec.structs.replace(done, comparison=comparison)
+
+
+def _packages(bindings: Sequence[Binding]) -> set[str]:
+    """Whose versions matter: the SDKs, and the bare HTTP client."""
+    return {binding.package for binding in bindings if binding.package} | ({FLOOR_PACKAGE} if has_floor() else set())
+
+
+def _notes(options: BenchOptions) -> Iterator[str]:
+    """What was left out, and what to do about it."""
+    if not has_floor():
+        yield "no floor was measured: httpx2 is not installed (pip install 'turnproof[bench]')"
+    if options.long and not can_make():
+        yield "no turn was taken over TLS: trustme is not installed (pip install 'turnproof[bench]')"
+    if options.long and not memory.can_measure():
+        yield "no memory was measured: this system has no /proc/self/statm"
 
 
 def exit_code(found: Bench, *, enforce: bool) -> Exit:
@@ -89,7 +131,9 @@ def exit_code(found: Bench, *, enforce: bool) -> Exit:
     an enforced goal was not measured.
     """
     codes = [Exit.OK]
-    if not found.adapters or any(each.problems or not each.measured for each in found.adapters.values()):
+    if found.own is not None and (found.own.problems or not found.own.figures):
+        codes.append(Exit.UNDECIDED)
+    if not (found.adapters or found.own) or any(each.problems or not each.measured for each in found.adapters.values()):
         codes.append(Exit.UNDECIDED)
     if enforce:
         standing = {goal.standing for goal in found.goals}

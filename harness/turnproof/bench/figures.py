@@ -6,13 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from .conversations import DELTAS
-from .report import Figure, Ratio, Time
+from .crowd import SESSIONS
+from .floor import FLOOR
+from .report import Figure, Ratio, Size, Time
 from .timing import Case, Series, series, slope
 
 Key: TypeAlias = tuple[Figure, str, int]
 """What was measured, of whom, with how many messages of history."""
 
 PATHS = ("stateless", "legacy")
+
+_NEAREST: dict[Figure, Figure] = {"collect": "turn", "restore": "turn", "held-bare": "held"}
+"""What a plain call has that comes nearest to something that it has not."""
 
 
 def figures(cases: Sequence[Case]) -> dict[Key, Series]:
@@ -24,30 +29,50 @@ def figures(cases: Sequence[Case]) -> dict[Key, Series]:
             if (short := by_kind.get(("stream", name, messages))) is not None:
                 found["delta", name, messages] = slope(case.whole, short.whole, DELTAS)
             continue
-        found[kind, name, messages] = series(case.whole)
+        found[kind, name, messages] = series([taken / (SESSIONS if kind == "crowd" else 1) for taken in case.whole])
         if kind == "stream":
             found["first-delta", name, messages] = series(case.first)
     return found
 
 
 def times(found: Mapping[Key, Series]) -> Iterator[Time]:
-    """The figures as they are reported."""
+    """The figures that are times, as they are reported."""
     for (figure, name, messages), taken in found.items():
-        yield Time(figure, name, messages, taken.best, taken.rounds)
+        match figure:
+            case "peak" | "left" | "held" | "held-bare":
+                continue
+            case _:
+                yield Time(figure, name, messages, taken.best, taken.rounds)
+
+
+def sizes(found: Mapping[Key, Series]) -> Iterator[Size]:
+    """The figures that are sizes."""
+    for (figure, name, messages), taken in found.items():
+        match figure:
+            case "peak":
+                yield Size(figure, name, messages, taken.best, "bytes")
+            case "left":
+                yield Size(figure, name, messages, taken.best, "blocks")
+            case "held" | "held-bare":
+                yield Size(figure, name, messages, taken.best, "bytes a message")
+            case _:
+                continue
 
 
 def ratios(found: Mapping[Key, Series], plain: Sequence[str]) -> Iterator[Ratio]:
-    """What each figure of a path is compared with: each plain call, the legacy path, and the shortest history."""
+    """What is compared. All with the floor; the paths also with each plain call, with the legacy path, and with their
+    own shortest history."""
     for figure, name, messages in found:
-        if name not in PATHS:
+        if name == FLOOR:
             continue
-        for other in plain:
-            theirs: Figure = "turn" if figure in ("collect", "restore") else figure
+        others = (*plain, FLOOR) if name in PATHS else (FLOOR,)
+        for other in others:
+            theirs = _NEAREST.get(figure, figure)
             yield from _ratio(found, (figure, name, messages), (theirs, other, messages))
         if name == "stateless":
             yield from _ratio(found, (figure, name, messages), (figure, "legacy", messages))
         shortest = min(at for one, whose, at in found if (one, whose) == (figure, name))
-        if messages != shortest:
+        if name in PATHS and messages != shortest:
             yield from _ratio(found, (figure, name, messages), (figure, name, shortest))
 
 

@@ -14,12 +14,15 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import process_time_ns
+from typing import Protocol, runtime_checkable
 
 from .callers import Caller, Kind
 
 _BUDGET = 60e6
 """Nanoseconds of CPU that a case may take in a round, within these numbers of turns."""
 _FEWEST, _MOST = 3, 30
+_LONG = 500e6
+"""Nanoseconds from which on a turn is a round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,14 @@ class Series:
 
     best: float
     rounds: tuple[float, ...]
+
+
+@runtime_checkable
+class TimedElsewhere(Protocol):
+    """A caller in a process of its own, which says itself what its turns took there."""
+
+    def take(self, turns: int, *, streamed: bool) -> Sequence[tuple[int, int]]:
+        """So many turns: nanoseconds of CPU of each, in all and to the first piece."""
 
 
 @dataclass(slots=True)
@@ -43,7 +54,7 @@ class Case:
     caller: Caller
     whole: list[float] = field(default_factory=list)
     first: list[float] = field(default_factory=list)
-    turns: int = _FEWEST
+    turns: int = 1
     failure: Exception | None = None
 
     def __str__(self) -> str:
@@ -53,6 +64,12 @@ class Case:
     def streamed(self) -> bool:
         """Whether its turns are streamed."""
         return self.kind in ("stream", "long-stream")
+
+    def take(self, turns: int) -> Sequence[tuple[int, int]]:
+        """So many turns; see `turn`."""
+        if isinstance(self.caller, TimedElsewhere):
+            return self.caller.take(turns, streamed=self.streamed)
+        return [self.turn() for _ in range(turns)]
 
     def turn(self) -> tuple[int, int]:
         """One turn: nanoseconds of CPU in all, and to the first piece (0 where nothing is streamed)."""
@@ -67,15 +84,17 @@ class Case:
         return process_time_ns() - start, heard.at - start
 
     def warm_up(self) -> None:
-        """Two turns that do not count; the second one says how many there can be in a round."""
-        self.turn()
-        whole, _ = self.turn()
-        self.turns = min(_MOST, max(_FEWEST, int(_BUDGET / max(whole, 1))))
+        """Two turns that do not count; the second one says how many there can be in a round. One is enough to say that
+        there can be no more than one."""
+        [(whole, _)] = self.take(1)
+        if whole < _LONG:
+            [(whole, _)] = self.take(1)
+        self.turns = 1 if whole >= _LONG else min(_MOST, max(_FEWEST, int(_BUDGET / max(whole, 1))))
 
     def round(self) -> None:
         """A round of turns."""
         gc.collect()
-        taken = [self.turn() for _ in range(self.turns)]
+        taken = self.take(self.turns)
         self.whole.append(statistics.median(whole for whole, _ in taken) / 1e6)
         if self.streamed:
             self.first.append(statistics.median(first for _, first in taken) / 1e6)
@@ -94,21 +113,26 @@ class _FirstPiece:
             self.at = process_time_ns()
 
 
-def measure(cases: Sequence[Case], rounds: int, progress: Callable[[int, int, str], None]) -> None:
-    """Let every case have its rounds. The garbage collector works as ever, on what the case at hand makes alone."""
+def measure(
+    cases: Sequence[Case], rounds: int, progress: Callable[[int, int, str], None], *, warm_up: bool = True
+) -> None:
+    """Let every case have its rounds. The garbage collector works as ever, on what the case at hand makes alone.
+
+    Without a warm-up each round is a single turn: for what takes so long that it warms itself up.
+    """
     gc.collect()
     # The histories of all cases are alive at once, which no user's are: nobody pays for going through the others'.
     gc.freeze()
     try:
-        _rounds(cases, rounds, progress)
+        _rounds(cases, rounds, progress, warm_up=warm_up)
     finally:
         gc.unfreeze()
 
 
-def _rounds(cases: Sequence[Case], rounds: int, progress: Callable[[int, int, str], None]) -> None:
-    done, total = 0, (rounds + 1) * len(cases)
+def _rounds(cases: Sequence[Case], rounds: int, progress: Callable[[int, int, str], None], *, warm_up: bool) -> None:
+    done, total = 0, (rounds + warm_up) * len(cases)
     order, shuffle = list(cases), random.Random(0).shuffle
-    for number in range(rounds + 1):
+    for number in range(0 if warm_up else 1, rounds + 1):
         shuffle(order)
         for case in order:
             done += 1

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from ..dialects import dialect
 from ..driver import Lab, RunSpec
 from ..evidence import EvidenceStore
+from ..reports.progress import Silence, Telling
 from ..runlog import ResultLine, RunWriter, TranscriptLine
 from ..scenarios import Scenario
 from ..subject import Subject
@@ -37,7 +38,7 @@ class Campaign:
         store: EvidenceStore,
         scenarios: Sequence[Scenario],
         writer: RunWriter | None = None,
-        progress: Callable[[int, int, str], None] = lambda done, total, what: None,
+        progress: Telling | None = None,
         control: Callable[[], str] = lambda: "",
         sweep: Sweep | None = None,
     ) -> None:
@@ -48,7 +49,7 @@ class Campaign:
         self._store = store
         self._scenarios = scenarios
         self._writer = writer
-        self._progress = progress
+        self._progress = progress or Silence()
         self._views: dict[str, list[View]] = {spec: [] for spec in adapters}
         self._measured = False
         self._control = control
@@ -74,18 +75,22 @@ class Campaign:
 
     def _run(self, runs: Sequence[RunSpec]) -> None:
         total = self._done + len(runs)
+        self._progress.stage("runs")
         kept: dict[tuple[str, RunKey], tuple[Transcript, str]] = {}
 
         def keep(spec: RunSpec, transcript: Transcript) -> None:
             self._done += 1
-            self._progress(self._done, total, str(spec.key))
+            self._progress(self._done, total, self._name(spec))
             kept[spec.adapter, spec.key] = transcript, self._keep(spec, transcript)
 
-        self._lab.run_all(runs, keep, self.stop)
+        self._lab.run_all(runs, keep, self.stop, begun=lambda spec: self._progress.begun(self._name(spec)))
         for spec in runs:  # in the plan's order, whatever order they ended in
             transcript, digest = kept[spec.adapter, spec.key]
             wire = dialect(self.adapters[spec.adapter].dialect)
             self._views[spec.adapter].append(View(transcript, wire, spec.scenario, digest))
+
+    def _name(self, spec: RunSpec) -> str:
+        return f"{self.adapters[spec.adapter].name} {spec.key}"
 
     def views(self, spec: str) -> tuple[View, ...]:
         """The runs of an adapter, in the plan's order; none before they were measured."""
@@ -109,6 +114,10 @@ class Campaign:
             verdict = decide(item.requirement, item.path, self._views[item.adapter], claimed)
         line = ResultLine(adapter=subject.name, requirement=item.requirement.id, path=item.path, verdict=verdict)
         self.results.append(line)
+        if len(self.results) == 1:
+            self._progress.stage("verdicts")
+        self._progress.count(verdict.status)
+        self._progress(len(self.results), len(self.plan.items), item.id)
         return verdict
 
 

@@ -81,7 +81,7 @@ def judged(
         for transcript in sorted(transcripts, key=lambda transcript: transcript.key)
     ]
     held = 0
-    problems = [said for view in views for said in _not_as_scripted(view)]
+    problems = [said for view in views for said in not_as_scripted(view)]
     try:
         for name, verdict in _verdicts(views, Claimed.by(subject, list(scenarios.values())), suite):
             held += verdict.status is Status.HELD
@@ -112,7 +112,7 @@ def _specs(control: str, scenarios: Sequence[Scenario]) -> Iterator[RunSpec]:
                 yield RunSpec(control, scenario, RunKey(scenario.name, "legacy", mode, repeat=1))
 
 
-def _not_as_scripted(view: View) -> Iterator[str]:
+def not_as_scripted(view: View) -> Iterator[str]:
     """Where the run itself did not go as its scenario says."""
     end = view.transcript.end
     if end.how != "completed":

@@ -28,10 +28,13 @@ from .campaign import Campaign, exit_code
 from .control import broken, certify_controls
 from .heading import adapter_line, header
 from .options import CertifyOptions
-from .plan import plan, select
+from .plan import Plan, plan, select
 from .running import run_items
 from .scenarios import chosen_scenarios, files_among, suite_scenarios
 from .sweep import Sweep, base_patterns
+
+_FEW = 3
+"""Up to so many subjects are told by themselves what was left out for."""
 
 
 def certify(options: CertifyOptions) -> int:
@@ -47,7 +50,8 @@ def certify(options: CertifyOptions) -> int:
     wanted = options.backend or ("emulate" if options.depth == "full" or own else None)
     backends = Backends({spec: choose_backend(spec, subject, wanted) for spec, subject in subjects.items()})
     lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
-    with lab:
+    with lab, progress("certify") as told:
+        told.stage("controls")
         lab.warm(package.replace("-", "_") for subject in subjects.values() for package in subject.packages)
         suite = load_suite()
         requirements = select(suite.requirements, options.only, options.skip, options.profiles)
@@ -68,22 +72,33 @@ def certify(options: CertifyOptions) -> int:
                 store,
                 every,
                 writer,
-                progress=progress(),
+                progress=told,
                 control=lambda: broken(controls),
                 sweep=sweep,
             )
             _run(campaign, writer, options, store)
             in_part = _in_part(requirements, every, scenarios, options)
             code = _conclude(campaign, writer, options, suite, requirements, in_part, started)
-    write_reports(read_run(options.out / "run.ndjson"), options.out, store)
+        told.stage("reports")
+        write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
     for talk in (*backends.mismatches, *backends.unplayed(), *swept):
         print(printable(talk), file=sys.stderr)
-    for spec, reasons in the_plan.left_out.items():
-        lacking = ", ".join(sorted({feature for reason in reasons for feature in reason.split(", ")}))
-        left = f"{reasons.total()} of {the_plan.considered[spec]} scenarios left out"
-        print(f"{spec}: {left}; they need what is not claimed: {lacking}", file=sys.stderr)
+    for talk in left_out_talk(the_plan):
+        print(talk, file=sys.stderr)
     return code
+
+
+def left_out_talk(plan: Plan) -> list[str]:
+    """Scenarios that were left out: of a few subjects with what is lacking, of many on one line."""
+    if len(plan.left_out) > _FEW:
+        counts = ", ".join(f"{spec} {why.total()} of {plan.considered[spec]}" for spec, why in plan.left_out.items())
+        return [f"scenarios left out that need what is not claimed (by itself, each tells what): {counts}"]
+    return [
+        f"{spec}: {why.total()} of {plan.considered[spec]} scenarios left out; they need what is not claimed: "
+        + ", ".join(sorted({feature for reason in why for feature in reason.split(", ")}))
+        for spec, why in plan.left_out.items()
+    ]
 
 
 def _sweep(options: CertifyOptions, backends: Backends) -> Sweep | None:

@@ -239,7 +239,8 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
 
     `only` are the patterns it was limited to. `control` are the MUSTs that the unbroken adapter violates, which leaves
     their mutants without a control. `requirements` says what the mutants prove of each requirement. `median_others` is
-    how many others a caught mutant trips, in the middle of them: a suite that screams says little.
+    how many others a caught mutant trips, in the middle of them: a suite that screams says little. `started` is ISO
+    8601 in UTC; the runs were all answered by the `backend`.
     """
 
     schema: str = "turnproof.mutants/1"
@@ -248,6 +249,8 @@ class Matrix(msgspec.Struct, frozen=True, kw_only=True):
     dialect: str
     model: str
     seed: int
+    started: str
+    backend: str = "emulated"
     only: tuple[str, ...]
     duration_s: float
     exit_code: int

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 
 import msgspec
@@ -25,6 +26,7 @@ from ..errors import CatalogueError
 from ..evidence import digest
 from ..exits import Exit
 from ..provider import Path
+from ..reports.progress import Telling, progress
 from ..requirements import Requirement, Suite, in_words, load_suite
 from ..scenarios.model import Scenario
 from ..subject import Subject, SubjectKind
@@ -60,15 +62,16 @@ def mutants(options: MutantsOptions) -> int:
     does not hold; 2 when a check or the harness failed on one; 3 when nothing was measured. Raises UsageError for
     subjects and mutants that do not exist, and for mutants that do not fit the suite.
     """
-    started = time.monotonic()
+    began, started = datetime.now(UTC), time.monotonic()
     suite = load_suite()
     subject = resolve_subject(options.adapter)
     chosen = select(options.only)
     if not options.only:
         chosen = {name: mutant for name, mutant in chosen.items() if not _misplaced(mutant, suite, subject.kind)}
     trials = plan(options.adapter, subject, suite, suite_scenarios(suite), chosen)
-    runs = _Runs(_progress(sum(len(trial.runs) for trial in trials)))
-    runs.make(options, subject, trials)
+    with progress("mutants") as told:
+        runs = _Runs(told)
+        runs.make(options, subject, trials)
     requirements = tuple(
         one for one in suite.requirements if one.concerns(subject.kind) and not one.lacks(subject.claims())
     )
@@ -86,6 +89,7 @@ def mutants(options: MutantsOptions) -> int:
         dialect=subject.dialect,
         model=subject.model,
         seed=options.seed,
+        started=began.isoformat(timespec="seconds"),
         only=options.only,
         duration_s=round(time.monotonic() - started, 3),
         exit_code=exit_code(rows, control),
@@ -211,7 +215,9 @@ def _first_mode(specs: Sequence[RunSpec]) -> list[RunSpec]:
 class _Runs:
     """All runs that were made: the control's by key, the mutants' by name and key."""
 
-    progress: Callable[[str], None]
+    progress: Telling
+    done: int = 0
+    total: int = 0
     control: dict[RunKey, View] = field(default_factory=dict)
     broken: dict[str, dict[RunKey, View]] = field(default_factory=dict)
 
@@ -225,9 +231,10 @@ class _Runs:
             for scenario in scenes.values()
             for key in _keys(subject, scenario, subject.paths)
         ]
+        self.total = len(control) * bool(broken) + len(broken) + 2 * len(hanging)
         if broken:
             with Lab(jobs=options.jobs or 2, seed=options.seed) as lab:
-                lab.run_all([*control, *broken], self.keep)
+                lab.run_all([*control, *broken], self.keep, begun=lambda spec: self.progress.begun(_name(spec)))
         if hanging:
             with Lab(jobs=1, seed=options.seed, time_limit=HANG_LIMIT) as lab:
                 # The short limit counts from a worker's second run on: only then is its SDK imported for sure.
@@ -237,22 +244,12 @@ class _Runs:
 
     def keep(self, spec: RunSpec, transcript: Transcript) -> None:
         """Take a run in."""
-        self.progress(f"{spec.mutant or 'control'} {spec.key}")
+        self.done += 1
+        self.progress(self.done, self.total, _name(spec))
         view = View(transcript, dialect(transcript.dialect), spec.scenario, digest(transcript))
         runs = self.control if spec.mutant is None else self.broken.setdefault(spec.mutant, {})
         runs[spec.key] = view
 
 
-def _progress(total: int) -> Callable[[str], None]:
-    """Tells a terminal how far it is; `total` are the broken runs."""
-    if not sys.stderr.isatty():
-        return lambda what: None
-    done = 0
-
-    def show(what: str) -> None:
-        nonlocal done
-        done += not what.startswith("control ")
-        end = "\n" if done == total else ""
-        print(f"\r\x1b[K{done}/{total} {what}", end=end, file=sys.stderr, flush=True)
-
-    return show
+def _name(spec: RunSpec) -> str:
+    return f"{spec.mutant or 'control'} {spec.key}"

@@ -8,24 +8,39 @@ that are about sessions alone are no part of an adapter's certification.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from .._suggest import did_you_mean
 from ..driver import RunSpec
 from ..errors import CatalogueError
-from ..provider import Path
+from ..provider import Capabilities, Path
 from ..requirements import REGISTRY, Requirement, Suite
 from ..scenarios.model import Scenario
-from ..subject import Subject
+from ..subject import SubjectKind
 from ..transcript import RunKey
 from .deciding import lacking_for
 
 JudgedPath: TypeAlias = Literal["stateless", "legacy", "parity"]
 PATHS: tuple[Path, Path] = ("stateless", "legacy")
 """The paths there are, in the order in which they are run and reported."""
+
+
+class Plannable(Protocol):
+    """What is asked of a subject to plan for it."""
+
+    @property
+    def kind(self) -> SubjectKind: ...
+
+    @property
+    def paths(self) -> tuple[Path, ...]: ...
+
+    @property
+    def operations(self) -> Collection[str]: ...
+
+    def claims(self) -> Capabilities: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +94,7 @@ def select(
 
 
 def plan(
-    subjects: Mapping[str, Subject],
+    subjects: Mapping[str, Plannable],
     suite: Suite,
     scenarios: Iterable[Scenario],
     requirements: Sequence[Requirement],

@@ -7,6 +7,7 @@ overlay.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from ..emulator.responders import ProxyResponder
 from ..emulator.run import CANARY_KEY
 from ..provider import Binding
 from ..reports._text import printable
+from ..reports.progress import progress
 from ..requirements import load_suite
 from ..scenarios import Scenario
 from ..transcript import RunKey, Transcript
@@ -67,12 +69,9 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
     root = options.out or next(iter(cassette_roots()), Path("cassettes"))
     recording = _Recording(binding, dialect, options.live)
     unfinished: list[str] = []
+    count = itertools.count(1)
 
-    def done(spec: RunSpec, transcript: Transcript) -> None:
-        if transcript.end.how != "completed":
-            unfinished.append(f"{spec.key}: {transcript.end.how}: {transcript.end.detail}")
-
-    with Lab(jobs=options.jobs, seed=options.seed, responders=recording) as lab:
+    with Lab(jobs=options.jobs, seed=options.seed, responders=recording) as lab, progress("record") as told:
         specs = [
             RunSpec(options.adapter, scenario, RunKey(scenario.name, path, mode))
             for scenario in scenarios
@@ -80,7 +79,13 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
             if binding.opener(path) is not None and not (options.live and path == "legacy")
             for mode in scenario.modes
         ]
-        lab.run_all(specs, done)
+
+        def done(spec: RunSpec, transcript: Transcript) -> None:
+            told(next(count), len(specs), str(spec.key))
+            if transcript.end.how != "completed":
+                unfinished.append(f"{spec.key}: {transcript.end.how}: {transcript.end.detail}")
+
+        lab.run_all(specs, done, begun=lambda spec: told.begun(str(spec.key)))
     secrets = [CANARY_KEY, *(value for name, value in os.environ.items() if name.endswith("_API_KEY") and value)]
     for scenario in scenarios:
         for cassette, path in recording.cassettes(root, scenario):

@@ -11,11 +11,10 @@ from fnmatch import fnmatchcase
 
 from ..driver import RunSpec
 from ..scenarios.sweep import base_of, is_point, points
-from ..subject import Subject
 from ..transcript import RunKey
 from ..view import View
 from .deciding import lacking_for
-from .plan import Plan
+from .plan import Plan, Plannable
 
 
 class Sweep:
@@ -25,7 +24,7 @@ class Sweep:
         self._specs = frozenset(specs)
         self._patterns = tuple(patterns)
 
-    def runs(self, plan: Plan, spec: str, subject: Subject, views: Iterable[View]) -> Iterator[RunSpec]:
+    def runs(self, plan: Plan, spec: str, subject: Plannable, views: Iterable[View]) -> Iterator[RunSpec]:
         """The points of one subject, path by path. `views` are those of the plan's runs.
 
         There is no second run of a point: on each path it is judged by itself, and the paths are not compared.

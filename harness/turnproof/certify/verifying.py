@@ -5,16 +5,29 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from ..errors import TurnproofError
+import msgspec
+
+from .. import __version__
+from ..errors import TurnproofError, UsageError
 from ..evidence import EvidenceStore
-from ..provider import Capabilities, Difference
+from ..provider import Difference
+from ..reports.certification import Certification, certification
+from ..reports.reading import CERTIFICATION_FILE, read_certification
 from ..requirements import Suite, load_suite
-from ..runlog import AdapterLine, ResultLine, Run, run_digest
+from ..runlog import AdapterLine, ResultLine, Run
 from ..scenarios import Scenario, load
-from ..subject import OPERATIONS
 from ..verdict import Status, Verdict, inconclusive
 from ..view import View
+from .consistency import (
+    RecordedSubject,
+    catalogue_agrees,
+    claims_unreadable,
+    evidence_agrees,
+    lines_agree,
+    nothing_is_missing,
+)
 from .control import broken, judged_again
 from .deciding import Claimed, decide
 from .recorded import recorded_view
@@ -33,19 +46,31 @@ class Verification:
 
 def verify_run(run: Run, store: EvidenceStore) -> Verification:
     """Check every digest, then run the same checks over the same evidence and compare what they say."""
-    problems: list[str] = []
-    if not run.complete:
-        problems.append("the run was cut: it has no footer")
-    elif run.footer is not None and run.footer.digest != run_digest(run.transcripts, run.results):
-        problems.append("the lines of the run were changed: they no longer have the digest of its footer")
+    problems = [*lines_agree(run), *(unreadable := list(claims_unreadable(run)))]
     sound = {line.digest for line in run.transcripts}
     for digest in sorted(sound):
         if wrong := store.verify(digest):
             problems.append(wrong)
             sound.discard(digest)
-    if run.results and len(sound) == len({line.digest for line in run.transcripts}):
+    if run.results and not unreadable and len(sound) == len({line.digest for line in run.transcripts}):
+        problems += evidence_agrees(run, store)
         problems += _judged_again(run, store)
+    if problems and run.header.turnproof != __version__:
+        problems.append(f"the run was made with turnproof {run.header.turnproof}, and this is {__version__}")
     return Verification(run.complete, len(run.transcripts), len(run.results), tuple(problems))
+
+
+def report_agrees(run: Run, store: EvidenceStore, folder: Path) -> list[str]:
+    """Whether the `certification.json` beside a run, if there is one, says what the run comes to."""
+    file = folder / CERTIFICATION_FILE
+    if not run.results or not file.exists():
+        return []
+    try:
+        if read_certification(file) == msgspec.convert(msgspec.to_builtins(certification(run, store)), Certification):
+            return []
+    except UsageError as error:
+        return [str(error)]
+    return [f"{file} is not what the run comes to: turnproof report {folder} writes it again"]
 
 
 def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
@@ -53,8 +78,11 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
     if suite.profiles.name != run.header.profiles:
         suite = load_suite(suite.package, run.header.profiles)
     scenarios = [*suite_scenarios(suite), *map(load, run.header.files)]
-    views = _views(run, store, suite, scenarios)
-    problems = [problem for control in run.header.controls for problem in judged_again(control, store, suite)]
+    views = _views(run, store, scenarios)
+    problems = list(catalogue_agrees(run, suite))
+    if run.complete and not broken(run.header.controls):
+        problems += nothing_is_missing(run, suite, scenarios, views)
+    problems += [problem for control in run.header.controls for problem in judged_again(control, store, suite)]
     if nothing_judged := broken(run.header.controls):
         wrong = inconclusive(nothing_judged)
         return problems + [
@@ -63,7 +91,9 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
             if line.verdict != wrong
         ]
     for line in run.results:
-        adapter = run.adapters[line.adapter]
+        adapter = run.adapters.get(line.adapter)
+        if adapter is None:
+            continue
         try:
             again = _verdict(suite, scenarios, adapter, line, views[line.adapter])
         except TurnproofError as error:
@@ -74,11 +104,12 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
     return problems
 
 
-def _views(run: Run, store: EvidenceStore, suite: Suite, known: Sequence[Scenario]) -> dict[str, list[View]]:
+def _views(run: Run, store: EvidenceStore, known: Sequence[Scenario]) -> dict[str, list[View]]:
     scenarios = {scenario.name: scenario for scenario in known}
     views: dict[str, list[View]] = defaultdict(list)
     for line in run.transcripts:
-        views[line.adapter].append(recorded_view(run, line, store, scenarios))
+        if line.adapter in run.adapters:
+            views[line.adapter].append(recorded_view(run, line, store, scenarios))
     return views
 
 
@@ -86,13 +117,8 @@ def _verdict(
     suite: Suite, scenarios: Sequence[Scenario], adapter: AdapterLine, line: ResultLine, views: Sequence[View]
 ) -> Verdict:
     declared = [Difference(name, "declared when the run was made") for name in adapter.declared]
-    # Of an adapter the operations are those of the reference session, on the paths that there are.
-    known = OPERATIONS if len(adapter.paths) > 1 else [name for name in OPERATIONS if name != "other_path"]
-    operations = adapter.operations if adapter.kind == "session" else known
-    # JSON has no sets: a list of traits would claim none of them.
-    wire = frozenset(adapter.capabilities.get("wire", ()))
-    claims = Capabilities(**{**adapter.capabilities, "wire": wire})
-    claimed = Claimed(claims, declared, scenarios, adapter.kind, operations)
+    subject = RecordedSubject.of(adapter)
+    claimed = Claimed(subject.claims(), declared, scenarios, adapter.kind, subject.operations)
     return decide(suite.catalogue[line.requirement], line.path, views, claimed, suite.registry)
 
 
@@ -104,6 +130,9 @@ def _difference(before: Verdict, again: Verdict) -> str | None:
         return f"was {before.status}, and the evidence says {again.status}: {again.message}"
     if before.message != again.message and not (accepted and before.message.endswith(again.message)):
         return f"said {before.message!r}, and the evidence says {again.message!r}"
+    rest = [name for name in before.__struct_fields__ if name not in ("status", "message")]
+    if other := [name for name in rest if getattr(before, name) != getattr(again, name)]:
+        return f"has another {', '.join(other)} than the evidence gives"
     return None
 
 

@@ -9,10 +9,13 @@ import typer
 from .bench import bench
 from .certify import certify
 from .compare import compare
+from .diff import diff
+from .doctor import doctor
 from .explain import explain
 from .explore import explore
 from .gate import gate
 from .handoff import handoff
+from .inventory import inventory
 from .listing import listing
 from .merge import merge
 from .mutants import mutants
@@ -58,6 +61,7 @@ app.command()(certify)
 app.command()(compare)
 app.command()(handoff)
 app.command()(gate)
+app.command()(inventory)
 app.command()(record)
 app.command()(serve)
 app.command()(bench)
@@ -65,4 +69,6 @@ app.command()(explore)
 app.command()(mutants)
 app.command()(report)
 app.command()(merge)
+app.command()(diff)
 app.command()(verify)
+app.command()(doctor)

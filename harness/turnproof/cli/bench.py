@@ -20,12 +20,19 @@ def bench(
     path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
     messages: Annotated[
         list[int] | None,
-        typer.Option("-n", "--messages", metavar="N", help="Length of the history. Default: 2, 20, 200 and 1000."),
+        typer.Option("-n", "--messages", metavar="N", help="Length of the history. Default: 2, 20, 200, 1000 and 4000."),
     ] = None,
     rounds: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Visits of each case; the best counts. Default: 5.")
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A hint in seconds: 2 and 200 messages, 2 rounds.")] = False,
+    peers: Annotated[
+        list[str] | None,
+        typer.Option("--peer", metavar="NAME", help="Also langchain, pydantic-ai, litellm or any-llm, from PyPI."),
+    ] = None,
+    own: Annotated[
+        bool, typer.Option("--self", help="Also what turnproof itself takes; alone where no adapter is named.")
+    ] = False,
     goals: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Goals as TOML. Default: those of the reference adapters.")
     ] = None,
@@ -37,7 +44,9 @@ def bench(
         float | None,
         typer.Option(metavar="R", help="With --baseline: ratios may be R times the earlier ones. Default: 1.5."),
     ] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the outcome to this file, as JSON.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the outcome to this file, as JSON, and plots beside it.")
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the tables.")] = False,
 ) -> Exit:
     """Measure what a turn costs.
@@ -47,6 +56,7 @@ def bench(
     """
     from ..bench.engine import BenchOptions, exit_code
     from ..bench.engine import bench as engine
+    from ..bench.plots import can_draw, draw
     from ..bench.report import to_json
     from ..bench.text import print_bench
     from ..bindings import runnable_adapters
@@ -57,9 +67,12 @@ def bench(
     configured = load_config(Path.cwd()).settings.adapters
     found = engine(
         BenchOptions(
-            adapters=tuple(dict.fromkeys(adapters or configured or runnable_adapters())),
-            messages=tuple(messages or ((2, 200) if quick else (2, 20, 200, 1000))),
+            adapters=tuple(dict.fromkeys(adapters or (() if own else configured or runnable_adapters()))),
+            messages=tuple(messages or ((2, 200) if quick else (2, 20, 200, 1000, 4000))),
             rounds=rounds or (2 if quick else 5),
+            long=not quick,
+            own=own,
+            peers=tuple(dict.fromkeys(peers or ())),
             path=path,
             goals=goals,
             baseline=baseline,
@@ -73,6 +86,10 @@ def bench(
         print_bench(found, sys.stdout)
     if out is not None:
         _write(out, text)
+        if can_draw():
+            draw(found, out)
+        else:
+            sys.stderr.write("no plots were drawn: pip install 'turnproof[plots]'\n")
     return exit_code(found, enforce=enforce)
 
 

@@ -50,6 +50,9 @@ def certify(
         bool, typer.Option("--in-process", help="Run adapters in this process, for debugging.")
     ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print certification.json instead of the summary.")] = False,
+    annotations: Annotated[
+        bool, typer.Option("--annotations", help="Annotate as GitHub Actions read it. There it is the default.")
+    ] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")] = False,
 ) -> Exit:
     """Certify adapters and sessions.
@@ -59,6 +62,8 @@ def certify(
     from ..bindings import runnable_adapters
     from ..certify.options import CertifyOptions
     from ..config import load_config
+    from ..reports.annotations import add_to_step_summary, on_github, run_annotations, write
+    from ..runlog import read_run
 
     config = load_config(Path.cwd())
     settings = config.settings
@@ -79,7 +84,11 @@ def certify(
         config=config,
         command=("turnproof", *sys.argv[1:]),
     )
-    return _measure(options, json=json, verbose=verbose)
+    code = _measure(options, json=json, verbose=verbose)
+    if on_github(annotations):
+        write(run_annotations(read_run(options.out / "run.ndjson")), sys.stderr)
+        add_to_step_summary((options.out / "summary.md").read_text("utf-8"))
+    return code
 
 
 def _measure(options: CertifyOptions, *, json: bool, verbose: bool) -> Exit:
@@ -108,7 +117,7 @@ def _tell(run_file: Path, *, json: bool, verbose: bool) -> None:
         found = certification(run, EvidenceStore(run_file.parent / "evidence"))
         sys.stdout.write(certification_json(found).decode())
     else:
-        print_summary(run, certification(run), verbose=verbose)
+        print_summary(run, certification(run), verbose=verbose, folder=run_file.parent)
 
 
 def configured_out(file: Path | None, out: str | None) -> Path:

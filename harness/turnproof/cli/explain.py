@@ -27,7 +27,8 @@ def explain(
     typer.echo(f"{found['id']}  ({found['level']}, profile {found['profile']})\n{found['title']}")
     for heading, key in (
         ("why it matters", "reason"),
-        ("what to do", "remedy"),
+        ("what the provider does", "provider"),
+        ("what your code likely did", "code"),
         ("asked of", "subject"),
         ("needs", "capability"),
         ("needs the operations", "operations"),
@@ -60,7 +61,8 @@ def _explanation(name: str) -> dict[str, Any]:
         "level": requirement.level.value,
         "profile": requirement.profile,
         "reason": requirement.reason,
-        "remedy": requirement.remedy,
+        "provider": requirement.provider,
+        "code": requirement.code,
         "subject": "sessions" if requirement.subject == "session" else "adapters and sessions",
         "capability": list(requirement.capability),
         "operations": list(requirement.operations),

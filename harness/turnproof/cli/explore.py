@@ -55,22 +55,22 @@ def explore(
     from .certify import configured_out
 
     config = load_config(Path.cwd())
-    found = engine(
-        ExploreOptions(
-            subject=subject,
-            examples=examples,
-            seed=seed,
-            most=most,
-            only=tuple(only or ()),
-            skip=tuple(skip or ()),
-            path=path,
-            out=out or configured_out(config.file, config.settings.out),
-            jobs=jobs or config.settings.jobs,
-            in_process=in_process,
-            config=config,
-        ),
-        progress(),
+    options = ExploreOptions(
+        subject=subject,
+        examples=examples,
+        seed=seed,
+        most=most,
+        only=tuple(only or ()),
+        skip=tuple(skip or ()),
+        path=path,
+        out=out or configured_out(config.file, config.settings.out),
+        jobs=jobs or config.settings.jobs,
+        in_process=in_process,
+        config=config,
     )
+    with progress("explore") as told:
+        told.stage("scenarios")
+        found = engine(options, told)
     if json:
         sys.stdout.write(to_json(found))
     else:

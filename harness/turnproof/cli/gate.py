@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..config import Backend, Depth
+from ..config import Backend, Depth, GateMode
 from ..exits import Exit
+
+if TYPE_CHECKING:
+    from ..gates import GateReport
 
 
 def gate(
@@ -33,8 +36,18 @@ def gate(
     seed: Annotated[
         int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")
     ] = None,
-    report_only: Annotated[
-        bool, typer.Option("--report-only", help="Exit with 0 whatever the gate says: for a job that only reports.")
+    mode: Annotated[
+        GateMode | None,
+        typer.Option(
+            help="report: exit with 0 whatever the gate says; shadow: fail only where something that was open has "
+            "closed; enforce (the default): the exit code is the gate's."
+        ),
+    ] = None,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Record how the gate stands, for later runs in shadow mode.")
+    ] = False,
+    annotations: Annotated[
+        bool, typer.Option("--annotations", help="Annotate as GitHub Actions read it. There it is the default.")
     ] = False,
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Run sessions in this process, for debugging.")
@@ -43,12 +56,14 @@ def gate(
 ) -> Exit:
     """Open or close the gate of a migration phase.
 
-    Exit codes: 0 the gate is open; 1 it is closed; 3 it could not be decided; 2 and 130 as everywhere.
+    Exit codes: 0 the gate is open; 1 it is closed; 3 it could not be decided; 2 and 130 as everywhere. With --mode
+    report it is always 0, with --mode shadow only a step back counts.
     """
     from ..config import load_config
     from ..errors import UsageError
-    from ..gates import GateOptions, gate_json, print_gate
+    from ..gates import GateOptions, gate_annotations, gate_json, gate_md, print_gate
     from ..gates import gate as engine
+    from ..reports.annotations import add_to_step_summary, on_github, write
     from .certify import configured_out
 
     config = load_config(Path.cwd())
@@ -65,7 +80,8 @@ def gate(
         out=out or configured_out(config.file, settings.out),
         jobs=jobs or settings.jobs,
         seed=seed if seed is not None else settings.seed or 0,
-        report_only=report_only,
+        mode=mode or settings.gates.mode,
+        update_baseline=update_baseline,
         in_process=in_process,
         config=config,
         command=("turnproof", *sys.argv[1:]),
@@ -76,9 +92,17 @@ def gate(
     else:
         print_gate(report)
     print(f"reports: {options.out / f'gate-{report.phase}.md'}", file=sys.stderr)
-    print(f"the gate of phase {report.phase} is {report.state}{_whatever(report.report_only)}", file=sys.stderr)
+    if update_baseline:
+        print(f"recorded: {options.baseline}", file=sys.stderr)
+    if on_github(annotations):
+        write(gate_annotations(report, options.folder), sys.stderr)
+        add_to_step_summary(gate_md(report))
+    print(f"the gate of phase {report.phase} is {report.state}{_in(report)}", file=sys.stderr)
     return Exit(report.exit_code)
 
 
-def _whatever(report_only: bool) -> str:
-    return "; the exit code is 0 all the same, as --report-only asks" if report_only else ""
+def _in(report: GateReport) -> str:
+    """What the mode makes of the state."""
+    if report.mode == "enforce":
+        return ""
+    return f"; mode {report.mode}: enforced, the exit code would be {report.gate_exit_code}"

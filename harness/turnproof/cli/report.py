@@ -22,13 +22,13 @@ def report(
     """
     from ..evidence import EvidenceStore
     from ..reports import certification_json, print_summary, write_reports
-    from ..runlog import read_run
+    from ..reports.reading import certified_run
 
-    run = read_run(folder / "run.ndjson")
+    run = certified_run(folder)
     found = write_reports(run, folder, EvidenceStore(folder / "evidence"))
     if json:
         sys.stdout.write(certification_json(found).decode())
     else:
-        print_summary(run, found, verbose=verbose)
+        print_summary(run, found, verbose=verbose, folder=folder)
     print(f"reports: {folder / 'index.html'}", file=sys.stderr)
     return Exit.OK if run.complete else Exit.UNDECIDED

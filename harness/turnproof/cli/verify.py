@@ -16,17 +16,22 @@ def verify(
 ) -> Exit:
     """Give the verdicts again from the evidence.
 
-    Checks the digest of every transcript, then runs the same checks over them. Runs no adapter.
+    Checks the digest of every transcript, then runs the same checks over them, and looks for whatever such a run has to
+    hold. Runs no adapter.
     """
-    from ..certify.verifying import verify_run
+    from ..certify.verifying import report_agrees, verify_run
     from ..evidence import EvidenceStore
     from ..reports._text import printable
-    from ..runlog import read_run
+    from ..reports.reading import run_in
 
-    found = verify_run(read_run(folder / "run.ndjson"), EvidenceStore(folder / "evidence"))
-    for problem in found.problems:
+    run, store = run_in(folder), EvidenceStore(folder / "evidence")
+    found = verify_run(run, store)
+    problems = [*found.problems, *report_agrees(run, store, folder)]
+    for problem in problems:
         typer.echo(printable(problem))
+    if not found.complete:
+        typer.echo("the run was cut: what is there was checked, and it certifies nothing")
     print(f"{found.transcripts} transcripts and {found.verdicts} verdicts checked", file=sys.stderr)
-    if found.problems:
+    if problems:
         return Exit.VIOLATIONS
     return Exit.OK if found.complete and found.verdicts else Exit.UNDECIDED

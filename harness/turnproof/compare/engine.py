@@ -10,10 +10,11 @@ from ..config import Backend, Config, Depth
 from ..errors import UsageError
 from ..evidence import EvidenceStore
 from ..reports.comparison import ComparisonReport
+from ..reports.reading import run_in
 from ..reports.write import write_comparison
 from .measuring import measure
 from .options import CompareOptions
-from .recorded import RUN_FILE, compare_recorded, is_recorded
+from .recorded import compare_recorded, is_recorded
 
 
 def compare(options: CompareOptions) -> ComparisonReport:
@@ -29,7 +30,7 @@ def compare(options: CompareOptions) -> ComparisonReport:
         raise UsageError("a run on disk is compared with another run on disk, not with an adapter")
     for subject in options.subjects:
         if not any(recorded) and Path(subject).is_dir():
-            raise UsageError(f"{subject} is a folder without {RUN_FILE}: nothing was run there")
+            run_in(Path(subject))  # says what is there instead
     if all(recorded):
         report = compare_recorded(options)
         stores = [EvidenceStore(Path(subject.partition("@")[0]) / "evidence") for subject in options.subjects]

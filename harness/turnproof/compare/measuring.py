@@ -163,8 +163,8 @@ def _measured(
     """Make every run that the pairs need, once."""
     runs = tuple({(run.adapter, run.key): run for pair in pairs for run in pair.runs}.values())
     lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
-    with lab:
-        campaign = Campaign(Plan((), runs), subjects, lab, store, (), writer, progress=progress())
+    with lab, progress("compare") as told:
+        campaign = Campaign(Plan((), runs), subjects, lab, store, (), writer, progress=told)
         try:
             campaign.measure()
         except KeyboardInterrupt:

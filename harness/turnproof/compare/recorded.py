@@ -19,14 +19,13 @@ from ..parity import Comparison, compare_views
 from ..parity.bodies import BodyPair, body_pairs
 from ..provider import Difference
 from ..reports.comparison import ComparisonReport, Setting, comparison_report
+from ..reports.reading import RUN_FILE, unedited_run
 from ..requirements import load_suite
-from ..runlog import AdapterLine, Run, TranscriptLine, read_run
+from ..runlog import AdapterLine, Run, TranscriptLine
 from ..scenarios import Scenario, load
 from ..transcript import RunKey
 from ..view import View
 from .options import CompareOptions
-
-RUN_FILE = "run.ndjson"
 
 _LIMITING = frozenset({"--only", "--skip", "--profile", "--scenario", "--path", "--mode"})
 """The options of a run that leave something out."""
@@ -50,7 +49,7 @@ class Recorded:
     def read(cls, subject: str) -> Recorded:
         """Read `folder` or `folder@adapter`. Raises UsageError where several adapters are there and none is named."""
         folder, _, name = subject.partition("@")
-        run = read_run(Path(folder) / RUN_FILE)
+        run = unedited_run(Path(folder))
         if not name and len(run.adapters) != 1:
             known = ", ".join(f"{folder}@{adapter}" for adapter in run.adapters)
             raise UsageError(f"{folder} has the runs of {len(run.adapters)} adapters: name one of {known}")
@@ -70,8 +69,11 @@ class Recorded:
         return {line.key: line for line in self.run.transcripts if line.adapter == self.adapter.name}
 
     def view(self, key: RunKey, scenarios: Mapping[str, Scenario]) -> View:
-        """One of its transcripts, read."""
-        return recorded_view(self.run, self.lines()[key], self.store, scenarios)
+        """One of its transcripts, read. Raises UsageError where it is missing, damaged, or not what it was."""
+        line = self.lines()[key]
+        if problem := self.store.verify(line.digest):
+            raise UsageError(problem)
+        return recorded_view(self.run, line, self.store, scenarios)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def _planned(options: CompareOptions) -> _Plan:
     entries = options.config.settings.declared_difference
     if len(options.subjects) == 1:
         folder = options.subjects[0].partition("@")[0]
-        run = read_run(Path(folder) / RUN_FILE)
+        run = unedited_run(Path(folder))
         if run.header.compares == "adapters":
             store = EvidenceStore(Path(folder) / "evidence")
             left, right = (Recorded(adapter.name, run, store, adapter) for adapter in run.adapters.values())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .job import Backend, Job, RunSpec
+from .job import Backend, Job, RunSpec, Watch
 from .lab import Lab
 
-__all__ = ["Backend", "Job", "Lab", "RunSpec"]
+__all__ = ["Backend", "Job", "Lab", "RunSpec", "Watch"]

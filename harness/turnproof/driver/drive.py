@@ -38,6 +38,7 @@ def drive(job: Job, subject: Subject, control: Control) -> RunEnded:
         calls = [call for call in run.calls if call.path == "stateless"]
         if job.scenario.probes and job.key.path == "stateless" and calls:
             run_probes(job, recorder, calls, lambda: run.providers.open("stateless"))
+        run.look()
     finally:
         run.close()
     return RunEnded(how="completed", threads_left=max(0, threading.active_count() - threads_before))

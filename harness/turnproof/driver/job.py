@@ -12,6 +12,10 @@ from ..transcript import RunKey
 
 Backend: TypeAlias = Literal["replay", "emulate", "live"]
 
+Watch: TypeAlias = Literal["nothing", "session", "everything"]
+"""What of the providers is put down beside the calls: nothing; what a session does with its provider, and what that
+holds; and with everything also what else the provider can do, and what else its adapter opens."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunSpec:
@@ -28,6 +32,7 @@ class RunSpec:
     mutant: str | None = None
     flag: Flag | None = None
     issued: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    watch: Watch = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,4 +48,5 @@ class Job:
     seed: int
     mutant: str | None = None
     flag: Flag | None = None
+    watch: Watch = "nothing"
     options: Mapping[str, Any] = field(default_factory=dict)

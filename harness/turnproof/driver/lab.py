@@ -110,6 +110,16 @@ class Lab:
         """Requests the server has answered so far."""
         return self._server.requests
 
+    @property
+    def strays(self) -> list[str]:
+        """Requests that reached the server outside of every run's address so far, as `POST /v1/messages`."""
+        return list(self._server.strays)
+
+    @property
+    def port(self) -> int:
+        """The server's port on loopback."""
+        return self._server.port
+
     def subject(self, name: str) -> Subject:
         """The adapter or session of that name, found once. Raises BindingError."""
         if name not in self._subjects:
@@ -123,9 +133,16 @@ class Lab:
         return found[0]
 
     def run_all(
-        self, specs: Iterable[RunSpec], done: Callable[[RunSpec, Transcript], None], stop: threading.Event | None = None
+        self,
+        specs: Iterable[RunSpec],
+        done: Callable[[RunSpec, Transcript], None],
+        stop: threading.Event | None = None,
+        begun: Callable[[RunSpec], None] = lambda spec: None,
     ) -> None:
-        """All runs, side by side; `done` is called for each, from one thread at a time, in the order they end."""
+        """All runs, side by side; `done` is called for each, from one thread at a time, in the order they end.
+
+        `begun` is called for each as it begins, from several threads.
+        """
         pending: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
         every = list(specs)
         for spec in every:
@@ -137,7 +154,7 @@ class Lab:
         while len(self._lines) < count:
             self._lines.append(self._line())
         threads = [
-            threading.Thread(target=self._feed, args=(line, pending, finished, halts), daemon=True)
+            threading.Thread(target=self._feed, args=(line, pending, begun, finished, halts), daemon=True)
             for line in self._lines[:count]
         ]
         for thread in threads:
@@ -155,6 +172,7 @@ class Lab:
         self,
         line: _Line,
         pending: queue.SimpleQueue[RunSpec],
+        begun: Callable[[RunSpec], None],
         finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException],
         halts: Sequence[threading.Event],
     ) -> None:
@@ -164,6 +182,7 @@ class Lab:
             except queue.Empty:
                 return
             try:
+                begun(spec)
                 finished.put((spec, self._one(line, spec)))
             except BaseException as error:
                 finished.put(error)
@@ -197,6 +216,7 @@ class Lab:
             seed=self._seed,
             mutant=spec.mutant if mutant is not None else None,
             flag=spec.flag,
+            watch=spec.watch,
             options=options,
         )
         gathering = Gathering(server_run, spec.scenario)

@@ -90,7 +90,9 @@ class Operations:
     def _go_on_from_save(self, setup: SessionSetup) -> None:
         saved = self._saved()
         self._recorder.event(Saved(data=saved, **self._where))
-        self._run.handle = self._needed("load")(setup, saved)
+        load = self._needed("load")
+        with self._run.watched_while("restore"):
+            self._run.handle = load(setup, saved)
 
     def _load_damaged(self) -> None:
         """Half of a saved session. Whatever comes of it is not gone on with."""
@@ -101,7 +103,9 @@ class Operations:
         self._recorder.event(Loaded(messages=messages, damaged=True, **self._where))
 
     def _saved(self) -> str:
-        saved = self._needed("save")(self._run.handle)
+        save = self._needed("save")
+        with self._run.watched_while("save"):
+            saved = save(self._run.handle)
         if not isinstance(saved, str):
             raise TypeError(f"save() returned {type(saved).__name__} instead of text")
         return saved
@@ -112,8 +116,10 @@ class Operations:
         self._recorder.event(Swapped(name=self._run.subject.adapter.name, **self._where))
 
     def _reset(self) -> None:
+        self._run.account("before")
         self._needed("reset")(self._run.handle)
         self._recorder.event(Reset(**self._where))
+        self._run.account("after")
 
     def _tamper(self) -> None:
         """Empty the list that the session has handed out, look, and fill it again: later turns are not to suffer."""

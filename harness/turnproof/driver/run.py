@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..cancel import CancelToken
@@ -14,6 +15,7 @@ from ..provider import Path
 from ..scenarios.model import Cut, Turn
 from ..subject import SessionReply, SessionSetup, SessionTurn, Subject
 from ..transcript import (
+    Accounts,
     CallBegan,
     Cancelled,
     ContextReport,
@@ -29,11 +31,13 @@ from ..transcript import (
 )
 from .control import ControlLost
 from .job import Job
+from .looking import look_at_adapter
 from .operations import Operations
 from .providers import Providers
 from .recorder import Recorder
 from .tap import failed
 from .tools import ScriptedTools
+from .watch import Watcher
 
 if TYPE_CHECKING:
     from .spans import RunSpans
@@ -50,7 +54,8 @@ class Run:
         self.calls: list[CallBegan] = []
         self.handle: Any = None
         self.child: Any = None
-        self.providers = Providers(job, subject.adapter, recorder, self._spoken)
+        self.watcher = Watcher(recorder) if job.watch != "nothing" else None
+        self.providers = Providers(job, subject.adapter, recorder, self._spoken, self.watcher)
         self.tools = ScriptedTools(job.scenario.tools, recorder)
         self._system = job.scenario.system
         self._ids = itertools.count(1)
@@ -63,7 +68,8 @@ class Run:
 
     def open(self) -> None:
         """Open the session."""
-        self.handle = self.session.open(self.setup())
+        with self.watched_while("open"):
+            self.handle = self.session.open(self.setup())
         if self.session.path is not None:
             self.recorder.event(SessionOpened(path=self.session.path(self.handle)))
 
@@ -86,6 +92,7 @@ class Run:
             parallel_tools=not any(turn.cut and "tool" in turn.cut.at for turn in self.job.scenario.turns),
             flag=self.job.flag or self.session.flag,
             tracer_provider=self._spans.provider if self._spans is not None else None,
+            watch=self.providers.watch,
         )
 
     def _watched(self) -> RunSpans | None:
@@ -226,7 +233,9 @@ class Run:
         if self.session.usage is None:
             return
         try:
-            self.recorder.event(UsageReport(usage=self.session.usage(self.handle), turn=self.recorder.turn))
+            with self.watched_while("usage"):
+                usage = self.session.usage(self.handle)
+            self.recorder.event(UsageReport(usage=usage, turn=self.recorder.turn))
         except Exception as error:
             self.refused("usage", error)
 
@@ -234,7 +243,8 @@ class Run:
         if self.session.context is None:
             return
         try:
-            tokens = self.session.context(self.handle)
+            with self.watched_while("context"):
+                tokens = self.session.context(self.handle)
             if isinstance(tokens, bool) or not isinstance(tokens, int):
                 raise TypeError(f"context() returned {type(tokens).__name__} instead of a number of tokens")
             self.recorder.event(ContextReport(tokens=tokens, turn=self.recorder.turn))
@@ -259,6 +269,39 @@ class Run:
         """Record that an operation raised."""
         event = Refused(operation=operation, error=type(error).__name__, message=str(error), turn=self.recorder.turn)
         self.recorder.event(event)
+
+    def account(self, at: Literal["before", "after"]) -> None:
+        """Put down what the session accounts for around a reset, where it is watched."""
+        if self.watcher is None:
+            return
+        session = self.session
+        try:
+            with self.watched_while("usage"):
+                usage = session.usage(self.handle) if session.usage is not None else None
+                turns = len(session.accounting(self.handle)) if session.accounting is not None else None
+        except Exception as error:
+            self.refused("accounting", error)
+        else:
+            self.recorder.event(Accounts(at=at, usage=usage, turns=turns, turn=self.recorder.turn))
+
+    def look(self) -> None:
+        """The conversation is over: what the providers hold is put down, and with everything, what the adapter has."""
+        if self.watcher is None:
+            return
+        self.watcher.look([message for call in self.calls for message in call.messages])
+        if self.job.watch == "everything":
+            look_at_adapter(self.providers, self.watcher, self.recorder)
+
+    @contextmanager
+    def watched_while(self, doing: str) -> Iterator[None]:
+        """What is used of a provider meanwhile is put down as used for this."""
+        before = self.recorder.doing
+        if self.watcher is not None:
+            self.recorder.doing = doing
+        try:
+            yield
+        finally:
+            self.recorder.doing = before
 
     # -- what the session tells --------------------------------------------------------------------------------
 

@@ -45,6 +45,8 @@ class EmulatorServer:
         self._thread = threading.Thread(target=self._serve, name="turnproof-emulator", daemon=True)
         self.port = 0
         self.requests = 0
+        self.strays: list[str] = []
+        """Requests outside of every run's address."""
 
     @property
     def url(self) -> str:
@@ -131,6 +133,7 @@ class EmulatorServer:
         name, path = _split(request.path)
         run = self._runs.get(name)
         if run is None:
+            self.strays.append(f"{request.method} {request.path}")
             return web.json_response({"error": f"no run {name!r} here"}, status=404)
         try:
             body = await request.read()

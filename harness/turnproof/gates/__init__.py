@@ -6,10 +6,12 @@ flag may stand; checks read them as views and drive nothing; the report follows 
 
 from __future__ import annotations
 
+from .annotating import gate_annotations
 from .engine import gate
 from .model import CriterionReport, GateReport, State, SubjectReport, gate_json
 from .options import GateOptions
 from .phases import Criterion, Phase, Phases, load_phases
+from .summary import gate_md
 from .terminal import print_gate
 
 __all__ = [
@@ -22,7 +24,9 @@ __all__ = [
     "State",
     "SubjectReport",
     "gate",
+    "gate_annotations",
     "gate_json",
+    "gate_md",
     "load_phases",
     "print_gate",
 ]

@@ -14,20 +14,30 @@ from ..requirements import Findings, judge
 from ..verdict import Verdict, combine, held, inconclusive, not_claimed, violated
 from ..view import View
 from ..view.diff import show
+from .accepting import accepted
+from .accounts import accounts_emptied
+from .adapters import complete_called
 from .answered import turns_answered
+from .decision import Decision
 from .histories import histories_agree
+from .kept import history_held, plugin_with_session, what_stays
 from .measured import Measured
+from .one_sided import one_path_only
 from .phases import CheckName, Criterion
+from .removed import flag_gone, legacy_gone
 from .taken import path_taken
+from .untouched import provider_untouched
+from .written import history_in_source, session_source
 
-Check: TypeAlias = Callable[[Measured, Criterion], Verdict]
+Check: TypeAlias = Callable[[Measured, Criterion], Verdict | Decision]
 
 _SHOWN = 6
 
 
-def decide(measured: Measured, criterion: Criterion) -> Verdict:
-    """What the runs say of a criterion. Nothing measured is inconclusive, never held."""
-    return CHECKS[criterion.check](measured, criterion)
+def decide(measured: Measured, criterion: Criterion) -> Decision:
+    """What was measured says of a criterion. Nothing measured is inconclusive, never held."""
+    said = CHECKS[criterion.check](measured, criterion)
+    return said if isinstance(said, Decision) else Decision(said)
 
 
 def _requirements(measured: Measured, criterion: Criterion) -> Verdict:
@@ -37,6 +47,7 @@ def _requirements(measured: Measured, criterion: Criterion) -> Verdict:
         path = measured.flag.path(setting, measured.phase)
         for name in criterion.requirements:
             verdict = judge(measured.suite.catalogue[name], path, measured.runs[setting], claims=claims)
+            verdict = accepted(measured, name, path, verdict)
             if verdict.message:
                 said = f"{verdict.where}: {verdict.message}" if verdict.where else verdict.message
                 verdicts.append(replace(verdict, message=f"{name}: {said}"))
@@ -87,7 +98,17 @@ def _setting(measured: Measured, criterion: Criterion) -> str:
     return f"with {words}, in phase {measured.phase}, {side} the flip in phase {measured.flag.flip_phase}"
 
 
-def _paths_agree(measured: Measured, criterion: Criterion) -> Verdict:
+def _default_flipped(measured: Measured, criterion: Criterion) -> Verdict:
+    flag = measured.flag
+    if measured.phase < flag.flip_phase:
+        return violated(
+            f"flip_phase = {flag.flip_phase} in [tool.turnproof.gates]: the default is to flip in phase "
+            f"{measured.phase} at the latest"
+        )
+    return _path_taken(measured, criterion)
+
+
+def _paths_agree(measured: Measured, criterion: Criterion) -> Verdict | Decision:
     differ = [(one, found) for one in measured.comparisons if (found := violations(one, measured.excused))]
     if differ:
         return _differing(differ)
@@ -101,12 +122,12 @@ def _paths_agree(measured: Measured, criterion: Criterion) -> Verdict:
         verdicts.append(
             inconclusive(f"{len(astray)} runs, {astray[0].key} the first, are not on the path that they should be on")
         )
-    elif equal and not _tool_rounds(measured):
+    elif equal and measured.subject.claims().tools and not _tool_rounds(measured):
         verdicts.append(inconclusive("no turn in which a tool was called and answered is among what was compared"))
     return combine([*verdicts, held(*_counted(equal))] if equal else verdicts)
 
 
-def _differing(differ: list[tuple[Comparison, tuple[Found, ...]]]) -> Verdict:
+def _differing(differ: list[tuple[Comparison, tuple[Found, ...]]]) -> Decision:
     """The worst comparison in words, and how often there is which difference in all of them."""
     # A difference in what is said comes before one in how it is written.
     differ = sorted(differ, key=lambda pair: all(found.form for found in pair[1]))
@@ -116,7 +137,8 @@ def _differing(differ: list[tuple[Comparison, tuple[Found, ...]]]) -> Verdict:
         verdicts.append(_about(one, replace(violated(lines[0]), detail="\n".join(_shortened(lines)))))
     counts = Counter(each.name for _, found in differ for each in found)
     whole = combine(verdicts)
-    return replace(whole, detail=f"{whole.detail}\nin all: {', '.join(_counted(counts))}")
+    told = replace(whole, detail=f"{whole.detail}\nin all: {', '.join(_counted(counts))}")
+    return Decision(told, left=tuple(sorted(counts)))
 
 
 def _shortened(lines: list[str]) -> list[str]:
@@ -157,6 +179,18 @@ CHECKS: Mapping[CheckName, Check] = {
     "paths-agree": _paths_agree,
     "declared-differences-occur": _declared,
     "existing-tests": _existing_tests,
+    "default-flipped": _default_flipped,
+    "complete-called": complete_called,
+    "one-path-only": one_path_only,
+    "legacy-gone": legacy_gone,
+    "history-held": history_held,
+    "history-in-source": history_in_source,
+    "what-stays": what_stays,
+    "accounts-emptied": accounts_emptied,
+    "flag-gone": flag_gone,
+    "provider-untouched": provider_untouched,
+    "plugin-with-session": plugin_with_session,
+    "session-source": session_source,
 }
 
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from msgspec.structs import replace
 
 from ..errors import HarnessError
 from ..verdict import Verdict
+from .accepting import exempted, names_of
 from .checks import decide
 from .measured import Measured
 from .measuring import Candidate
 from .model import STATE_OF, CriterionReport, FlagReport, SubjectReport, gate_state
 from .options import GateOptions
 from .phases import Criterion, Phase, Phases
+
+Side: TypeAlias = Literal["entry", "exit"]
 
 
 def subject_report(
@@ -22,20 +28,27 @@ def subject_report(
     Raises HarnessError when a run failed for a reason that is turnproof's own: nothing can be said then.
     """
     _refuse_faults(measured)
-    criteria = (
-        *(_criterion(measured, candidate, "entry", criterion, options) for criterion in phases.criteria(phase.entry)),
-        *(_criterion(measured, candidate, "exit", criterion, options) for criterion in phases.criteria(phase.exit)),
-    )
+    both: dict[Side, tuple[Criterion, ...]] = {"entry": phases.entry(phase), "exit": phases.exit(phase)}
+    found = [_criterion(measured, candidate, side, one, options) for side in both for one in both[side]]
+    exemptions, names = options.config.settings.gates.exemption, names_of(candidate.spec, candidate.subject)
+    criteria = tuple(exempted(one, exemptions, names, measured.today, whole=options.everything) for one in found)
     subject, flag = candidate.subject, candidate.flag
     return SubjectReport(
         name=subject.name,
         spec=candidate.spec,
-        session=subject.session.name,
+        session=subject.session.name.removesuffix(f"@{subject.adapter.name}"),
         adapter=subject.adapter.name,
         dialect=subject.dialect,
         model=subject.model,
         backend=backend,
-        flag=FlagReport(flag.flag.variable, flag.off, flag.on, flag.path("default", phase.number), flag.flip_phase),
+        flag=FlagReport(
+            flag.flag.variable,
+            flag.off,
+            flag.on,
+            flag.path("default", phase.number),
+            flag.flip_phase,
+            gone=phase.flag == "gone",
+        ),
         state=gate_state(report.state for report in criteria),
         criteria=criteria,
         scenarios=len(candidate.scenarios),
@@ -53,11 +66,11 @@ def _refuse_faults(measured: Measured) -> None:
 def _criterion(
     measured: Measured,
     candidate: Candidate,
-    side: Literal["entry", "exit"],
+    side: Side,
     criterion: Criterion,
     options: GateOptions,
 ) -> CriterionReport:
-    verdict = decide(measured, criterion)
+    verdict, spots, left = decide(measured, criterion)
     return CriterionReport(
         id=criterion.id,
         side=side,
@@ -66,14 +79,22 @@ def _criterion(
         state=STATE_OF[verdict.status],
         message=verdict.message,
         # One line of it stands in the message already.
-        detail=verdict.detail if "\n" in verdict.detail or criterion.check == "existing-tests" else "",
+        detail="" if verdict.detail in verdict.message else verdict.detail,
         measured=verdict.compared,
         evidence=verdict.evidence,
         reproduce=_reproduce(verdict, candidate, criterion, options),
         reason=criterion.reason,
         remedy=criterion.remedy,
         sources=criterion.sources,
+        left=left,
+        spots=tuple(replace(spot, file=_from(options.folder, spot.file)) for spot in spots),
     )
+
+
+def _from(folder: Path, file: str) -> str:
+    """A file of the project from its folder; another one as it is."""
+    path = Path(file)
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else file
 
 
 def _reproduce(verdict: Verdict, candidate: Candidate, criterion: Criterion, options: GateOptions) -> str:

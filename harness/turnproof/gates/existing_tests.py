@@ -56,20 +56,24 @@ def words_of(command: str) -> list[str]:
     return words
 
 
-def run_command(command: str, folder: Path, environment: Mapping[str, str], seconds: float) -> CommandRun:
-    """Run a command to its end, without a shell, in `folder`, with these variables over those of this process.
+def run_command(command: str, folder: Path, environment: Mapping[str, str | None], seconds: float) -> CommandRun:
+    """Run a command to its end, without a shell, in `folder`, with these variables over those of this process; one
+    that is None is not set.
 
     Raises UsageError when it cannot be started. When its time is up, or this process is interrupted, it is killed with
     all that it started.
     """
     words = words_of(command)
-    shown = shlex.join([*(f"{name}={value}" for name, value in environment.items()), *words])
+    unset = [word for name, value in environment.items() if value is None for word in ("env", "-u", name)]
+    given = {name: value for name, value in environment.items() if value is not None}
+    shown = shlex.join([*(f"{name}={value}" for name, value in given.items()), *unset, *words])
+    inherited = {name: value for name, value in os.environ.items() if name not in environment}
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
                 words,
                 cwd=folder,
-                env={**os.environ, **environment},
+                env={**inherited, **given},
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,

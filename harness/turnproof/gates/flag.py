@@ -11,7 +11,7 @@ from ..config import GateSettings
 from ..errors import UsageError
 from ..provider import Path
 from ..subject import Flag, SessionBinding
-from .phases import Setting
+from .phases import GONE, Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,9 @@ class FlagPlan:
         return {"default": None, "off": self.off, "on": self.on}[setting]
 
     def path(self, setting: Setting, phase: int) -> Path:
-        """The path that a session has to take."""
+        """The path that a session has to take. From phase 4 on there is no other than the stateless one."""
+        if phase >= GONE:
+            return "stateless"
         if setting == "default":
             return "stateless" if phase >= self.flip_phase else "legacy"
         return "stateless" if setting == "on" else "legacy"

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import cached_property
 
+from ..config import KnownIssue
 from ..parity import Comparison, compare_paths
 from ..provider import Difference
 from ..requirements import Suite
+from ..scenarios import Scenario
 from ..subject import Subject
 from ..view import View
 from .existing_tests import CommandRun
 from .flag import FlagPlan
 from .phases import Setting
+from .source import Source
 from .taken import on_path
 
 
@@ -27,6 +31,10 @@ class Measured:
     declared: those of them that are declared for this very subject, and so have to occur.
     whole:    whether every scenario was run that could show a difference.
     tests:    how the project's own tests ended, by setting; none if they are not configured.
+    scenarios: all scenarios of the suite, run or not.
+    issues:   the violations of requirements that the settings accept, as far as they are of this subject.
+    protocol, named, session_class: the classes that the settings name, to be looked at as source.
+    today:    the day by which what is accepted expires.
     """
 
     subject: Subject
@@ -39,6 +47,12 @@ class Measured:
     declared: Sequence[Difference] = ()
     whole: bool = False
     tests: Mapping[Setting, CommandRun] = field(default_factory=dict)
+    scenarios: Sequence[Scenario] = ()
+    issues: Sequence[KnownIssue] = ()
+    protocol: Source | None = None
+    named: Sequence[Source] = ()
+    session_class: Source | None = None
+    today: date = field(default_factory=date.today)
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:

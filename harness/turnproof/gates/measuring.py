@@ -13,7 +13,7 @@ from ..certify.campaign import Campaign
 from ..certify.deciding import lacking_for
 from ..certify.heading import adapter_line, header
 from ..certify.plan import Plan
-from ..driver import Lab, RunSpec
+from ..driver import Lab, RunSpec, Watch
 from ..evidence import EvidenceStore
 from ..reports.progress import progress
 from ..requirements import Suite
@@ -24,7 +24,7 @@ from ..transcript import RunKey
 from ..view import View
 from .flag import FlagPlan, standing
 from .options import GateOptions
-from .phases import Criterion, Setting
+from .phases import GONE, WATCHING, Criterion, Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,21 @@ class Candidate:
         fit = tuple(one for one in scenarios if not lacking[one.name])
         return cls(spec, subject, flag, fit, Counter(", ".join(what) for what in lacking.values() if what))
 
-    def runs(self, setting: Setting, phase: int, times: int) -> Iterator[RunSpec]:
-        """Its runs with the flag standing like this, each so many times."""
+    def runs(self, setting: Setting, phase: int, times: int, watch: Watch) -> Iterator[RunSpec]:
+        """Its runs with the flag standing like this, each so many times. Everything is watched in the first alone."""
         path = self.flag.path(setting, phase)
+        # What is run elsewhere in all modes is run here in one: which path is taken does not hang on that.
+        aside = "off" if phase >= GONE else "default"
         for scenario in self.scenarios:
             modes = [mode for mode in scenario.modes if mode == "batch" or self.subject.claims().streaming]
-            # With the flag not set only the path that is taken is of interest, and that does not hang on the mode.
-            for mode in modes[:1] if setting == "default" else modes:
+            for mode in modes[:1] if setting == aside else modes:
                 for repeat in range(times):
-                    yield RunSpec(self.spec, scenario, RunKey(scenario.name, path, mode, repeat), flag=self.flag.flag)
+                    key = RunKey(scenario.name, path, mode, repeat)
+                    yield RunSpec(self.spec, scenario, key, flag=self.flag.flag, watch=watch)
+                    watch = "session" if watch == "everything" else watch
+
+
+_FEW = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +92,28 @@ class Laboratory:
         return first.started
 
     def measure(
-        self, candidate: Candidate, setting: Setting, times: int, writer: RunWriter, store: EvidenceStore
+        self,
+        candidate: Candidate,
+        setting: Setting,
+        times: int,
+        watch: Watch,
+        writer: RunWriter,
+        store: EvidenceStore,
     ) -> list[View]:
         """Make the runs of a candidate with the flag standing like this, in workers that know it no other way."""
         options, flag, subject = self.options, candidate.flag, candidate.subject
-        plan = Plan((), tuple(candidate.runs(setting, options.phase, times)))
-        lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=self.backends)
-        with standing(flag.flag.variable, flag.value(setting)), lab:
+        plan = Plan((), tuple(candidate.runs(setting, options.phase, times, watch)))
+        lab = Lab(
+            # A second process takes longer to start than to make a hundred runs.
+            jobs=options.jobs or (2 if len(plan.runs) > _FEW else 1),
+            seed=options.seed,
+            in_process=options.in_process,
+            responders=self.backends,
+            bindings={candidate.spec: subject.session} if "@" in subject.name else {},
+        )
+        with standing(flag.flag.variable, flag.value(setting)), lab, progress("gate") as told:
             lab.warm(package.replace("-", "_") for package in subject.packages)
-            campaign = Campaign(
-                plan, {candidate.spec: subject}, lab, store, self.scenarios, writer, progress=progress()
-            )
+            campaign = Campaign(plan, {candidate.spec: subject}, lab, store, self.scenarios, writer, progress=told)
             try:
                 campaign.measure()
             except KeyboardInterrupt:
@@ -111,6 +128,7 @@ class Runs:
 
     `writers` are the files that they were written to, by folder, still without their last line. Runs with the flag not
     set have a folder of their own: they are on the path that the off or the on ones are on, and would pass for theirs.
+    Where the flag is gone, those with the flag off have one.
     """
 
     started: str = ""
@@ -132,7 +150,9 @@ class Runs:
         reading = [criterion for criterion in criteria if criterion.check != "existing-tests"]
         asked = {setting for criterion in reading for setting in criterion.flag}
         compared = any(criterion.check == "paths-agree" for criterion in reading)
-        for group, place in _PLACES.items():
+        watched = {setting for criterion in reading if criterion.check in WATCHING for setting in criterion.flag}
+        phase = laboratory.options.phase
+        for group, place in (_PLACES if phase < GONE else _PLACES_WITHOUT_FLAG).items():
             settings = [setting for setting in group if setting in asked]
             if not settings:
                 continue
@@ -143,10 +163,12 @@ class Runs:
             for spec, candidate in candidates.items():
                 for setting in settings:
                     times = 2 if compared and setting == "off" else 1
-                    views = laboratory.measure(candidate, setting, times, writer, store)
+                    watch: Watch = "nothing" if setting not in watched else "everything" if phase >= GONE else "session"
+                    views = laboratory.measure(candidate, setting, times, watch, writer, store)
                     runs.first[spec][setting] = [view for view in views if view.key.repeat == 0]
                     runs.again[spec] += [view for view in views if view.key.repeat]
         return runs
 
 
 _PLACES: Mapping[tuple[Setting, ...], str] = {("default",): "default", ("off", "on"): ""}
+_PLACES_WITHOUT_FLAG: Mapping[tuple[Setting, ...], str] = {("off",): "off", ("default",): ""}

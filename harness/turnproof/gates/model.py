@@ -10,17 +10,23 @@ import msgspec
 
 from .. import __version__
 from .._canonical import canonical
+from ..config import Depth, GateMode
 from ..exits import Exit
 from ..verdict import Status
+from .decision import Spot
 
-SCHEMA = "turnproof.gate/1"
+SCHEMA = "turnproof.gate/2"
 
 
 class State(StrEnum):
-    """Where a criterion, or a gate, stands; heaviest first. A criterion that was not asked for keeps no gate closed."""
+    """Where a criterion, or a gate, stands; heaviest first.
+
+    A criterion that was not asked for, or that need not hold for now (`accepted`), keeps no gate closed.
+    """
 
     CLOSED = "closed"
     UNDECIDED = "undecided"
+    ACCEPTED = "accepted"
     OPEN = "open"
     NOT_ASKED = "not-asked"
 
@@ -28,7 +34,7 @@ class State(StrEnum):
 STATE_OF: dict[Status, State] = {
     Status.VIOLATED: State.CLOSED,
     Status.INCONCLUSIVE: State.UNDECIDED,
-    Status.KNOWN_ISSUE: State.CLOSED,
+    Status.KNOWN_ISSUE: State.ACCEPTED,
     Status.HELD: State.OPEN,
     Status.NOT_CLAIMED: State.NOT_ASKED,
 }
@@ -36,18 +42,19 @@ STATE_OF: dict[Status, State] = {
 
 
 def gate_state(states: Iterable[State]) -> State:
-    """The state of a whole: the heaviest one; undecided where nothing was asked for, or nothing is there."""
+    """The state of a whole: the heaviest one; undecided where nothing holds, or nothing is there."""
     found = set(states)
-    heaviest = next((state for state in State if state in found), State.NOT_ASKED)
-    return State.UNDECIDED if heaviest is State.NOT_ASKED else heaviest
+    heaviest = next((state for state in (State.CLOSED, State.UNDECIDED, State.OPEN) if state in found), None)
+    return heaviest or State.UNDECIDED
 
 
 class CriterionReport(msgspec.Struct, frozen=True, kw_only=True):
     """One criterion.
 
     `message` says what was seen, where, and both sides; `detail` more of it, line by line. `measured` is what was
-    looked at and found in order. `evidence` are digests of the runs that decided it. `reproduce` is the command that
-    shows the same with the fewest runs.
+    looked at and found in order. `left` names, one by one, what keeps it closed, and `spots` the lines of source that
+    this is about. `evidence` are digests of the runs that decided it. `reproduce` is the command that shows the same
+    with the fewest runs.
     """
 
     id: str
@@ -63,16 +70,32 @@ class CriterionReport(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
     remedy: str
     sources: tuple[str, ...]
+    left: tuple[str, ...] = ()
+    spots: tuple[Spot, ...] = ()
+
+
+class Regression(msgspec.Struct, frozen=True):
+    """A step back from what was recorded: a criterion of a subject that `was` open, or `new` things that are left."""
+
+    subject: str
+    criterion: str
+    was: State
+    now: State
+    new: tuple[str, ...] = ()
 
 
 class FlagReport(msgspec.Struct, frozen=True):
-    """The migration flag: its variable, what it was set to, and the path on which it should be when it is not set."""
+    """The migration flag: its variable, what it was set to, and the path on which it should be when it is not set.
+
+    `gone`: by this phase nothing reads it any more.
+    """
 
     variable: str
     off: str
     on: str
     default_path: str
     flip_phase: int
+    gone: bool = False
 
 
 class SubjectReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,8 +118,10 @@ class SubjectReport(msgspec.Struct, frozen=True, kw_only=True):
 class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     """The whole gate. `partial`: not every scenario was asked for, so it cannot be open.
 
-    `runs` are the folders of the runs and their evidence, relative to the report. `exit_code` is that of the process:
-    0 whatever the state is, where `report_only` asked for that.
+    `runs` are the folders of the runs and their evidence, relative to the report. `gate_exit_code` is what the state
+    amounts to, `exit_code` that of the process, which depends on the mode. `out_of_order` names the entry criteria that
+    do not hold for those who had to pass the phase before. `recorded` says whether there was a record to hold the gate
+    against, and `regressions` what is worse than there.
     """
 
     schema: str = SCHEMA
@@ -106,9 +131,13 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
     goal: str
     state: State
     exit_code: int
-    report_only: bool
+    gate_exit_code: int
+    mode: GateMode
+    out_of_order: tuple[str, ...]
+    recorded: bool
+    regressions: tuple[Regression, ...]
     partial: bool
-    depth: str
+    depth: Depth
     seed: int
     started: str
     duration_s: float
@@ -117,8 +146,16 @@ class GateReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def exit_code(state: State) -> Exit:
-    """What a gate in this state gives a CI job."""
+    """What a gate in this state gives a CI job that enforces it."""
     return {State.OPEN: Exit.OK, State.CLOSED: Exit.VIOLATIONS}.get(state, Exit.UNDECIDED)
+
+
+def exit_code_in(mode: GateMode, state: State, steps_back: Iterable[Regression]) -> Exit:
+    """What the process ends with: nothing ever fails a report, and only a step back what is in the shadow."""
+    if mode == "enforce":
+        return exit_code(state)
+    worst = [step.now for step in steps_back] if mode == "shadow" else []
+    return exit_code(gate_state(worst)) if worst else Exit.OK
 
 
 def gate_json(report: GateReport) -> bytes:

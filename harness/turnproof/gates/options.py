@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..config import Backend, Config, Depth
+from ..config import Backend, Config, Depth, GateMode
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,9 @@ class GateOptions:
     depth:       full unless told otherwise: a phase is done when it is done in every scenario.
     out:         the folder that gets the reports; the runs go to a folder in it.
     jobs:        worker processes; None lets the engine choose.
-    report_only: the exit code says nothing of the gate.
+    mode:        what the exit code says: `report` nothing, `shadow` whether it is worse than what is recorded,
+                 `enforce` how the gate stands.
+    update_baseline: record how the gate stands.
     in_process:  run sessions in this process instead of in workers, for debugging.
     config:      the project's settings with their file; `config.settings.gates` has what is configured for gates.
     command:     the command line, word for word, for the record.
@@ -35,7 +37,8 @@ class GateOptions:
     out: Path = Path("reports")
     jobs: int | None = None
     seed: int = 0
-    report_only: bool = False
+    mode: GateMode = "enforce"
+    update_baseline: bool = False
     in_process: bool = False
     config: Config = field(default_factory=Config)
     command: tuple[str, ...] = ()
@@ -49,6 +52,11 @@ class GateOptions:
     def folder(self) -> Path:
         """Where the project is: its own tests are run there."""
         return self.config.file.parent if self.config.file is not None else Path.cwd()
+
+    @property
+    def baseline(self) -> Path:
+        """The file that has what is recorded."""
+        return self.folder / self.config.settings.gates.baseline
 
     def reproduce(self, subject: str, scenario: str) -> str:
         """The command that shows one scenario again in the same way, quoted for a shell."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..reports._markdown import escaped, fenced
+from .decision import shortened
 from .model import CriterionReport, GateReport, State, SubjectReport
 from .terminal import LOOKS, flag_line, headline, remarks, scenarios_line
 
@@ -50,9 +51,9 @@ def _criterion(criterion: CriterionReport) -> Iterator[str]:
     yield f"### {look.symbol} {look.word}: {escaped(criterion.id)}"
     yield ""
     yield escaped(criterion.message)
-    if criterion.detail:
+    if told := "\n".join(filter(None, [criterion.detail, *shortened([str(spot) for spot in criterion.spots])])):
         yield ""
-        yield from fenced(criterion.detail, "text")
+        yield from fenced(told, "text")
     yield ""
     yield f"Why it matters: {escaped(criterion.reason)}"
     if criterion.state is State.CLOSED:

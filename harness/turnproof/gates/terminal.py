@@ -12,11 +12,13 @@ from rich.text import Text
 
 from ..reports._text import Look, one_line, printable
 from ..reports.terminal import console_for
-from .model import CriterionReport, GateReport, State, SubjectReport
+from .decision import shortened
+from .model import CriterionReport, GateReport, Regression, State, SubjectReport
 
 LOOKS = {
     State.CLOSED: Look("✗", "closed", "red"),
     State.UNDECIDED: Look("?", "undecided", "yellow"),
+    State.ACCEPTED: Look("!", "accepted", "yellow"),
     State.OPEN: Look("✓", "open", "green"),
     State.NOT_ASKED: Look("–", "not asked", "bright_black"),
 }
@@ -45,9 +47,38 @@ def remarks(report: GateReport) -> list[str]:
     said = []
     if report.partial:
         said.append("Only some scenarios were asked for: this shows what they show, and cannot open the gate.")
-    if report.report_only:
-        said.append("Report only: the exit code says nothing of the gate.")
-    return said
+    if report.out_of_order:
+        said.append(
+            f"Out of order: what phase {report.phase} builds on does not hold: {', '.join(report.out_of_order)}. "
+            "Finish the earlier phase first."
+        )
+    said += [
+        f"Accepted: {one.id} of {subject.name}: {one.message}"
+        for subject in report.subjects
+        for one in subject.criteria
+        if one.state is State.ACCEPTED
+    ]
+    return said + _about_the_mode(report)
+
+
+def _about_the_mode(report: GateReport) -> list[str]:
+    would = f"Enforced, it would end with {report.gate_exit_code}."
+    if report.mode == "report":
+        return [f"Mode report: the exit code says nothing of the gate. {would}"]
+    if report.mode == "enforce":
+        return []
+    if report.regressions:
+        return [*(f"Mode shadow: {step_back(step)}" for step in report.regressions), would]
+    if report.recorded:
+        return [f"Mode shadow: nothing that was open when it was recorded has closed. {would}"]
+    return [f"Mode shadow: nothing is recorded of this phase yet (--update-baseline does it). {would}"]
+
+
+def step_back(step: Regression) -> str:
+    """What is worse than it was recorded, in one line."""
+    if step.new:
+        return f"{step.criterion} of {step.subject} was closed already, and has more left: {', '.join(step.new)}"
+    return f"{step.criterion} of {step.subject} was {step.was}, and is {step.now} now"
 
 
 def headline(subject: SubjectReport) -> str:
@@ -58,6 +89,8 @@ def headline(subject: SubjectReport) -> str:
 def flag_line(subject: SubjectReport) -> str:
     """The flag, and where it has to lead when it is not set."""
     flag = subject.flag
+    if flag.gone:
+        return f"flag {flag.variable}: gone by now; {flag.off!r} is to change nothing"
     return (
         f"flag {flag.variable}: off {flag.off!r}, on {flag.on!r}; not set, the {flag.default_path} path is due "
         f"(flip in phase {flag.flip_phase})"
@@ -81,7 +114,7 @@ def _subject(console: Console, subject: SubjectReport) -> None:
         look = LOOKS[criterion.state]
         state = Text(f"{look.symbol} {look.word}", style=look.colour)
         measured = "; ".join(criterion.measured) if criterion.state is State.OPEN else ""
-        if criterion.state is State.NOT_ASKED:
+        if criterion.state in (State.NOT_ASKED, State.ACCEPTED):
             measured = criterion.message
         table.add_row(criterion.side, criterion.id, state, Text(one_line(measured), style="dim"))
     console.print(table)
@@ -104,6 +137,9 @@ def _block(console: Console, criterion: CriterionReport) -> None:
     console.print(Padding(Text(one_line(criterion.message)), (0, 0, 0, 2), expand=False))
     for row in printable(criterion.detail).splitlines():
         console.print(Padding(Text(row), (0, 0, 0, 4), expand=False))
+    for row in shortened([str(spot) for spot in criterion.spots]):
+        # Never wrapped: editors and terminals open what begins with file and line.
+        console.print(Text(f"    {one_line(row)}"), soft_wrap=True)
     if criterion.state is State.CLOSED:
         console.print(Padding(Text(f"next: {criterion.remedy}"), (0, 0, 0, 2), expand=False))
     if criterion.evidence:

@@ -115,14 +115,17 @@ class _Travel:
                 alike = (journey.begins, journey.after) if step == 0 else id(journey)
                 waiting.setdefault(alike, []).append(journey)
         specs = {id(spec): (spec, group) for group in waiting.values() for spec in [self._spec(step, group[0])]}
-        told, done = progress(), itertools.count(1)
+        done = itertools.count(1)
+        with progress("handoff") as told:
+            told.stage(f"runs, leg {step + 1} of 3")
 
-        def arrived(spec: RunSpec, transcript: Transcript) -> None:
-            told(next(done), len(specs), str(spec.key))
-            _, group = specs[id(spec)]
-            self._arrived(step, spec, transcript, group)
+            def arrived(spec: RunSpec, transcript: Transcript) -> None:
+                told(next(done), len(specs), str(spec.key))
+                _, group = specs[id(spec)]
+                self._arrived(step, spec, transcript, group)
 
-        self._lab.run_all([spec for spec, _ in specs.values()], arrived)
+            every = [spec for spec, _ in specs.values()]
+            self._lab.run_all(every, arrived, begun=lambda spec: told.begun(str(spec.key)))
 
     def _spec(self, step: int, journey: _Journey) -> RunSpec:
         party = journey.party(step)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from hashlib import sha256
 
 from .._printable import one_line, printable
 from ..verdict import Status
@@ -29,6 +30,9 @@ LOOKS = {
 }
 
 
+_LONGEST_NAME = 100
+
+
 def shortened(text: str, limit: int) -> str:
     """The beginning and the end of a text that is longer than `limit` characters, and how much was left out."""
     if len(text) <= limit:
@@ -38,5 +42,8 @@ def shortened(text: str, limit: int) -> str:
 
 
 def file_name(name: str) -> str:
-    """A name that is safe as part of a file name, for any adapter's name."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") or "adapter"
+    """A name that is safe as part of a file name, for any adapter's name: of a long one the beginning and a digest."""
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip(".-") or "adapter"
+    if len(safe) <= _LONGEST_NAME:
+        return safe
+    return f"{safe[:_LONGEST_NAME]}-{sha256(name.encode('utf-8', 'backslashreplace')).hexdigest()[:8]}"

@@ -77,7 +77,7 @@ def _pieces(turn: TurnEconomics, scale: float) -> Iterator[Piece]:
 
 def _title(turn: TurnEconomics) -> str:
     calls = "1 call" if turn.calls == 1 else f"{turn.calls} calls"
-    words = [f"turn {turn.turn + 1}, {calls}: {turn.read} read, {turn.written} written, {turn.fresh} fresh"]
+    words = [f"turn {turn.turn}, {calls}: {turn.read} read, {turn.written} written, {turn.fresh} fresh"]
     words += [f"after {' and '.join(dict.fromkeys(turn.after))}"] if turn.after else []
     words += [f"{turn.again} paid again"] if turn.again else []
     return ", ".join(words)

@@ -11,6 +11,7 @@ import msgspec
 
 from ..messages import FunctionCall, Message, Part, Text, Thought, TokenUsage, ToolResult
 from ..transcript import (
+    Accounts,
     CallBegan,
     Cancelled,
     Chunk,
@@ -23,6 +24,10 @@ from ..transcript import (
     Interjected,
     LateCallback,
     Loaded,
+    ProviderAsked,
+    ProviderHolds,
+    ProviderSeen,
+    ProviderTouched,
     Refused,
     Reset,
     Response,
@@ -43,7 +48,9 @@ from ..transcript import (
     WireRequest,
     WireResponse,
 )
+from . import watched
 from ._text import printable, shortened
+from .stream import Piece, drawn
 
 Side = Literal["turn", "session", "wire", "adapter", "trouble"]
 
@@ -53,34 +60,57 @@ _TEXT_LIMIT = 2000
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One line of a conversation. `side` says who acts; `text` may be empty or have several lines."""
+    """One line of a conversation. `side` says who acts; `text` may be empty or have several lines.
+
+    An answer that came in pieces is drawn as a `stream` instead. `call` is the provider call that it belongs to, -1
+    where there is none.
+    """
 
     side: Side
     label: str
     text: str = ""
+    stream: tuple[Piece, ...] = ()
+    call: int = -1
+
+    def reads_like(self, other: Entry | None) -> bool:
+        """Whether both say the same, whichever call of their runs they belong to."""
+        return other is not None and msgspec.structs.replace(other, call=self.call) == self
 
 
 def conversation(transcript: Transcript) -> list[Entry]:
-    """The run from its first turn to its end. Everything in it is printable text."""
-    entries: list[Entry] = []
-    for kind, group in groupby(transcript.events, key=type):
+    """The run from its first turn to its end. Everything in it is printable text.
+
+    Turns and calls are counted from 0, as verdicts and JSON paths count them.
+    """
+    cancels = {event.call: event.at for event in transcript.of(Cancelled)}
+    told: list[Entry] = []
+    for (kind, call), group in groupby(transcript.events, key=lambda event: (type(event), event.call)):
         events = list(group)
         if kind is Chunk:
-            entries.append(_pieces("text", [event.text for event in events if isinstance(event, Chunk)]))
+            entries = [_pieces("text", [event.text for event in events if isinstance(event, Chunk)])]
         elif kind is Thinking:
-            entries.append(_pieces("thinking", [event.text for event in events if isinstance(event, Thinking)]))
+            entries = [_pieces("thinking", [event.text for event in events if isinstance(event, Thinking)])]
         elif kind is UsageUpdate:
             usages = [event.usage for event in events if isinstance(event, UsageUpdate)]
-            entries.append(Entry("adapter", f"usage callback, {_times(len(usages))}", _usage(usages[-1])))
+            entries = [Entry("adapter", f"usage callback, {_times(len(usages))}", _usage(usages[-1]))]
+        elif kind is WireResponse:
+            answers = [event for event in events if isinstance(event, WireResponse)]
+            entries = [_answered(event, transcript.dialect, cancels.get(call, "")) for event in answers]
         else:
-            entries.extend(entry for event in events for entry in _entries(event))
-    return [Entry(entry.side, printable(entry.label), shortened(printable(entry.text), _LIMIT)) for entry in entries]
+            entries = [entry for event in events for entry in _entries(event)]
+        told.extend(_legible(entry, call) for entry in entries)
+    return told
+
+
+def _legible(entry: Entry, call: int) -> Entry:
+    text = shortened(printable(entry.text), _LIMIT)
+    return Entry(entry.side, printable(entry.label), text, entry.stream, call)
 
 
 def _entries(event: Event) -> Iterator[Entry]:
     match event:
         case TurnBegan():
-            yield Entry("turn", f"turn {event.turn + 1}", event.text)
+            yield Entry("turn", f"turn {event.turn}", event.text)
         case CallBegan():
             yield Entry("session", _call_label(event), _messages(event.messages[-_LAST_MESSAGES:], event.messages))
         case WireRequest():
@@ -90,8 +120,6 @@ def _entries(event: Event) -> Iterator[Entry]:
                 verb = "refused" if finding.get("enforced") else "noted"
                 where, message = finding.get("path", "$"), finding.get("message", "")
                 yield Entry("trouble", f"{verb}: {finding.get('rule', '?')} at {where}", str(message))
-        case WireResponse():
-            yield Entry("wire", _response_label(event), _decoded(event))
         case FunctionCallDetected():
             yield Entry("adapter", "function call callback", _part(event.function_call))
         case LateCallback():
@@ -109,7 +137,7 @@ def _entries(event: Event) -> Iterator[Entry]:
             label = f"history of the {event.owner} after {event.after}: {len(event.messages)} messages"
             yield Entry("session", label, _messages(event.messages[-_LAST_MESSAGES:], event.messages))
         case TurnEnded():
-            yield Entry("turn", f"turn {event.turn + 1} ended: {event.outcome}", event.shown)
+            yield Entry("turn", f"turn {event.turn} ended: {event.outcome}", event.shown)
         case RunEnded():
             yield from _ended(event)
         case Refused():
@@ -120,6 +148,8 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("session", f"context taken by the session's account: {event.tokens} tokens")
         case SpanMade():
             yield Entry("session", _span_label(event), _json(event.attributes))
+        case ProviderSeen() | ProviderTouched() | ProviderHolds() | ProviderAsked() | Accounts():
+            yield Entry("session", *watched.told(event))
         case (
             SessionOpened()
             | Cancelled()
@@ -132,7 +162,7 @@ def _entries(event: Event) -> Iterator[Entry]:
             | Reverted()
         ):
             yield Entry("session", _happened(event))
-        case Chunk() | Thinking() | UsageUpdate():
+        case Chunk() | Thinking() | UsageUpdate() | WireResponse():
             raise AssertionError("told together with its neighbours")
         case _:
             assert_never(event)
@@ -162,7 +192,7 @@ def _happened(event: _Happening) -> str:
         case Reset():
             return "conversation reset"
         case Reverted():
-            return f"went back to the end of turn {event.to + 1} of the history"
+            return f"went back to the end of turn {event.to} of the history"
 
 
 def _pieces(what: str, pieces: list[str]) -> Entry:
@@ -173,7 +203,7 @@ def _call_label(event: CallBegan) -> str:
     how = "streamed" if event.streamed else "in one piece"
     attempt = f", attempt {event.attempt + 1}" if event.attempt else ""
     probe = f"{event.probe} probe: " if event.probe else ""
-    return f"{probe}call {event.call + 1} {how}: {len(event.messages)} messages, {len(event.tools)} tools{attempt}"
+    return f"{probe}call {event.call} {how}: {len(event.messages)} messages, {len(event.tools)} tools{attempt}"
 
 
 def _span_label(event: SpanMade) -> str:
@@ -181,6 +211,12 @@ def _span_label(event: SpanMade) -> str:
     ended = "" if event.ended else ", never ended"
     status = f", {event.status}" if event.status != "unset" else ""
     return f"span {event.span}{below}: {event.name}{status}{ended}"
+
+
+def _answered(event: WireResponse, dialect: str, cancelled: str) -> Entry:
+    stream = drawn(event, dialect, cancelled)
+    told = any(not piece.is_mark for piece in stream)
+    return Entry("wire", _response_label(event), "" if told else _decoded(event), stream)
 
 
 def _response_label(event: WireResponse) -> str:

@@ -18,12 +18,10 @@ from ..exits import Exit, heaviest
 from ._markdown import escaped
 from ._text import LOOKS, one_line
 from .certification import AdapterReport, Certification
+from .reading import CERTIFICATION_FILE as FILE
+from .reading import read_certification
 
 SCHEMA = "turnproof.matrix/1"
-
-FILE = "certification.json"
-
-_decoder = msgspec.json.Decoder(Certification)
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -131,12 +129,7 @@ def _lines(matrix: Matrix, shown: Callable[[str], str]) -> Iterator[str]:
 
 
 def _read(path: Path) -> Certification | None:
-    try:
-        return _decoder.decode(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except (OSError, msgspec.MsgspecError) as error:
-        raise UsageError(f"{path} is no certification: {error}") from error
+    return read_certification(path) if path.is_file() else None
 
 
 def _cell(name: str, report: Certification | None) -> Cell:

@@ -1,18 +1,138 @@
-"""How far a command has come, on one line of a terminal that is written over and over."""
+"""How far a command has come, told on stderr: live on a terminal, in a few plain lines everywhere else.
+
+Every command tells it in the same way:
+
+    with progress("certify") as told:
+        told.stage("runs")
+        told.begun("anthropic tools/one")                  # this runs now
+        told(1, 200, "anthropic tools/one")                # so many of so many are done, this was the last of them
+        told.count(Status.HELD)                            # a verdict fell
+
+Whatever ends the `with`, an interrupt too, leaves the terminal as it was.
+"""
 
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from collections.abc import Callable
+from types import TracebackType
+from typing import Protocol, Self, TextIO
+
+from ..verdict import Status
+from .pace import Pace
+from .progress_display import Lines, LiveDisplay, State, is_live
 
 
-def progress() -> Callable[[int, int, str], None]:
-    """A function of what is done, of how much, and what it is; silent where stderr is no terminal."""
-    if not sys.stderr.isatty():
-        return lambda done, total, what: None
+class Telling(Protocol):
+    """What an engine needs of a progress: it may be told anything, from any thread."""
 
-    def show(done: int, total: int, what: str) -> None:
-        end = "\n" if done == total else ""
-        print(f"\r\x1b[K{done}/{total} {what}", end=end, file=sys.stderr, flush=True)
+    def __call__(self, done: int, total: int, what: str) -> None:
+        """So many of so many are done; `what` is the one that has just ended, or the one that is at work."""
 
-    return show
+    def begun(self, what: str) -> None:
+        """This runs from now on, until it is told as done under the same name."""
+
+    def stage(self, things: str) -> None:
+        """From here on these things are counted, from nothing."""
+
+    def count(self, status: Status) -> None:
+        """A verdict fell."""
+
+
+class Silence:
+    """Tells nobody."""
+
+    def __call__(self, done: int, total: int, what: str) -> None: ...
+
+    def begun(self, what: str) -> None: ...
+
+    def stage(self, things: str) -> None: ...
+
+    def count(self, status: Status) -> None: ...
+
+
+class Progress:
+    """The progress of one command. Also usable without `with`, for a single stage that is told to its end."""
+
+    def __init__(self, command: str, *, ticks: bool, file: TextIO, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        now = clock()
+        self.state = State(command, Pace(now), now)
+        self._lock = threading.RLock()
+        self._show: LiveDisplay | Lines
+        if is_live(file):
+            self._show = LiveDisplay(self.state, self._lock, clock, file, ticks=ticks)
+        else:
+            self._show = Lines(self.state, clock, file)
+        self._inside = False
+        self._over = False
+
+    def __enter__(self) -> Self:
+        self._inside = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # A run that was under way may still be told of when everybody has left.
+        self._inside, self._over = False, True
+        self._show.close(whole=kind is None)
+
+    def __call__(self, done: int, total: int, what: str) -> None:
+        """So many of so many are done; `what` is the one that has just ended, or the one that is at work."""
+        with self._lock:
+            state = self.state
+            if what in state.running:
+                del state.running[what]
+            else:
+                state.now = what
+            if done < state.done:  # another row of the same things
+                state.pace = Pace(self._clock())
+            if done != state.done:
+                state.pace.mark(self._clock(), done)
+            state.done, state.total = done, total
+            complete = done == total and not self._inside
+        self._changed()
+        if complete:
+            self._show.close(whole=True)
+
+    def begun(self, what: str) -> None:
+        """This runs from now on, until it is told as done under the same name."""
+        with self._lock:
+            self.state.running[what] = None
+        self._changed()
+
+    def stage(self, things: str) -> None:
+        """From here on these things are counted, from nothing."""
+        with self._lock:
+            state = self.state
+            state.things, state.done, state.total, state.now = things, 0, 0, ""
+            state.running.clear()
+            state.pace = Pace(self._clock())
+        self._changed()
+
+    def count(self, status: Status) -> None:
+        """A verdict fell."""
+        with self._lock:
+            self.state.counts[status] += 1
+
+    def _changed(self) -> None:
+        if not self._over:
+            self._show.changed()
+
+
+def progress(
+    command: str = "",
+    *,
+    ticks: bool = True,
+    file: TextIO | None = None,
+    clock: Callable[[], float] = time.monotonic,
+) -> Progress:
+    """The progress of a command, on stderr unless another `file` is given.
+
+    With `ticks` the clock on the screen goes on between what is told, by a thread of its own; a command that measures
+    the CPU time of its process does without.
+    """
+    return Progress(command, ticks=ticks, file=file or sys.stderr, clock=clock)

@@ -22,7 +22,7 @@ class Row:
 
     @property
     def same(self) -> bool:
-        return self.left == self.right
+        return self.left is not None and self.left.reads_like(self.right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,15 @@ class TurnRows:
         return all(row.same for row in self.rows)
 
 
-def side_by_side(left: Transcript, right: Transcript) -> list[TurnRows]:
-    """The turns in order; what purity probes did after the conversation is left out."""
+def side_by_side(left: Transcript | None, right: Transcript | None) -> list[TurnRows]:
+    """The turns in order; what purity probes did after the conversation is left out. A side may be missing."""
     one, other = _by_turn(left), _by_turn(right)
     return [_turn(turn, one.get(turn), other.get(turn)) for turn in sorted({*one, *other}, key=_order)]
 
 
-def _by_turn(transcript: Transcript) -> Mapping[int, Transcript]:
+def _by_turn(transcript: Transcript | None) -> Mapping[int, Transcript]:
+    if transcript is None:
+        return {}
     events = sorted((event for event in transcript.events if not event.probe), key=lambda event: event.turn)
     return {
         turn: replace(transcript, events=tuple(group)) for turn, group in groupby(events, key=lambda event: event.turn)

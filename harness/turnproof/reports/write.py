@@ -9,11 +9,12 @@ from ..evidence import EvidenceStore
 from ..runlog import Run
 from ._text import file_name
 from .badge import badge_json
+from .beside import look_beside
 from .certification import Certification, certification, certification_json
 from .compare_html import compare_html
 from .comparison import ComparisonReport, comparison_json
-from .html import index_html
 from .junit import junit_xml
+from .page import index_html
 from .summary import summary_md
 
 
@@ -33,7 +34,7 @@ def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification
         "certification.json": certification_json(report),
         "junit.xml": junit_xml(run),
         "summary.md": summary_md(run, report).encode(),
-        "index.html": index_html(run, report, store).encode(),
+        "index.html": index_html(run, report, store, look_beside(folder)).encode(),
         **badges,
     }
     for name, content in files.items():

@@ -59,8 +59,8 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `operations` names what has to be done with a session to see it, so that a session that cannot do it does not claim
     the requirement. `capability` names fields of `Capabilities` (`cache:explicit` for that kind of cache), all of which
-    an adapter must claim for the requirement to apply. `remedy` says what the provider does and what the adapter's code
-    likely did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a fact sheet),
+    an adapter must claim for the requirement to apply. `provider` says what the provider does, `code` what the adapter's
+    code likely did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a fact sheet),
     `design:purity`, `otel:gen-ai-spans` (a page of OpenTelemetry's semantic conventions). `scenarios` are globs that
     limit the runs it is judged on, `paths` limits them to one path where the other has no such thing. `differences`
     names the intended differences between the paths that may excuse its parity. `rests_on` is the weakest evidence
@@ -72,7 +72,8 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     level: Level
     profile: str
     reason: str
-    remedy: str
+    provider: str
+    code: str
     sources: tuple[str, ...]
     subject: SubjectKind = "adapter"
     capability: tuple[str, ...] = ()
@@ -86,7 +87,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         self._check(self.profile in PROFILES, f"no profile {self.profile!r}{did_you_mean(self.profile, PROFILES)}")
         self._check(_ID.fullmatch(self.id) is not None, "an id is `profile/what-holds`, in lower case and hyphens")
         self._check(self.id.startswith(f"{self.profile}/"), f"the id does not start with its profile {self.profile!r}")
-        for field in ("title", "reason", "remedy"):
+        for field in ("title", "reason", "provider", "code"):
             self._check(bool(getattr(self, field).strip()), f"{field} is blank")
         self._check(bool(self.sources), "it cites no source")
         for source in self.sources:
@@ -109,6 +110,11 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def _check(self, holds: bool, otherwise: str) -> None:
         if not holds:
             raise CatalogueError(f"requirement {self.id!r}: {otherwise}")
+
+    @property
+    def remedy(self) -> str:
+        """What the provider does and what the code likely did, in one piece."""
+        return f"{self.provider} {self.code}"
 
     def looks_at(self, scenario: str) -> bool:
         """Whether runs of this scenario are judged."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
+from html import escape
 
 from msgspec.structs import replace
 
@@ -79,6 +81,31 @@ class TextTrimmed(Broken):
 
     def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
         return trimmed(response)
+
+
+@mutant(
+    "text-escaped-for-html",
+    "outputs",
+    caught_by="core/text-is-what-the-wire-carried",
+    scenarios="basics/markup",
+    sources="behaviours:F1",
+)
+class TextEscapedForHtml(Broken):
+    """The model's text is made safe for a web page, where nobody said that it will stand on one."""
+
+    def given(self, given: Given) -> Given:
+        on_chunk = given.on_chunk
+        if on_chunk is None:
+            return given
+        return dataclasses.replace(given, on_chunk=lambda text: on_chunk(escape(text)))
+
+    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+        return replace(
+            response,
+            parts=tuple(
+                replace(part, text=escape(part.text)) if isinstance(part, Text) else part for part in response.parts
+            ),
+        )
 
 
 @mutant(

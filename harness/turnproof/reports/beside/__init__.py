@@ -1,0 +1,87 @@
+"""What else lies in a report's folder: kill matrices, benchmarks, gates, comparisons. Each has its own date and claim.
+
+They were made by other commands, at other times, perhaps of other adapters. A file that is damaged, of another version
+or somebody else's is told by its name, and takes nothing else away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+
+from .documents import Bench, Comparison, Gate, Mutants
+from .plots import Plot, plots_of
+
+__all__ = ["NOTHING", "Beside", "Found", "Plot", "look_beside"]
+
+_Document = TypeVar("_Document", Mutants, Bench, Gate, Comparison)
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[_Document]):
+    """A document that was read. `file` is its path from the report's folder, `page` that of its own page, or empty."""
+
+    file: str
+    page: str
+    read: _Document
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Everything that was found, and what could not be read, a line each. `plots` are those of the benchmarks."""
+
+    mutants: tuple[Found[Mutants], ...] = ()
+    benches: tuple[Found[Bench], ...] = ()
+    gates: tuple[Found[Gate], ...] = ()
+    comparisons: tuple[Found[Comparison], ...] = ()
+    plots: tuple[Plot, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def caught(self) -> dict[str, list[str]]:
+        """The mutants that each requirement has caught, over all matrices."""
+        found: dict[str, list[str]] = {}
+        for matrix in self.mutants:
+            for requirement, standing in matrix.read.requirements.items():
+                mine = found.setdefault(requirement, [])
+                mine += [mutant for mutant in standing.caught if mutant not in mine]
+        return found
+
+
+NOTHING = Beside()
+
+
+def look_beside(folder: Path) -> Beside:
+    """Read what lies in the folder and in the folders directly below it."""
+    problems: list[str] = []
+
+    def documents(kind: type[_Document], name: str, page: str = "") -> tuple[Found[_Document], ...]:
+        return tuple(_documents(folder, kind, name, page, problems))
+
+    benches = documents(Bench, "bench.json")
+    drawn = [plot for bench in benches for plot in plots_of(folder, folder / bench.file, problems)]
+    return Beside(
+        mutants=documents(Mutants, "mutants.json", "mutants.html"),
+        benches=benches,
+        gates=documents(Gate, "gate-*.json"),
+        comparisons=documents(Comparison, "comparison.json", "compare.html"),
+        plots=tuple(drawn),
+        problems=tuple(problems),
+    )
+
+
+def _documents(
+    folder: Path, kind: type[_Document], name: str, page: str, problems: list[str]
+) -> Iterator[Found[_Document]]:
+    for file in [*sorted(folder.glob(name)), *sorted(folder.glob(f"*/{name}"))]:
+        place = file.relative_to(folder).as_posix()
+        try:
+            read = msgspec.json.decode(file.read_bytes(), type=kind)
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+            problems.append(f"{place} is not shown: {error}")
+            continue
+        beside = file.with_name(page) if page else None
+        yield Found(place, beside.relative_to(folder).as_posix() if beside and beside.is_file() else "", read)

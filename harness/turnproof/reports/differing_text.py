@@ -1,0 +1,189 @@
+"""How a diff of two certifications reads: on a terminal, and as Markdown."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TextIO
+
+from rich.padding import Padding
+from rich.text import Text
+
+from ..verdict import Status
+from ._markdown import escaped, fenced
+from ._text import Look, one_line, printable, shortened
+from .differing import Change, Diff, Kind
+from .terminal import console_for
+
+LOOKS = {
+    Kind.NEW: Look("✗", "new", "red"),
+    Kind.CHANGED: Look("≈", "changed in message", "yellow"),
+    Kind.STILL: Look("!", "still there", "magenta"),
+    Kind.FIXED: Look("✓", "fixed", "green"),
+    Kind.GONE: Look("?", "no longer measured", "yellow"),
+    Kind.FOUND: Look("+", "newly measured", "cyan"),
+}
+"""How each kind of change is shown: always symbol and word; the colour is an extra."""
+
+_LONGEST = 240
+_MANY = 40
+"""Up to so many lines of a kind are told without being asked for; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Changes that read alike: one requirement on several paths, or, of what is of no concern by itself, many."""
+
+    what: str
+    change: Change
+    alone: bool
+
+    @property
+    def messages(self) -> list[tuple[str, str]]:
+        """What either side said, with whose it is; one of them where both said the same."""
+        change = self.change
+        sides = [("before", change.before_message), ("after", change.after_message)]
+        told = [(side, message) for side, message in sides if message]
+        return told[1:] if len({message for _, message in told}) == 1 and len(told) == 2 else told
+
+
+def lines_of(report: Diff, kind: Kind) -> list[Line]:
+    """The changes of a kind, those that read alike together."""
+    found = report.of(kind)
+    singly = [change for change in found if _is_told_singly(change)]
+    rest = [change for change in found if not _is_told_singly(change)]
+    together: dict[tuple[str, ...], list[Change]] = {}
+    for one in singly:
+        together.setdefault((one.adapter, one.requirement, one.why, _now(one)), []).append(one)
+    lines = []
+    for changes in together.values():
+        paths = ", ".join(change.path for change in changes)
+        should = "" if changes[0].level == "MUST" else ", SHOULD"
+        lines.append(Line(f"{changes[0].adapter} {changes[0].requirement} [{paths}]{should}", changes[0], True))
+    for of, group in groupby(sorted(rest, key=_of_no_concern), key=_of_no_concern):
+        adapter, status, why = of
+        word = f"{status} before" if kind is Kind.GONE else status
+        many = list(group)
+        lines.append(Line(f"{adapter}: {len(many)} {word}{f'; {why}' if why else ''}", many[0], False))
+    return lines
+
+
+def _is_told_singly(change: Change) -> bool:
+    return change.kind not in (Kind.GONE, Kind.FOUND) or Status.VIOLATED in (change.before, change.after)
+
+
+def _of_no_concern(change: Change) -> tuple[str, str, str]:
+    status = change.before if change.kind is Kind.GONE else change.after
+    return change.adapter, status, change.why
+
+
+def _now(change: Change) -> str:
+    return change.after_message or change.before_message or ""
+
+
+def print_diff(report: Diff, file: TextIO | None = None, *, verbose: bool = False) -> None:
+    """Write the diff to `file` (stdout by default). With `verbose` everything is told, with the words of both sides."""
+    console = console_for(file or sys.stdout)
+    for word, side in _head(report):
+        console.print(Text(printable(f"{word:<6}  {side}")))
+    if report.circumstances:
+        console.print()
+        console.print(Text("Not the same, and may explain what differs:", style="bold"))
+        rows = list(_circumstances(report))
+        wide = min(30, max(len(what) for what, _, _ in rows))
+        for what, before, after in rows:
+            words = f"{one_line(what):<{wide}}  {one_line(before)} → {one_line(after)}"
+            console.print(Padding(Text(printable(words)), (0, 0, 0, 2), expand=False))
+    for kind in Kind:
+        if not report.counts[kind]:
+            continue
+        look, lines = LOOKS[kind], lines_of(report, kind)
+        console.print()
+        console.print(Text(f"{look.symbol} {look.word} ({report.counts[kind]})", style=look.colour))
+        shown = lines if verbose else lines[:_MANY]
+        for line in shown:
+            console.print(Text(f"  {one_line(line.what)}"))
+            for said in _said(line, verbose=verbose):
+                console.print(Padding(Text(one_line(said), style="dim"), (0, 0, 0, 4), expand=False))
+            if line.alone and kind in (Kind.NEW, Kind.FOUND):
+                # Never wrapped: it is there to be copied.
+                console.print(Text(f"    {printable(line.change.reproduce)}", style="dim"), soft_wrap=True)
+        if len(lines) > len(shown):
+            console.print(Text(f"  and {len(lines) - len(shown)} more; -v tells them"))
+    console.print()
+    console.print(Text(_foot(report), style="bold"))
+
+
+def diff_md(report: Diff) -> str:
+    """`diff.md`: the same as GitHub-flavoured Markdown."""
+    return "\n".join(_markdown(report)) + "\n"
+
+
+def _markdown(report: Diff) -> Iterator[str]:
+    yield "# turnproof diff"
+    for word, side in _head(report):
+        yield ""
+        yield f"{word}: {escaped(side)}"
+    if report.circumstances:
+        yield ""
+        yield "| not the same | before | after |"
+        yield "|---|---|---|"
+        for cells in _circumstances(report):
+            yield f"| {' | '.join(map(escaped, cells))} |"
+    for kind in Kind:
+        if not report.counts[kind]:
+            continue
+        look = LOOKS[kind]
+        yield ""
+        yield f"## {look.symbol} {look.word} ({report.counts[kind]})"
+        yield ""
+        for line in lines_of(report, kind):
+            yield f"- {escaped(line.what)}"
+            yield from (f"  - {escaped(shortened(said, _LONGEST))}" for said in _said(line, verbose=True))
+        if kind is Kind.NEW:
+            commands = dict.fromkeys(line.change.reproduce for line in lines_of(report, kind))
+            yield ""
+            yield from fenced("\n".join(commands), "sh")
+    yield ""
+    yield f"**{escaped(_foot(report))}**"
+
+
+def _head(report: Diff) -> Iterator[tuple[str, str]]:
+    for word, side in (("before", report.before), ("after", report.after)):
+        cut = "" if side.complete else ", cut"
+        yield word, f"{side.name}, {side.verdicts} verdicts, {side.started}{cut}"
+
+
+def _circumstances(report: Diff) -> Iterator[tuple[str, str, str]]:
+    """What differs, before and after; adapters of which the same is to be said share a row."""
+    of: dict[tuple[str, str, str], list[str]] = {}
+    for one in report.circumstances:
+        of.setdefault((one.what, one.before, one.after), []).append(one.adapter)
+    for (what, before, after), adapters in of.items():
+        names = ", ".join(filter(None, adapters))
+        yield (f"{what} of {names}" if names and what != "adapter" else names or what), before, after
+
+
+def _said(line: Line, *, verbose: bool) -> Sequence[str]:
+    """What is said below a line: the reason, the run, and the words of the side that counts, or of both."""
+    change = line.change
+    if not line.alone:
+        return ()
+    where = f"in {change.where}: " if change.where else ""
+    why = [change.why] if change.why else []
+    if not line.messages or (not verbose and change.kind in (Kind.STILL, Kind.FIXED)):
+        return why
+    if verbose or change.kind is Kind.CHANGED:
+        return [*why, *(f"{side}: {message}" for side, message in line.messages)]
+    return [*why, where + shortened(one_line(line.messages[-1][1]), _LONGEST)]
+
+
+def _foot(report: Diff) -> str:
+    counts = [f"{count} {LOOKS[kind].word}" for kind, count in report.counts.items() if count]
+    if not report.compared:
+        counts.append("nothing was measured on both sides: these two cannot be compared")
+    else:
+        counts.append(f"{report.same} the same")
+    return ", ".join(counts)

@@ -1,0 +1,281 @@
+"""Runs made by hand for a browser to look at."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from reports.runs import ADAPTER, HEADER, write_run
+
+from turnproof.evidence import EvidenceStore
+from turnproof.messages import FunctionCall, Message, ProviderResponse, Text, Thought, TokenUsage, ToolResult
+from turnproof.provider import Path as AdapterPath
+from turnproof.reports import write_reports
+from turnproof.requirements import PROFILES
+from turnproof.runlog import RequirementLine, ResultLine, Run, TranscriptLine
+from turnproof.transcript import (
+    CallBegan,
+    Cancelled,
+    Chunk,
+    Failed,
+    FunctionCallDetected,
+    HistorySnapshot,
+    Response,
+    RunEnded,
+    RunKey,
+    Thinking,
+    ToolRun,
+    Transcript,
+    TurnBegan,
+    TurnEnded,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+from turnproof.verdict import Status, Verdict, held, inconclusive, not_claimed, violated
+
+INJECTION = (
+    "</script><script>window.__injected=1</script><img src=x onerror=\"window.__injected=1;alert('x')\">"
+    "<svg onload='window.__injected=1'></svg>\"'><iframe srcdoc=\"<script>top.__injected=1</script>\"></iframe>"
+    "<style>body{display:none}</style><meta http-equiv=refresh content='0;url=http://127.0.0.1:9/'>"
+    "<base href='http://127.0.0.1:9/'>{{ 7*7 }}javascript:window.__injected=1"
+)
+
+
+def requirement(name: str, words: str = "", level: str = "MUST") -> RequirementLine:
+    return msgspec.convert(
+        {
+            "id": name,
+            "title": words or f"What {name.partition('/')[2]} asks",
+            "level": level,
+            "profile": name.partition("/")[0],
+            "reason": words or "The provider refuses the next request.",
+            "provider": words or "It pairs calls and results.",
+            "code": words or "It drops a result. Answer every call.",
+            "sources": [words or "design:pairing"],
+        },
+        RequirementLine,
+    )
+
+
+def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-messages") -> Transcript:
+    """A turn with everything in it that others can write: two calls, the second of them cancelled."""
+    usage = TokenUsage(prompt_tokens=7, output_tokens=2, total_tokens=9)
+    call = FunctionCall("c1", words, {words: words})
+    history = (Message.user(words), Message.model(call), Message.tool(ToolResult("c1", words, words, is_error=True)))
+    body = {"model": words, "messages": [{"role": "user", "content": words}], words: words}
+    finding = {"rule": words, "enforced": True, "path": "$.messages[0].content", "message": words}
+    event = {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": words}}
+    stream = f"event: content_block_delta\ndata: {json.dumps(event)}\n\n" * 3
+    return Transcript(
+        adapter=adapter,
+        dialect=dialect,
+        model=words,
+        backend="emulate",
+        key=key,
+        seed=0,
+        events=(
+            TurnBegan(turn=0, text=words),
+            CallBegan(turn=0, call=0, messages=history, system=words, tools=(), round=0, streamed=True),
+            WireRequest(
+                turn=0,
+                call=0,
+                exchange=0,
+                method="POST",
+                path=f"/{words}",
+                headers={"x-request": words},
+                body=body,
+                digest="d",
+                operation="generate",
+                findings=(finding,),
+            ),
+            WireResponse(
+                turn=0,
+                call=0,
+                exchange=0,
+                status=200,
+                headers={"content-type": "text/event-stream", "x-words": words},
+                body=stream,
+                written=3,
+                ended="cut-by-peer",
+                held=True,
+                released="peer-closed",
+            ),
+            Thinking(turn=0, call=0, text=words),
+            Chunk(turn=0, call=0, text=words),
+            FunctionCallDetected(turn=0, call=0, function_call=call),
+            UsageUpdate(turn=0, call=0, usage=usage),
+            Cancelled(turn=0, call=0, at=words),
+            Response(turn=0, call=0, response=ProviderResponse(parts=(Text(words), Thought(words), call), usage=usage)),
+            ToolRun(turn=0, call_id="c1", name=words, args={words: words}, outcome="error"),
+            Failed(turn=0, call=1, scope="call", error=words, message=words, typed=True, status=400),
+            HistorySnapshot(turn=0, owner="session", messages=history),
+            TurnEnded(turn=0, outcome="cancelled", shown=words),
+            RunEnded(how="completed", stdout=words, detail=words, leaks=(words,)),
+        ),
+    )
+
+
+def _told(folder: Path, adapter: str, scenario: str, words: str) -> list[TranscriptLine]:
+    store = EvidenceStore(folder / "evidence")
+    paths: tuple[AdapterPath, ...] = ("stateless", "legacy")
+    keys = [RunKey(scenario, path) for path in paths]
+    # What one path lost is what the other one still has.
+    texts = {"stateless": words, "legacy": f"{words}, and more"}
+    return [
+        TranscriptLine(adapter=adapter, key=key, digest=store.put(transcript(key, adapter, texts[key.path])))
+        for key in keys
+    ]
+
+
+def failing(folder: Path) -> Path:
+    """`index.html` of a run in which one requirement is violated on both paths and one cannot be decided."""
+    where = "tools/two"
+    lines = _told(folder, "anthropic", where, "Water beds 3 and 4.")
+    message = "turn 0 round 0 (call 0): lost-text at $.messages[0].content: the session holds 'a', the wire carried 'b'"
+    found = violated(message, detail="- a\n+ b")
+    catalogue = [
+        requirement("core/text-arrives"),
+        requirement("tools/pairs"),
+        requirement("tools/names", level="SHOULD"),
+    ]
+    results = [
+        *(_result("tools/pairs", path, found, f"{where}/{path}/stream") for path in ("stateless", "legacy")),
+        *(_result("core/text-arrives", path, held("1 request")) for path in ("stateless", "legacy")),
+        _result("tools/names", "stateless", inconclusive("no run had anything to compare")),
+        _result("tools/names", "legacy", not_claimed("needs thinking")),
+    ]
+    run = write_run(folder / "run.ndjson", results, catalogue=catalogue, transcripts=lines)
+    beside(folder)
+    write_reports(run, folder, EvidenceStore(folder / "evidence"))
+    return folder / "index.html"
+
+
+def _result(name: str, path: str, verdict: Verdict, where: str = "", adapter: str = "anthropic") -> ResultLine:
+    return ResultLine(
+        adapter=adapter, requirement=name, path=path, verdict=msgspec.structs.replace(verdict, where=where)
+    )
+
+
+def hostile(folder: Path) -> Path:
+    """`index.html` of a run in which whatever others write is `INJECTION`."""
+    adapter = msgspec.structs.replace(ADAPTER, name=INJECTION, spec=INJECTION, model=INJECTION, paths=())
+    lines = _told(folder, INJECTION, INJECTION, INJECTION)
+    verdict = violated(f"turn 0 round 0 (call 0): {INJECTION}", detail=f"+ {INJECTION}\n- {INJECTION}")
+    results = [
+        _result("core/x", line.key.path, verdict, str(line.key), INJECTION)
+        if line.key.path == "stateless"
+        else _result("core/x", "legacy", Verdict(Status.KNOWN_ISSUE, message=INJECTION), "", INJECTION)
+        for line in lines
+    ]
+    results.append(_result("core/x", "parity", inconclusive(INJECTION), f"{INJECTION}/gone", INJECTION))
+    run = write_run(
+        folder / "run.ndjson",
+        results,
+        header=msgspec.structs.replace(HEADER, command=(INJECTION,), started=INJECTION, profiles=INJECTION),
+        adapters=[adapter],
+        catalogue=[requirement("core/x", INJECTION)],
+        transcripts=lines,
+        problems=(INJECTION,),
+    )
+    beside(folder, INJECTION)
+    write_reports(run, folder, EvidenceStore(folder / "evidence"))
+    return folder / "index.html"
+
+
+def beside(folder: Path, words: str = "plain") -> None:
+    """A kill matrix, a benchmark with a plot, a gate and a comparison, and one file that is none of them."""
+    row = {
+        "mutant": words,
+        "breaks": words,
+        "expected": words,
+        "outcome": "survived",
+        "detail": words,
+        "trips": [words],
+    }
+    spot = {"file": words, "line": 1, "what": words}
+    criterion = {"id": words, "side": "exit", "title": words, "state": "closed", "message": words}
+    criterion |= {"left": [words], "spots": [spot]}
+    goal = {"id": "G1", "subject": words, "words": words, "at_most": 1.0, "standing": "missed", "value": 2.0}
+    documents: dict[str, Any] = {
+        "mutants.json": {
+            "schema": "turnproof.mutants/1",
+            "adapter": words,
+            "model": words,
+            "mutants": [row],
+            "requirements": {words: {"caught": []}},
+            "control": {words: words},
+            "started": "2026-11-22T10:00:00+00:00",
+            "backend": words,
+        },
+        "bench.json": {
+            "schema": "turnproof.bench/2",
+            "started": "2026-11-22T11:00:00+00:00",
+            "rounds": 5,
+            "environment": {"python": words, "platform": words, "packages": {words: words}},
+            "adapters": {words: {"problems": [words]}},
+            "goals": [goal],
+        },
+        "gate-1.json": {
+            "schema": "turnproof.gate/2",
+            "mode": words,
+            "out_of_order": [words],
+            "phase": 1,
+            "name": words,
+            "goal": words,
+            "state": "closed",
+            "depth": words,
+            "started": words,
+            "subjects": [{"name": words, "state": "closed", "backend": words, "criteria": [criterion]}],
+        },
+        "comparison.json": {
+            "schema": "turnproof.comparison/1",
+            "compares": words,
+            "left": words,
+            "right": words,
+            "backend": words,
+            "depth": words,
+            "started": "2026-11-22T12:00:00+00:00",
+            "counts": {"violated": 1},
+            "adapters": [words],
+            "stale": [words],
+            "scenarios": [{"scenario": words, "mode": words, "standing": "violated", "problem": words}],
+        },
+    }
+    for name, document in documents.items():
+        (folder / name).write_text(json.dumps(document))
+    (folder / "gate-2.json").write_text("{")
+    elsewhere = folder / words.replace("/", "|")[:200]
+    elsewhere.mkdir()
+    (elsewhere / "mutants.json").write_text(json.dumps(documents["mutants.json"]))
+    (elsewhere / "mutants.html").write_text("")
+    (elsewhere / "gate-3.json").write_text('{"schema": "<i>foreign</i>"}')
+    label = words.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    (folder / "bench-turn.svg").write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 20" aria-label="{label}">'
+        '<script>top.__injected=1</script><image href="http://127.0.0.1:9/x.png"/><rect width="40" height="20"/></svg>'
+    )
+
+
+def large(folder: Path) -> Run:
+    """20 adapters and 150 requirements, on both paths, a few of them broken; as long as those of a real run."""
+    names = [f"adapter-{number}" for number in range(20)]
+    catalogue = [
+        requirement(f"{PROFILES[number % 16]}/holds-number-{number}", "Some words about a requirement. " * 4)
+        for number in range(150)
+    ]
+    compared = held(*(f"scenario/number-{number}/stateless/stream: 4 requests" for number in range(25)))
+    broken = violated("turn 0 round 0 (call 0): the answer to call 'c2' is missing", detail="- c1, c2\n+ c1")
+    lines = _told(folder, names[0], "tools/two", "Water beds 3 and 4.")
+    results = [
+        _result(line.id, path, broken, f"tools/two/{path}/stream", name)
+        if name == names[0] and number % 15 == 0
+        else _result(line.id, path, compared, "", name)
+        for name in names
+        for number, line in enumerate(catalogue)
+        for path in ("stateless", "legacy")
+    ]
+    adapters = [msgspec.structs.replace(ADAPTER, name=name, spec=name) for name in names]
+    return write_run(folder / "run.ndjson", results, adapters=adapters, catalogue=catalogue, transcripts=lines)

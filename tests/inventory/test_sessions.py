@@ -1,0 +1,200 @@
+"""What sessions use of their provider."""
+
+from __future__ import annotations
+
+import pytest
+
+from .kit import Take
+
+LEGACY = """
+    class Session:
+        def __init__(self, backend, tools):
+            self._backend = backend
+            self._tools = tools
+
+        def send(self, text):
+            answer = self._backend.send_message(text)
+            while answer.calls:
+                answer = self._backend.send_tool_results(run(answer.calls))
+            return answer
+
+        def collect(self):
+            kept = self._backend.get_history()[-4:]
+            self._reset(kept)
+
+        def _reset(self, history):
+            self._backend.create_session(None, self._tools, history)
+
+        def size(self):
+            return sum(len(m.text) for m in self._backend._history)
+
+        def name(self):
+            return self._backend.model_name
+
+        def get_history(self):
+            return self._backend.get_history()
+"""
+
+
+def test_a_session_is_known_by_what_it_calls(take: Take) -> None:
+    taken = take(LEGACY, "Session")
+    assert taken.inventory.is_session
+    assert taken.inventory.legacy == ()
+    assert taken.does("send") == {"provider-call send_message()", "provider-call send_tool_results()"}
+    assert taken.does("collect") == {"provider-call get_history()", "provider-call create_session() via _reset()"}
+    assert taken.does("size") == {"provider-private _history"}
+    assert "name" not in taken.names
+
+
+def test_what_is_left_of_a_session_are_legacy_calls_and_private_attributes(take: Take) -> None:
+    taken = take(
+        """
+        class Session:
+            def __init__(self, provider):
+                self._provider = provider
+                self._history = []
+
+            def send(self, text):
+                self._history.append(text)
+                return self._provider.complete(self._history)
+
+            def count(self):
+                return self._provider.count_tokens(self._history)
+
+            def tidy(self):
+                self._provider._forget()
+        """,
+        "Session",
+    )
+    assert taken.does("send") >= {"provider-call complete()", "writes _history"}
+    assert taken.does("count") >= {"provider-call count_tokens()"}
+    assert [(use.name, [touch.what for touch in use.touches]) for use in taken.inventory.left] == [
+        ("tidy", ["_forget"])
+    ]
+
+
+def test_a_session_that_owns_its_history_has_nothing_left(take: Take) -> None:
+    taken = take(
+        """
+        class Session:
+            def __init__(self, provider):
+                self._provider = provider
+                self._history = []
+
+            def send(self, text):
+                self._history.append(text)
+                return self._provider.complete(list(self._history))
+
+            def reset(self):
+                self._history = []
+        """,
+        "Session",
+    )
+    assert taken.does("reset") == {"writes _history"}
+    assert taken.inventory.is_session
+    assert taken.inventory.left == ()
+
+
+USES = {
+    "attribute": ("self.provider._history", "provider-private _history"),
+    "by-name": ('getattr(self.provider, "_history", [])', "provider-private _history"),
+    "set-by-name": ('setattr(self.provider, "_history", [])', "provider-private _history"),
+    "assigned": ("self.provider._cache = None", "provider-private _cache"),
+    "deep": ("self.provider._history.pop()", "provider-private _history"),
+    "method-by-name": ('getattr(self.provider, "get_history")()', "provider-call get_history()"),
+    "alias": ("p = self.provider; p.get_history()", "provider-call get_history()"),
+    "handed-on": ("helper(self.provider)", "provider-call create_session() via helper()"),
+    "setting-the-plugin": ("self.provider.set_cache_plugin(1)", "provider-call set_cache_plugin()"),
+}
+
+
+@pytest.mark.parametrize(("statement", "does"), USES.values(), ids=USES)
+def test_every_way_to_use_a_provider_is_found(statement: str, does: str, take: Take) -> None:
+    taken = take(
+        f"""
+        def helper(provider):
+            provider.create_session()
+
+        class Session:
+            def __init__(self, provider):
+                self.provider = provider
+
+            def act(self):
+                {statement}
+                return self.provider.complete([])
+        """,
+        "Session",
+    )
+    assert does in taken.does("act")
+
+
+def test_a_provider_class_of_the_project_is_not_read_as_a_part_of_its_session(take: Take) -> None:
+    taken = take(
+        """
+        class Anthropic:
+            def create_session(self, system=None, tools=None, history=None):
+                self._history = list(history or ())
+
+            def send_message(self, message):
+                self._history.append(message)
+
+        class Session:
+            def __init__(self):
+                self.model = Anthropic()
+
+            def send(self, text):
+                self.model.send_message(text)
+
+            def size(self):
+                return len(self.model._history)
+        """,
+        "Session",
+    )
+    assert taken.does("send") == {"provider-call send_message()"}
+    assert taken.does("size") == {"provider-private _history"}
+
+
+def test_the_parts_of_a_session_are_followed(take: Take) -> None:
+    taken = take(
+        """
+        class Port:
+            def __init__(self, provider):
+                self._provider = provider
+
+            def begin(self, history):
+                self._provider.create_session(history=history)
+
+            def complete(self, text):
+                return self._provider.send_message(text)
+
+        class Session:
+            def __init__(self, provider):
+                self._port = Port(provider)
+
+            def reset(self):
+                self._port.begin([])
+
+            def send(self, text):
+                return self._port.complete(text)
+        """,
+        "Session",
+    )
+    assert taken.of("begin").owner == "Port"
+    assert taken.does("reset") == {"provider-call create_session() via begin()"}
+    assert taken.does("send") == {"provider-call send_message() via complete()"}
+
+
+def test_a_name_that_is_one_of_several_counts_for_all_of_them(take: Take) -> None:
+    taken = take(
+        """
+        class Session:
+            def __init__(self, provider):
+                self.provider = provider
+
+            def send(self, text, stream):
+                name = "send_message_streaming" if stream else "send_message"
+                return getattr(self.provider, name)(text)
+        """,
+        "Session",
+    )
+    assert taken.does("send") == {"provider-call send_message()", "provider-call send_message_streaming()"}
