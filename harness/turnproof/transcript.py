@@ -295,7 +295,7 @@ class ProviderSeen(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="p
     """
 
     cls: str
-    how: Literal["given", "opened", "behind"] = "given"
+    how: Literal["given", "opened", "behind"]
     path: Path | None = None
     methods: tuple[str, ...] = ()
     complete: bool = False

@@ -7,7 +7,7 @@ from typing import Any
 
 from turnproof.bench.report import AdapterBench, Bench, Count, Ratio, Size, Time
 from turnproof.messages import Message, ProviderResponse, Text
-from turnproof.provider import Binding, Capabilities, Endpoint, OnChunk
+from turnproof.provider import Binding, Capabilities, Conversation, Endpoint, OnChunk
 from turnproof.runlog import Environment
 from turnproof_adapters.anthropic.binding import BINDING as REFERENCE
 
@@ -121,6 +121,45 @@ def _hard_to_leave(endpoint: Endpoint) -> Any:
     return provider
 
 
+class _Hoarder:
+    """Keeps a kilobyte beside each message that it is given, until it is told to forget."""
+
+    def __init__(self) -> None:
+        self._kept: list[bytearray] = []
+
+    def complete(self, messages: list[Message], *_: object, **__: object) -> ProviderResponse:
+        self._kept += [bytearray(1000) for _ in messages]
+        return ProviderResponse((Text("hello"),))
+
+    def forget_encodings(self) -> None:
+        self._kept.clear()
+
+    def shutdown(self) -> None:
+        pass
+
+
+class _Native(Scripted):
+    """A plain call that shows its history."""
+
+    def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
+        super().__init__()
+        self.history = [{"text": f"{number}" * 500} for number in range(len(conversation.messages))]
+
+    def begin(self) -> None:
+        pass
+
+    def say(self, text: str) -> str:
+        return text
+
+
+HOARDER = Binding(
+    "hoarder",
+    "anthropic-messages",
+    REFERENCE.model,
+    Capabilities(),
+    open_stateless=lambda endpoint: _Hoarder(),
+    plain_calls={"native": _Native, "mute": lambda endpoint, conversation: Scripted()},
+)
 LIAR = Binding("liar", "anthropic-messages", REFERENCE.model, Capabilities(), open_stateless=lambda endpoint: _Liar())
 SHORT_OF_BREATH = Binding(
     "short-of-breath",

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from collections.abc import Iterator
 
 import pytest
 
 from turnproof.bench import allocations, memory
-from turnproof.bench.callers import open_caller
-from turnproof.bench.canned import CannedServer
-from turnproof.bench.conversations import WHOLE
-from turnproof.bench.meeting import canned_responses
 from turnproof.bench.memory import Holding, held
-from turnproof.bindings import resolve_binding
-from turnproof.dialects import dialect
-from turnproof.emulator import EmulatorServer
 from turnproof.errors import ProviderError
 
 from .made_up import Scripted
@@ -51,27 +43,31 @@ def test_the_collector_works_again_after_a_turn_that_failed() -> None:
     assert not tracemalloc.is_tracing()
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    """Where the reference adapter's stateless path is answered."""
-    binding = resolve_binding("anthropic")
-    wire = dialect(binding.dialect)
-    with EmulatorServer() as emulator, CannedServer() as server:
-        answered = canned_responses(
-            emulator, wire, lambda base: open_caller(binding, "stateless", "turn", base, 2), WHOLE
-        )
-        yield server.add(answered, wire.service.base_path)
+weighs = pytest.mark.skipif(not memory.can_measure(), reason="the system does not say how large a process is")
 
 
-@pytest.mark.skipif(not memory.can_measure(), reason="the system does not say how large a process is")
-def test_more_is_held_with_encodings_than_without(url: str) -> None:
-    whole = held(Holding("anthropic", "stateless", url), sessions=30, messages=100)
-    bare = held(Holding("anthropic", "stateless", url, bare=True), sessions=30, messages=100)
+def of(caller: str, *, bare: bool = False) -> float | None:
+    """What sessions of an adapter hold that keeps a kilobyte beside each message."""
+    return held(Holding("bench.made_up:HOARDER", caller, "http://127.0.0.1:9", bare), sessions=100, messages=100)
+
+
+@weighs
+def test_what_a_path_keeps_beside_its_messages_is_weighed_and_what_it_drops_is_not() -> None:
+    whole, bare = of("stateless"), of("stateless", bare=True)
     assert whole is not None
     assert bare is not None
-    assert whole > bare > 200
+    assert 900 < whole - bare < 1300
+    assert 300 < bare < 1500
+
+
+@weighs
+def test_a_plain_call_is_weighed_by_the_history_that_it_shows() -> None:
+    weight = of("native")
+    assert weight is not None
+    assert 500 < weight < 2500
+    assert of("mute") is None
 
 
 def test_what_the_adapter_raises_is_told_with_its_name() -> None:
-    with pytest.raises(ProviderError, match="TransportError"):
-        held(Holding("anthropic", "stateless", "http://127.0.0.1:9"), sessions=1, messages=2)
+    with pytest.raises(ProviderError, match="KeyError: 'absent'"):
+        of("absent")

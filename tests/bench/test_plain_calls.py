@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from turnproof.bench.meeting import canned_responses
 from turnproof.bindings import resolve_binding
 from turnproof.dialects import dialect
 from turnproof.emulator import EmulatorServer
+from turnproof.provider import PlainConversation
 
 pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
 
@@ -56,3 +58,33 @@ def test_every_plain_call_sends_what_the_stateless_path_sends(
 
 def test_an_adapter_without_a_plain_call_is_one_without_an_sdk() -> None:
     assert not resolve_binding("antigravity").plain_calls
+
+
+@pytest.mark.parametrize("adapter", [*NAMES, "google_genai"])
+def test_every_plain_call_holds_a_conversation_that_grows_and_begins_anew(
+    servers: tuple[EmulatorServer, CannedServer], adapter: str
+) -> None:
+    emulator, canned = servers
+    binding = resolve_binding(adapter)
+    wire = dialect(binding.dialect)
+    for name in binding.plain_calls:
+        open_at = partial(open_caller, binding, name, "turn", messages=2)
+        url = canned.add(canned_responses(emulator, wire, open_at, WHOLE), wire.service.base_path)
+        call = open_at(url)
+        assert isinstance(call, PlainConversation)
+        assert pickle.loads(pickle.dumps(call.history))
+        call.begin()
+        assert call.say("the first words") == call.say("the second words") == WHOLE.text
+        body = canned.last(url).body
+        assert [body.count(said) for said in (b"the first words", b"the second words", WHOLE.text.encode())] == [
+            1,
+            1,
+            1,
+        ]
+        call.begin()
+        call.say("the third words")
+        body = canned.last(url).body
+        assert b"the third words" in body
+        assert b"the first words" not in body
+        assert b"greenhouse" in body
+        call.close()

@@ -39,7 +39,6 @@ def wrongs(lab: Lab, name: str) -> list[Finding]:
         ("NOBODY_THERE", "no request reached the emulator; complete() raised TransportError", "endpoint.base_url"),
         ("OTHER_KEY", "answered with 401: invalid x-api-key", "send endpoint.api_key"),
         ("OTHER_MODEL", "answered with 404: model: no-such-model", "look at the model"),
-        ("LEAKS", "complete() raised AuthenticationError: refused: [key]", "endpoint.base_url"),
         ("NO_COMPLETE", "has no attribute 'complete'", "a stateless provider has complete()"),
         ("SHORT", "unexpected keyword argument", 'signature="short"'),
         ("UNTYPED", "complete() raised KeyError: 'choices'", "raise a ProviderError"),
@@ -70,6 +69,14 @@ def test_what_is_wrong_is_said_with_what_to_do(lab: Lab, name: str, said: str, d
 def test_what_is_wrong_with_streams_alone_is_told_of_them_alone(lab: Lab, name: str, said: str) -> None:
     (found,) = wrongs(lab, name)
     assert (found.what, found.said) == ("stateless, streamed", said)
+
+
+def test_a_key_that_leaks_is_told_whatever_else_is_wrong(lab: Lab) -> None:
+    raised, leaked = wrongs(lab, "LEAKS")
+    assert "complete() raised AuthenticationError: refused: [key]" in raised.said
+    assert leaked.what == "stateless, the key"
+    assert leaked.said.startswith("the key was seen in Failed")
+    assert "take it out" in leaked.do
 
 
 def test_a_sound_binding_is_told_on_each_path_and_in_both_ways(lab: Lab) -> None:

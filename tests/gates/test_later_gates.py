@@ -11,6 +11,7 @@ import pytest
 from turnproof.cli import main
 from turnproof.config import Config, GateSettings, Settings
 from turnproof.errors import UsageError
+from turnproof.evidence import EvidenceStore
 from turnproof.gates import GateOptions, GateReport, State, gate, gate_md
 
 from .kit import closed, criterion, gated, scenarios, states, undecided
@@ -28,6 +29,9 @@ def test_a_session_with_nothing_left_of_the_migration_passes_the_last_gate(tmp_p
     assert (closed(report), undecided(report)) == ([], [])
     assert (report.state, report.exit_code) == (State.OPEN, 0)
     assert set(report.runs) == {"gate-5", "gate-5/off"}
+    for run in report.runs:
+        store = EvidenceStore(tmp_path / run / "evidence")
+        assert [store.verify(digest) for digest in store.digests()] == [None] * len(store.digests())
     assert {state for id, state in states(report).items() if id.startswith("5/")} == {State.OPEN, State.NOT_ASKED}
 
 

@@ -119,13 +119,6 @@ def test_what_comes_late_does_not_start_it_again() -> None:
     assert file.getvalue() == before
 
 
-def test_without_a_with_it_ends_when_all_is_done() -> None:
-    file, clock = Terminal(), Clock()
-    told = on(file, clock)
-    run_through(told, clock, 2, 1)
-    assert "\x1b[?25h" in file.getvalue()
-
-
 @pytest.mark.parametrize("columns", [20, 60, 120])
 def test_no_line_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))

@@ -12,7 +12,7 @@ from turnproof.transcript import Accounts, ProviderAsked, ProviderHolds, Provide
 @pytest.mark.parametrize(
     ("event", "label", "text"),
     [
-        (ProviderSeen(cls="m:P", complete=True), "provider given: m:P", "complete(): yes"),
+        (ProviderSeen(cls="m:P", how="given", complete=True), "provider given: m:P", "complete(): yes"),
         (
             ProviderSeen(cls="m:P", how="behind", methods=("get_history",)),
             "provider behind: m:P",

@@ -14,7 +14,7 @@ from ..subject import Subject
 from ..transcript import RunKey
 from . import emulator
 from .model import Finding, ok, warning, wrong
-from .roundtrip import Trip, round_trip, trouble, words
+from .roundtrip import Trip, leak, round_trip, trouble, words
 
 Mode: TypeAlias = Literal["stream", "batch"]
 
@@ -50,7 +50,7 @@ def binding(lab: Lab, spec: str) -> Iterator[Finding]:
 def _path(lab: Lab, spec: str, subject: Subject, path: Path) -> Iterator[Finding]:
     """The round trips on one path. What is wrong alike in both modes is told once."""
     modes: tuple[Mode, ...] = ("stream", "batch") if subject.claims().streaming else ("batch",)
-    trips = [_trip(lab, spec, subject, path, mode) for mode in modes]
+    trips = every = [_trip(lab, spec, subject, path, mode) for mode in modes]
     troubles = [trouble(trip) for trip in trips]
     if len(trips) == 2 and troubles[0] is not None and troubles[0] == troubles[1]:
         trips, troubles = trips[:1], troubles[:1]
@@ -62,6 +62,8 @@ def _path(lab: Lab, spec: str, subject: Subject, path: Path) -> Iterator[Finding
             yield ok(spec, name, words(trip))
         else:
             yield wrong(emulator.AREA if found.ours else spec, name, found.said, found.do)
+    if seen := next(filter(None, map(leak, every)), None):
+        yield wrong(spec, f"{path}, the key", seen.said, seen.do)
 
 
 def _trip(lab: Lab, spec: str, subject: Subject, path: Path, mode: Mode) -> Trip:

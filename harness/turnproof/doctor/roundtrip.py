@@ -85,6 +85,14 @@ def trouble(trip: Trip) -> Trouble | None:
     return None
 
 
+def leak(trip: Trip) -> Trouble | None:
+    """Where the key was seen that belongs into an auth header alone; whatever else is wrong."""
+    if leaks := trip.transcript.end.leaks:
+        do = "take it out of what is logged, printed, raised and returned"
+        return Trouble(f"the key was seen in {', '.join(leaks)}", do)
+    return None
+
+
 def _opened(trip: Trip) -> Iterator[Trouble]:
     end = trip.transcript.end
     opener = f"open_{trip.path}(endpoint)"
@@ -139,7 +147,7 @@ def _called(trip: Trip) -> Iterator[Trouble]:
         do = "raise a ProviderError, of turnproof.errors, for whatever a call may meet; here look at what raised it"
         yield Trouble(f"{trip.call} raised {said}{where}", do)
     elif not trip.requests:
-        do = "check that the client gets endpoint.base_url, and that no proxy stands between (see machine)"
+        do = "check that the client gets endpoint.base_url and endpoint.api_key, and that no proxy stands between"
         yield Trouble(f"no request reached the emulator; {trip.call} raised {said}", do)
     else:
         yield Trouble(f"{trip.call} raised {said}", "the emulator had accepted the request: look at how it is read")
@@ -198,13 +206,6 @@ def _streamed(trip: Trip) -> Iterator[Trouble]:
         yield Trouble("on_function_call was never called", "call it once for each call, with its whole arguments")
 
 
-def _kept(trip: Trip) -> Iterator[Trouble]:
-    """Whether the key stayed where it belongs."""
-    if leaks := trip.transcript.end.leaks:
-        do = "take it out of what is logged, printed, raised and returned"
-        yield Trouble(f"the key was seen in {', '.join(leaks)}", do)
-
-
 _RULES: tuple[Callable[[Trip], Iterator[Trouble]], ...] = (
     _opened,
     _addressed,
@@ -212,7 +213,6 @@ _RULES: tuple[Callable[[Trip], Iterator[Trouble]], ...] = (
     _accepted,
     _read,
     _streamed,
-    _kept,
 )
 
 

@@ -54,7 +54,7 @@ class Silence:
 
 
 class Progress:
-    """The progress of one command. Also usable without `with`, for a single stage that is told to its end."""
+    """The progress of one command, shown from the first thing that is told until the `with` ends."""
 
     def __init__(self, command: str, *, ticks: bool, file: TextIO, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -66,18 +66,16 @@ class Progress:
             self._show = LiveDisplay(self.state, self._lock, clock, file, ticks=ticks)
         else:
             self._show = Lines(self.state, clock, file)
-        self._inside = False
         self._over = False
 
     def __enter__(self) -> Self:
-        self._inside = True
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # A run that was under way may still be told of when everybody has left.
-        self._inside, self._over = False, True
+        self._over = True
         self._show.close(whole=kind is None)
 
     def __call__(self, done: int, total: int, what: str) -> None:
@@ -93,10 +91,7 @@ class Progress:
             if done != state.done:
                 state.pace.mark(self._clock(), done)
             state.done, state.total = done, total
-            complete = done == total and not self._inside
         self._changed()
-        if complete:
-            self._show.close(whole=True)
 
     def begun(self, what: str) -> None:
         """This runs from now on, until it is told as done under the same name."""
