@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from turnproof.bench import adapter
-from turnproof.bench.adapter import Plan, measure_adapter
+from turnproof.bench.adapter import measure_adapter
 from turnproof.bench.canned import CannedServer
 from turnproof.bench.floor import FLOOR
+from turnproof.bench.opening import Plan
 from turnproof.bench.peers.process import PeerProcess
 from turnproof.bench.report import AdapterBench
 from turnproof.bindings import resolve_binding

@@ -6,11 +6,12 @@ from functools import partial
 
 import pytest
 
-from turnproof.bench import adapter, conversing, memory
-from turnproof.bench.adapter import Plan, measure_adapter
+from turnproof.bench import conversing, memory, opening
+from turnproof.bench.adapter import measure_adapter
 from turnproof.bench.canned import CannedServer
 from turnproof.bench.crowd import crowd_of, open_crowd
 from turnproof.bench.memory import Holding
+from turnproof.bench.opening import Plan
 from turnproof.bench.report import AdapterBench
 from turnproof.bench.tls import throw_away
 from turnproof.bindings import resolve_binding
@@ -25,9 +26,9 @@ def small() -> AdapterBench:
     certificate = throw_away()
     plan = Plan(("stateless", "legacy"), (2,), 1, long=True, certificate=certificate)
     with pytest.MonkeyPatch.context() as patched, CannedServer(certificate.server) as server:
-        patched.setattr(adapter, "open_crowd", partial(open_crowd, sessions=3))
-        patched.setattr(adapter, "crowd_of", partial(crowd_of, sessions=3))
-        patched.setattr(adapter, "TURNS", 2)
+        patched.setattr(opening, "open_crowd", partial(open_crowd, sessions=3))
+        patched.setattr(opening, "crowd_of", partial(crowd_of, sessions=3))
+        patched.setattr(opening, "TURNS", 2)
         patched.setattr(conversing, "TURNS", 2)
         patched.setattr(memory, "can_measure", lambda: True)
         patched.setattr(memory, "held", _held)

@@ -87,7 +87,7 @@ def test_the_action_uses_the_inputs_that_it_has_and_has_those_that_it_uses() -> 
 
 def test_the_example_gives_the_action_what_it_takes() -> None:
     jobs = yaml.safe_load((ROOT / "docs/ci/github.yml").read_text("utf-8"))["jobs"]
-    steps = [step for job in jobs.values() for step in job["steps"] if "turnproof/turnproof" in step.get("uses", "")]
+    steps = [step for job in jobs.values() for step in job["steps"] if step.get("uses", "").endswith("/turnproof@main")]
     assert steps
     for step in steps:
         assert set(step["with"]) <= set(ACTION["inputs"])

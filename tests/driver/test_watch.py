@@ -11,9 +11,10 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from turnproof.driver.reach import reached
+from turnproof.driver.recorder import Recorder
 from turnproof.driver.stays import ask
 from turnproof.driver.surface import legacy_methods, owns_history, refusal
-from turnproof.driver.watch import StandIn, behind, holding
+from turnproof.driver.watch import StandIn, Watcher, behind, holding
 from turnproof.messages import Message
 from turnproof.provider import RETAINED, Binding, Capabilities, Endpoint
 
@@ -72,6 +73,12 @@ def test_it_looks_like_what_it_stands_for(watched: Any) -> None:
     with pytest.raises(AttributeError):
         getattr(provider, "no_such")  # noqa: B009
     assert told == []
+
+
+def test_what_is_watched_already_is_not_watched_twice() -> None:
+    watcher = Watcher(Recorder.__new__(Recorder))
+    provider = StandIn(Provider(), lambda name, how: None)
+    assert watcher.given(provider) is provider
 
 
 # -- what can be reached -----------------------------------------------------------------------------------------------

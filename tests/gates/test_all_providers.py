@@ -121,3 +121,12 @@ def test_a_requirement_about_one_path_by_its_nature_is_not(bench: Bench) -> None
 def test_paths_that_cannot_be_told_apart_are_undecided(bench: Bench) -> None:
     found = one_path_only(bench, "BLIND", on=TALK, off=TALK)
     assert found.verdict.status is Status.INCONCLUSIVE
+
+
+def test_children_are_not_compared(bench: Bench) -> None:
+    """On the legacy path a child has a provider of its own, which signs in anew: that is no difference of the paths."""
+    wanted = ("subagents/child", *TALK)
+    on = bench.runs("two/RIGHT", *wanted, setting="on", phase=3)
+    off = bench.runs("two/RIGHT", *wanted, setting="off", phase=3)
+    found = bench.measured("two/RIGHT", {"on": on, "off": off}, 3).comparisons
+    assert [one.scenario for one in found] == [*TALK]

@@ -21,13 +21,14 @@ from ..provider import Path as AdapterPath
 from ..reports.progress import progress
 from ..runlog import Environment
 from . import memory
-from .adapter import Plan, measure_adapter
+from .adapter import measure_adapter
 from .canned import CannedServer
 from .comparing import compare
 from .conversations import history
 from .floor import FLOOR_PACKAGE, has_floor
 from .goals import load_goals, standings
 from .limits import allow_connections
+from .opening import Plan
 from .own.measuring import measure_own
 from .peers.known import known
 from .report import SCHEMA, Bench, read
@@ -97,7 +98,7 @@ def bench(options: BenchOptions) -> Bench:
         started=started,
         rounds=options.rounds,
         messages=sizes,
-        environment=Environment.here(_packages(bindings)),
+        environment=Environment.here(sorted(_packages(bindings))),
         adapters=adapters,
         notes=(*_notes(options), *(own.notes if own is not None else ())),
         own=own,

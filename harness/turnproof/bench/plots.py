@@ -84,9 +84,11 @@ def _svg(figure: Figure, rows: list[dict[str, Any]]) -> str:
         alt.Axis(values=limits, format="~g"),
     )
     y = alt.Y("ratio:Q", title="times the floor", scale=scale, axis=axis)
-    callers = _callers(rows)
-    colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(callers))]
-    colour = alt.Color("caller:N", title=None, sort=callers, scale=alt.Scale(domain=callers, range=colours))
+    colours = _coloured(rows)
+    callers = list(colours)
+    colour = alt.Color(
+        "caller:N", title=None, sort=callers, scale=alt.Scale(domain=callers, range=list(colours.values()))
+    )
     # Dashes and shapes too: not everybody sees the colours, and not every printer has them.
     dash = alt.StrokeDash("caller:N", title=None, sort=callers, scale=alt.Scale(domain=callers))
     shape = alt.Shape("caller:N", title=None, sort=callers, scale=alt.Scale(domain=callers))
@@ -101,10 +103,11 @@ def _svg(figure: Figure, rows: list[dict[str, Any]]) -> str:
     return str(vl_convert.vegalite_to_svg(_styled(chart).to_dict()))
 
 
-def _callers(rows: list[dict[str, Any]]) -> list[str]:
-    """The paths first: they have the same looks in every plot."""
-    others = sorted({row["caller"] for row in rows} - set(PATHS))
-    return [*PATHS, *others]
+def _coloured(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """The callers with their colours, the paths first: theirs are the same in every plot."""
+    there = {row["caller"] for row in rows}
+    every = [*PATHS, *sorted(there - set(PATHS))]
+    return {caller: _COLOURS[place % len(_COLOURS)] for place, caller in enumerate(every) if caller in there}
 
 
 def _decades(rows: list[dict[str, Any]]) -> list[float]:

@@ -32,7 +32,12 @@ class Watcher:
         self._told: set[tuple[object, ...]] = set()
 
     def given(self, provider: Any, raw: Any = None, path: Path | None = None, refuses: str = "") -> Any:
-        """The stand-in for a provider that the session is about to use. `raw` is the adapter's own object behind it."""
+        """The stand-in for a provider that the session is about to use; one that is watched already is one itself.
+
+        `raw` is the adapter's own object behind it.
+        """
+        if type(provider) is StandIn:
+            return provider
         own = provider if raw is None else raw
         self._given.append(own)
         self.seen(own, "given", path, refuses)
