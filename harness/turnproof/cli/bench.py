@@ -20,7 +20,9 @@ def bench(
     path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
     messages: Annotated[
         list[int] | None,
-        typer.Option("-n", "--messages", metavar="N", help="Length of the history. Default: 2, 20, 200, 1000 and 4000."),
+        typer.Option(
+            "-n", "--messages", metavar="N", help="Length of the history. Default: 2, 20, 200, 1000 and 4000."
+        ),
     ] = None,
     rounds: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Visits of each case; the best counts. Default: 5.")
@@ -51,8 +53,9 @@ def bench(
 ) -> Exit:
     """Measure what a turn costs.
 
-    On each path, against the length of the history, in ratios to the official SDK's own call, taken inside one run;
-    and in exact counts. Exit code 1 says that something is worse than the baseline, or an enforced goal missed.
+    On each path, against the length of the history, in ratios to the bare HTTP client and to the official SDK's own
+    call, taken inside one run; and in exact counts. Exit code 1 says that something is worse than the baseline, or an
+    enforced goal missed.
     """
     from ..bench.engine import BenchOptions, exit_code
     from ..bench.engine import bench as engine
