@@ -1,7 +1,7 @@
 """A prompt as the row of cells that is counted and cached: system text, tools, then the conversation.
 
 Cells are made from the neutral form, so that either spelling, either form of `countTokens`, and a managed cache give
-the same count as the request written out. Ids weigh nothing, signatures as much as they are long.
+the same count as the request written out. Ids and empty texts weigh nothing, signatures as much as they are long.
 """
 
 from __future__ import annotations
@@ -71,8 +71,9 @@ def _tool(tool: ToolSchema, position: int) -> Cell:
 def _cell(part: Part, role: bytes, position: int) -> Cell:
     signature = signature_of(part) or ""
     content, tokens = _weighed(part)
-    # Base64 writes three bytes as four characters.
-    tokens += _PART_TOKENS + len(signature) * 3 // 16
+    if tokens or signature:
+        # Base64 writes three bytes as four characters.
+        tokens += _PART_TOKENS + len(signature) * 3 // 16
     return Cell(b"%b\0%b\0%b" % (role, signature.encode(), content), tokens, position, "5m")
 
 
