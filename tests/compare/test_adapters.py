@@ -142,7 +142,7 @@ def test_bad_subjects_are_refused(tmp_path: Path) -> None:
         two("SAME", "SAME")
     with pytest.raises(UsageError, match=r"one adapter .*, two adapters, or one or two folders"):
         two("SAME", "SHOUTS", "COUNTS")
-    with pytest.raises(UsageError, match=r"a folder without run\.ndjson"):
+    with pytest.raises(UsageError, match=r"has no run\.ndjson"):
         compare(CompareOptions((str(tmp_path),)))
     with pytest.raises(UsageError, match="no scenario matches 'basics/plane'; did you mean"):
         compare_adapter("differing:SAME", scenarios=("basics/plane",))

