@@ -97,7 +97,10 @@ def test_help_and_mistakes_import_no_engine(elsewhere: Path) -> None:
         (("certify", "--dept", "full"), "error: No such option: --dept (Possible options: --accept, --depth"),
         (("certify", "--depth", "deep"), "'deep' is not one of 'quick', 'full'"),
         (("certify", "-j", "0"), "should be greater than or equal to 1"),
-        (("report", "nowhere"), "error: nowhere: there is no such folder; turnproof certify --out nowhere makes a run there"),
+        (
+            ("report", "nowhere"),
+            "error: nowhere: there is no such folder; turnproof certify --out nowhere makes a run there",
+        ),
         (("explain",), "error: Missing argument 'ID'"),
     ],
 )

@@ -128,7 +128,8 @@ def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
         compared(folder, path="legacy")
     file = next((tmp_path / "evidence").iterdir())
     text = gzip.decompress(file.read_bytes())
-    assert (edited := text.replace(b'"claude-sonnet-4-5', b'"claude-opus-4-5')) != text
+    edited = text.replace(b'"claude-sonnet-4-5', b'"claude-opus-4-5')
+    assert edited != text
     file.write_bytes(gzip.compress(edited))
     with pytest.raises(UsageError, match="was changed"):
         compared(folder)

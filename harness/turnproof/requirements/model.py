@@ -59,12 +59,12 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `operations` names what has to be done with a session to see it, so that a session that cannot do it does not claim
     the requirement. `capability` names fields of `Capabilities` (`cache:explicit` for that kind of cache), all of which
-    an adapter must claim for the requirement to apply. `provider` says what the provider does, `code` what the adapter's
-    code likely did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a fact sheet),
-    `design:purity`, `otel:gen-ai-spans` (a page of OpenTelemetry's semantic conventions). `scenarios` are globs that
-    limit the runs it is judged on, `paths` limits them to one path where the other has no such thing. `differences`
-    names the intended differences between the paths that may excuse its parity. `rests_on` is the weakest evidence
-    among the facts about the wire that its check takes for granted; no MUST rests on inference.
+    an adapter must claim for the requirement to apply. `provider` says what the provider does, `code` what the
+    adapter's code likely did. `sources` cite rows: `defects:TP1`, `behaviours:E3`, `wire:anthropic#5` (section of a
+    fact sheet), `design:purity`, `otel:gen-ai-spans` (a page of OpenTelemetry's semantic conventions). `scenarios` are
+    globs that limit the runs it is judged on, `paths` limits them to one path where the other has no such thing.
+    `differences` names the intended differences between the paths that may excuse its parity. `rests_on` is the weakest
+    evidence among the facts about the wire that its check takes for granted; no MUST rests on inference.
     """
 
     id: str
