@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pathlib
+import shutil
 import sys
 
 import nox
@@ -15,6 +17,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 
 
 ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
+PEERS = ["langchain", "pydantic-ai", "litellm", "any-llm"]
 SECOND_MODELS = ["anthropic=claude-opus-4-8", "google_genai=gemini-2.5-flash"]
 EXPLORED = [*ADAPTERS, *(f"reference@{name}" for name in ADAPTERS)]
 
@@ -151,6 +154,34 @@ def gate(session: nox.Session) -> None:
 
 
 @nox.session
+def show(session: nox.Session) -> None:
+    """Make everything that a report can show, and look at it in a browser: about an hour (`nox -s show -- anthropic`).
+
+    Adapters are certified and measured beside other libraries; one of them is broken on purpose and its paths are
+    compared; the example framework is taken through all five gates.
+    """
+    session.install("-e", ".[all,bench,plots,telemetry,vcr]", "pytest-recording>=0.13")
+    adapters = session.posargs or ADAPTERS
+    session.run("turnproof", "certify", *adapters)
+    session.run("turnproof", "mutants", adapters[0], "--out", "reports/mutants")
+    session.run("turnproof", "compare", adapters[0], "--depth", "full", "--out", "reports/compare")
+    reports = pathlib.Path("reports").resolve()
+    example = pathlib.Path(session.create_tmp()) / "loom"
+    shutil.rmtree(example, ignore_errors=True)
+    shutil.copytree("examples/migration", example)
+    for phase, change in enumerate(sorted(pathlib.Path("examples/migration/changes").resolve().glob("*.patch")), 1):
+        with session.chdir(example):
+            gate = ["turnproof", "gate", "--phase", str(phase), "--depth", "quick", "--out"]
+            session.run(*gate, "before", success_codes=[1])
+            session.run("git", "apply", str(change), external=True)
+            session.run(*gate, str(reports / "gates"))
+    beside = [word for name in PEERS for word in ("--peer", name)]
+    session.run("turnproof", "bench", *adapters, "--self", *beside, "--out", "reports/bench.json")
+    session.run("turnproof", "report")
+    session.notify("browser")
+
+
+@nox.session
 def handoff(session: nox.Session) -> None:
     """Hand a conversation over between any two adapters, paths and models, and back (`nox -s handoff -- -v`)."""
     session.install(".[all]")
@@ -180,7 +211,7 @@ def bench(session: nox.Session) -> None:
 def bench_peers(session: nox.Session) -> None:
     """Measure adapters with well-known libraries beside them (`nox -s bench_peers -- openai --peer litellm`)."""
     session.install("-e", ".[all,bench,plots]")
-    beside = [word for name in ("langchain", "pydantic-ai", "litellm", "any-llm") for word in ("--peer", name)]
+    beside = [word for name in PEERS for word in ("--peer", name)]
     usual = ("anthropic", "google_genai", "openai", *beside, "--out", "reports/bench-peers/bench.json")
     session.run("turnproof", "bench", *(session.posargs or usual))
 
