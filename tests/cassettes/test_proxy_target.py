@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from aiohttp import web
 
-from turnproof.cassettes import ProxyTarget
+from turnproof.cassettes.proxy import ProxyTarget
 from turnproof.dialects.base import HttpRequest
 from turnproof.errors import HarnessError, UsageError
 

@@ -7,7 +7,6 @@ The files are plain VCR cassettes too: see `turnproof.cassettes.vcr` for use wit
 from .cost import Estimate, check_budget, estimate_cost
 from .format import FORMAT, Cassette, Interaction, Place, RecordedRequest, RecordedResponse
 from .match import Mismatch, digest
-from .proxy import ProxyAnswer, ProxyTarget
 from .record import Recorder
 from .replay import Player
 from .scrub import find_secret
@@ -21,8 +20,6 @@ __all__ = [
     "Mismatch",
     "Place",
     "Player",
-    "ProxyAnswer",
-    "ProxyTarget",
     "RecordedRequest",
     "RecordedResponse",
     "Recorder",

@@ -17,10 +17,11 @@ from typing import Any, Protocol
 
 import msgspec
 
+from .. import emulator
 from ..bindings import resolve_subject, subject_of
 from ..dialects import dialect as dialect_named
 from ..dialects.base import Dialect
-from ..emulator import EmulatorServer, Responder, ScriptResponder, ServerRun
+from ..emulator import Responder, ScriptResponder, ServerRun
 from ..emulator.run import CANARY_KEY
 from ..provider import Binding
 from ..subject import SessionBinding, Subject
@@ -85,7 +86,7 @@ class Lab:
         self._responders = responders or Emulated()
         self._subjects = {name: subject_of(binding) for name, binding in (bindings or {}).items()}
         self._time_limit = time_limit
-        self._server = EmulatorServer()
+        self._server = emulator.EmulatorServer()
         self._lines: list[_Line] = []
 
     def __enter__(self) -> Lab:

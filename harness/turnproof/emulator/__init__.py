@@ -1,9 +1,25 @@
-"""The provider emulator: a real HTTP server on loopback that accepts and refuses what the real API does."""
+"""The provider emulator: a real HTTP server on loopback that accepts and refuses what the real API does.
+
+The server is imported when it is asked for: a worker process never starts one, and what it needs takes as long to
+import as everything else.
+"""
 
 from __future__ import annotations
 
-from .front import EmulatorServer
+from typing import TYPE_CHECKING, Any
+
 from .responders import CassetteResponder, Responder, ScriptResponder
 from .run import Exchange, ServerRun
 
+if TYPE_CHECKING:
+    from .front import EmulatorServer
+
 __all__ = ["CassetteResponder", "EmulatorServer", "Exchange", "Responder", "ScriptResponder", "ServerRun"]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "EmulatorServer":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .front import EmulatorServer
+
+    return EmulatorServer
