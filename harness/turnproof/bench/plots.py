@@ -129,7 +129,7 @@ def _styled(chart: Any) -> Any:
     }
     return (
         chart.configure_axis(**axis)
-        .configure_legend(labelColor=_INK, orient="bottom", columns=4, symbolSize=60, labelLimit=260)
+        .configure_legend(labelColor=_INK, orient="bottom", columns=3, columnPadding=40, symbolSize=60, labelLimit=260)
         .configure_header(labelColor=_INK, labelFontWeight="bold")
         .configure_title(color=_INK, anchor="start")
         .configure_view(stroke=_LINES)
