@@ -1,66 +1,18 @@
-"""Forks give results, and none of the ways in which one is lost holds up the others."""
+"""What `forking` expects of forks, in a process of its own: one with threads of other tests is none to be forked."""
 
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterator
+import subprocess
+import sys
+from pathlib import Path
 
-from mutation.forks import Alive, Lost, forked
-
-FOREVER = 60.0
-
-
-def work(task: str, alive: Alive) -> str:
-    match task:
-        case "dies":
-            os._exit(3)
-        case "hangs":
-            threading.Event().wait()
-        case "tells":
-            for _ in range(3):
-                alive()
-    return f"{task} done"
+HERE = Path(__file__).parent
 
 
-def results(*tasks: str, jobs: int = 2, silence: float = FOREVER) -> dict[str, str | Lost]:
-    return dict(forked(iter(tasks), work, jobs=jobs, silence=silence))
-
-
-def test_every_task_gives_its_result() -> None:
-    assert results("a", "b", "c") == {"a": "a done", "b": "b done", "c": "c done"}
-
-
-def test_a_fork_that_dies_is_lost_alone() -> None:
-    assert results("dies", "a") == {"dies": Lost(hung=False), "a": "a done"}
-
-
-def test_a_fork_that_falls_silent_is_ended() -> None:
-    assert results("hangs", jobs=1, silence=0.05) == {"hangs": Lost(hung=True)}
-
-
-def test_a_sign_of_life_is_no_result() -> None:
-    assert results("tells", "a") == {"tells": "tells done", "a": "a done"}
-
-
-def test_the_next_task_is_chosen_when_there_is_a_place_for_it() -> None:
-    known: list[str] = []
-
-    def tasks() -> Iterator[str]:
-        yield "first"
-        yield f"after {len(known)}"
-
-    for task, _ in forked(tasks(), work, jobs=1, silence=FOREVER):
-        known.append(task)
-    assert known == ["first", "after 1"]
-
-
-def test_what_a_fork_changes_stays_in_it() -> None:
-    here: list[str] = []
-
-    def change(task: str, alive: Alive) -> int:
-        here.append(task)
-        return len(here)
-
-    assert [result for _, result in forked(iter("abc"), change, jobs=1, silence=FOREVER)] == [1, 1, 1]
-    assert here == []
+def test_forks_give_results_and_none_that_is_lost_holds_up_the_others() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "-p", "no:cacheprovider", HERE / "forking.py"]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+    done = subprocess.run(command, env=environment, cwd=HERE, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert "6 passed" in done.stdout

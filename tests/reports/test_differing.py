@@ -168,7 +168,8 @@ def test_a_cut_run_decides_nothing_and_is_told(tmp_path: Path, side: str) -> Non
     sides = [a_side(tmp_path / name, GOOD[: 9 if name != side else 3], exit_code=codes[name]) for name in "ab"]
     found = diff(*sides)
     assert found.exit_code == Exit.UNDECIDED
-    assert text(found).count(", cut\n") == 1
+    # A long path may have the line broken before the word.
+    assert " ".join(text(found).split()).count("Z, cut ") == 1
     assert {change.why for change in found.of(Kind.GONE)} <= {"the later run was cut"}
 
 
