@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from alone import assert_passes_alone
 
 from turnproof import foreign
 from turnproof.cancel import CancelToken
@@ -452,20 +453,8 @@ def test_what_still_runs_when_the_loop_is_let_go_is_cancelled() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
 def test_a_forked_child_starts_a_loop_of_its_own() -> None:
-    provider = foreign.normalise(FullCoroutine())
-    provider.complete(HI)
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            status = 0 if provider.complete(HI) == ASKS else 2
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    provider.close()  # type: ignore[attr-defined]
-    assert os.waitstatus_to_exitcode(status) == 0
+    assert_passes_alone("forking_foreign.py", passed=1)
 
 
 # The rest of a provider

@@ -30,6 +30,7 @@ from .errors import (
 from .messages import FunctionCall, Message, Part, ProviderResponse, Text, TokenUsage, ToolResult, ToolSchema
 
 __all__ = [
+    "LEGACY_METHODS",
     "RETAINED",
     "AuthenticationError",
     "Binding",
@@ -150,6 +151,10 @@ class LegacyProvider(Protocol):
         on_thinking: OnThinking | None = None,
         response_schema: JSONSchema | None = None,
     ) -> ProviderResponse: ...
+
+
+LEGACY_METHODS = tuple(name for name in vars(LegacyProvider) if not name.startswith("_"))
+"""The methods of `LegacyProvider`: those by which a provider owns a history."""
 
 
 class ProviderBase:

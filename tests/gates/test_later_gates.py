@@ -134,11 +134,11 @@ ASKS = _asks()
 @pytest.mark.parametrize(
     ("gates", "says"),
     [
-        ({"protocol": "no_such:Thing"}, "gates: protocol: 'no_such:Thing': importing no_such failed"),
-        ({"protocol": "turnproof.provider"}, "gates: protocol: 'turnproof.provider' is not module:class"),
+        ({"protocol": "no_such:Thing"}, "gates: protocol: 'no_such:Thing': there is no module 'no_such'"),
+        ({"protocol": "turnproof.provider"}, "gates: protocol: 'turnproof.provider' is not module:attribute"),
         (
             {"providers": ("gates.migrated:OnePaht",)},
-            "gates: providers: 'gates.migrated:OnePaht': there is no 'OnePaht'",
+            "gates: providers: 'gates.migrated:OnePaht': gates.migrated has no attribute 'OnePaht'; did",
         ),
         ({"session_class": "gates.migrated:ONE_PATH"}, "gates: session_class: 'gates.migrated:ONE_PATH' is a Binding"),
     ],

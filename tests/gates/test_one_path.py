@@ -8,10 +8,8 @@ import pytest
 from msgspec import structs
 from suites.build import spoilt
 
-from turnproof.driver.surface import LEGACY_METHODS as SEEN
 from turnproof.gates.checks import decide
 from turnproof.gates.source import Source
-from turnproof.inventory import LEGACY_METHODS as READ
 from turnproof.transcript import ProviderHolds
 from turnproof.verdict import Status
 
@@ -28,11 +26,6 @@ OVERFLOW = ("gc/context_limit",)
 
 
 # -- the legacy methods ------------------------------------------------------------------------------------------------
-
-
-def test_by_running_and_by_reading_the_same_methods_are_looked_for() -> None:
-    assert set(SEEN) == READ
-    assert len(SEEN) == 7
 
 
 def test_a_provider_without_legacy_methods_is_open(bench: Bench) -> None:

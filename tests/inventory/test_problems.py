@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from turnproof.errors import UsageError
-from turnproof.inventory import LEGACY_METHODS, take_inventory
-from turnproof.provider import LegacyProvider
+from turnproof.inventory import take_inventory
+from turnproof.provider import LEGACY_METHODS, LegacyProvider
 
 from .kit import Take
 
@@ -119,7 +119,7 @@ def test_the_class_of_two_with_one_name_is_the_one_that_is_there(take: Take) -> 
 
 def test_the_protocol_itself_has_all_legacy_methods() -> None:
     inventory = take_inventory(LegacyProvider)
-    assert {use.name for use in inventory.legacy} == LEGACY_METHODS
+    assert {use.name for use in inventory.legacy} == {*LEGACY_METHODS}
     assert not any(use.touches for use in inventory.legacy)
     assert inventory.left == inventory.legacy
 
@@ -134,6 +134,6 @@ def test_a_legacy_method_of_an_installed_base_is_told_although_its_source_is_not
                 return post(messages)
         """
     )
-    assert {use.name for use in taken.inventory.legacy} == LEGACY_METHODS
+    assert {use.name for use in taken.inventory.legacy} == {*LEGACY_METHODS}
     assert taken.of("get_history").owner == "LegacyProvider"
     assert taken.of("get_history").file.endswith("turnproof/provider.py")

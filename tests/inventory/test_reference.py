@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from turnproof.inventory import LEGACY_METHODS, take_inventory
+from turnproof.inventory import take_inventory
+from turnproof.provider import LEGACY_METHODS
 from turnproof.session.session import Session
 from turnproof_adapters.anthropic.legacy import AnthropicLegacy
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 from turnproof_adapters.antigravity.legacy import AntigravityLegacy
+from turnproof_adapters.github_models.copilot.stateless import CopilotResponsesStateless
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 from turnproof_adapters.openai_responses.stateless import ResponsesStateless
@@ -16,7 +18,7 @@ from turnproof_adapters.openai_responses.stateless import ResponsesStateless
 from .kit import Taken
 
 
-@pytest.mark.parametrize("cls", [AnthropicStateless, GoogleStateless, ResponsesStateless])
+@pytest.mark.parametrize("cls", [AnthropicStateless, GoogleStateless, ResponsesStateless, CopilotResponsesStateless])
 def test_a_stateless_path_has_nothing_left(cls: type) -> None:
     inventory = take_inventory(cls)
     assert inventory.methods == ()
@@ -34,7 +36,7 @@ def test_a_stateless_path_has_nothing_left(cls: type) -> None:
 def test_a_legacy_path_is_found_whole(cls: type, held: set[str], turn: set[str]) -> None:
     taken = Taken(take_inventory(cls))
     assert taken.held == held
-    assert {use.name for use in taken.inventory.legacy} == LEGACY_METHODS
+    assert {use.name for use in taken.inventory.legacy} == {*LEGACY_METHODS}
     assert taken.does("_turn") == turn
     for use in taken.inventory.legacy:
         assert use.touches, use.name

@@ -5,10 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ..provider import Binding, LegacyProvider
-
-LEGACY_METHODS = tuple(name for name in vars(LegacyProvider) if not name.startswith("_"))
-"""The methods by which a provider owns a history."""
+from ..provider import LEGACY_METHODS, Binding
 
 _ENOUGH = 3
 """Two of these names stand in SDKs, too (a chat's `send_message` and `get_history`); three are a provider's."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from ..driver.surface import LEGACY_METHODS
 from ..inventory import Inventory
 from ..parity import compare_views
+from ..provider import LEGACY_METHODS
 from ..verdict import Verdict, combine, held, inconclusive, violated
 from ..view import View
 from .decision import Decision, Spot, closed, unseen

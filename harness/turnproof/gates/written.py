@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..driver.surface import LEGACY_METHODS
 from ..inventory import Inventory, MethodUse, Touch
 from ..verdict import held, not_claimed
 from .decision import Decision, Spot, closed, unseen
@@ -27,12 +26,7 @@ def session_source(measured: Measured, criterion: Criterion) -> Decision:
     """No method of the session's class calls a legacy method, or uses a private field of a provider."""
     if measured.session_class is None:
         return Decision(not_claimed("session_class is not configured in [tool.turnproof.gates]"))
-    return _scanned([measured.session_class], _of_a_provider)
-
-
-def _of_a_provider(touch: Touch) -> bool:
-    called = touch.what.partition("(")[0]
-    return touch.kind == "provider-private" or (touch.kind == "provider-call" and called in LEGACY_METHODS)
+    return _scanned([measured.session_class], lambda touch: touch.reaches_into_a_provider)
 
 
 def _scanned(sources: Iterable[Source], counts: Callable[[Touch], bool]) -> Decision:

@@ -4,12 +4,11 @@ A gate can so say what is left to remove, with file and line. `sources` finds th
 `reading` follow what flows where into a `world`, `judging` decides which places hold history.
 """
 
-from .model import LEGACY_METHODS, Inventory, MethodUse, Touch, inventory_json
+from .model import Inventory, MethodUse, Touch, inventory_json
 from .take import take_inventory
 from .terminal import print_inventory
 
 __all__ = [
-    "LEGACY_METHODS",
     "Inventory",
     "MethodUse",
     "Touch",

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 
+from ..provider import LEGACY_METHODS
 from .expressions import Expressions
 from .facts import (
     NOTHING,
@@ -27,7 +28,6 @@ from .facts import (
     said,
     words,
 )
-from .model import LEGACY_METHODS
 from .sources import dotted
 from .vocabulary import (
     COPYING,
@@ -35,7 +35,6 @@ from .vocabulary import (
     GIVING,
     MUTATORS,
     PROVIDER_METHODS,
-    STATELESS_METHOD,
     WEAK_TYPES,
     is_history_name,
     makes_message,
@@ -173,7 +172,7 @@ class Calls(Expressions):
         """Whether what has this method must be a provider. In a provider, `complete()` may be an SDK's own."""
         if not self.world.knows_objects or any(isinstance(fact, Object | Super | Class) for fact in base) or said(base):
             return False
-        return not self.world.is_provider_class(self.world.root) or method in LEGACY_METHODS - {STATELESS_METHOD}
+        return not self.world.is_provider_class(self.world.root) or method in LEGACY_METHODS
 
     def _is_chat(self, base: Value, method: str) -> bool:
         """Whether it is an SDK's chat object in a provider, that one sends messages through."""

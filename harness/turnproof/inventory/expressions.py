@@ -104,6 +104,9 @@ class Expressions(ABC):
                 return copied(held) if isinstance(index, ast.Slice) else elements(held)
             case ast.Tuple(elts=[]):
                 return NOTHING
+            case ast.Tuple(elts=parts) if not any(isinstance(part, ast.Starred) for part in parts):
+                # So many things, each with its own meaning: no list of messages, though a message may be one of them.
+                return copied(self.values(parts)) - {Mark.CONTAINER}
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
                 return copied(self.values(parts))
             case ast.Dict():

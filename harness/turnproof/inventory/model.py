@@ -8,12 +8,9 @@ import msgspec
 
 from .. import __version__
 from .._canonical import canonical
-from ..provider import LegacyProvider
+from ..provider import LEGACY_METHODS
 
 SCHEMA = "turnproof.inventory/1"
-
-LEGACY_METHODS = frozenset(name for name in vars(LegacyProvider) if not name.startswith("_"))
-"""The methods of `turnproof.provider.LegacyProvider`: those of a provider that owns its history."""
 
 TouchKind: TypeAlias = Literal["reads", "writes", "provider-call", "provider-private"]
 
@@ -35,6 +32,14 @@ class Touch(msgspec.Struct, frozen=True):
     what: str
     line: int
     source: str
+
+    @property
+    def reaches_into_a_provider(self) -> bool:
+        """Whether it is something that no session does that owns its history: it calls one of the methods by which
+        a provider owns one, or uses a private attribute of a provider.
+        """
+        called = self.what.partition("(")[0]
+        return self.kind == "provider-private" or (self.kind == "provider-call" and called in LEGACY_METHODS)
 
 
 class MethodUse(msgspec.Struct, frozen=True):
@@ -79,7 +84,7 @@ class Inventory(msgspec.Struct, frozen=True):
         """
         if not self.is_session:
             return self.methods
-        kept = ((use, tuple(filter(_is_left_in_session, use.touches))) for use in self.methods)
+        kept = ((use, tuple(touch for touch in use.touches if touch.reaches_into_a_provider)) for use in self.methods)
         return tuple(msgspec.structs.replace(use, touches=touches) for use, touches in kept if touches)
 
 
@@ -94,8 +99,3 @@ class InventoryReport(msgspec.Struct, frozen=True, kw_only=True):
 def inventory_json(inventories: tuple[Inventory, ...]) -> bytes:
     """The report as indented JSON with sorted keys; equal inventories are equal bytes."""
     return msgspec.json.format(canonical(InventoryReport(inventories=inventories)), indent=2) + b"\n"
-
-
-def _is_left_in_session(touch: Touch) -> bool:
-    called = touch.what.partition("(")[0]
-    return touch.kind == "provider-private" or (touch.kind == "provider-call" and called in LEGACY_METHODS)

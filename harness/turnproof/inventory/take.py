@@ -7,9 +7,10 @@ import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, get_args
 
+from ..provider import LEGACY_METHODS
 from .facts import Degree, Object, Place, Said
 from .judging import histories
-from .model import LEGACY_METHODS, Inventory, MethodUse, Touch, TouchKind
+from .model import Inventory, MethodUse, Touch, TouchKind
 from .reading import Reading
 from .sources import Function, Sources
 from .vocabulary import SAID_PARAMETERS, STATELESS_METHOD, holds_messages, is_history_name

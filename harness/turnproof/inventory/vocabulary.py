@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from .model import LEGACY_METHODS
+from ..provider import LEGACY_METHODS
 
 STATELESS_METHOD = "complete"
 
-PROVIDER_METHODS = LEGACY_METHODS | {STATELESS_METHOD}
+PROVIDER_METHODS = frozenset({*LEGACY_METHODS, STATELESS_METHOD})
 """What a provider is known by when it is called."""
 
 OF_PROVIDERS_ALONE = frozenset({"create_session", "send_tool_results", "send_tool_results_streaming", STATELESS_METHOD})

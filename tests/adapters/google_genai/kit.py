@@ -13,7 +13,7 @@ from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
-KEY = "AIzaSy-canary-0123456789"
+KEY = "key-canary-0123456789"
 MODEL = "gemini-3-flash-preview"
 URL = "http://example.invalid"
 
