@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 import sys
 from importlib import import_module
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._suggest import did_you_mean
 from .errors import BindingError
 from .provider import Binding
 from .session.binding import REFERENCE
 from .subject import SessionBinding, Subject
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "turnproof.adapters"
 SESSIONS = "turnproof.sessions"
@@ -94,6 +96,8 @@ def _with_model(name: str, binding: Binding, model: str) -> Binding:
 def _is_installed(package: str | None) -> bool:
     if package is None:
         return True
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         version(package)
     except PackageNotFoundError:
@@ -102,6 +106,8 @@ def _is_installed(package: str | None) -> bool:
 
 
 def _installed(*groups: str) -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # takes longer to import than the rest of this module
+
     return {entry.name: entry for group in groups for entry in entry_points(group=group)}
 
 

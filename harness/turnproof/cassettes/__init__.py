@@ -2,15 +2,22 @@
 
 `Recorder` collects complete exchanges and `save` writes them; `load` reads them back and `Player` answers from them.
 The files are plain VCR cassettes too: see `turnproof.cassettes.vcr` for use with vcrpy and pytest-recording.
+
+Each name is imported when it is asked for: a run that is not replayed needs a digest and nothing else.
 """
 
-from .cost import Estimate, check_budget, estimate_cost
-from .format import FORMAT, Cassette, Interaction, Place, RecordedRequest, RecordedResponse
-from .match import Mismatch, digest
-from .record import Recorder
-from .replay import Player
-from .scrub import find_secret
-from .store import cassette_path, load, overlaid, save
+from typing import TYPE_CHECKING
+
+from .._lazy import lazily
+
+if TYPE_CHECKING:
+    from .cost import Estimate, check_budget, estimate_cost
+    from .format import FORMAT, Cassette, Interaction, Place, RecordedRequest, RecordedResponse
+    from .match import Mismatch, digest
+    from .record import Recorder
+    from .replay import Player
+    from .scrub import find_secret
+    from .store import cassette_path, load, overlaid, save
 
 __all__ = [
     "FORMAT",
@@ -32,3 +39,27 @@ __all__ = [
     "overlaid",
     "save",
 ]
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "Cassette": "format",
+        "cassette_path": "store",
+        "check_budget": "cost",
+        "digest": "match",
+        "Estimate": "cost",
+        "estimate_cost": "cost",
+        "find_secret": "scrub",
+        "FORMAT": "format",
+        "Interaction": "format",
+        "load": "store",
+        "Mismatch": "match",
+        "overlaid": "store",
+        "Place": "format",
+        "Player": "replay",
+        "RecordedRequest": "format",
+        "RecordedResponse": "format",
+        "Recorder": "record",
+        "save": "store",
+    },
+)

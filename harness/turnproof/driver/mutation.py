@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path as Folder
 from typing import Any, Literal, TypeAlias
 
@@ -61,6 +60,8 @@ class Mutant:
 @cache
 def all_mutants() -> dict[str, Mutant]:
     """Every mutant of the installed suites, by name."""
+    from importlib.metadata import entry_points
+
     found: dict[str, Mutant] = {}
     for entry in entry_points(group="turnproof.suites"):
         package = import_module(f"{entry.value}.mutants")

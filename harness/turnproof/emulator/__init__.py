@@ -6,8 +6,9 @@ import as everything else.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from .._lazy import lazily
 from .responders import CassetteResponder, Responder, ScriptResponder
 from .run import Exchange, ServerRun
 
@@ -16,10 +17,4 @@ if TYPE_CHECKING:
 
 __all__ = ["CassetteResponder", "EmulatorServer", "Exchange", "Responder", "ScriptResponder", "ServerRun"]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "EmulatorServer":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .front import EmulatorServer
-
-    return EmulatorServer
+__getattr__ = lazily(__name__, {"EmulatorServer": "front"})
