@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from turnproof import bindings
 from turnproof.bindings import (
     binding_names,
     resolve_binding,
@@ -152,7 +151,7 @@ def test_what_can_be_run_is_what_has_its_package(monkeypatch: pytest.MonkeyPatch
             raise PackageNotFoundError(package)
         return "1.0"
 
-    monkeypatch.setattr(bindings, "version", version)
+    monkeypatch.setattr("importlib.metadata.version", version)
     assert set(binding_names()) - set(runnable_adapters()) == {"google_genai"}
 
 
@@ -160,7 +159,7 @@ def test_where_nothing_can_be_run_the_packages_are_named(monkeypatch: pytest.Mon
     def version(package: str) -> str:
         raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(bindings, "version", version)
+    monkeypatch.setattr("importlib.metadata.version", version)
     with pytest.raises(BindingError, match="install what they need \\(anthropic, azure-ai-inference, google-genai, "):
         runnable_adapters()
 

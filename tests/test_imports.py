@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
-HEAVY = ("aiohttp", "anthropic", "azure", "google.genai", "httpx", "httpx2", "openai")
+HEAVY = ("aiohttp", "anthropic", "azure", "google.genai", "httpx", "httpx2", "openai", "yaml")
 
 
 @pytest.mark.parametrize("module", ["turnproof.provider", "turnproof.session", "turnproof.driver", "turnproof.cli"])
@@ -16,10 +17,11 @@ def test_neither_an_sdk_nor_the_server_is_imported_before_it_is_needed(module: s
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_the_server_is_there_when_it_is_asked_for() -> None:
-    from turnproof import emulator
-    from turnproof.emulator.front import EmulatorServer
-
-    assert emulator.EmulatorServer is EmulatorServer
-    with pytest.raises(AttributeError, match="no attribute 'Server'"):
-        _ = emulator.Server
+@pytest.mark.parametrize("package", ["turnproof.cassettes", "turnproof.emulator", "turnproof.scenarios"])
+def test_what_is_imported_late_is_there_when_it_is_asked_for(package: str) -> None:
+    module = import_module(package)
+    for name in module.__all__:
+        assert getattr(module, name) is getattr(module, name)
+    assert set(module.__all__) <= set(vars(module)), "what was asked for once is kept"
+    with pytest.raises(AttributeError, match=rf"module '{package}' has no attribute 'no_such'"):
+        _ = module.no_such
