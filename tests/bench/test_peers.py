@@ -12,7 +12,7 @@ import pytest
 
 from turnproof.bench.conversations import conversation
 from turnproof.bench.peers import process, venvs, worker
-from turnproof.bench.peers.known import PEERS, known
+from turnproof.bench.peers.known import PEERS, beside, known
 from turnproof.bench.peers.process import PeerProcess, as_json
 from turnproof.bench.timing import Case, TimedElsewhere
 from turnproof.errors import ProviderError, UsageError
@@ -110,6 +110,12 @@ def test_only_what_a_peer_is_known_for_is_started() -> None:
     assert known("litellm") == "litellm"
     with pytest.raises(UsageError, match="unknown peer 'litelm'; did you mean 'litellm'\\?; there are langchain, "):
         known("litelm")
+
+
+def test_a_peer_is_missed_where_it_can_stand_beside_none_of_the_adapters() -> None:
+    assert beside("zai", ("litellm", "langchain"), ("zai", "openai")) == ()
+    assert beside("openai", ("litellm", "langchain"), ("zai", "openai")) == ("litellm", "langchain")
+    assert beside("zai", ("litellm",), ("zai", "ollama")) == ("litellm",)
 
 
 def test_every_known_peer_has_a_worker_for_the_same_adapters() -> None:

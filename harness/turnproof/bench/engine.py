@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,7 +30,7 @@ from .goals import load_goals, standings
 from .limits import allow_connections
 from .opening import Plan
 from .own.measuring import measure_own
-from .peers.known import known
+from .peers.known import beside, known
 from .report import SCHEMA, Bench, read
 from .tls import can_make, throw_away
 
@@ -80,7 +80,9 @@ def bench(options: BenchOptions) -> Bench:
     certificate = throw_away() if options.long and can_make() else None
     paths: tuple[AdapterPath, ...] = ("stateless", "legacy") if options.path is None else (options.path,)
     peers = tuple(known(peer) for peer in options.peers)
+    names = [binding.name for binding in bindings]
     plan = Plan(paths, sizes, options.rounds, options.long, peers, certificate)
+    plans = {name: replace(plan, peers=beside(name, peers, names)) for name in names}
     allow_connections(_CONNECTIONS)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     # What an adapter prints is talk: stdout is for the outcome.
@@ -88,7 +90,7 @@ def bench(options: BenchOptions) -> Bench:
     canned = CannedServer(certificate.server if certificate is not None else None)
     with canned as server, contextlib.redirect_stdout(sys.stderr), progress("bench", ticks=False) as told:
         adapters = {
-            binding.name: measure_adapter(spec, binding, plan, server, told)
+            binding.name: measure_adapter(spec, binding, plans[binding.name], server, told)
             for spec, binding in zip(options.adapters, bindings, strict=True)
         }
         own = measure_own(options.rounds, options.peers, told) if options.own else None
@@ -100,7 +102,7 @@ def bench(options: BenchOptions) -> Bench:
         messages=sizes,
         environment=Environment.here(sorted(_packages(bindings))),
         adapters=adapters,
-        notes=(*_notes(options), *(own.notes if own is not None else ())),
+        notes=(*_notes(options), *_left_out(plans, peers), *(own.notes if own is not None else ())),
         own=own,
     )
     done = msgspec.structs.replace(done, goals=tuple(standings(goals, done)))
@@ -123,6 +125,14 @@ def _notes(options: BenchOptions) -> Iterator[str]:
         yield "no turn was taken over TLS: trustme is not installed (pip install 'turnproof[bench]')"
     if options.long and not memory.can_measure():
         yield "no memory was measured: this system has no /proc/self/statm"
+
+
+def _left_out(plans: Mapping[str, Plan], peers: Sequence[str]) -> Iterator[str]:
+    """Which peers do not speak to what some of the adapters speak to."""
+    for peer in peers:
+        without = [name for name, plan in plans.items() if peer not in plan.peers]
+        if without:
+            yield f"{peer} was not measured beside {', '.join(without)}: it is not known to speak to their services"
 
 
 def exit_code(found: Bench, *, enforce: bool) -> Exit:

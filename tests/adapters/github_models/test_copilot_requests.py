@@ -79,6 +79,16 @@ def test_who_began_a_request_and_whether_it_shows_images(messages: Any, initiato
     assert headers(*messages) == {"x-initiator": initiator, "copilot-vision-request": vision}
 
 
+def test_an_image_is_remembered_while_its_conversation_grows_and_in_no_other() -> None:
+    capture = Capture(response_of_codex())
+    provider = codex(transport=capture.transport)
+    begun = [HI, Message.model("so")]
+    shown = [*begun, Message.user("see", PIXEL), Message.model("I see")]
+    for messages in ([HI], shown, [*shown, HI], [*begun, HI]):
+        provider.complete(messages)
+    assert ["copilot-vision-request" in each.headers for each in capture.requests] == [False, True, True, False]
+
+
 def test_every_request_has_an_id_of_its_own() -> None:
     capture = Capture()
     provider, numbers = chat(transport=capture.transport), iter(range(9))

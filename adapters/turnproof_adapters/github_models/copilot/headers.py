@@ -12,6 +12,8 @@ from typing import Any
 
 from turnproof.messages import FileRef, InlineData, Message, ToolResult
 
+from ..._memo import Encoder
+
 API_VERSION = "2025-05-01"
 
 
@@ -45,16 +47,50 @@ class Editor:
         }
 
 
-def of_request(messages: Sequence[Message]) -> dict[str, str]:
-    """The headers that depend on what is asked.
+class Asked:
+    """The headers that depend on what is asked; each message is looked at once, as long as its conversation grows."""
 
-    A request that the user began costs a premium request, one that an agent goes on with (tool results) does not.
-    Images are only looked at where a header announces them.
-    """
-    headers = {"X-Initiator": "agent" if messages and messages[-1].role == "tool" else "user"}
-    if any(_shows_an_image(message) for message in messages):
-        headers["Copilot-Vision-Request"] = "true"
-    return headers
+    def __init__(self) -> None:
+        self._looks: Encoder[_Looks] = Encoder(_Looks, _look)
+
+    def headers(self, messages: Sequence[Message]) -> dict[str, str]:
+        """Those of a request.
+
+        A request that the user began costs a premium request, one that an agent goes on with (tool results) does not.
+        Images are only looked at where a header announces them.
+        """
+        headers = {"X-Initiator": "agent" if messages and messages[-1].role == "tool" else "user"}
+        if self._looks.arranged(messages).image:
+            headers["Copilot-Vision-Request"] = "true"
+        return headers
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a message shows."""
+
+    image: bool
+    marked = False
+
+
+_LOOKS = _Look(image=False), _Look(image=True)
+
+
+def _look(message: Message) -> _Look:
+    return _LOOKS[_shows_an_image(message)]
+
+
+@dataclass(slots=True)
+class _Looks:
+    """What the messages of a conversation show."""
+
+    image: bool = False
+
+    def copy(self) -> _Looks:
+        return _Looks(self.image)
+
+    def add(self, look: _Look) -> None:
+        self.image = self.image or look.image
 
 
 def _shows_an_image(message: Message) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..._suggest import did_you_mean
 from ...errors import UsageError
@@ -39,6 +39,15 @@ SHOWN = (
     "httpx2",
 )
 """The packages whose versions the table names."""
+
+
+def beside(adapter: str, peers: Sequence[str], adapters: Sequence[str]) -> tuple[str, ...]:
+    """Those of the peers that are measured beside this adapter, one of several.
+
+    A peer that can stand beside another one of them is not missed here. One that can stand beside none is: somebody has
+    asked for what cannot be.
+    """
+    return tuple(peer for peer in peers if adapter in PEERS[peer] or not any(name in PEERS[peer] for name in adapters))
 
 
 def known(name: str) -> str:
