@@ -178,7 +178,7 @@ def show(session: nox.Session) -> None:
     beside = [word for name in PEERS for word in ("--peer", name)]
     session.run("turnproof", "bench", *adapters, "--self", *beside, "--out", "reports/bench.json")
     session.run("turnproof", "report")
-    session.notify("browser")
+    session.notify("browser", ())
 
 
 @nox.session
