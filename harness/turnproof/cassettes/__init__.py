@@ -18,6 +18,30 @@ if TYPE_CHECKING:
     from .replay import Player
     from .scrub import find_secret
     from .store import cassette_path, load, overlaid, save
+else:  # a type checker that saw it would take any name
+    __getattr__ = lazily(
+        __name__,
+        {
+            "Cassette": "format",
+            "cassette_path": "store",
+            "check_budget": "cost",
+            "digest": "match",
+            "Estimate": "cost",
+            "estimate_cost": "cost",
+            "find_secret": "scrub",
+            "FORMAT": "format",
+            "Interaction": "format",
+            "load": "store",
+            "Mismatch": "match",
+            "overlaid": "store",
+            "Place": "format",
+            "Player": "replay",
+            "RecordedRequest": "format",
+            "RecordedResponse": "format",
+            "Recorder": "record",
+            "save": "store",
+        },
+    )
 
 __all__ = [
     "FORMAT",
@@ -39,27 +63,3 @@ __all__ = [
     "overlaid",
     "save",
 ]
-
-__getattr__ = lazily(
-    __name__,
-    {
-        "Cassette": "format",
-        "cassette_path": "store",
-        "check_budget": "cost",
-        "digest": "match",
-        "Estimate": "cost",
-        "estimate_cost": "cost",
-        "find_secret": "scrub",
-        "FORMAT": "format",
-        "Interaction": "format",
-        "load": "store",
-        "Mismatch": "match",
-        "overlaid": "store",
-        "Place": "format",
-        "Player": "replay",
-        "RecordedRequest": "format",
-        "RecordedResponse": "format",
-        "Recorder": "record",
-        "save": "store",
-    },
-)

@@ -14,7 +14,7 @@ from .run import Exchange, ServerRun
 
 if TYPE_CHECKING:
     from .front import EmulatorServer
+else:  # a type checker that saw it would take any name
+    __getattr__ = lazily(__name__, {"EmulatorServer": "front"})
 
 __all__ = ["CassetteResponder", "EmulatorServer", "Exchange", "Responder", "ScriptResponder", "ServerRun"]
-
-__getattr__ = lazily(__name__, {"EmulatorServer": "front"})

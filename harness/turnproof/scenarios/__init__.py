@@ -12,7 +12,9 @@ from .model import Scenario
 if TYPE_CHECKING:
     from ._writing import to_yaml
     from .loader import from_data, load, load_all
+else:  # a type checker that saw it would take any name
+    __getattr__ = lazily(
+        __name__, {"from_data": "loader", "load": "loader", "load_all": "loader", "to_yaml": "_writing"}
+    )
 
 __all__ = ["Scenario", "from_data", "load", "load_all", "to_yaml"]
-
-__getattr__ = lazily(__name__, {"from_data": "loader", "load": "loader", "load_all": "loader", "to_yaml": "_writing"})

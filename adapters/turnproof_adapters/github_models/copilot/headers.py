@@ -47,14 +47,14 @@ class Editor:
         }
 
 
-class Asked:
+class RequestHeaders:
     """The headers that depend on what is asked; each message is looked at once, as long as its conversation grows."""
 
     def __init__(self) -> None:
         self._looks: Encoder[_Looks] = Encoder(_Looks, _look)
 
-    def headers(self, messages: Sequence[Message]) -> dict[str, str]:
-        """Those of a request.
+    def of(self, messages: Sequence[Message]) -> dict[str, str]:
+        """Those of a request with this conversation. Safe in several threads.
 
         A request that the user began costs a premium request, one that an agent goes on with (tool results) does not.
         Images are only looked at where a header announces them.
@@ -70,7 +70,7 @@ class _Look:
     """What a message shows."""
 
     image: bool
-    marked = False
+    marked = False  # of no cache mark does anything depend here
 
 
 _LOOKS = _Look(image=False), _Look(image=True)

@@ -32,7 +32,7 @@ from ...openai.lifecycle import Way
 from .address import api_of, base_of, token_url_of
 from .errors import refused
 from .exchange import exchanged
-from .headers import Asked, Editor
+from .headers import Editor, RequestHeaders
 from .tokens import Session, Tokens
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class CopilotProvider(ProviderBase):
     def __init__(self) -> None:
         super().__init__()
         self._http: httpx2.Client | None = None
-        self._asked = Asked()
+        self._request_headers = RequestHeaders()
         # All of these come with it, and nobody asks for them before.
         self._tokens: Tokens
         self._base: str | None
@@ -128,7 +128,7 @@ class CopilotProvider(ProviderBase):
             raise UsageError("the provider is not open: call initialize() and connect() first")
         http = self._http
         session = self._simple(lambda: self._tokens.current(token), token)
-        headers = {**self._asked.headers(messages), "X-Request-Id": str(self._request_id())}
+        headers = {**self._request_headers.of(messages), "X-Request-Id": str(self._request_id())}
 
         def way(step: Callable[[openai.OpenAI, Mapping[str, str]], T]) -> T:
             with suppress(openai.AuthenticationError):
