@@ -13,10 +13,12 @@ import pytest
 from reports.runs import ADAPTER, HEADER
 
 from turnproof.certify import consistency, verifying
+from turnproof.certify.deciding import Claimed, decide
 from turnproof.certify.verifying import verify_run
 from turnproof.dialects import dialect
 from turnproof.evidence import EvidenceStore
-from turnproof.requirements import Catalogue, Findings, Level, ProfileSet, Registry, Requirement, Suite, judge
+from turnproof.provider import Capabilities
+from turnproof.requirements import Catalogue, Findings, Level, ProfileSet, Registry, Requirement, Suite
 from turnproof.runlog import Footer, Header, Line, RequirementLine, ResultLine, RunWriter, TranscriptLine, read_run
 from turnproof.scenarios.model import Scenario
 from turnproof.transcript import Chunk, RunEnded, RunKey, Transcript
@@ -25,6 +27,7 @@ from turnproof.view import View
 
 PATHS = ("stateless", "legacy")
 SCENARIOS = [Scenario(name=f"core/{name}", title=name, turns=(), modes=("stream",)) for name in ("bye", "hello")]
+LONG = Scenario(name="core/long", title="long", turns=(), modes=("stream",), depth="full")
 SUBJECT = msgspec.structs.replace(ADAPTER, paths=PATHS, capabilities={"streaming": True})
 
 
@@ -56,27 +59,29 @@ def _says_anything(view: View) -> Findings:
     yield f"{len(view.transcript.of(Chunk))} words in {view.key}"
 
 
+def _said(view: View) -> list[str]:
+    return [chunk.text for chunk in view.transcript.of(Chunk)]
+
+
 @pytest.fixture(autouse=True)
 def suite(monkeypatch: pytest.MonkeyPatch) -> Suite:
     """A suite of two requirements, in place of the installed one."""
     registry = Registry()
     registry.check(REQUIREMENTS[0].id)(_says_good_day)
-    registry.check(REQUIREMENTS[1].id)(_says_anything)
+    registry.check(REQUIREMENTS[1].id, aspect=_said)(_says_anything)
     profiles = ProfileSet(name="2026.11", profiles={"core": tuple(one.id for one in REQUIREMENTS)})
     suite = Suite("a_suite", Catalogue(REQUIREMENTS), profiles, registry)
     monkeypatch.setattr(verifying, "load_suite", lambda *_: suite)
-    monkeypatch.setattr(verifying, "suite_scenarios", lambda _: SCENARIOS)
+    monkeypatch.setattr(verifying, "suite_scenarios", lambda _: [*SCENARIOS, LONG])
     monkeypatch.setattr("turnproof.certify.plan.REGISTRY", registry)
+    monkeypatch.setattr("turnproof.certify.again.REGISTRY", registry)
     return suite
 
 
 def keys() -> list[RunKey]:
-    """The runs of a quick certification of both paths."""
-    return [
-        RunKey(scenario.name, path, repeat=repeat)  # type: ignore[arg-type]
-        for scenario in SCENARIOS
-        for path, repeat in (("stateless", 0), ("legacy", 0), ("legacy", 1))
-    ]
+    """The runs of a quick certification of both paths, which differ in the first scenario."""
+    found = [RunKey(scenario.name, path) for scenario in SCENARIOS for path in PATHS]  # type: ignore[arg-type]
+    return [*found, RunKey(SCENARIOS[0].name, "legacy", repeat=1)]
 
 
 def transcript(key: RunKey, words: str) -> Transcript:
@@ -124,21 +129,22 @@ class Forgery:
             View(self.store.get(line.digest), wire, scenarios[line.key.scenario], line.digest)
             for line in self.transcripts
         ]
+        claimed = Claimed(Capabilities(streaming=True), (), [*SCENARIOS, LONG])
         self.results = [
             ResultLine(
                 adapter=SUBJECT.name,
                 requirement=one.id,
                 path=path,
-                verdict=judge(one, path, views, registry=self.suite.registry),  # type: ignore[arg-type]
+                verdict=decide(one, path, views, claimed, self.suite.registry),
             )
             for one in REQUIREMENTS
-            for path in PATHS
+            for path in (PATHS if one is REQUIREMENTS[0] else (*PATHS, "parity"))
         ]
 
 
 @pytest.fixture
 def run(tmp_path: Path, suite: Suite) -> Forgery:
-    """A true run: everything is held but a greeting on the legacy path of `core/bye`."""
+    """A true run: all is held but a greeting on the legacy path of `core/bye`, where it differs from the other path."""
     found = Forgery(tmp_path, suite, requirements=[RequirementLine.of(one) for one in REQUIREMENTS])
     rude = {("core/bye", "legacy")}
     made = [transcript(key, "go away" if (key.scenario, key.path) in rude else "good day") for key in keys()]
@@ -153,7 +159,8 @@ def problems(run: Forgery) -> str:
 
 
 def test_the_true_run_is_verified(run: Forgery) -> None:
-    assert [line.verdict.status for line in run.results] == [Status.HELD, Status.VIOLATED, Status.HELD, Status.HELD]
+    held, violated = Status.HELD, Status.VIOLATED
+    assert [line.verdict.status for line in run.results] == [held, violated, held, held, violated]
     assert problems(run) == ""
 
 
@@ -208,10 +215,8 @@ def _swapped(run: Forgery) -> None:
 
 def _borrowed(run: Forgery) -> None:
     """The legacy runs that were rude are replaced by polite ones of the other scenario."""
-    polite = {(line.key.path, line.key.repeat): line for line in run.transcripts if line.key.scenario == "core/hello"}
-    run.transcripts = [
-        msgspec.structs.replace(line, digest=polite[line.key.path, line.key.repeat].digest) for line in run.transcripts
-    ]
+    polite = {line.key.path: line for line in run.transcripts if line.key.scenario == "core/hello"}
+    run.transcripts = [msgspec.structs.replace(line, digest=polite[line.key.path].digest) for line in run.transcripts]
     run.results, run.exit_code = _good(run.results), 0
 
 
@@ -222,7 +227,17 @@ def _other_seed(run: Forgery) -> None:
 def _other_depth(run: Forgery) -> None:
     run.header = msgspec.structs.replace(run.header, depth="full")
     run.adapters = [msgspec.structs.replace(SUBJECT, backend="emulate")]
-    run.transcripts = run.transcripts[:-1]
+
+
+def _noise_not_measured(run: Forgery) -> None:
+    run.transcripts = [line for line in run.transcripts if not line.key.repeat]
+    run.judge()
+
+
+def _noise_measured_in_vain(run: Forgery) -> None:
+    second = transcript(RunKey("core/hello", "legacy", repeat=1), "good day")
+    line = TranscriptLine(adapter=SUBJECT.name, key=second.key, digest=run.store.put(second))
+    run.transcripts = [*run.transcripts, line]
     run.judge()
 
 
@@ -281,10 +296,12 @@ FORGERIES: list[tuple[Callable[[Forgery], None], str]] = [
     (_made_a_should, "core/says-good-day: the run has another level than profiles 2026.11"),
     (_reworded, "core/says-good-day: the run has another title than profiles 2026.11"),
     (_requirement_added, "core/is-nice: profiles 2026.11 do not have this requirement"),
-    (_swapped, "the run says run 'core/bye/legacy/stream', its evidence 'core/hello/stateless/stream'"),
+    (_swapped, "the run says run 'core/bye/legacy/stream', its evidence 'core/hello/legacy/stream'"),
     (_borrowed, "the run says run 'core/bye/legacy/stream', its evidence 'core/hello/legacy/stream'"),
     (_other_seed, "the run says seed 7, its evidence 0"),
-    (_other_depth, "core/hello/legacy/stream#1: this run has to be there and is not"),
+    (_other_depth, "core/long/legacy/stream: this run has to be there and is not"),
+    (_noise_not_measured, "core/bye/legacy/stream#1: this run has to be there and is not"),
+    (_noise_measured_in_vain, "core/hello/legacy/stream#1: this run is there, and no part of such a run"),
     (_other_model, "the run says model 'claude-opus-4-5', its evidence 'claude-sonnet-4-5'"),
     (_said_to_be_live, "the run says backend 'live', its evidence 'emulate'"),
     (_claims_less, "this run is there, and no part of such a run"),
@@ -344,7 +361,7 @@ def test_a_footer_without_its_digest_is_noticed(run: Forgery) -> None:
 
 
 def test_counts_that_were_edited_are_noticed(run: Forgery) -> None:
-    assert "its footer counts violated wrongly: 0, not 1" in edited(run, _with(b'"violated":1', b'"violated":0'))
+    assert "its footer counts violated wrongly: 0, not 2" in edited(run, _with(b'"violated":2', b'"violated":0'))
 
 
 @pytest.mark.parametrize(

@@ -207,8 +207,14 @@ def test_a_legacy_path_that_differs_from_itself_decides_nothing() -> None:
     assert "legacy again" in verdict.detail
 
 
-def test_without_a_second_legacy_run_nothing_is_decided() -> None:
-    assert parity({("stateless", 0): [1], ("legacy", 0): [1]}).status is Status.INCONCLUSIVE
+def test_without_a_second_legacy_run_no_difference_is_told_from_noise() -> None:
+    verdict = parity({("stateless", 0): [1], ("legacy", 0): [2]})
+    assert verdict.status is Status.INCONCLUSIVE
+    assert "no second legacy run" in verdict.message
+
+
+def test_paths_that_did_the_same_need_no_second_legacy_run() -> None:
+    assert parity({("stateless", 0): [1], ("legacy", 0): [1]}).status is Status.HELD
 
 
 def test_an_unfinished_run_decides_nothing() -> None:

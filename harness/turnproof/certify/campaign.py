@@ -18,6 +18,7 @@ from ..subject import Subject
 from ..transcript import RunKey, Transcript
 from ..verdict import Status, Verdict, inconclusive
 from ..view import View
+from .again import second_runs
 from .deciding import Claimed, decide
 from .plan import Item, Plan
 from .sweep import Sweep
@@ -59,7 +60,7 @@ class Campaign:
         self.stop = threading.Event()
 
     def measure(self) -> None:
-        """Make every run, once; what is swept comes last."""
+        """Make every run, once; what depends on how others went comes after them."""
         if self._measured:
             return
         self._measured = True
@@ -67,6 +68,7 @@ class Campaign:
         if self.broken:
             return
         self._run(self.plan.runs)
+        self._run([run for spec in self.adapters for run in second_runs(self.plan, spec, self._views[spec])])
         if self._sweep is not None:
             self._run([run for spec in self.adapters for run in self._points(self._sweep, spec)])
 

@@ -19,6 +19,7 @@ from ..scenarios import Scenario
 from ..subject import OPERATIONS, SubjectKind
 from ..verdict import Status
 from ..view import View
+from .again import second_runs
 from .campaign import exit_code
 from .control import broken
 from .plan import PATHS, Plan, plan
@@ -142,10 +143,11 @@ def nothing_is_missing(
         asked = {(item.requirement.id, item.path) for item in the_plan.items}
         there = {(line.requirement, line.path) for line in mine}
         yield from _told(name, "verdict", (f"{id} [{path}]" for id, path in sorted(asked - there)), missing=True)
-        planned = {str(spec.key) for spec in the_plan.runs}
+        seen = views.get(name, ())
+        planned = {str(spec.key) for spec in (*the_plan.runs, *second_runs(the_plan, name, seen))}
         if run.header.depth == "full" and adapter.backend == "emulate":
             sweep, subject = Sweep([name], patterns), RecordedSubject.of(adapter)
-            planned |= {str(spec.key) for spec in sweep.runs(the_plan, name, subject, views.get(name, ()))}
+            planned |= {str(spec.key) for spec in sweep.runs(the_plan, name, subject, seen)}
         made = {str(line.key) for line in run.transcripts if line.adapter == name}
         yield from _told(name, "run", sorted(planned - made), missing=True)
         yield from _told(name, "run", sorted(made - planned), missing=False)

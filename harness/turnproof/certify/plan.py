@@ -123,16 +123,12 @@ def plan(
             if lacking := lacking_for(scenario, claims, subject.operations):
                 left_out.setdefault(spec, Counter())[", ".join(lacking)] += 1
             elif any(requirement.looks_at(scenario.name) for requirement in judged):
-                runs += _runs(spec, scenario, paths, claims.streaming, depth)
+                runs += _runs(spec, scenario, paths, claims.streaming)
     return Plan(tuple(items), tuple(runs), considered, left_out)
 
 
-def _runs(spec: str, scenario: Scenario, paths: Sequence[Path], streaming: bool, depth: str) -> Iterable[RunSpec]:
+def _runs(spec: str, scenario: Scenario, paths: Sequence[Path], streaming: bool) -> Iterable[RunSpec]:
     modes = [mode for mode in scenario.modes if mode == "batch" or streaming]
     for mode in modes:
         for path in paths:
             yield RunSpec(spec, scenario, RunKey(scenario.name, path, mode))
-        if len(paths) == 2 and (depth == "full" or mode == modes[0]):
-            # The second legacy run measures noise: what differs between two runs of one path proves nothing. A quick
-            # certification compares the paths in one mode of each scenario.
-            yield RunSpec(spec, scenario, RunKey(scenario.name, "legacy", mode, repeat=1))

@@ -18,7 +18,7 @@ from ..provider import Capabilities, Difference, Path
 from ..transcript import RunKey
 from ..verdict import Status, Verdict, combine, held, inconclusive, not_claimed, violated
 from ..view import View
-from ..view.diff import differences, steady, told
+from ..view.diff import differences, equal, steady, told
 from .model import Requirement, in_words
 from .registry import REGISTRY, Aspect, Check, Registry, Result, settle
 
@@ -99,8 +99,9 @@ def judge_parity(
     """Whether both paths did the same, as far as the requirement's aspect goes; None when it has no aspect.
 
     `again` are second legacy runs: what differs between them is noise, and where there is nothing but noise, nothing is
-    decided. A difference is held, with a note, if it is of a kind that the binding declared and the requirement knows,
-    as a comparison of the whole runs names it at the same place.
+    decided. Where both paths did the same none is needed: there is nothing that could be noise. A difference is held,
+    with a note, if it is of a kind that the binding declared and the requirement knows, as a comparison of the whole
+    runs names it at the same place.
     """
     aspect = registry[requirement.id].aspect
     if aspect is None:
@@ -111,7 +112,7 @@ def judge_parity(
     firsts, seconds = _by_run(requirement, legacy), _by_run(requirement, again)
     verdicts = []
     for key, view in _by_run(requirement, stateless).items():
-        if key in firsts and (key in seconds or not seconds):
+        if key in firsts:
             verdict = _compare(aspect, view, firsts[key], seconds.get(key), excuses)
             if verdict is not None:
                 verdicts.append(verdict)
@@ -137,6 +138,8 @@ def _compare(
     if unfinished is not None:
         return _seen(_unfinished(unfinished), *views)
     if again is None:
+        if equal(ours, theirs):
+            return _seen(held("both paths"), *views)
         return _seen(inconclusive("there is no second legacy run to tell noise from difference"), *views)
     repeated = aspect(again)
     found, noise = steady(ours, theirs, repeated)
