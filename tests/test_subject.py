@@ -101,3 +101,10 @@ def test_every_package_that_takes_part_is_named_once() -> None:
     assert Subject("session", replace(LEAST, package="chat"), ADAPTER).packages == ("chat", "mine-sdk")
     assert Subject("session", replace(LEAST, package="mine-sdk"), ADAPTER).packages == ("mine-sdk",)
     assert Subject("session", LEAST, replace(ADAPTER, package=None)).packages == ()
+
+
+def test_what_may_be_imported_of_a_distribution_is_named_both_ways() -> None:
+    plain = Subject("adapter", replace(REFERENCE, package="ours"), replace(ADAPTER, package="openai"))
+    assert plain.modules == ("openai",)
+    both = Subject("session", replace(LEAST, package="chat"), replace(ADAPTER, package="google-genai"))
+    assert both.modules == ("chat", "google_genai", "google.genai")

@@ -300,6 +300,12 @@ class Subject:
         return tuple(dict.fromkeys(package for package in both if package))
 
     @property
+    def modules(self) -> tuple[str, ...]:
+        """What those distributions may be imported by: `some-sdk` is `some_sdk` or `some.sdk`, where it is either."""
+        names = (package.replace("-", mark) for package in self.packages for mark in "_.")
+        return tuple(dict.fromkeys(names))
+
+    @property
     def paths(self) -> tuple[Path, ...]:
         """The paths it can be run on: those of the session that the adapter has, or all where it opens no provider."""
         own = tuple(path for path in _BOTH if self.adapter.opener(path) is not None)

@@ -52,7 +52,7 @@ def certify(options: CertifyOptions) -> int:
     lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
     with lab, progress("certify") as told:
         told.stage("controls")
-        lab.warm(package.replace("-", "_") for subject in subjects.values() for package in subject.packages)
+        lab.warm(module for subject in subjects.values() for module in subject.modules)
         suite = load_suite()
         requirements = select(suite.requirements, options.only, options.skip, options.profiles)
         every = suite_scenarios(suite)

@@ -10,6 +10,7 @@ import typer
 
 from ..config import Backend, Depth
 from ..exits import Exit
+from .early import prepare_workers
 
 if TYPE_CHECKING:
     from ..certify.options import CertifyOptions
@@ -60,15 +61,18 @@ def certify(
     Drives them through scripted conversations over real HTTP and says which requirements they meet, with evidence.
     """
     from ..bindings import runnable_adapters
-    from ..certify.options import CertifyOptions
     from ..config import load_config
-    from ..reports.annotations import add_to_step_summary, on_github, run_annotations, write
-    from ..runlog import read_run
 
     config = load_config(Path.cwd())
     settings = config.settings
+    subjects = tuple(dict.fromkeys(adapters or settings.adapters or runnable_adapters()))
+    prepare_workers(subjects, in_process=in_process)
+    from ..certify.options import CertifyOptions
+    from ..reports.annotations import add_to_step_summary, on_github, run_annotations, write
+    from ..runlog import read_run
+
     options = CertifyOptions(
-        adapters=tuple(dict.fromkeys(adapters or settings.adapters or runnable_adapters())),
+        adapters=subjects,
         only=tuple(only or ()),
         skip=tuple(skip or ()),
         profiles=tuple(profile or ()),

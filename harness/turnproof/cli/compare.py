@@ -10,6 +10,7 @@ import typer
 
 from ..config import Backend, Depth
 from ..exits import Exit
+from .early import prepare_workers
 
 if TYPE_CHECKING:
     from ..config import Config
@@ -54,6 +55,7 @@ def compare(
 
     Every difference is declared, with a reason, or it is a violation; a declared one that no longer occurs fails too.
     """
+    prepare_workers(subjects, in_process=in_process)  # a run on disk is no subject that can be found: nothing starts
     from ..compare import CompareOptions
     from ..compare import compare as engine
     from ..compare.recorded import is_recorded

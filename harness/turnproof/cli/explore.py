@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exits import Exit
+from .early import prepare_workers
 
 
 def explore(
@@ -47,6 +48,8 @@ def explore(
     and writes it to a file that `certify --scenario` takes.
     """
     from ..config import load_config
+
+    prepare_workers((subject,), in_process=in_process)
     from ..explore import ExploreOptions
     from ..explore import explore as engine
     from ..explore.report import to_json

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exits import Exit
+from .early import prepare_workers
 
 
 def handoff(
@@ -45,6 +46,9 @@ def handoff(
     """
     from ..bindings import runnable_adapters
     from ..config import load_config
+
+    parties = tuple(adapters or runnable_adapters())
+    prepare_workers(parties, in_process=in_process)
     from ..handoff import HandoffOptions, hand_over
     from ..handoff.options import JOURNEY
     from ..reports.handoff_text import handoff_json, handoff_md, print_handoff
@@ -52,7 +56,7 @@ def handoff(
 
     config = load_config(Path.cwd())
     options = HandoffOptions(
-        adapters=tuple(adapters or runnable_adapters()),
+        adapters=parties,
         scenario=scenario or JOURNEY,
         after=tuple(after or ()),
         path=path,

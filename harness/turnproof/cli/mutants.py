@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..exits import Exit
+from .early import prepare_workers
 
 
 def mutants(
@@ -24,6 +25,7 @@ def mutants(
 
     Shows which requirement catches which mutant. A survivor gives exit code 1.
     """
+    prepare_workers((adapter,))
     from ..certify.mutants import mutants as engine
     from ..certify.options import MutantsOptions
 

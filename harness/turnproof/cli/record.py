@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ..exits import Exit
+from .early import prepare_workers
 
 
 def record(
@@ -27,6 +28,7 @@ def record(
 
     From the emulator, or with --live from the real API, which costs money: an estimate is printed first.
     """
+    prepare_workers((adapter,))
     from ..certify.recording import RecordOptions
     from ..certify.recording import record as engine
 

@@ -1,8 +1,19 @@
-"""Scenario + path -> Transcript: runs a session over an adapter and records both sides of it."""
+"""Scenario + path -> Transcript: runs a session over an adapter and records both sides of it.
+
+The lab is imported when it is asked for: `nursery` comes before all that a run needs.
+"""
 
 from __future__ import annotations
 
-from .job import Backend, Job, RunSpec, Watch
-from .lab import Lab
+from typing import TYPE_CHECKING
+
+from .._lazy import lazily
+
+if TYPE_CHECKING:
+    from .job import Backend, Job, RunSpec, Watch
+    from .lab import Lab
+else:  # a type checker that saw it would take any name
+    _MODULES = {"Backend": "job", "Job": "job", "Lab": "lab", "RunSpec": "job", "Watch": "job"}
+    __getattr__ = lazily(__name__, _MODULES)
 
 __all__ = ["Backend", "Job", "Lab", "RunSpec", "Watch"]

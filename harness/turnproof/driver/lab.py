@@ -6,13 +6,9 @@ A hung or dead worker is replaced and its run ends as such; the other runs go on
 from __future__ import annotations
 
 import dataclasses
-import multiprocessing
 import queue
-import sys
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 import msgspec
@@ -25,18 +21,14 @@ from ..emulator import Responder, ScriptResponder, ServerRun
 from ..emulator.run import CANARY_KEY
 from ..provider import Binding
 from ..subject import SessionBinding, Subject
-from ..transcript import RunEnded, Transcript
-from . import worker
-from .control import Control
+from ..transcript import Transcript
 from .gather import Gathering
 from .job import Backend, Job, RunSpec
+from .line import Line, ProcessLine, ThreadLine
 from .mutation import mutant_named
 
 TIME_LIMIT = 20.0
 """Seconds without any word from a run after which it counts as hung."""
-
-OPEN_LIMIT = 60.0
-"""The same while an adapter is imported and opened: SDKs take seconds to import on a busy machine."""
 
 
 class Responders(Protocol):
@@ -87,19 +79,19 @@ class Lab:
         self._subjects = {name: subject_of(binding) for name, binding in (bindings or {}).items()}
         self._time_limit = time_limit
         self._server = emulator.EmulatorServer()
-        self._lines: list[_Line] = []
+        self._lines: list[Line] = []
 
     def __enter__(self) -> Lab:
         self._server.start()
         return self
 
     def warm(self, modules: Iterable[str]) -> None:
-        """Start the worker processes now and let them import what the runs will need, while the caller plans."""
+        """Let the worker processes import what the runs will need, while the caller plans."""
         names = tuple(modules)
         while len(self._lines) < self._jobs:
             self._lines.append(self._line(names))
         for line in self._lines:
-            line.start()
+            line.warm()
 
     def __exit__(self, *_: object) -> None:
         for line in self._lines:
@@ -171,7 +163,7 @@ class Lab:
 
     def _feed(
         self,
-        line: _Line,
+        line: Line,
         pending: queue.SimpleQueue[RunSpec],
         begun: Callable[[RunSpec], None],
         finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException],
@@ -189,7 +181,7 @@ class Lab:
                 finished.put(error)
                 return
 
-    def _one(self, line: _Line, spec: RunSpec) -> Transcript:
+    def _one(self, line: Line, spec: RunSpec) -> Transcript:
         subject = self.subject(spec.adapter)
         binding = subject.adapter
         dialect = dialect_named(binding.dialect)
@@ -239,117 +231,10 @@ class Lab:
             events=gathering.finish(ended),
         )
 
-    def _line(self, preload: tuple[str, ...] = ()) -> _Line:
+    def _line(self, preload: tuple[str, ...] = ()) -> Line:
         if self._in_process:
-            return _ThreadLine(self._time_limit, self.subject)
-        return _ProcessLine(self._time_limit, preload)
-
-
-class _Line(ABC):
-    """A place where runs happen, one after the other."""
-
-    def __init__(self, time_limit: float) -> None:
-        self._time_limit = time_limit
-        self._opened: set[str] = set()
-        self._conn: Connection | None = None
-        self._closing = threading.Lock()
-
-    def run(self, job: Job, gathering: Gathering) -> RunEnded:
-        """One run; fills `gathering`. A silent or dead place is replaced before the next run."""
-        conn = self._ready()
-        gathering.attach(conn)
-        conn.send(("job", job))
-        limit = self._time_limit if job.adapter in self._opened else max(OPEN_LIMIT, self._time_limit)
-        try:
-            while True:
-                if not conn.poll(limit):
-                    self._discard()
-                    return RunEnded(how="hung", detail=f"no sign of life for {limit:g} s, {gathering.place()}")
-                events, kind, payload = conn.recv()
-                gathering.note(events)
-                limit = self._time_limit
-                if kind == "done":
-                    self._opened.add(job.adapter)
-                    ended: RunEnded = payload
-                    return ended
-                gathering.take(kind, payload)
-        except (EOFError, ConnectionError, OSError) as error:
-            self._discard()
-            return RunEnded(how="died", detail=f"the run's process ended ({type(error).__name__}), {gathering.place()}")
-        except BaseException:
-            self._discard()  # what is still on the line belongs to no later run
-            raise
-
-    def start(self) -> None:
-        """Be ready for a run."""
-        self._ready()
-
-    def _ready(self) -> Connection:
-        if self._conn is None:
-            self._conn = self._start()
-        return self._conn
-
-    @abstractmethod
-    def _start(self) -> Connection:
-        """Open the place; the near end of its line."""
-
-    def _discard(self) -> None:
-        with self._closing:  # an interrupted lab is closed while its runs notice that their line is gone
-            conn, self._conn = self._conn, None
-            self._opened.clear()
-        if conn is not None:
-            conn.close()
-
-    def close(self) -> None:
-        """No more runs."""
-        self._discard()
-
-
-class _ProcessLine(_Line):
-    """Runs in a worker process, which imports `preload` as soon as it starts."""
-
-    def __init__(self, time_limit: float, preload: tuple[str, ...] = ()) -> None:
-        super().__init__(time_limit)
-        self._preload = preload
-        self._process: multiprocessing.process.BaseProcess | None = None
-
-    def _start(self) -> Connection:
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        self._process = context.Process(target=worker.main, args=(theirs, list(sys.path), self._preload), daemon=True)
-        self._process.start()
-        theirs.close()
-        return ours
-
-    def _discard(self) -> None:
-        super()._discard()
-        with self._closing:
-            process, self._process = self._process, None
-        if process is not None:
-            process.join(timeout=0.5)
-            if process.is_alive():
-                process.kill()
-                process.join(timeout=5)
-
-
-class _ThreadLine(_Line):
-    """Runs in a thread of this process. A hung run cannot be killed; its thread is left behind."""
-
-    def __init__(self, time_limit: float, find: Callable[[str], Subject]) -> None:
-        super().__init__(time_limit)
-        self._find = find
-
-    def _start(self) -> Connection:
-        ours, theirs = multiprocessing.Pipe()
-        control = Control(theirs)
-
-        def serve() -> None:
-            while (job := control.next_job.get()) is not None:
-                ended = worker.execute(job, control, worker.StreamCapture(), self._find)
-                control.tell("done", ended)
-
-        threading.Thread(target=serve, name="turnproof-run", daemon=True).start()
-        return ours
+            return ThreadLine(self._time_limit, self.subject)
+        return ProcessLine(self._time_limit, preload)
 
 
 def _models(dialect: Dialect, model: str, context_tokens: int | None) -> Any:

@@ -13,7 +13,7 @@ import os
 import signal
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from multiprocessing.connection import Connection
@@ -33,9 +33,17 @@ from .mutation import mutated
 _find_once = cache(resolve_subject)
 
 
-def main(conn: Connection, import_path: list[str], preload: tuple[str, ...] = ()) -> None:
-    """Entry of a worker process."""
+def main(
+    conn: Connection,
+    import_path: list[str],
+    preload: tuple[str, ...] = (),
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Entry of a worker process. One that is forked gets the parent's `environment`; one that is spawned has it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to act on
+    if environment is not None:
+        os.environ.clear()
+        os.environ.update(environment)
     sys.path[:] = import_path
     control = Control(conn)
     capture = DescriptorCapture()

@@ -112,7 +112,7 @@ class Laboratory:
             bindings={candidate.spec: subject.session} if "@" in subject.name else {},
         )
         with standing(flag.flag.variable, flag.value(setting)), lab, progress("gate") as told:
-            lab.warm(package.replace("-", "_") for package in subject.packages)
+            lab.warm(subject.modules)
             campaign = Campaign(plan, {candidate.spec: subject}, lab, store, self.scenarios, writer, progress=told)
             try:
                 campaign.measure()
