@@ -17,7 +17,9 @@ def test_neither_an_sdk_nor_the_server_is_imported_before_it_is_needed(module: s
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-@pytest.mark.parametrize("package", ["turnproof.cassettes", "turnproof.emulator", "turnproof.scenarios"])
+@pytest.mark.parametrize(
+    "package", ["turnproof.cassettes", "turnproof.driver", "turnproof.emulator", "turnproof.scenarios"]
+)
 def test_what_is_imported_late_is_there_when_it_is_asked_for(package: str) -> None:
     module = import_module(package)
     for name in module.__all__:
