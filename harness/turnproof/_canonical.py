@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 _encoder = msgspec.json.Encoder(order="deterministic")
+_plain_encoder = msgspec.json.Encoder(order="sorted")
 
 
 def canonical(value: object) -> bytes:
@@ -18,7 +19,16 @@ def canonical(value: object) -> bytes:
     try:
         return _encoder.encode(value)
     except UnicodeEncodeError:
-        return _encoder.encode(_escaped(msgspec.to_builtins(value)))
+        # JSON that is written already needs no escapes: it went through here.
+        return _encoder.encode(_escaped(msgspec.to_builtins(value, builtin_types=(msgspec.Raw,))))
+
+
+def canonical_plain(value: object) -> bytes:
+    """What `canonical` writes once structs are plain objects, whose keys are sorted; the objects need not be made."""
+    try:
+        return _plain_encoder.encode(value)
+    except UnicodeEncodeError:
+        return canonical(msgspec.to_builtins(value))
 
 
 def _escaped(value: Any) -> Any:

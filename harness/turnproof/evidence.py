@@ -11,14 +11,13 @@ import gzip
 import hashlib
 import os
 import zlib
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from ._canonical import canonical
+from ._canonical import canonical_plain
 from ._volatile import Volatile
 from .errors import HarnessError, UsageError
 from .transcript import Event, Response, Transcript
@@ -29,7 +28,7 @@ _decoder = msgspec.json.Decoder(Transcript)
 def digest(transcript: Transcript) -> str:
     """64 hex digits: SHA-256 over the canonical JSON of the transcript without its volatile fields."""
     found = hashlib.sha256()
-    for piece in _pieces(_volatile().normalise(_plain(transcript))):
+    for piece in _pieces(transcript, _volatile().events):
         found.update(piece)
     return found.hexdigest()
 
@@ -53,7 +52,7 @@ class EvidenceStore:
             part = target.with_name(f"{target.name}.{os.getpid()}.part")
             # mtime 0: the time of writing is no part of the evidence.
             with part.open("wb") as file, gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                for piece in _pieces(_plain(transcript)):
+                for piece in _pieces(transcript, partial(map, canonical_plain)):
                     packed.write(piece)
             part.replace(target)
         return found
@@ -81,32 +80,23 @@ class EvidenceStore:
         return sorted(path.name.removesuffix(".json.gz") for path in self.folder.glob("*.json.gz"))
 
 
-def _pieces(plain: dict[str, Any]) -> Iterator[bytes]:
+def _pieces(transcript: Transcript, write: Callable[[Iterable[Event]], Iterable[bytes]]) -> Iterator[bytes]:
     """The canonical JSON of a transcript, an event at a time: each repeats the history, so the whole may be huge."""
-    head, _, tail = canonical({**plain, "events": []}).partition(b'"events":[]')
+    head, _, tail = canonical_plain(msgspec.structs.replace(transcript, events=())).partition(b'"events":[]')
     yield head + b'"events":['
-    for position, event in enumerate(plain["events"]):
-        yield (b"," if position else b"") + canonical(event)
+    try:
+        for position, event in enumerate(write(map(_without_raw, transcript.events))):
+            yield (b"," if position else b"") + event
+    except (TypeError, ValueError) as error:
+        raise HarnessError(f"the transcript of {transcript.key} holds something that is not data: {error}") from error
     yield b"]" + tail
 
 
-def _plain(transcript: Transcript) -> dict[str, Any]:
-    try:
-        plain: dict[str, Any] = msgspec.to_builtins(_without_raw(transcript))
-        return plain
-    except (TypeError, ValueError) as error:
-        raise HarnessError(f"the transcript of {transcript.key} holds something that is not data: {error}") from error
-
-
-def _without_raw(transcript: Transcript) -> Transcript:
+def _without_raw(event: Event) -> Event:
     """`ProviderResponse.raw` is whatever an adapter likes to show, often a live SDK object: it is no evidence."""
-
-    def clean(event: Event) -> Event:
-        if isinstance(event, Response) and event.response.raw is not None:
-            return msgspec.structs.replace(event, response=msgspec.structs.replace(event.response, raw=None))
-        return event
-
-    return msgspec.structs.replace(transcript, events=tuple(clean(event) for event in transcript.events))
+    if isinstance(event, Response) and event.response.raw is not None:
+        return msgspec.structs.replace(event, response=msgspec.structs.replace(event.response, raw=None))
+    return event
 
 
 @cache

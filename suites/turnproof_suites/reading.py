@@ -170,12 +170,12 @@ def thoughts_in(parts: Iterable[Part]) -> tuple[Thought, ...]:
 
 def results_in(messages: Iterable[Message]) -> tuple[ToolResult, ...]:
     """All tool results of some messages, in order."""
-    return tuple(result for message in messages for result in message.results)
+    return tuple([part for message in messages for part in message.parts if isinstance(part, ToolResult)])
 
 
 def calls_made(messages: Iterable[Message]) -> tuple[FunctionCall, ...]:
     """All tool calls of some messages, in order."""
-    return tuple(call for message in messages for call in message.calls)
+    return tuple([part for message in messages for part in message.parts if isinstance(part, FunctionCall)])
 
 
 def user_text(messages: Iterable[Message]) -> str:

@@ -63,8 +63,12 @@ def settled_instructions(held: Sequence[Message], absorbed: set[str], call: Call
 
 def _is_made_of(texts: Sequence[str], sent: str) -> bool:
     """Whether `sent` is these texts in order, with nothing but white space around them."""
-    pattern = r"\s*".join(re.escape(text.strip()) for text in texts if text.strip())
-    return re.fullmatch(rf"\s*{pattern}\s*", sent) is not None
+    rest = sent.strip()
+    for text in map(str.strip, texts):
+        if not rest.startswith(text):
+            return False
+        rest = rest[len(text) :].lstrip()
+    return not rest
 
 
 def _squashed(text: str) -> str:

@@ -19,6 +19,8 @@ _LINE_ENDS: dict[Spelling, bytes] = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 
 # Atomic: a single CRLF must not be taken for two line ends.
 _BLANK_LINE = re.compile(rb"(?>\r\n|\n|\r)(?>\r\n|\n|\r)+")
+_BLANK_LINE_LF = re.compile(rb"\n\n+")
+"""The same where there is no CR, as in nearly every stream: it is found several times as fast."""
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -39,7 +41,7 @@ def frames(body: bytes) -> list[Frame]:
     """The body's frames in order; their `raw` bytes joined are the body."""
     found = []
     start = 0
-    for blank in _BLANK_LINE.finditer(body):
+    for blank in (_BLANK_LINE if b"\r" in body else _BLANK_LINE_LF).finditer(body):
         found.append(_frame(body[start : blank.end()], closed=True))
         start = blank.end()
     if start < len(body):
@@ -50,7 +52,8 @@ def frames(body: bytes) -> list[Frame]:
 def _frame(raw: bytes, *, closed: bool) -> Frame:
     event: str | None = None
     data: list[str] = []
-    for line in _LINE_END.split(raw.decode(errors="replace")):
+    text = raw.decode(errors="replace")
+    for line in _LINE_END.split(text) if "\r" in text else text.split("\n"):
         name, _, value = line.partition(":")
         value = value.removeprefix(" ")
         if name == "data":

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import queue
+import select
+import sys
 import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection
@@ -14,6 +17,25 @@ from ..transcript import Event
 
 class ControlLost(Exception):
     """The parent is gone; the run cannot go on."""
+
+
+def poller(conn: Connection) -> Callable[[float], bool]:
+    """What `conn.poll` says, for many messages: whether there is something to read within that many seconds.
+
+    `conn.poll` sets up a selector for every message, which takes longer than the wait. Raises OSError once `conn` is
+    closed.
+    """
+    if sys.platform == "win32":  # pipes are no sockets there
+        return conn.poll
+    waiting = select.poll()
+    waiting.register(conn.fileno(), select.POLLIN)
+
+    def poll(limit: float) -> bool:
+        if conn.closed:
+            raise OSError("handle is closed")
+        return bool(waiting.poll(limit * 1000))
+
+    return poll
 
 
 class Control:
@@ -49,7 +71,8 @@ class Control:
     def _send(self, kind: str, payload: object) -> None:
         with self._send_lock:
             events, self._waiting = self._waiting, []
-            self._conn.send((events, kind, payload))
+            # All of it is data, for which `send` would set up a pickler that can hand over sockets and locks as well.
+            self._conn.send_bytes(pickle.dumps((events, kind, payload)))
 
     def _read(self) -> None:
         while True:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
+import pickle
 import threading
 from collections.abc import Iterable, Sequence
 from multiprocessing.connection import Connection
@@ -31,6 +32,9 @@ _AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _WITHHELD = b"[credentials]"
 """What is kept of the bodies of an exchange of credentials."""
 
+
+_ACK = pickle.dumps(("ack", None))
+"""What the run waits for, thousands of times: written once."""
 
 _DEEPEST = 150
 """Levels of a body that is kept as JSON: a payload at its deepest, and the request around it."""
@@ -101,7 +105,7 @@ class Gathering:
             case _:
                 raise HarnessError(f"the run sent {kind!r}, which nobody knows")
         with self._lock:
-            self._conn.send(("ack", None))
+            self._conn.send_bytes(_ACK)
 
     def place(self) -> str:
         """Where the run is, for people."""

@@ -14,7 +14,7 @@ from multiprocessing.context import BaseContext
 from ..subject import Subject
 from ..transcript import RunEnded
 from . import nursery, worker
-from .control import Control
+from .control import Control, poller
 from .gather import Gathering
 from .job import Job
 
@@ -37,10 +37,11 @@ class Line(ABC):
         conn = self._ready()
         gathering.attach(conn)
         conn.send(("job", job))
+        poll = poller(conn)
         limit = self._time_limit if job.adapter in self._opened else max(OPEN_LIMIT, self._time_limit)
         try:
             while True:
-                if not conn.poll(limit):
+                if not poll(limit):
                     self._discard()
                     return RunEnded(how="hung", detail=f"no sign of life for {limit:g} s, {gathering.place()}")
                 events, kind, payload = conn.recv()

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 
 import msgspec
 
@@ -118,7 +119,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def looks_at(self, scenario: str) -> bool:
         """Whether runs of this scenario are judged."""
-        return any(fnmatchcase(scenario, glob) for glob in self.scenarios)
+        return _any_of(self.scenarios).match(scenario) is not None
 
     def lacks(self, claims: Capabilities) -> tuple[str, ...]:
         """The capabilities it needs and `claims` does not have."""
@@ -127,6 +128,12 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def concerns(self, kind: SubjectKind) -> bool:
         """Whether a subject of this kind is judged by it: a session by everything, an adapter by what is its own."""
         return self.subject in ("adapter", kind)
+
+
+# Every requirement is asked of every run; the catalogue has some hundred sets of globs at the most.
+@lru_cache(maxsize=1024)
+def _any_of(globs: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, globs)))
 
 
 def in_words(lacking: Iterable[str], kind: SubjectKind = "adapter") -> str:

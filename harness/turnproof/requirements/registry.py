@@ -23,8 +23,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
-import msgspec
-
 from ..dialects.base import Evidence
 from ..errors import CatalogueError
 from ..messages import JSON
@@ -116,14 +114,14 @@ def settle(result: Result) -> Verdict | None:
     """One verdict of what a check said of one run; None where it had nothing to look at."""
     if result is None or isinstance(result, Verdict):
         return result
-    compared: Counter[str] = Counter()
+    compared: list[str] = []
     verdicts: list[Verdict] = []
     marks: list[Evidence] = []
     for finding in result:
         if isinstance(finding, str):
-            compared[finding] += 1
+            compared.append(finding)
         elif finding.status is Status.HELD:
-            compared.update(finding.compared)
+            compared += finding.compared
             marks += [finding.rests_on] if finding.rests_on is not None else []
         else:
             verdicts.append(finding)
@@ -131,9 +129,8 @@ def settle(result: Result) -> Verdict | None:
         return combine(verdicts)
     if not compared:
         return None
-    listed = (f"{what} ×{times}" if times > 1 else what for what, times in compared.items())
-    order = list(Evidence)
-    return msgspec.structs.replace(held(*listed), rests_on=max(marks, key=order.index) if marks else None)
+    listed = (f"{what} ×{times}" if times > 1 else what for what, times in Counter(compared).items())
+    return held(*listed, rests_on=max(marks, key=list(Evidence).index) if marks else None)
 
 
 def _name(function: Callable[..., object]) -> str:

@@ -78,18 +78,15 @@ class View:
         """What stands for the ids and seals of this run where it is compared with another one."""
         return aliases_of(self.calls)
 
-    @property
-    def comparable(self) -> Iterator[ProviderCall]:
+    @cached_property
+    def comparable(self) -> tuple[ProviderCall, ...]:
         """The calls that both paths have in common.
 
         They end with the first paused answer, since a path that cannot take it up again ends its turn there; those that
         only found a managed cache gone are not among them, since a path may find that out without a call of its own.
         """
-        for call in self.calls:
-            if not call.lost_cache:
-                yield call
-            if call.paused:
-                return
+        paused = next((place for place, call in enumerate(self.calls, 1) if call.paused), None)
+        return tuple(call for call in self.calls[:paused] if not call.lost_cache)
 
     @cached_property
     def probes(self) -> dict[str, tuple[ProviderCall, ...]]:

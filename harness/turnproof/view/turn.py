@@ -40,7 +40,7 @@ class TurnView:
         """The place of the turn, for messages."""
         return f"turn {self.index}"
 
-    @property
+    @cached_property
     def spoken(self) -> bool:
         """Whether the user said something (a turn may consist of actions alone)."""
         return any(isinstance(event, TurnBegan) for event in self.events)
@@ -55,17 +55,17 @@ class TurnView:
         """Where the scenario cancels the turn."""
         return self.script.cancel if self.script is not None else None
 
-    @property
+    @cached_property
     def cancelled(self) -> bool:
         """Whether the token was set."""
         return any(isinstance(event, Cancelled) for event in self.events)
 
-    @property
+    @cached_property
     def ended(self) -> TurnEnded | None:
         """How the turn ended, as the user saw it."""
         return next((event for event in self.events if isinstance(event, TurnEnded)), None)
 
-    @property
+    @cached_property
     def failed(self) -> Failed | None:
         """What the whole turn raised, or None."""
         found = (event for event in self.events if isinstance(event, Failed) and event.scope == "turn")
@@ -77,37 +77,37 @@ class TurnView:
         script = self.script
         return script is not None and script.cut is None and not script.faults and script.expect == "answer"
 
-    @property
+    @cached_property
     def tool_runs(self) -> tuple[ToolRun, ...]:
         """The tools that ran, in call order."""
         return tuple(event for event in self.events if isinstance(event, ToolRun))
 
-    @property
+    @cached_property
     def retries(self) -> tuple[Retried, ...]:
         """The session's waits between attempts."""
         return tuple(event for event in self.events if isinstance(event, Retried))
 
-    @property
+    @cached_property
     def collected(self) -> Collected | None:
         """The collection of history in front of the turn, if there was one."""
         return next((event for event in self.events if isinstance(event, Collected)), None)
 
-    @property
+    @cached_property
     def saved(self) -> Saved | None:
         """The saved session, if the turn began with saving it."""
         return next((event for event in self.events if isinstance(event, Saved)), None)
 
-    @property
+    @cached_property
     def loaded(self) -> Loaded | None:
         """The session as loaded, if the turn began with loading it; a damaged one is never gone on with."""
         return next((event for event in self.events if isinstance(event, Loaded) and not event.damaged), None)
 
-    @property
+    @cached_property
     def rewritten(self) -> bool:
         """Whether something was done in front of the turn that rightly takes from the history what was in it."""
         return any(isinstance(event, Collected | Reset | Reverted) for event in self.events)
 
-    @property
+    @cached_property
     def swapped(self) -> bool:
         """Whether the provider object was replaced in front of the turn."""
         return any(isinstance(event, Swapped) for event in self.events)

@@ -41,6 +41,10 @@ class Beside:
     plots: tuple[Plot, ...] = ()
     problems: tuple[str, ...] = ()
 
+    def __bool__(self) -> bool:
+        """Whether there is anything to tell."""
+        return self != NOTHING
+
     def caught(self) -> dict[str, list[str]]:
         """The mutants that each requirement has caught, over all matrices."""
         found: dict[str, list[str]] = {}
