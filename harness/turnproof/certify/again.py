@@ -7,32 +7,58 @@ those scenarios whose runs differ.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace as with_changes
 
 from msgspec.structs import replace
 
 from ..driver import RunSpec
 from ..parity import compare_views
+from ..provider import Path
 from ..requirements import REGISTRY, Requirement
+from ..transcript import RunKey
 from ..view import View
 from ..view.diff import equal
 from .plan import Plan
 
+_OTHER: dict[Path, Path] = {"stateless": "legacy", "legacy": "stateless"}
 
-def second_runs(plan: Plan, spec: str, views: Iterable[View]) -> Iterator[RunSpec]:
-    """The second legacy runs of one subject, in the plan's order; none where no verdict compares its paths.
 
-    `views` are those of the plan's runs.
+class SecondRuns:
+    """The second legacy runs of one subject: none where no verdict compares its paths.
+
+    The plan's runs are looked at one by one, in any order: paths are compared as soon as there are both.
     """
-    requirements = [item.requirement for item in plan.items if item.adapter == spec and item.path == "parity"]
-    made = {view.key: view for view in views}
-    for run in plan.runs:
-        other = replace(run.key, path="stateless")
-        if not requirements or run.adapter != spec or run.key.path != "legacy" or other not in made:
-            continue
-        if run.key in made and _differ(made[other], made[run.key], requirements):
-            yield with_changes(run, key=replace(run.key, repeat=1))
+
+    def __init__(self, plan: Plan, spec: str) -> None:
+        self._specs = [run for run in plan.runs if run.adapter == spec and run.key.path == "legacy"]
+        self._requirements = [item.requirement for item in plan.items if item.adapter == spec and item.path == "parity"]
+        self._seen: dict[RunKey, View] = {}
+        self._differing: set[RunKey] = set()
+
+    def look(self, view: View) -> None:
+        """Look at one of the plan's runs."""
+        if not self._requirements or view.key.repeat:
+            return
+        other = self._seen.pop(replace(view.key, path=_OTHER[view.key.path]), None)
+        if other is None:
+            self._seen[view.key] = view
+            return
+        stateless, legacy = (view, other) if view.key.path == "stateless" else (other, view)
+        if _differ(stateless, legacy, self._requirements):
+            self._differing.add(legacy.key)
+
+    def runs(self) -> list[RunSpec]:
+        """A run for each scenario and mode in which the paths differ, in the plan's order."""
+        return [with_changes(run, key=replace(run.key, repeat=1)) for run in self._specs if run.key in self._differing]
+
+
+def second_runs(plan: Plan, spec: str, views: Iterable[View]) -> list[RunSpec]:
+    """The second legacy runs of one subject, when all its runs are there."""
+    found = SecondRuns(plan, spec)
+    for view in views:
+        found.look(view)
+    return found.runs()
 
 
 def _differ(stateless: View, legacy: View, requirements: Iterable[Requirement]) -> bool:

@@ -18,7 +18,7 @@ from ..subject import Subject
 from ..transcript import RunKey, Transcript
 from ..verdict import Status, Verdict, inconclusive
 from ..view import View
-from .again import second_runs
+from .again import SecondRuns
 from .deciding import Claimed, decide
 from .plan import Item, Plan
 from .sweep import Sweep
@@ -67,29 +67,32 @@ class Campaign:
         self.broken = self._control()
         if self.broken:
             return
-        self._run(self.plan.runs)
-        self._run([run for spec in self.adapters for run in second_runs(self.plan, spec, self._views[spec])])
+        again = {spec: SecondRuns(self.plan, spec) for spec in self.adapters}
+        self._run(self.plan.runs, lambda spec, view: again[spec.adapter].look(view))
+        self._run([run for found in again.values() for run in found.runs()])
         if self._sweep is not None:
             self._run([run for spec in self.adapters for run in self._points(self._sweep, spec)])
 
     def _points(self, sweep: Sweep, spec: str) -> Iterator[RunSpec]:
         return sweep.runs(self.plan, spec, self.adapters[spec], self._views[spec])
 
-    def _run(self, runs: Sequence[RunSpec]) -> None:
+    def _run(self, runs: Sequence[RunSpec], look: Callable[[RunSpec, View], None] = lambda spec, view: None) -> None:
+        """Make these runs; `look` sees each as it ends, while others go on."""
         total = self._done + len(runs)
         self._progress.stage("runs")
-        kept: dict[tuple[str, RunKey], tuple[Transcript, str]] = {}
+        kept: dict[tuple[str, RunKey], View] = {}
 
         def keep(spec: RunSpec, transcript: Transcript) -> None:
             self._done += 1
             self._progress(self._done, total, self._name(spec))
-            kept[spec.adapter, spec.key] = transcript, self._keep(spec, transcript)
+            wire = dialect(self.adapters[spec.adapter].dialect)
+            view = View(transcript, wire, spec.scenario, self._keep(spec, transcript))
+            kept[spec.adapter, spec.key] = view
+            look(spec, view)
 
         self._lab.run_all(runs, keep, self.stop, begun=lambda spec: self._progress.begun(self._name(spec)))
         for spec in runs:  # in the plan's order, whatever order they ended in
-            transcript, digest = kept[spec.adapter, spec.key]
-            wire = dialect(self.adapters[spec.adapter].dialect)
-            self._views[spec.adapter].append(View(transcript, wire, spec.scenario, digest))
+            self._views[spec.adapter].append(kept[spec.adapter, spec.key])
 
     def _name(self, spec: RunSpec) -> str:
         return f"{self.adapters[spec.adapter].name} {spec.key}"
