@@ -19,6 +19,7 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
 PEERS = ["langchain", "pydantic-ai", "litellm", "any-llm"]
 SECOND_MODELS = ["anthropic=claude-opus-4-8", "google_genai=gemini-2.5-flash"]
+CLAUDE = "@anthropic-ai/claude-code@2.1.330"
 EXPLORED = [*ADAPTERS, *(f"reference@{name}" for name in ADAPTERS)]
 
 
@@ -179,6 +180,24 @@ def show(session: nox.Session) -> None:
     session.run("turnproof", "bench", *adapters, "--self", *beside, "--out", "reports/bench.json")
     session.run("turnproof", "report")
     session.notify("browser", ())
+
+
+@nox.session
+def agents(session: nox.Session) -> None:
+    """Test and certify what drives agents behind a process with the real programs, installed here by npm (0.4 GB).
+
+    They talk to the emulator alone, with a key that opens nothing, and see no home but their own.
+    """
+    session.install("-e", ".[all]", *group("test"))
+    folder = pathlib.Path(session.create_tmp()) / "programs"
+    session.run("npm", "install", "--silent", "--prefix", str(folder), CLAUDE, external=True)
+    claude = folder / "node_modules/.bin/claude"
+    session.run(str(claude), "--version", external=True)
+    session.run("pytest", "tests/adapters/claude_cli", env={"TURNPROOF_CLAUDE": str(claude)})
+    path = f"{claude.parent}:{session.env.get('PATH') or ''}"
+    binding = "turnproof_adapters.claude_cli.binding:BINDING"
+    certified = ["certify", binding, "--profile", "streaming", "--profile", "tools", "--profile", "cancellation"]
+    session.run("turnproof", *certified, "--out", "reports/agents", env={"PATH": path})
 
 
 @nox.session

@@ -16,7 +16,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import httpcore2
 import httpx2
@@ -41,6 +41,16 @@ class CutOff(httpcore2.NetworkError):
     """The call was cancelled before this could be done on the network."""
 
 
+class Line(Protocol):
+    """What a call goes over, and what is ended with it: a connection, or a program that does the asking."""
+
+    def belong_to(self, cut: Cut | None) -> None:
+        """From now on only this call may end it."""
+
+    def shut(self, by: Cut) -> None:
+        """End it, unless another call has it by now."""
+
+
 class Cut:
     """The power to end one call. `fire` may be called from any thread, at any time, more than once."""
 
@@ -52,7 +62,7 @@ class Cut:
         self.written = False
         self.patience: float | None = None
         self._lock = threading.Lock()
-        self._line: _Line | None = None
+        self._line: Line | None = None
 
     def fire(self) -> None:
         """End the call: whatever it waits for on its connection fails at once."""
@@ -75,7 +85,7 @@ class Cut:
         """The answer is complete: wait for the end of the body only as long as it takes to keep the connection."""
         self.patience = self.PATIENCE
 
-    def take(self, line: _Line, *, writes: bool) -> None:
+    def take(self, line: Line, *, writes: bool) -> None:
         """The call goes on over this connection. Raises CutOff if it was ended before its request was written.
 
         `writes` says that this is the request itself, not the way to where it can be sent.
@@ -90,7 +100,13 @@ class Cut:
             self.written = writes
 
 
-class _Line:
+def current_cut() -> Cut | None:
+    """That of the call in which the calling thread is, if any."""
+    cut: Cut | None = getattr(_in_force, "cut", None)
+    return cut
+
+
+class _Connection:
     """One TCP connection, whatever is layered on it; it belongs to the call that used it last."""
 
     def __init__(self, original: socket.socket) -> None:
@@ -119,12 +135,12 @@ class _Line:
 class _Stream(httpcore2.NetworkStream):
     """A stream that tells the call in force which connection it writes to."""
 
-    def __init__(self, inner: httpcore2.NetworkStream, line: _Line) -> None:
+    def __init__(self, inner: httpcore2.NetworkStream, line: _Connection) -> None:
         self._inner = inner
         self._line = line
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        cut: Cut | None = getattr(_in_force, "cut", None)
+        cut = current_cut()
         if cut is not None and cut.patience is not None:
             timeout = cut.patience if timeout is None else min(timeout, cut.patience)
         return self._inner.read(max_bytes, timeout)
@@ -132,7 +148,7 @@ class _Stream(httpcore2.NetworkStream):
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         if not buffer:
             return
-        cut: Cut | None = getattr(_in_force, "cut", None)
+        cut = current_cut()
         if cut is not None:
             # Asking a proxy for a tunnel is not the request yet.
             cut.take(self._line, writes=not buffer.startswith(b"CONNECT "))
@@ -166,7 +182,7 @@ class _Backend(httpcore2.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> _Stream:
-        cut: Cut | None = getattr(_in_force, "cut", None)
+        cut = current_cut()
         try:
             addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
@@ -194,7 +210,7 @@ def _connect(
 ) -> _Stream:
     family, kind, protocol, peer = address
     connection = socket.socket(family, kind, protocol)
-    line = _Line(connection)
+    line = _Connection(connection)
     try:
         for option in (*_OPTIONS, *options):
             connection.setsockopt(*option)

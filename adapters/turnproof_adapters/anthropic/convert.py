@@ -28,7 +28,6 @@ from turnproof.messages import (
 )
 from turnproof.provider import SystemInstruction
 
-from .names import wire_name
 from .service import Service
 
 Block: TypeAlias = dict[str, Any]
@@ -69,7 +68,7 @@ def thought(part: Thought, service: Service, model: str) -> Block | None:
 
 def call(part: FunctionCall, wire_id: str, service: Service) -> Block:
     """A tool call under its wire name."""
-    block: Block = {"type": "tool_use", "id": wire_id, "name": wire_name(part.name), "input": part.args}
+    block: Block = {"type": "tool_use", "id": wire_id, "name": service.tool_name(part.name), "input": part.args}
     if part.provider_data is not None and part.provider_data.dialect == service.dialect:
         caller = part.provider_data.data.get("caller")
         if caller:
@@ -146,7 +145,7 @@ def tools(schemas: Sequence[ToolSchema], service: Service) -> list[Block]:
 
 
 def _tool(schema: ToolSchema, service: Service) -> Block:
-    block: Block = {"name": wire_name(schema.name)}
+    block: Block = {"name": service.tool_name(schema.name)}
     if schema.description:
         block["description"] = schema.description
     block["input_schema"] = {"type": "object", **schema.parameters}

@@ -19,26 +19,13 @@ from .._caching import CachePluginHolder
 from .._http import Connection, timeouts
 from .._names import tool_names
 from .._opening import key_if_any, key_of, positive
-from .arrange import Arrangement
-from .blocks import row
 from .calling import Caller
 from .client import open_client
 from .names import restorer
 from .parts import Restore
+from .plainly import arranged
 from .request import Settings
 from .service import ANTHROPIC, Service
-
-
-class DictCodec:
-    """Blocks and wire messages as the plain data that the SDK's own calls take."""
-
-    def block(self, block: dict[str, Any]) -> dict[str, Any]:
-        """One block."""
-        return block
-
-    def message(self, role: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """One wire message."""
-        return {"role": role, "content": list(blocks)}
 
 
 class AnthropicProvider(CachePluginHolder, ProviderBase):
@@ -169,11 +156,7 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
         response_schema: Mapping[str, Any] | None,
     ) -> dict[str, Any]:
         """A request as plain data for the SDK's own calls."""
-        settings, codec = self._settings(), DictCodec()
-        arrangement: Arrangement[dict[str, Any]] = Arrangement(
-            codec, self.service, mid_system=settings.facts.mid_system
-        )
-        for message in messages:
-            arrangement.add(row(message, codec, self.service, settings.model))
+        settings = self._settings()
+        arrangement = arranged(messages, self.service, settings.model)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
         return {**settings.kwargs(system, tools, response_schema, think=think), "messages": arrangement.finish()}

@@ -13,6 +13,7 @@ from turnproof.errors import ProviderError
 from turnproof.messages import FileRef, InlineData
 
 from . import models, refusals, thinking
+from .names import wire_name
 from .refusals import Refused
 from .wire import Failure
 
@@ -55,6 +56,7 @@ class Service:
     form. Where `signs`, thinking goes back with its signature or not at all, and a tool loop that thinks has to have
     begun with thinking; elsewhere it goes back as it was issued. `breakpoints` says whether cache marks mean anything,
     `schemas` whether response schemas do, `counts` whether prompts can be counted; `reads`, which files are looked at.
+    `tool_name` gives the name that a tool goes by on the wire.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Service:
     schemas: bool = True
     counts: bool = True
     reads: Callable[[InlineData | FileRef], bool] = lambda part: True
+    tool_name: Callable[[str], str] = wire_name
 
 
 ANTHROPIC = Service(

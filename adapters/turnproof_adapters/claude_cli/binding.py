@@ -1,0 +1,42 @@
+"""How turnproof opens this adapter. Importing it starts no program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from turnproof.provider import Binding, Capabilities, Endpoint
+
+if TYPE_CHECKING:
+    from .stateless import ClaudeCliStateless
+
+
+def capabilities(model: str) -> Capabilities:
+    """What is claimed for every model. The program sets its own cache marks, and reads no response schema here."""
+    return Capabilities(
+        streaming=True,
+        tools=True,
+        parallel_tools=True,
+        images=True,
+        cancel=True,
+        cancel_batch=True,
+        typed_errors=True,
+        lifecycle=True,
+        cache="none",
+    )
+
+
+def open_stateless(endpoint: Endpoint) -> ClaudeCliStateless:
+    """A ready provider of the stateless path."""
+    from .._opening import opened
+    from .stateless import ClaudeCliStateless
+
+    return opened(ClaudeCliStateless(), endpoint)
+
+
+BINDING = Binding(
+    name="claude_cli",
+    dialect="anthropic-messages@claude-cli",
+    model="claude-haiku-4-5",
+    capabilities=capabilities,
+    open_stateless=open_stateless,
+)

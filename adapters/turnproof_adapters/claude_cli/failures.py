@@ -1,0 +1,30 @@
+"""What the program says of a failure, as one of turnproof's typed errors.
+
+It words a failed request in its own way, but tells the API's status and error type beside it (seen in 2.1.330).
+"""
+
+from __future__ import annotations
+
+import re
+
+from turnproof.errors import ContextLimitError, ProviderError, TransportError
+
+from .._errors import scrubbed
+from ..anthropic.refusals import Refused, refusal
+from .lines import Assistant, Result
+
+_TOO_LONG = re.compile(r"prompt is too long(?:.*?~?(?P<requested>\d+) tokens \(limit (?P<limit>\d+)\))?", re.I | re.S)
+
+
+def failure(result: Result, told: Assistant | None, secret: str) -> ProviderError:
+    """The error that a result tells of. `told` is what came in an answer's place before it. `secret` never shows."""
+    text = scrubbed("; ".join(result.errors or ()) or result.result or result.terminal_reason or result.subtype, secret)
+    status = result.api_error_status if told is None else told.api_error_status or result.api_error_status
+    kind = None if told is None else told.api_error_type
+    if result.terminal_reason == "prompt_too_long" or (status == 400 and _TOO_LONG.match(text)):
+        found = _TOO_LONG.match(text)
+        figures = {name: int(digits) for name, digits in (found.groupdict() if found else {}).items() if digits}
+        return ContextLimitError(text, **figures, status=status, kind=kind)
+    if status is None:
+        return TransportError(f"claude ended the turn: {text}")
+    return refusal(Refused(status, kind, text))

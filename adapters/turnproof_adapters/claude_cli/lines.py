@@ -1,0 +1,88 @@
+"""The program's lines as typed data. What is not named here is ignored, as the program's own SDK does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from .._decoding import decoded
+from ..anthropic.wire import Event
+
+
+class Line(msgspec.Struct, frozen=True):
+    """Any line. `parent_tool_use_id` marks what a subagent of the program said."""
+
+    type: str
+    parent_tool_use_id: str | None = None
+
+
+class StreamEvent(Line, frozen=True, kw_only=True):
+    """A raw event of the API's stream."""
+
+    event: Event
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What the program wants to know: whether a tool may run, or something of a server of tools."""
+
+    subtype: str = ""
+    message: dict[str, Any] = {}
+
+
+class ControlRequest(Line, frozen=True, kw_only=True):
+    """A question of the program's."""
+
+    request_id: str
+    request: Asked
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """What became of something that we wanted."""
+
+    subtype: str = ""
+    request_id: str = ""
+    error: str | None = None
+
+
+class ControlResponse(Line, frozen=True, kw_only=True):
+    """The answer to a question of ours."""
+
+    response: Answered
+
+
+class Assistant(Line, frozen=True, kw_only=True):
+    """A finished block of an answer; or, in an answer's place, that the API refused, with its status and error type."""
+
+    is_api_error_message: bool = False
+    api_error_status: int | None = None
+    api_error_type: str | None = None
+
+
+class Result(Line, frozen=True, kw_only=True):
+    """The end of a turn."""
+
+    subtype: str = ""
+    is_error: bool = False
+    result: str | None = None
+    errors: list[str] | None = None
+    terminal_reason: str | None = None
+    api_error_status: int | None = None
+
+
+_head = msgspec.json.Decoder(Line)
+
+_by_type: dict[str, msgspec.json.Decoder[Any]] = {
+    "assistant": msgspec.json.Decoder(Assistant),
+    "control_request": msgspec.json.Decoder(ControlRequest),
+    "control_response": msgspec.json.Decoder(ControlResponse),
+    "result": msgspec.json.Decoder(Result),
+    "stream_event": msgspec.json.Decoder(StreamEvent),
+}
+
+
+def decode_line(data: bytes) -> Line:
+    """A line of the program's. Raises ValueError for what is none, RecursionError for one that is nested too deeply."""
+    line: Line = decoded(_head, data)
+    decoder = _by_type.get(line.type)
+    return line if decoder is None else decoded(decoder, data)

@@ -1,0 +1,128 @@
+"""The program itself: where it is, how it is started, and what of the user's own world it may see."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from threading import get_ident
+from typing import Any
+from uuid import UUID
+
+from turnproof.errors import UsageError
+
+from .tools import CONFIG
+
+NAME = "claude"
+
+_OURS = ("ANTHROPIC_", "CLAUDE_", "CLAUDECODE")
+"""Variables that change what the program does. It sees none of the caller's, apart from those that are set here."""
+
+_QUIET = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1",
+    "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "0",  # whoever drives the adapter tries again
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_COMPACT": "1",  # the history is the caller's, and so is what is left out of it
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_TELEMETRY": "1",
+}
+
+_NOBODY = str(UUID(int=0, version=4))
+"""What stands for the conversation and the machine in every request: both are the same in all, and say nothing."""
+
+_FLAGS = (
+    "--print",
+    "--bare",
+    "--verbose",
+    "--include-partial-messages",
+    "--no-session-persistence",
+    "--strict-mcp-config",
+    "--output-format=stream-json",
+    "--input-format=stream-json",
+    "--permission-prompt-tool=stdio",
+    "--max-turns=1",
+    "--tools=",
+    f"--session-id={_NOBODY}",
+    f"--mcp-config={json.dumps(CONFIG)}",
+)
+
+
+def found(given: object) -> str:
+    """The program's path: what is `given`, or the first of its name on PATH. Raises UsageError where there is none, or
+    where it cannot be run."""
+    wanted = NAME if given is None else str(given)
+    path = shutil.which(wanted)
+    if path is not None:
+        return path
+    if Path(wanted).is_file():
+        raise UsageError(f"{wanted} cannot be run: it is not executable")
+    raise UsageError(
+        f"there is no program {wanted!r}: install it (npm install -g @anthropic-ai/claude-code), or say with `program` "
+        "where it is"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """How the program is run for one provider. `home` is a folder of the provider's own: nothing of the user's settings
+    is seen, and nothing is left behind when it is removed."""
+
+    path: str
+    home: Path
+    api_key: str
+    base_url: str | None
+    folder: Path
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], api_key: str) -> Program:
+        """From a provider's settings: `program`, `cwd`, `base_url`. Raises UsageError for what cannot be."""
+        folder = Path(config.get("cwd") or Path.cwd())
+        if not folder.is_dir():
+            raise UsageError(f"cwd: {folder} is no folder")
+        path = found(config.get("program"))
+        home = Path(tempfile.mkdtemp(prefix="turnproof-claude-"))
+        (home / ".claude.json").write_text(json.dumps({"userID": _NOBODY.replace("-", "") * 2}))
+        return cls(path, home, api_key, config.get("base_url") or None, folder)
+
+    def command(self, model: str, system: str) -> list[str]:
+        """The command line for one conversation. A system text may be longer than an argument: it stands in a file."""
+        return [self.path, *_FLAGS, f"--model={model}", self._instructed(system)]
+
+    def _instructed(self, system: str) -> str:
+        if not system.strip():
+            return "--system-prompt="
+        text = system.encode("utf-8")
+        file = self.home / f"system-{blake2b(text, digest_size=16).hexdigest()}.txt"
+        if not file.exists():
+            # Several threads may write it, and none may find half of it.
+            part = file.with_suffix(f".{get_ident()}")
+            part.write_bytes(text)
+            part.replace(file)
+        return f"--system-prompt-file={file}"
+
+    def environment(self, *, max_tokens: int | None, thinking: int) -> dict[str, str]:
+        """All that the program sees of the environment. `thinking` is the budget, 0 for none."""
+        own = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+        own |= _QUIET
+        own |= {
+            "ANTHROPIC_API_KEY": self.api_key,
+            "CLAUDE_CONFIG_DIR": str(self.home),
+            "TMPDIR": str(self.home),
+            "MAX_THINKING_TOKENS": str(thinking),
+        }
+        if self.base_url is not None:
+            own["ANTHROPIC_BASE_URL"] = self.base_url
+        if max_tokens is not None:
+            own["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(max_tokens)
+        return own
+
+    def remove(self) -> None:
+        """Remove what the program has written."""
+        shutil.rmtree(self.home, ignore_errors=True)

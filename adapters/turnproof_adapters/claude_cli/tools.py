@@ -1,0 +1,60 @@
+"""The session's tools, offered to the program as a server of the Model Context Protocol that lives in its own pipe.
+
+The program asks over its control channel, in JSON-RPC; no process and no port is needed. Nothing is ever run here: a
+call is handed back to whoever owns the conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from turnproof.messages import Message, ToolSchema
+
+from .._names import Naming, tool_names
+from ..anthropic.parts import Restore
+
+SERVER = "session"
+"""The server's name. The program calls a tool of it `mcp__session__NAME`."""
+
+PREFIX = f"mcp__{SERVER}__"
+
+_NAMING = Naming("[a-zA-Z0-9_-]", "[a-zA-Z0-9_-]", 64 - len(PREFIX))
+
+CONFIG: dict[str, Any] = {"mcpServers": {SERVER: {"type": "sdk", "name": SERVER}}}
+"""How the program is told of the server."""
+
+
+def wire_name(name: str) -> str:
+    """The name under which the model knows a tool."""
+    return PREFIX + _NAMING.name(name)
+
+
+def restorer(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Restore:
+    """What brings a call back into the caller's terms."""
+    own = _NAMING.restorer(partial(tool_names, messages, tools))
+    return lambda name, given: (own(name.removeprefix(PREFIX)), given)
+
+
+def answer(tools: Sequence[ToolSchema], asked: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a JSON-RPC message of the program's; empty for a notification."""
+    if "id" not in asked:
+        return {}
+    head = {"jsonrpc": "2.0", "id": asked["id"]}
+    match asked.get("method"):
+        case "initialize":
+            version = asked.get("params", {}).get("protocolVersion", "2025-06-18")
+            info = {"name": SERVER, "version": "1"}
+            return {**head, "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
+        case "tools/list":
+            return {**head, "result": {"tools": [_declared(tool) for tool in sorted(tools, key=lambda one: one.name)]}}
+        case "ping":
+            return {**head, "result": {}}
+        case method:
+            return {**head, "error": {"code": -32601, "message": f"no {method} here"}}
+
+
+def _declared(tool: ToolSchema) -> dict[str, Any]:
+    schema = {"type": "object", **tool.parameters}
+    return {"name": _NAMING.name(tool.name), "description": tool.description, "inputSchema": schema}

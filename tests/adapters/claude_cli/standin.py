@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+"""What Claude's command line program does for the adapter, in a page of Python: the same flags, lines and requests.
+
+It follows 2.1.330 as it was seen; the tests beside it are run with the real program too (`nox -s agents`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+VERSION = "2.1.330"
+DEEDS = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
+
+
+def flags() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="claude", allow_abbrev=False)
+    for name in ("print", "bare", "verbose", "include-partial-messages", "no-session-persistence", "strict-mcp-config"):
+        parser.add_argument(f"--{name}", action="store_true")
+    for name in ("output-format", "input-format", "permission-prompt-tool", "max-turns", "tools", "mcp-config"):
+        parser.add_argument(f"--{name}")
+    for name in ("model", "system-prompt", "system-prompt-file", "session-id"):
+        parser.add_argument(f"--{name}")
+    given = parser.parse_args()
+    if given.print and given.output_format == "stream-json" and not given.verbose:
+        sys.exit("Error: When using --print, --output-format=stream-json requires --verbose")
+    if given.system_prompt_file:
+        given.system_prompt = Path(given.system_prompt_file).read_text("utf-8")
+    return given
+
+
+class Program:
+    def __init__(self, given: argparse.Namespace) -> None:
+        self.given = given
+        self.session = given.session_id or str(uuid.uuid4())
+        self.server = next(iter(json.loads(given.mcp_config or "{}").get("mcpServers", {})), None)
+        self.tools: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] = []
+        self.waiting: list[dict[str, Any]] = []
+
+    # -- lines
+
+    def say(self, **line: Any) -> None:
+        sys.stdout.write(json.dumps({**line, "session_id": self.session, "uuid": str(uuid.uuid4())}) + "\n")
+        sys.stdout.flush()
+
+    def hear(self) -> dict[str, Any]:
+        line = sys.stdin.readline()
+        if not line:
+            sys.exit(0)
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def ask(self, **request: Any) -> dict[str, Any]:
+        number = str(uuid.uuid4())
+        self.say(type="control_request", request_id=number, request=request)
+        while (line := self.hear()).get("type") != "control_response":
+            if line["type"] == "control_request":
+                self.take(line)
+            else:
+                self.waiting.append(line)
+        answer: dict[str, Any] = line["response"]["response"]
+        return answer
+
+    def served(self, **message: Any) -> Any:
+        return self.ask(subtype="mcp_message", server_name=self.server, message={"jsonrpc": "2.0", **message})
+
+    # -- the conversation
+
+    def run(self) -> None:
+        if self.server is not None:
+            self.served(method="initialize", id=0, params={"protocolVersion": "2025-11-25", "capabilities": {}})
+            self.served(method="notifications/initialized")
+            self.tools = self.served(method="tools/list", id=1)["mcp_response"]["result"]["tools"]
+        while True:
+            self.take(self.waiting.pop(0) if self.waiting else self.hear())
+
+    def take(self, line: dict[str, Any]) -> None:
+        match line:
+            case {"type": "control_request", "request_id": number}:
+                self.say(type="system", subtype="ui_invalidate", event="ui.render")
+                self.say(type="control_response", response={"subtype": "success", "request_id": number, "response": {}})
+            case {"type": "assistant", "message": message}:
+                self.messages.append(message)
+                self.say(type="assistant", message=message)
+            case {"type": "user", "message": message}:
+                self.messages.append(message)
+                self.say(type="system", subtype="init", claude_code_version=VERSION, tools=self.names())
+                if line.get("shouldQuery", True):
+                    self.turn()
+                else:
+                    self.say(type="result", subtype="success", is_error=False, num_turns=0, result="")
+
+    def names(self) -> list[str]:
+        return [f"mcp__{self.server}__{tool['name']}" for tool in self.tools]
+
+    def turn(self) -> None:
+        url = urlsplit(os.environ["ANTHROPIC_BASE_URL"])
+        connection = http.client.HTTPConnection(url.hostname or "", url.port)
+        headers = {
+            "content-type": "application/json",
+            "anthropic-version": "2023-06-01",
+            "x-api-key": os.environ["ANTHROPIC_API_KEY"],
+            "user-agent": f"claude-cli/{VERSION} (external, sdk-cli)",
+        }
+        connection.request("POST", f"{url.path}/v1/messages?beta=true", json.dumps(self.body()), headers)
+        answer = connection.getresponse()
+        if answer.status != 200:
+            self.refused(answer.status, answer.read())
+            return
+        calls = self.streamed(answer)
+        if calls is None:
+            self.result(True, "API Error: Connection closed mid-response", "api_error")
+        for call in calls or ():
+            self.ask(subtype="can_use_tool", tool_name=call["name"], input=call["input"], tool_use_id=call["id"])
+        if calls == []:
+            self.result(False, "", "completed")
+
+    def body(self) -> dict[str, Any]:
+        *earlier, last = self.messages
+        content = last["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else [dict(each) for each in content]
+        blocks[-1]["cache_control"] = {"type": "ephemeral"}
+        kept = {"cache_control": {"type": "ephemeral"}}
+        own = [{"type": "text", "text": self.given.system_prompt, **kept}] if self.given.system_prompt else []
+        budget = int(os.environ.get("MAX_THINKING_TOKENS", "0"))
+        return {
+            "model": self.given.model,
+            "messages": [*earlier, {"role": "user", "content": blocks}],
+            "system": [
+                {
+                    "type": "text",
+                    "text": f"x-anthropic-billing-header: cc_version={VERSION}.0f7; cc_entrypoint=sdk-cli;",
+                },
+                {"type": "text", "text": "You are a Claude agent, built on Anthropic's Claude Agent SDK.", **kept},
+                *own,
+            ],
+            "tools": [
+                {
+                    "name": name,
+                    "description": tool.get("description") or "",
+                    "input_schema": tool["inputSchema"],
+                }
+                for name, tool in zip(self.names(), self.tools, strict=True)
+            ],
+            "metadata": {"user_id": json.dumps({"device_id": "0", "account_uuid": "", "session_id": self.session})},
+            "max_tokens": int(os.environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "32000")),
+            "thinking": {"type": "enabled", "budget_tokens": budget} if budget else {"type": "disabled"},
+            "temperature": 1,
+            "stream": True,
+        }
+
+    def streamed(self, answer: http.client.HTTPResponse) -> list[dict[str, Any]] | None:
+        """Pass the events on; the calls that they held, or None where they broke off."""
+        shell: dict[str, Any] = {}
+        block: dict[str, Any] = {}
+        pieces: list[str] = []
+        calls: list[dict[str, Any]] = []
+        try:
+            for raw in answer:
+                if not raw.startswith(b"data:"):
+                    continue
+                event = json.loads(raw[5:])
+                match event:
+                    case {"type": "error"}:
+                        break
+                    case {"type": "ping"}:
+                        continue
+                    case {"type": "message_start", "message": message}:
+                        shell = message
+                    case {"type": "content_block_start", "content_block": begun}:
+                        block, pieces = dict(begun), []
+                    case {"type": "content_block_delta", "delta": delta}:
+                        pieces.append(delta.get("text") or delta.get("thinking") or delta.get("partial_json") or "")
+                    case {"type": "content_block_stop"}:
+                        grown = "".join(pieces)
+                        if block["type"] == "tool_use":
+                            block["input"] = json.loads(grown or "{}")
+                            calls.append(block)
+                        elif block["type"] in ("text", "thinking"):
+                            block[block["type"]] = grown
+                        self.say(type="assistant", message={**shell, "content": [block]}, parent_tool_use_id=None)
+                self.say(type="stream_event", event=event, parent_tool_use_id=None)
+                if event["type"] == "message_stop":
+                    return calls
+        except (OSError, http.client.HTTPException, ValueError):
+            pass
+        # It ends in the program's own name what the service did not.
+        self.say(type="stream_event", event={"type": "content_block_stop", "index": 0}, parent_tool_use_id=None)
+        self.say(type="stream_event", event={"type": "message_stop"}, parent_tool_use_id=None)
+        return None
+
+    def refused(self, status: int, body: bytes) -> None:
+        try:
+            error = json.loads(body)["error"]
+        except (ValueError, KeyError):
+            error = {"type": None, "message": ""}
+        text = f"API Error: {status} {error['message']}"
+        if error["message"].startswith("prompt is too long"):
+            text = "Prompt is too long"
+        self.say(
+            type="assistant",
+            message={"role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": text}]},
+            error=DEEDS.get(status, "server_error" if status >= 500 else "unknown"),
+            is_api_error_message=True,
+            api_error_status=status,
+            api_error_type=error["type"],
+            parent_tool_use_id=None,
+        )
+        self.result(True, text, "prompt_too_long" if text == "Prompt is too long" else "api_error", status)
+
+    def result(self, is_error: bool, text: str, reason: str, status: int | None = None) -> None:
+        line = {"subtype": "success", "is_error": is_error, "num_turns": 1, "result": text, "terminal_reason": reason}
+        self.say(type="result", **line, **({} if status is None else {"api_error_status": status}))
+
+
+if __name__ == "__main__":
+    Program(flags()).run()

@@ -1,0 +1,209 @@
+"""The program told whole conversations and asked for one answer: what goes over the wire, and what comes back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turnproof.cancel import CancelToken
+from turnproof.emulator.run import CANARY_KEY
+from turnproof.errors import (
+    AuthenticationError,
+    Cancelled,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+    UsageError,
+)
+from turnproof.messages import FinishReason, Message, Text, ToolResult
+
+from ..scripted_server import Exchange, scripted
+from .kit import SENSOR, SYSTEM, Api, api, provider
+
+QUESTION = Message.user("How moist are beds 3 and 4?")
+
+
+@pytest.fixture
+def emulated() -> Iterator[Api]:
+    with api() as found:
+        found.arm(0)
+        yield found
+
+
+def conversation(emulated: Api, asked: Callable[..., Any]) -> list[Message]:
+    """The script's conversation, held with `asked`."""
+    first = asked([QUESTION])
+    results = Message.tool(*(ToolResult(call.id, call.name, "41 %") for call in first.calls))
+    history = [QUESTION, Message("model", first.parts), results]
+    history.append(Message("model", asked(history).parts))
+    emulated.arm(1)
+    history.append(Message.user("And bed 5?"))
+    return [*history, Message("model", asked(history).parts)]
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_the_wire_carries_the_conversation_and_nothing_is_lost_or_added(emulated: Api, streamed: bool) -> None:
+    chunks: list[str] = []
+    with provider(emulated.run.base_url) as claude:
+        on_chunk = chunks.append if streamed else None
+        held = conversation(emulated, lambda said: claude.complete(said, SYSTEM, [SENSOR], on_chunk=on_chunk))
+    assert [len(message.calls) for message in held] == [0, 2, 0, 0, 0, 0]
+    assert [message.text for message in held if message.role == "model"] == [
+        "Let me look.",
+        "Both are at 41 %.",
+        "I cannot say.",
+    ]
+    assert "".join(chunks) == ("Let me look.Both are at 41 %.I cannot say." if streamed else "")
+    for call, upto in zip(emulated.calls, (1, 3, 5), strict=True):
+        assert emulated.run.dialect.differences(held[:upto], SYSTEM, [SENSOR], call, call.model) == []
+    assert [finding.rule.id for one in emulated.run.exchanges for finding in one.findings] == []
+
+
+@pytest.mark.parametrize(
+    "system", ["", "Line one.\n\n  Line two: ünïcode. 🌱", "Water the beds. " * 20_000], ids=["none", "lines", "long"]
+)
+def test_a_system_text_of_any_length_goes_out_as_it_is(emulated: Api, system: str) -> None:
+    with provider(emulated.run.base_url) as claude:
+        claude.complete([QUESTION], system, [SENSOR])
+    (call,) = emulated.calls
+    assert emulated.run.dialect.differences([QUESTION], system, [SENSOR], call, call.model) == []
+
+
+def test_calls_come_back_under_the_names_that_the_session_knows(emulated: Api) -> None:
+    heard = []
+    with provider(emulated.run.base_url) as claude:
+        answer = claude.complete([QUESTION], SYSTEM, [SENSOR], on_chunk=lambda _: None, on_function_call=heard.append)
+    assert [(call.name, call.args["bed"]) for call in answer.calls] == [("read_sensor", "3"), ("read_sensor", "4")]
+    assert heard == list(answer.calls)
+    assert answer.finish_reason is FinishReason.TOOL_USE
+    assert [tool.name for tool in emulated.calls[0].tools] == ["mcp__session__read_sensor"]
+
+
+def test_the_same_call_on_a_fresh_object_sends_the_same(emulated: Api) -> None:
+    for _ in range(2):
+        with provider(emulated.run.base_url) as claude:
+            claude.complete([QUESTION], SYSTEM, [SENSOR])
+    one, other = (exchange.request.body for exchange in emulated.run.exchanges)
+    assert one == other
+
+
+def test_a_cancel_ends_the_program_and_keeps_what_was_shown() -> None:
+    token, shown = CancelToken(), []
+
+    def stop(piece: str) -> None:
+        shown.append(piece)
+        token.cancel()
+
+    with api() as emulated, provider(emulated.run.base_url) as claude:
+        emulated.arm(1)
+        answer = claude.complete([Message.user("And bed 5?")], SYSTEM, on_chunk=stop, cancel_token=token)
+    assert answer.finish_reason is FinishReason.CANCELLED
+    assert answer.parts == (Text("".join(shown)),)
+
+
+def test_a_cancel_before_the_question_is_asked_asks_nothing(emulated: Api) -> None:
+    token = CancelToken()
+    token.cancel()
+    with provider(emulated.run.base_url) as claude, pytest.raises(Cancelled):
+        claude.complete([QUESTION], SYSTEM, cancel_token=token)
+    assert emulated.calls == []
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "message", "error"),
+    [
+        (401, "authentication_error", "invalid x-api-key", AuthenticationError),
+        (429, "rate_limit_error", "slow down", RateLimitError),
+        (500, "api_error", "boom", OverloadedError),
+        (529, "overloaded_error", "Overloaded", OverloadedError),
+        (400, "invalid_request_error", "messages: something is wrong", InvalidRequestError),
+        (400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum", ContextLimitError),
+    ],
+)
+def test_a_refusal_is_typed_by_what_the_api_said(
+    status: int, kind: str, message: str, error: type[ProviderError]
+) -> None:
+    body = {"type": "error", "error": {"type": kind, "message": message}}
+
+    def refuse(exchange: Exchange) -> None:
+        exchange.answer(body, status)
+
+    with scripted(refuse) as server, provider(server.url) as claude:
+        with pytest.raises(error) as raised:
+            claude.complete([QUESTION], SYSTEM)
+        assert len(server.requests) == 1, "whoever drives the adapter tries again"
+    assert raised.value.status == status
+    assert CANARY_KEY not in str(raised.value)
+
+
+def test_the_conversation_has_to_ask_something() -> None:
+    with provider("http://127.0.0.1:9") as claude, pytest.raises(InvalidRequestError, match="nothing is asked"):
+        claude.complete([QUESTION, Message.model("At 41 %.")], SYSTEM)
+
+
+def test_what_the_program_has_written_is_removed(emulated: Api, tmp_path: Path) -> None:
+    with provider(emulated.run.base_url, cwd=str(tmp_path)) as claude:
+        program = claude._opened()
+        claude.complete([QUESTION], SYSTEM, [SENSOR])
+        assert program.home.is_dir()
+    assert not program.home.exists()
+    assert list(tmp_path.iterdir()) == [], "and nothing is written where the program runs"
+
+
+def test_several_threads_do_not_mix(emulated: Api) -> None:
+    answers: list[Any] = []
+    with provider(emulated.run.base_url) as claude:
+        threads = [
+            threading.Thread(target=lambda: answers.append(claude.complete([QUESTION], SYSTEM, [SENSOR]).parts))
+            for _ in range(3)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(answers) == 3
+    assert len({tuple(map(repr, parts)) for parts in answers}) == 1
+
+
+# -- programs that are none -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "error", "said"),
+    [
+        ("print('Hello! What can I do for you?')", TransportError, "none of its protocol: Hello!"),
+        ("import sys; sys.exit('no such flag')", TransportError, "exit code 1.*no such flag"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", TransportError, "SIGKILL"),
+        ("import time; time.sleep(60)", TransportError, "has said nothing for 0.3 s"),
+        ('import sys; sys.stdout.write(\'{"type": "sys\'); sys.exit(4)', TransportError, "exit code 4"),
+        ("import os, sys; sys.exit('the key is ' + os.environ['ANTHROPIC_API_KEY'])", TransportError, "the key is \\*"),
+    ],
+    ids=["prints garbage", "ends", "is killed", "hangs", "ends in the middle of a line", "tells the key"],
+)
+def test_a_program_that_does_something_else_is_a_typed_error(
+    tmp_path: Path, source: str, error: type[ProviderError], said: str
+) -> None:
+    program = tmp_path / "claude"
+    program.write_text(f"#!/usr/bin/env python3\n{source}\n")
+    program.chmod(0o755)
+    limit = 0.3 if "sleep" in source else 20
+    open_provider = provider("http://127.0.0.1:9", str(program), timeout=limit)
+    with open_provider as claude, pytest.raises(error, match=said) as raised:
+        claude.complete([QUESTION], SYSTEM)
+    assert CANARY_KEY not in repr(raised.value)
+
+
+def test_a_program_that_is_missing_or_cannot_be_run_is_told_with_what_to_do(tmp_path: Path) -> None:
+    plain = tmp_path / "claude"
+    plain.write_text("")
+    with pytest.raises(UsageError, match="install it"), provider("http://127.0.0.1:9", str(tmp_path / "none")):
+        pass
+    with pytest.raises(UsageError, match="not executable"), provider("http://127.0.0.1:9", str(plain)):
+        pass

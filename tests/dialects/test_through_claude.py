@@ -1,0 +1,100 @@
+"""The Messages API as Claude's command line program asks it: what the program adds is no difference, all else is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from turnproof.dialects import dialect
+from turnproof.dialects.base import Call, HttpRequest, Reply, ReplyPart, World
+from turnproof.messages import FinishReason, FunctionCall, Message, Text, ToolResult, ToolSchema
+
+THROUGH = dialect("anthropic-messages@claude-cli")
+MODEL = "claude-haiku-4-5"
+SYSTEM = "You keep a greenhouse log."
+SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
+HELD = (
+    Message.user("How moist is bed 3?"),
+    Message("model", (FunctionCall("toolu_01", "read_sensor", {"bed": "3"}),)),
+    Message.tool(ToolResult("toolu_01", "read_sensor", "41 %")),
+)
+BILLING = "x-anthropic-billing-header: cc_version=2.1.330.0f7; cc_entrypoint=sdk-cli;"
+WORLD = World(keys=frozenset({"k"}), models=THROUGH.models, clock=lambda: 0.0)
+IDENTITY = "You are a Claude agent, built on Anthropic's Claude Agent SDK."
+
+
+def sent(**changed: Any) -> Call:
+    """The request that the program makes of `HELD`."""
+    body = {
+        "model": MODEL,
+        "max_tokens": 1000,
+        "system": [{"type": "text", "text": text} for text in (BILLING, IDENTITY, SYSTEM)],
+        "tools": [
+            {
+                "name": "mcp__session__read_sensor",
+                "description": SENSOR.description,
+                "input_schema": {"type": "object", "properties": {"bed": {"type": "string"}}},
+            }
+        ],
+        "messages": [
+            {"role": "user", "content": "How moist is bed 3?"},
+            {
+                "role": "assistant",
+                "content": [
+                    {"type": "tool_use", "id": "toolu_01", "name": "mcp__session__read_sensor", "input": {"bed": "3"}}
+                ],
+            },
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_01", "content": "41 %"}]},
+        ],
+        **changed,
+    }
+    headers = {"x-api-key": "k", "anthropic-version": "2023-06-01", "content-type": "application/json"}
+    call = THROUGH.parse(HttpRequest("POST", "/v1/messages", {}, headers, json.dumps(body).encode()), WORLD)
+    assert isinstance(call, Call)
+    return call
+
+
+def found(call: Call) -> list[str]:
+    return [one.path for one in THROUGH.differences(HELD, SYSTEM, [SENSOR], call, MODEL)]
+
+
+def test_what_the_program_adds_is_no_difference() -> None:
+    assert found(sent()) == []
+
+
+def test_without_the_surface_the_names_and_texts_are_differences() -> None:
+    plain = dialect("anthropic-messages")
+    assert plain.differences(HELD, SYSTEM, [SENSOR], sent(), MODEL)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [(BILLING, IDENTITY), (BILLING, IDENTITY, SYSTEM, "Be brief."), (BILLING, IDENTITY, "You keep a log.")],
+    ids=["the caller's text is lost", "another text is added", "the caller's text is changed"],
+)
+def test_only_the_program_s_own_texts_are_passed_over(texts: tuple[str, ...]) -> None:
+    assert found(sent(system=[{"type": "text", "text": text} for text in texts]))
+
+
+def test_the_program_s_texts_count_as_such_in_front_alone() -> None:
+    assert found(sent(system=[{"type": "text", "text": text} for text in (SYSTEM, IDENTITY, BILLING)]))
+
+
+def test_a_lost_message_is_a_loss_all_the_same() -> None:
+    assert found(sent(messages=[{"role": "user", "content": "How moist is bed 3?"}]))
+
+
+def test_a_scripted_call_is_spoken_under_the_name_that_the_program_gave() -> None:
+    parts = (ReplyPart(Text("Let me look.")), ReplyPart(FunctionCall("c", "read_sensor", {"bed": "3"})))
+    reply = Reply(parts, FinishReason.TOOL_USE)
+    spoken = THROUGH.speak(reply, [SENSOR], sent())
+    assert [part.part.name for part in spoken.parts if isinstance(part.part, FunctionCall)] == [
+        "mcp__session__read_sensor"
+    ]
+
+
+def test_a_cassette_finds_the_same_conversation_whatever_the_server_is_called() -> None:
+    other = json.loads(json.dumps(sent().body).replace("mcp__session__", "mcp__tools__"))
+    assert THROUGH.match_form(sent(**other)) == THROUGH.match_form(sent())
