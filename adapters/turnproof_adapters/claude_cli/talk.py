@@ -64,7 +64,8 @@ class Talk:
     def events(self) -> Iterator[Event]:
         """The events of the answer's stream, as the API sent them. Raises ProviderError where it tells of a failure.
 
-        A stream that broke off the program ends in its own name, without a stop reason, before it asks once more.
+        A stream that broke off the program ends in its own name, without a stop reason. Why it broke off it has said
+        before, and a result follows; where it has not, it may ask once more.
         """
         finished, refused = False, None
         for line in self._lines:
@@ -74,7 +75,9 @@ class Talk:
                 event = line.event
                 finished = finished or (event.delta is not None and event.delta.stop_reason is not None)
                 if event.type == "message_stop" and not finished:
-                    raise TransportError("the stream of the answer broke off")
+                    if refused is None:
+                        raise TransportError("the stream of the answer broke off")
+                    continue
                 yield event
                 if event.type == "message_stop":
                     return

@@ -44,6 +44,8 @@ class Program:
         self.tools: list[dict[str, Any]] = []
         self.messages: list[dict[str, Any]] = []
         self.waiting: list[dict[str, Any]] = []
+        self.said = ""
+        self.status: int | None = None
 
     # -- lines
 
@@ -117,7 +119,7 @@ class Program:
             return
         calls = self.streamed(answer)
         if calls is None:
-            self.result(True, "API Error: Connection closed mid-response", "api_error")
+            self.result(True, self.said, "api_error", self.status)
         for call in calls or ():
             self.ask(subtype="can_use_tool", tool_name=call["name"], input=call["input"], tool_use_id=call["id"])
         if calls == []:
@@ -169,7 +171,8 @@ class Program:
                     continue
                 event = json.loads(raw[5:])
                 match event:
-                    case {"type": "error"}:
+                    case {"type": "error", "error": error}:
+                        self.apologise(f"API Error: {error['message']}", 529, error["type"])
                         break
                     case {"type": "ping"}:
                         continue
@@ -190,8 +193,10 @@ class Program:
                 self.say(type="stream_event", event=event, parent_tool_use_id=None)
                 if event["type"] == "message_stop":
                     return calls
+            else:
+                self.apologise("API Error: Connection to the API was lost (StreamTruncated).")
         except (OSError, http.client.HTTPException, ValueError):
-            pass
+            self.apologise("API Error: Connection to the API was lost (StreamTruncated).")
         # It ends in the program's own name what the service did not.
         self.say(type="stream_event", event={"type": "content_block_stop", "index": 0}, parent_tool_use_id=None)
         self.say(type="stream_event", event={"type": "message_stop"}, parent_tool_use_id=None)
@@ -205,16 +210,21 @@ class Program:
         text = f"API Error: {status} {error['message']}"
         if error["message"].startswith("prompt is too long"):
             text = "Prompt is too long"
+        self.apologise(text, status, error["type"])
+        self.result(True, text, "prompt_too_long" if text == "Prompt is too long" else "api_error", status)
+
+    def apologise(self, text: str, status: int | None = None, kind: str | None = None) -> None:
+        """What stands in an answer's place."""
+        self.said, self.status = text, status
+        known = {} if status is None else {"api_error_status": status, "api_error_type": kind}
         self.say(
             type="assistant",
             message={"role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": text}]},
-            error=DEEDS.get(status, "server_error" if status >= 500 else "unknown"),
+            error=DEEDS.get(status or 0, "server_error" if (status or 500) >= 500 else "unknown"),
             is_api_error_message=True,
-            api_error_status=status,
-            api_error_type=error["type"],
             parent_tool_use_id=None,
+            **known,
         )
-        self.result(True, text, "prompt_too_long" if text == "Prompt is too long" else "api_error", status)
 
     def result(self, is_error: bool, text: str, reason: str, status: int | None = None) -> None:
         line = {"subtype": "success", "is_error": is_error, "num_turns": 1, "result": text, "terminal_reason": reason}

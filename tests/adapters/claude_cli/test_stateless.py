@@ -143,6 +143,38 @@ def test_a_refusal_is_typed_by_what_the_api_said(
     assert CANARY_KEY not in str(raised.value)
 
 
+HEAD = (
+    (
+        b'event: message_start\ndata: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant",'
+        b'"model":"claude-haiku-4-5","content":[],"stop_reason":null,"usage":{"input_tokens":3,"output_tokens":1}}}\n\n'
+    ),
+    (
+        b'event: content_block_start\ndata: {"type":"content_block_start","index":0,'
+        b'"content_block":{"type":"text","text":""}}\n\n'
+    ),
+    (
+        b'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,'
+        b'"delta":{"type":"text_delta","text":"Monday"}}\n\n'
+    ),
+)
+OVERLOADED = b'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+
+
+@pytest.mark.parametrize(
+    ("pieces", "error"), [((*HEAD, OVERLOADED), OverloadedError), (HEAD, TransportError)], ids=["an error event", "cut"]
+)
+def test_a_stream_that_breaks_off_is_no_answer_and_is_asked_for_once(
+    pieces: tuple[bytes, ...], error: type[ProviderError]
+) -> None:
+    shown: list[str] = []
+    with scripted(lambda exchange: exchange.stream(*pieces)) as server, provider(server.url) as claude:
+        with pytest.raises(error) as raised:
+            claude.complete([QUESTION], SYSTEM, on_chunk=shown.append)
+        assert len(server.requests) == 1
+    assert shown == ["Monday"]
+    assert raised.value.partial == (Text("Monday"),)
+
+
 def test_the_conversation_has_to_ask_something() -> None:
     with provider("http://127.0.0.1:9") as claude, pytest.raises(InvalidRequestError, match="nothing is asked"):
         claude.complete([QUESTION, Message.model("At 41 %.")], SYSTEM)
