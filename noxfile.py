@@ -189,7 +189,7 @@ def agents(session: nox.Session) -> None:
     They talk to the emulator alone, with a key that opens nothing, and see no home but their own.
     """
     session.install("-e", ".[all]", *group("test"))
-    folder = pathlib.Path(session.create_tmp()) / "programs"
+    folder = pathlib.Path(session.create_tmp()).resolve() / "programs"
     session.run("npm", "install", "--silent", "--prefix", str(folder), CLAUDE, external=True)
     claude = folder / "node_modules/.bin/claude"
     session.run(str(claude), "--version", external=True)

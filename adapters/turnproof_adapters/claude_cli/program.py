@@ -60,7 +60,7 @@ def found(given: object) -> str:
     wanted = NAME if given is None else str(given)
     path = shutil.which(wanted)
     if path is not None:
-        return path
+        return str(Path(path).absolute())  # it is run in another folder
     if Path(wanted).is_file():
         raise UsageError(f"{wanted} cannot be run: it is not executable")
     raise UsageError(

@@ -25,7 +25,7 @@ from turnproof.errors import (
 from turnproof.messages import FinishReason, Message, Text, ToolResult
 
 from ..scripted_server import Exchange, scripted
-from .kit import SENSOR, SYSTEM, Api, api, provider
+from .kit import PROGRAM, SENSOR, SYSTEM, Api, api, provider
 
 QUESTION = Message.user("How moist are beds 3 and 4?")
 
@@ -187,6 +187,14 @@ def test_what_the_program_has_written_is_removed(emulated: Api, tmp_path: Path) 
         assert program.home.is_dir()
     assert not program.home.exists()
     assert list(tmp_path.iterdir()) == [], "and nothing is written where the program runs"
+
+
+def test_a_program_named_from_here_is_found_from_there(
+    emulated: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(PROGRAM).parent)
+    with provider(emulated.run.base_url, f"./{Path(PROGRAM).name}", cwd=str(tmp_path)) as claude:
+        assert claude.complete([QUESTION], SYSTEM, [SENSOR]).calls
 
 
 def test_several_threads_do_not_mix(emulated: Api) -> None:
