@@ -38,7 +38,7 @@ class ChildLost(TransportError):
 
 
 class Child:
-    """One run of a program, until `end`. Serves one thread; `shut` and `interrupt` may come from another.
+    """One run of a program, until `end`. Serves one thread; `shut` may come from another.
 
     It counts as lost when it is waited for and says, or reads, nothing for `silence` seconds. A call that is in force
     in the calling thread owns the child: when it is cut, the child is killed.
@@ -173,11 +173,6 @@ class Child:
                 self._reader.join()
         return code
 
-    def interrupt(self) -> None:
-        """Ask it to stop, as Ctrl-C does."""
-        with self._lock:
-            self._kill(signal.SIGINT)
-
     def _leaves_within(self, seconds: float) -> bool:
         _pipe(self._process.stdin).close()
         try:
@@ -186,12 +181,12 @@ class Child:
             return False
         return True
 
-    def _kill(self, number: signal.Signals = signal.SIGKILL) -> None:
+    def _kill(self) -> None:
         # The group is there as long as any of its processes is, also when the program itself has been waited for. When
         # all are gone its number may be another's.
         if not self._killed:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, number)
+                os.killpg(self._process.pid, signal.SIGKILL)
 
     def _hush(self) -> None:
         """Have the reader take what has been said so far, and stop. Forked copies of the socket cannot prevent it."""

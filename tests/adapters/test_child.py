@@ -327,15 +327,7 @@ def test_the_end_may_come_twice_and_signals_nobody_the_second_time(
     monkeypatch.setattr(os, "killpg", lambda group, number: signalled.append(group))
     assert child.end() == 6
     child.shut(Cut())
-    child.interrupt()
     assert signalled == []
-
-
-def test_an_interrupt_reaches_the_program(start: Start) -> None:
-    child = start("import time\ntry: print(1, flush=True); time.sleep(60)\nexcept KeyboardInterrupt: print(2)")
-    assert said(child) == 1
-    child.interrupt()
-    assert list(child.lines()) == [b"2"]
 
 
 @pytest.mark.parametrize("program", [ASLEEP, "pass", "print(1)", ECHO])

@@ -232,6 +232,11 @@ nursery.prepare(["early_sdk"])
 import multiprocessing
 from turnproof.driver import Lab
 ended = []
+starting, context = threading.Event(), nursery.context
+def told(preload=()):
+    starting.set()
+    return context(preload)
+nursery.context = told
 def run():
     try:
         ended.append(talk(lab).end.how)
@@ -240,9 +245,7 @@ def run():
 with Lab() as lab:
     thread = threading.Thread(target=run)
     thread.start()
-    while not lab._lines or not os.path.exists("begun"):
-        time.sleep(0.01)
-    time.sleep(0.2)
+    assert starting.wait(30)
 open("go", "w").close()
 thread.join()
 found(ended=ended, left=len(multiprocessing.active_children()))

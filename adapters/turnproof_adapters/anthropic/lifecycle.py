@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import anthropic
 import httpx2
@@ -13,26 +13,24 @@ from anthropic.types import ModelInfo
 
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
-from turnproof.provider import ProviderBase, SystemInstruction
+from turnproof.provider import SystemInstruction
 
 from .._caching import CachePluginHolder
 from .._http import Connection, timeouts
 from .._names import tool_names
 from .._opening import key_if_any, key_of, positive
+from .abilities import Abilities
 from .calling import Caller
 from .client import open_client
 from .names import restorer
 from .parts import Restore
 from .plainly import arranged
 from .request import Settings
-from .service import ANTHROPIC, Service
+from .service import ANTHROPIC
 
 
-class AnthropicProvider(CachePluginHolder, ProviderBase):
+class AnthropicProvider(CachePluginHolder, Abilities):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
-
-    service: ClassVar[Service] = ANTHROPIC
-    """Whose API it is; an adapter for another service has another one here."""
 
     name = ANTHROPIC.name
 
@@ -101,26 +99,6 @@ class AnthropicProvider(CachePluginHolder, ProviderBase):
         client, kwargs = self._opened(), self._kwargs(messages, system_instruction, tools, None)
         del kwargs["max_tokens"]
         return self._caller.simple(lambda: client.messages.count_tokens(**kwargs).input_tokens)
-
-    def get_context_limit(self) -> int:
-        """The model's window in tokens."""
-        return self.service.facts(self._model).context_tokens
-
-    def supports_structured_output(self) -> bool:
-        """Whether the chosen model takes a response schema."""
-        return self.service.facts(self._model).structured
-
-    def supports_streaming(self) -> bool:
-        """Every model streams."""
-        return True
-
-    def supports_stop(self) -> bool:
-        """A cancel token ends a running call."""
-        return True
-
-    def supports_thinking(self) -> bool:
-        """Whether the chosen model has extended thinking."""
-        return self.service.facts(self._model).thinks
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Switch thinking on (`{"budget_tokens": n}`, `{"type": "adaptive"}`) or off (None) for later calls."""

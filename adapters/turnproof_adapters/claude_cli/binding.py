@@ -6,16 +6,21 @@ from typing import TYPE_CHECKING
 
 from turnproof.provider import Binding, Capabilities, Endpoint
 
+from ..anthropic.models import model as facts_of
+
 if TYPE_CHECKING:
     from .stateless import ClaudeCliStateless
 
 
 def capabilities(model: str) -> Capabilities:
-    """What is claimed for every model. The program sets its own cache marks, and reads no response schema here."""
+    """What is claimed for a model. The program sets its own cache marks, and reads no response schema here."""
+    facts = facts_of(model)
     return Capabilities(
         streaming=True,
         tools=True,
         parallel_tools=True,
+        thinking=facts.thinks,
+        opaque_thinking=facts.thinks,
         images=True,
         cancel=True,
         cancel_batch=True,

@@ -21,9 +21,9 @@ def failure(result: Result, told: Assistant | None, secret: str) -> ProviderErro
     text = scrubbed("; ".join(result.errors or ()) or result.result or result.terminal_reason or result.subtype, secret)
     status = result.api_error_status if told is None else told.api_error_status or result.api_error_status
     kind = None if told is None else told.api_error_type
-    if result.terminal_reason == "prompt_too_long" or (status == 400 and _TOO_LONG.match(text)):
-        found = _TOO_LONG.match(text)
-        figures = {name: int(digits) for name, digits in (found.groupdict() if found else {}).items() if digits}
+    full = _TOO_LONG.match(text)
+    if result.terminal_reason == "prompt_too_long" or (status == 400 and full):
+        figures = {name: int(digits) for name, digits in (full.groupdict() if full else {}).items() if digits}
         return ContextLimitError(text, **figures, status=status, kind=kind)
     if status is None:
         return TransportError(f"claude ended the turn: {text}")

@@ -8,15 +8,16 @@ from functools import partial
 from typing import Any, ClassVar
 
 from turnproof.errors import ProviderError, TransportError, UsageError
-from turnproof.provider import ProviderBase
 
 from .._calling import Caller
 from .._cut import CutOff
 from .._errors import scrubbed
 from .._http import DEFAULT_TIMEOUT
 from .._opening import key_of, positive
+from ..anthropic.abilities import Abilities
 from ..anthropic.assemble import stands_alone
 from ..anthropic.refusals import Refused, refusal
+from ..anthropic.request import Settings
 from ..anthropic.service import ANTHROPIC, Service
 from ..anthropic.wire import Failure
 from .program import Program
@@ -29,7 +30,7 @@ CLAUDE_CLI = replace(ANTHROPIC, name=NAME, breakpoints=False, schemas=False, cou
 _FAILURES = (CutOff, OSError, ValueError, RecursionError)
 
 
-class ClaudeCliProvider(ProviderBase):
+class ClaudeCliProvider(Abilities):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     service: ClassVar[Service] = CLAUDE_CLI
@@ -39,7 +40,7 @@ class ClaudeCliProvider(ProviderBase):
         super().__init__()
         self._program: Program | None = None
         self._max_tokens: int | None = None
-        self._budget = 0
+        self._thinking: dict[str, Any] | None = None
         self._silence = DEFAULT_TIMEOUT
         self._calls: Caller
 
@@ -47,8 +48,8 @@ class ClaudeCliProvider(ProviderBase):
         """Take the settings; starts no process.
 
         `api_key` is needed, here or as ANTHROPIC_API_KEY. `base_url`, `program` (its name on PATH, or where it is),
-        `cwd`, `max_tokens`, `thinking` (`{"budget_tokens": n}`) and `timeout` (seconds of silence that end a call) may
-        be left out. Other keys are ignored. Raises UsageError where the program is not there.
+        `cwd`, `max_tokens`, `thinking` (as for `set_thinking_config`) and `timeout` (seconds of silence that end a
+        call) may be left out. Other keys are ignored. Raises UsageError where the program is not there.
         """
         key = key_of(config, *ANTHROPIC.key_variables)
         self.shutdown()
@@ -69,35 +70,19 @@ class ClaudeCliProvider(ProviderBase):
         if program is not None:
             program.remove()
 
-    def get_context_limit(self) -> int:
-        """The model's window in tokens."""
-        return self.service.facts(self._model).context_tokens
-
-    def supports_streaming(self) -> bool:
-        """Every model streams."""
-        return True
-
-    def supports_stop(self) -> bool:
-        """A cancel token ends a running call, and the process with it."""
-        return True
-
-    def supports_thinking(self) -> bool:
-        """Whether the chosen model has extended thinking."""
-        return self.service.facts(self._model).thinks
-
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
-        """Switch thinking on (`{"budget_tokens": n}`) or off (None) for later calls."""
-        self._budget = 0 if config is None else positive(config, "budget_tokens") or 0
+        """Switch thinking on (`{"budget_tokens": n}`, `{"type": "adaptive"}`) or off (None) for later calls."""
+        self._thinking = self.service.thinking(config)
 
     def _opened(self) -> Program:
         if self._program is None:
             raise UsageError("the provider is not open: call initialize() and connect() first")
         return self._program
 
-    def _chosen(self) -> str:
+    def _settings(self) -> Settings:
         if self._model is None:
             raise UsageError("no model is chosen: call connect() first")
-        return self._model
+        return Settings(self.service, self._model, self._max_tokens, self._thinking)
 
     def _failed(self, told: Failure) -> ProviderError:
         text = scrubbed(told.message or told.type or "an error without a word", self._opened().api_key)

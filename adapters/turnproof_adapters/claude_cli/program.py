@@ -20,8 +20,10 @@ from .tools import CONFIG
 
 NAME = "claude"
 
-_OURS = ("ANTHROPIC_", "CLAUDE_", "CLAUDECODE")
-"""Variables that change what the program does. It sees none of the caller's, apart from those that are set here."""
+_PASSED_ON = frozenset(
+    {"PATH", "LANG", "LC_ALL", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"}
+)
+"""All that the program sees of the caller's variables: no key of another service, nothing that changes its ways."""
 
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -107,20 +109,21 @@ class Program:
             part.replace(file)
         return f"--system-prompt-file={file}"
 
-    def environment(self, *, max_tokens: int | None, thinking: int) -> dict[str, str]:
-        """All that the program sees of the environment. `thinking` is the budget, 0 for none."""
-        own = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    def environment(self, max_tokens: int, thinking: Mapping[str, Any] | None) -> dict[str, str]:
+        """All that the program sees of the environment. `thinking` is in the API's form; adaptive is its own choice."""
+        own = {name: value for name, value in os.environ.items() if name.upper() in _PASSED_ON}
         own |= _QUIET
         own |= {
             "ANTHROPIC_API_KEY": self.api_key,
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens),
             "CLAUDE_CONFIG_DIR": str(self.home),
+            "HOME": str(self.home),
             "TMPDIR": str(self.home),
-            "MAX_THINKING_TOKENS": str(thinking),
         }
         if self.base_url is not None:
             own["ANTHROPIC_BASE_URL"] = self.base_url
-        if max_tokens is not None:
-            own["CLAUDE_CODE_MAX_OUTPUT_TOKENS"] = str(max_tokens)
+        if thinking is None or thinking["type"] == "enabled":
+            own["MAX_THINKING_TOKENS"] = str(thinking["budget_tokens"] if thinking else 0)
         return own
 
     def remove(self) -> None:

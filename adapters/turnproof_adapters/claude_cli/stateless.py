@@ -44,10 +44,14 @@ class ClaudeCliStateless(ClaudeCliProvider):
             cancel_token.raise_if_cancelled()
         if response_schema is not None:
             raise InvalidRequestError(f"{self.name} does not heed a response schema")
-        wire = arranged(messages, self.service, self._chosen()).finish()
+        settings = self._settings()
+        arrangement = arranged(messages, self.service, settings.model)
+        think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
+        wire, limits = arrangement.finish(), settings.kwargs(None, None, None, think=think)
         if wire[-1]["role"] != "user":
             raise InvalidRequestError("the conversation ends with the model's own words, and nothing is asked of it")
-        ask = partial(self._ask, wire, system_instruction, tuple(tools or ()))
+        system = system_instruction.text if isinstance(system_instruction, Text) else system_instruction or ""
+        ask = partial(self._ask, wire, limits, system, tuple(tools or ()))
         restore = restorer(messages, tools)
         listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
         if on_chunk is not None:
@@ -63,19 +67,19 @@ class ClaudeCliStateless(ClaudeCliProvider):
         return self._calls.whole(lambda: _all(ask()), read, listeners, cancel_token)
 
     def _ask(
-        self, wire: Sequence[dict[str, Any]], system: SystemInstruction, tools: Sequence[ToolSchema]
+        self, wire: Sequence[dict[str, Any]], limits: Mapping[str, Any], system: str, tools: Sequence[ToolSchema]
     ) -> Source[Event]:
         """Start a process, tell it the conversation, and ask for an answer to its last message."""
-        program, text = self._opened(), system.text if isinstance(system, Text) else system or ""
+        program, model = self._opened(), str(limits["model"])
         child = Child(
-            program.command(self._chosen(), text),
-            environment=program.environment(max_tokens=self._max_tokens, thinking=self._budget),
+            program.command(model, system),
+            environment=program.environment(limits["max_tokens"], limits.get("thinking")),
             folder=program.folder,
             silence=self._silence,
             scrub=partial(scrubbed, secret=program.api_key),
         )
         try:
-            talk = Talk(child, tools, program.api_key)
+            talk = Talk(child, model, tools, program.api_key)
             talk.open()
             for message in wire[:-1]:
                 talk.tell(message)

@@ -28,14 +28,15 @@ _encode = msgspec.json.Encoder().encode
 class Talk:
     """A conversation with a fresh process. Raises ProviderError for whatever goes wrong with it."""
 
-    def __init__(self, child: Child, tools: Sequence[ToolSchema], secret: str) -> None:
+    def __init__(self, child: Child, model: str, tools: Sequence[ToolSchema], secret: str) -> None:
         self._child = child
+        self._model = model
         self._tools = tools
         self._secret = secret
         self._lines = self._read()
 
     def open(self) -> None:
-        """Begin, and wait until the program knows the tools."""
+        """Begin. The program asks for the tools before it answers anything."""
         self._write({"type": "control_request", "request_id": "open", "request": {"subtype": "initialize"}})
         for line in self._lines:
             if isinstance(line, ControlResponse) and line.response.request_id == "open":
@@ -47,7 +48,8 @@ class Talk:
     def tell(self, message: dict[str, Any]) -> None:
         """A message that was said before."""
         if message["role"] == "assistant":
-            self._write(_said(message))
+            # Of a model that it does not know to be the same the program keeps no thinking.
+            self._write(_said({**message, "model": self._model}))
             return
         self._write({**_said(message), "shouldQuery": False})
         for line in self._lines:

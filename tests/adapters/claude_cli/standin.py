@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Claude's command line program does for the adapter, in a page of Python: the same flags, lines and requests.
+"""What Claude's command line program does for the adapter, as a small script: the same flags, lines and requests.
 
 It follows 2.1.330 as it was seen; the tests beside it are run with the real program too (`nox -s agents`).
 """
@@ -90,7 +90,7 @@ class Program:
                 self.say(type="system", subtype="ui_invalidate", event="ui.render")
                 self.say(type="control_response", response={"subtype": "success", "request_id": number, "response": {}})
             case {"type": "assistant", "message": message}:
-                self.messages.append(message)
+                self.messages.append(self.kept(message))
                 self.say(type="assistant", message=message)
             case {"type": "user", "message": message}:
                 self.messages.append(message)
@@ -99,6 +99,12 @@ class Program:
                     self.turn()
                 else:
                     self.say(type="result", subtype="success", is_error=False, num_turns=0, result="")
+
+    def kept(self, message: dict[str, Any]) -> dict[str, Any]:
+        """An assistant's message as it goes out: its thinking only where its model is known to be the same."""
+        same = message.get("model") == self.given.model and os.environ["MAX_THINKING_TOKENS"] != "0"
+        content = [block for block in message["content"] if same or block["type"] != "thinking"]
+        return {"role": "assistant", "content": content}
 
     def names(self) -> list[str]:
         return [f"mcp__{self.server}__{tool['name']}" for tool in self.tools]

@@ -22,10 +22,10 @@ from turnproof.errors import (
     TransportError,
     UsageError,
 )
-from turnproof.messages import FinishReason, Message, Text, ToolResult
+from turnproof.messages import FinishReason, Message, Text, Thought, ToolResult
 
 from ..scripted_server import Exchange, scripted
-from .kit import PROGRAM, SENSOR, SYSTEM, Api, api, provider
+from .kit import PROGRAM, SCRIPT, SENSOR, SYSTEM, Api, api, provider
 
 QUESTION = Message.user("How moist are beds 3 and 4?")
 
@@ -141,6 +141,56 @@ def test_a_refusal_is_typed_by_what_the_api_said(
         assert len(server.requests) == 1, "whoever drives the adapter tries again"
     assert raised.value.status == status
     assert CANARY_KEY not in str(raised.value)
+
+
+THINKING = {
+    **SCRIPT,
+    "turns": [
+        {
+            "user": "How moist are beds 3 and 4?",
+            "model": [
+                [{"thinking": "Both have sensors."}, {"call": "read_sensor", "args": {"bed": "3"}}],
+                [{"thinking": "Dry enough."}, "Bed 3 is at 41 %."],
+            ],
+        },
+        {"user": "And bed 5?", "model": [["I cannot say."]]},
+    ],
+}
+
+
+def test_thinking_goes_back_with_its_signature() -> None:
+    with api(THINKING) as emulated:
+        emulated.arm(0)
+        with provider(emulated.run.base_url, thinking={"budget_tokens": 1024}) as claude:
+            held = conversation(emulated, lambda said: claude.complete(said, SYSTEM, [SENSOR]))
+        assert [part.text for message in held for part in message.parts if isinstance(part, Thought)] == [
+            "Both have sensors.",
+            "Dry enough.",
+        ]
+        for call, upto in zip(emulated.calls, (1, 3, 5), strict=True):
+            assert emulated.run.dialect.differences(held[:upto], SYSTEM, [SENSOR], call, call.model) == []
+        assert [exchange.findings for exchange in emulated.run.exchanges] == [[], [], []]
+        sent = [part for part in emulated.calls[1].messages[1].parts if isinstance(part, Thought)]
+        assert [thought.provider_data is not None for thought in sent] == [True]
+
+
+@pytest.mark.parametrize("config", [{"budget_tokens": 5}, {"type": "sometimes"}])
+def test_thinking_that_cannot_be_asked_for_is_refused(config: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="thinking"), provider("http://127.0.0.1:9", thinking=config):
+        pass
+
+
+def test_the_program_sees_no_key_but_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-somebody-else")
+    monkeypatch.setenv("CLAUDE_CODE_USE_BEDROCK", "1")
+    program = tmp_path / "claude"
+    program.write_text("#!/usr/bin/env python3\nimport os, sys\nsys.exit(' '.join(sorted(os.environ)))\n")
+    program.chmod(0o755)
+    opened = provider("http://127.0.0.1:9", str(program))
+    with opened as claude, pytest.raises(TransportError, match="ANTHROPIC_API_KEY") as raised:
+        claude.complete([QUESTION], SYSTEM)
+    assert "OPENAI" not in str(raised.value)
+    assert "BEDROCK" not in str(raised.value)
 
 
 HEAD = (
