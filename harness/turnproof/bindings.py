@@ -1,4 +1,4 @@
-"""Adapters and sessions by name: installed ones by entry point, anybody's as `module:attribute`."""
+"""Adapters, sessions and agents by name: installed ones by entry point, anybody's as `module:attribute`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ._suggest import did_you_mean
+from .agents import AgentBinding
 from .errors import BindingError
 from .provider import Binding
 from .session.binding import REFERENCE
+from .session.delegated import adapter_of, session_of
 from .subject import SessionBinding, Subject
 
 if TYPE_CHECKING:
@@ -19,8 +21,9 @@ if TYPE_CHECKING:
 
 GROUP = "turnproof.adapters"
 SESSIONS = "turnproof.sessions"
+AGENTS = "turnproof.agents"
 
-_BoundT = TypeVar("_BoundT", Binding, SessionBinding)
+_BoundT = TypeVar("_BoundT", Binding, SessionBinding, AgentBinding)
 
 
 def binding_names() -> list[str]:
@@ -63,9 +66,20 @@ def resolve_session(name: str) -> SessionBinding:
     return _of_kind(SessionBinding, name, _find(name, "session", (SESSIONS,)))
 
 
+def agent_names() -> list[str]:
+    """Names of the installed agents, sorted. The programs that they need may be missing."""
+    return sorted(_installed(AGENTS))
+
+
+def resolve_agent(name: str) -> AgentBinding:
+    """The agent's binding of that name, found like an adapter's, also with a `=MODEL`. Raises BindingError."""
+    agent, _, model = name.partition("=")
+    return _with_model(name, _of_kind(AgentBinding, agent, _find(agent, "agent", (AGENTS,))), model)
+
+
 def resolve_subject(name: str) -> Subject:
-    """What that name can be certified as: an adapter, or a session; `SESSION@ADAPTER` is a session on another adapter,
-    `ADAPTER=MODEL` an adapter with another model than its own.
+    """What that name can be certified as: an adapter, a session or an agent; `SESSION@ADAPTER` is a session on another
+    adapter, `ADAPTER=MODEL` an adapter, or an agent, with another model than its own.
 
     Raises BindingError.
     """
@@ -73,21 +87,33 @@ def resolve_subject(name: str) -> Subject:
     if at:
         return Subject("session", resolve_session(session), resolve_binding(adapter))
     own, _, model = name.partition("=")
-    found = _find(own, "adapter or session", (GROUP, SESSIONS))
+    found = _find(own, "adapter, session or agent", (GROUP, SESSIONS, AGENTS))
     if model and isinstance(found, SessionBinding):
         raise BindingError(f"{own!r} is a session: name its adapter to give it a model, as {own}@ADAPTER={model}")
-    return subject_of(_with_model(name, found, model) if isinstance(found, Binding) else found)
+    match found:
+        case SessionBinding():
+            return subject_of(found)
+        case AgentBinding():
+            return subject_of(_with_model(name, found, model))
+        case Binding():
+            return subject_of(_with_model(name, found, model))
 
 
-def subject_of(found: Binding | SessionBinding) -> Subject:
-    """An adapter under the reference session, or a session with its adapter. Raises BindingError for the latter."""
+def subject_of(found: Binding | SessionBinding | AgentBinding) -> Subject:
+    """An adapter under the reference session, a session with its adapter, or an agent. Raises BindingError for a
+    session whose adapter cannot be found."""
     if isinstance(found, Binding):
         return Subject("adapter", REFERENCE, found)
+    if isinstance(found, AgentBinding):
+        return Subject("agent", session_of(found), adapter_of(found))
     adapter = found.adapter
     return Subject("session", found, resolve_binding(adapter) if isinstance(adapter, str) else adapter)
 
 
-def _with_model(name: str, binding: Binding, model: str) -> Binding:
+_ModelledT = TypeVar("_ModelledT", Binding, AgentBinding)
+
+
+def _with_model(name: str, binding: _ModelledT, model: str) -> _ModelledT:
     if "=" in name and not model:
         raise BindingError(f"{name!r}: the model behind the = is missing")
     return dataclasses.replace(binding, name=name, model=model) if model else binding
@@ -111,7 +137,7 @@ def _installed(*groups: str) -> dict[str, EntryPoint]:
     return {entry.name: entry for group in groups for entry in entry_points(group=group)}
 
 
-def _find(name: str, what: str, groups: tuple[str, ...]) -> Binding | SessionBinding:
+def _find(name: str, what: str, groups: tuple[str, ...]) -> Binding | SessionBinding | AgentBinding:
     if ":" in name:
         return _load(name, name)
     entries = _installed(*groups)
@@ -122,7 +148,7 @@ def _find(name: str, what: str, groups: tuple[str, ...]) -> Binding | SessionBin
     return _load(name, f"{entries[name].module}:{entries[name].attr}")
 
 
-def _of_kind(kind: type[_BoundT], name: str, found: Binding | SessionBinding) -> _BoundT:
+def _of_kind(kind: type[_BoundT], name: str, found: Binding | SessionBinding | AgentBinding) -> _BoundT:
     if isinstance(found, kind):
         return found
     raise BindingError(f"{name!r} is a {type(found).__name__}, not a {kind.__module__}.{kind.__name__}")
@@ -136,12 +162,12 @@ def find_class(name: str) -> type:
     raise BindingError(f"{name!r} is a {type(found).__name__}, not a class")
 
 
-def _load(name: str, target: str) -> Binding | SessionBinding:
-    value = _attribute(name, target, (Binding, SessionBinding))
-    if not isinstance(value, Binding | SessionBinding):
+def _load(name: str, target: str) -> Binding | SessionBinding | AgentBinding:
+    value = _attribute(name, target, (Binding, SessionBinding, AgentBinding))
+    if not isinstance(value, Binding | SessionBinding | AgentBinding):
         raise BindingError(
-            f"{name!r} is a {type(value).__name__}, "
-            "not a turnproof.provider.Binding or a turnproof.subject.SessionBinding"
+            f"{name!r} is a {type(value).__name__}, not a turnproof.provider.Binding, "
+            "a turnproof.subject.SessionBinding or a turnproof.agents.AgentBinding"
         )
     return value
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol, runtime_checkable
 
-from .errors import HarnessError
+from .errors import HarnessError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class SessionCapabilities:
     can_load: bool = False
     can_continue_last: bool = False
     can_delete: bool = False
+    can_fork: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,27 @@ class SessionSource(SessionLister, Protocol):
         Raises NotImplementedError without `can_continue_last`.
         """
 
+    def new_session(self) -> None:
+        """Begin a session in which nothing was said; its id may be known only after its first turn."""
+
+    def fork_session(self) -> str:
+        """Go on in a copy of the session that is open, and return the copy's id; the session itself stays as it is.
+
+        Raises NotImplementedError without `can_fork`. Whatever it raises, `session_id` is what it was.
+        """
+
+    def delete_session(self, session_id: str) -> None:
+        """Remove a session for good. One that is open is then closed: the next message begins a new one.
+
+        Raises NotImplementedError without `can_delete`, and an error for a session that is not there.
+        """
+
 
 class SessionSourceBase(ABC):
     """A `SessionSource` of which nothing is claimed yet.
 
-    A subclass says what it can do, and implements `_load`. Where it can list and load, it can continue the last.
+    A subclass says what it can do, and implements `_load`; and `_fork` and `_delete` where it says that it can. Where
+    it can list and load, it can continue the last.
     """
 
     def __init__(self) -> None:
@@ -132,9 +149,42 @@ class SessionSourceBase(ABC):
         self.resume_session(last.session_id)
         return last.session_id
 
+    def new_session(self) -> None:
+        """Begin anew; the id is known when the source tells it."""
+        self._begin()
+        self._session_id = None
+
+    def fork_session(self) -> str:
+        """Fork the session that is open; only when this has succeeded is the copy the one that is open."""
+        if not self.session_capabilities.can_fork:
+            raise NotImplementedError(f"{type(self).__name__} cannot fork a session")
+        if self._session_id is None:
+            raise UsageError("there is no session yet that could be forked")
+        self._session_id = self._fork(self._session_id)
+        return self._session_id
+
+    def delete_session(self, session_id: str) -> None:
+        """Delete it, and begin anew if it was open."""
+        if not self.session_capabilities.can_delete:
+            raise NotImplementedError(f"{type(self).__name__} cannot delete a session")
+        self._delete(session_id)
+        if session_id == self._session_id:
+            self.new_session()
+
     @abstractmethod
     def _load(self, session_id: str) -> None:
         """Open a session instead of the present one, or raise and change nothing."""
+
+    def _begin(self) -> None:  # noqa: B027 (most have nothing to let go of)
+        """Let go of the present session. Nothing, unless overridden."""
+
+    def _fork(self, session_id: str) -> str:
+        """Open a copy of the present session and return its id, or raise and change nothing."""
+        raise NotImplementedError(f"{type(self).__name__} says that it can fork sessions, and does not")
+
+    def _delete(self, session_id: str) -> None:
+        """Remove a session, or raise."""
+        raise NotImplementedError(f"{type(self).__name__} says that it can delete sessions, and does not")
 
 
 def every_session(source: SessionLister, cwd: str | None = None) -> Iterator[SessionInfo]:

@@ -13,10 +13,12 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
+from .agents import Tool, ToolOutput
 from .cancel import CancelToken
 from .dialects import dialect
-from .messages import JSON, FileRef, FunctionCall, InlineData, Message, Part, TokenUsage, ToolResult, ToolSchema
+from .messages import FunctionCall, Message, Part, TokenUsage, ToolResult
 from .provider import Binding, Capabilities, Difference, Endpoint, JSONSchema, OnChunk, Path
+from .sessions import SessionCapabilities, SessionInfo
 
 if TYPE_CHECKING:
     from opentelemetry.trace import TracerProvider
@@ -38,32 +40,6 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class ToolOutput:
-    """A tool's return value where plain JSON does not say enough: an error flag, or images and files beside it."""
-
-    result: JSON = None
-    is_error: bool = False
-    attachments: tuple[InlineData | FileRef, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Tool:
-    """What the model may call: its schema, and a function of the arguments and the turn's cancel token.
-
-    `run` gets a plain dict of its own to change as it likes, and may be called from several threads at once. It returns
-    JSON, or a `ToolOutput` where there is more to say than JSON can, and raises what makes the tool fail. It raises
-    `Cancelled` when the token is set while it runs.
-
-    One that has not returned `background_after` seconds after it began goes on in the background: its call is answered
-    with `{"task_id": ..., "status": "running"}`, once and for all. None: the turn waits for it.
-    """
-
-    schema: ToolSchema
-    run: Callable[[dict[str, Any], CancelToken], Any]
-    background_after: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Flag:
     """The switch of a migration: an environment variable, and what holds while nobody has set it.
 
@@ -76,6 +52,10 @@ class Flag:
 
 def _itself(provider: Any) -> Any:
     return provider
+
+
+def _permitted(call: FunctionCall) -> bool:
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +82,8 @@ class SessionSetup:
                     where a gate looks at what the session does with it, a stand-in of the same class that passes
                     everything on but special methods (those of `with`, say). Providers of `open_provider` need not go
                     through it.
+    home, cwd, session, continue_last, permits: for sessions that outlive the process, as `AgentSetup` has them. Empty
+                    for all others.
     """
 
     endpoint: Endpoint
@@ -122,6 +104,11 @@ class SessionSetup:
     flag: Flag = Flag()
     tracer_provider: TracerProvider | None = None
     watch: Callable[[Any], Any] = _itself
+    home: str = ""
+    cwd: str = ""
+    session: str | None = None
+    continue_last: bool = False
+    permits: Callable[[FunctionCall], bool] = _permitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +149,13 @@ Operation: TypeAlias = Literal[
     "message_ids",
     "other_path",
     "spans",
+    "session_id",
+    "new_session",
+    "list_sessions",
+    "resume_session",
+    "continue_last",
+    "fork_session",
+    "delete_session",
 ]
 
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
@@ -207,6 +201,10 @@ class SessionBinding:
     path:       the path that the session is on.
     spawn:      another session, a child of this one, in which nothing was said yet: with the same system text, tools
                 and provider, or a provider of its own where that one keeps the history. Both are spoken to.
+    session_id: the id of the session that is open, of those that outlive the process; None before there is one. With
+                it goes `session_capabilities`, what it says can be done with them.
+    new_session, resume_session, continue_last, fork_session, delete_session: as `SessionSource` has them.
+    list_sessions: every session of a working directory (None: of all), page after page.
     close:      lets go of what it holds open.
     paths:      the paths that a setup may put it on.
     message_ids: whether the ids in `history` are the session's own, and so stay with their messages.
@@ -242,6 +240,14 @@ class SessionBinding:
     provider_history: Callable[[Any], Sequence[Message]] | None = None
     path: Callable[[Any], Path] | None = None
     spawn: Callable[[Any], Any] | None = None
+    session_id: Callable[[Any], str | None] | None = None
+    session_capabilities: Callable[[Any], SessionCapabilities] | None = None
+    new_session: Callable[[Any], object] | None = None
+    list_sessions: Callable[[Any, str | None], Sequence[SessionInfo]] | None = None
+    resume_session: Callable[[Any, str], object] | None = None
+    continue_last: Callable[[Any, str | None], str | None] | None = None
+    fork_session: Callable[[Any], str] | None = None
+    delete_session: Callable[[Any, str], object] | None = None
     close: Callable[[Any], object] | None = None
     paths: tuple[Path, ...] = ("stateless",)
     message_ids: bool = True
@@ -258,7 +264,7 @@ class SessionBinding:
         return frozenset(name for name in OPERATIONS if getattr(self, name))
 
 
-SubjectKind: TypeAlias = Literal["adapter", "session"]
+SubjectKind: TypeAlias = Literal["adapter", "session", "agent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +272,7 @@ class Subject:
     """What one certification is about: a session and the adapter under it.
 
     Of an adapter, the session is the reference session, which is not what is judged; of a session, the adapter only
-    brings the provider.
+    brings the provider. An agent is both in one: its adapter opens nothing, and says which model it asks, and how.
     """
 
     kind: SubjectKind

@@ -354,6 +354,72 @@ class Accounts(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="accou
     turns: int | None = None
 
 
+class SessionListed(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An entry of a list of sessions, by labels. `age` counts from the one that was updated last, 0; None: not told."""
+
+    session: str
+    cwd: str = ""
+    titled: bool = False
+    age: int | None = None
+    problem: bool = False
+
+
+class SessionStepped(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="session_stepped"):
+    """Something was done with the sessions that an agent keeps: `do`, as scenarios have it, with the session `asked`.
+
+    Sessions go by the labels of the scenario; one that it does not speak of is `other-1` and so on, and `nobody` is an
+    id that no session has. `was` and `now` are the sessions open before and after it, None where the agent knows of
+    none. `outcome`: it was `done`, or `refused` with an error (`typed`: one of turnproof's tree; `unsupported`: a
+    NotImplementedError), or there was `nothing` to be done. `returned` is the session that the agent named. `last`: the
+    last session was asked for.
+    """
+
+    do: str
+    outcome: Literal["done", "refused", "nothing"]
+    asked: str | None = None
+    cwd: str = ""
+    was: str | None = None
+    now: str | None = None
+    returned: str | None = None
+    last: bool = False
+    error: str = ""
+    message: str = ""
+    typed: bool = False
+    unsupported: bool = False
+    listed: tuple[SessionListed, ...] = ()
+
+
+class SessionInForce(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="session_in_force"):
+    """The session that is open after a turn, by its label, and what the agent says can be done with its sessions.
+
+    `unknown` names what it says beside that, of whatever type.
+    """
+
+    session: str | None
+    can: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+class Killed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="killed"):
+    """Every process that the agent had started was killed at this point of the scenario; `processes` counts them."""
+
+    at: str
+    processes: int
+
+
+class LeftBehind(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="left_behind"):
+    """What the agent has left when it was shut down: `processes` by their names, and changed `files` in the folders it
+    worked in.
+
+    `started` counts the processes that it ever had, `exposed` those in whose command line the key stood.
+    """
+
+    processes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    started: int = 0
+    exposed: tuple[str, ...] = ()
+
+
 class HistorySnapshot(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="history"):
     """The history after an operation: the session's (`owner=session`) or the provider's own (`owner=provider`).
 
@@ -420,6 +486,10 @@ Event: TypeAlias = (
     | ProviderHolds
     | ProviderAsked
     | Accounts
+    | SessionStepped
+    | SessionInForce
+    | Killed
+    | LeftBehind
     | HistorySnapshot
     | TurnEnded
     | RunEnded

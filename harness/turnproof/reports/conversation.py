@@ -22,7 +22,9 @@ from ..transcript import (
     FunctionCallDetected,
     HistorySnapshot,
     Interjected,
+    Killed,
     LateCallback,
+    LeftBehind,
     Loaded,
     ProviderAsked,
     ProviderHolds,
@@ -35,7 +37,9 @@ from ..transcript import (
     Reverted,
     RunEnded,
     Saved,
+    SessionInForce,
     SessionOpened,
+    SessionStepped,
     SpanMade,
     Swapped,
     Thinking,
@@ -48,7 +52,7 @@ from ..transcript import (
     WireRequest,
     WireResponse,
 )
-from . import watched
+from . import kept, watched
 from ._text import printable, shortened
 from .stream import Piece, drawn
 
@@ -150,6 +154,8 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("session", _span_label(event), _json(event.attributes))
         case ProviderSeen() | ProviderTouched() | ProviderHolds() | ProviderAsked() | Accounts():
             yield Entry("session", *watched.told(event))
+        case SessionStepped() | SessionInForce() | Killed() | LeftBehind():
+            yield Entry("session", *kept.told(event))
         case (
             SessionOpened()
             | Cancelled()

@@ -32,6 +32,24 @@ NEEDED: Final[Mapping[Action, tuple[Operation, ...]]] = {
 """What a session must be able to do for each action."""
 
 
+Doing = Literal["open", "new", "resume", "continue", "fork", "delete", "list", "damage"]
+
+STEPS: Final[Mapping[Doing, tuple[Operation, ...]]] = {
+    "open": ("session_id",),
+    "new": ("session_id", "new_session"),
+    "resume": ("session_id", "resume_session"),
+    "continue": ("session_id", "continue_last"),
+    "fork": ("session_id", "fork_session"),
+    "delete": ("session_id", "delete_session"),
+    "list": ("session_id", "list_sessions"),
+    "damage": ("session_id",),
+}
+"""What an agent must be able to do for each step with its sessions."""
+
+NOBODY: Final = "nobody"
+"""The label of a session that there is not."""
+
+
 class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When the turn is cancelled.
 
@@ -40,14 +58,15 @@ class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `tool` (while tool number `index` of round `round` runs); `between-tools` (after tool `index` ended);
     `backoff` (while the session sleeps before retry `index`).
     For `event`, `after` may name the event by kind and ordinal instead: `text:2` is the second text event.
-    `by` says how: the turn's token is set, or the session's `stop` is called from another thread.
+    `by` says how: the turn's token is set, the session's `stop` is called from another thread, or every process that
+    the agent has started is killed.
     """
 
     at: CutPoint
     round: int = 0
     index: int = 0
     after: str | None = None
-    by: Literal["token", "stop"] = "token"
+    by: Literal["token", "stop", "kill"] = "token"
 
 
 FaultKind = Literal[
@@ -144,6 +163,23 @@ class Injection(msgspec.Struct, frozen=True):
     outcome: str
 
 
+class SessionStep(msgspec.Struct, frozen=True):
+    """Something done with the sessions that outlive the process. They go by labels; that of the first one is `first`.
+
+    `open`: what is open is closed, and another agent is opened in its place, which is to go on with `session`, or with
+    the last one if `last`. The others are done with the agent that is open: `new`, `resume`, `continue`, `fork`,
+    `delete`, `list`. `damage` cuts in half what is stored of `session`. `label` is that of the session that comes of
+    it. `cwd` is the label of a working directory: for `open` where to work from now on, for `continue` and `list`
+    which sessions are asked for (None: the one in which it works; `list` may ask for `everywhere`).
+    """
+
+    do: Doing
+    session: str | None = None
+    label: str | None = None
+    cwd: str | None = None
+    last: bool = False
+
+
 class Turn(msgspec.Struct, frozen=True):
     """One user turn. `user` are its parts; empty for a turn that only does `before` actions.
 
@@ -154,7 +190,8 @@ class Turn(msgspec.Struct, frozen=True):
     history, counted from 0; there may be no such turn. `system` and `tools` replace those of the session from this
     turn on (None: unchanged). `results` maps a tool name to what it returns. `inject` happens right before the
     user's message. `interject` cuts a round short, and the next round answers it. `child` is a turn of a child of
-    the session, the same one all through the run; it is over before the user speaks.
+    the session, the same one all through the run; it is over before the user speaks. `sessions` are steps with the
+    sessions that an agent keeps, ahead of everything else; `denied` are tools that may not run in this turn.
     """
 
     user: tuple[Part, ...]
@@ -173,6 +210,8 @@ class Turn(msgspec.Struct, frozen=True):
     inject: Injection | None = None
     interject: Interjection | None = None
     child: Turn | None = None
+    sessions: tuple[SessionStep, ...] = ()
+    denied: tuple[str, ...] = ()
 
     @property
     def cut(self) -> Cut | None:
@@ -188,16 +227,19 @@ class Turn(msgspec.Struct, frozen=True):
         needed += ["inject"] if self.inject is not None else []
         needed += ["interject"] if self.interject is not None else []
         needed += ["spawn"] if self.child is not None else []
+        needed += [operation for step in self.sessions for operation in STEPS[step.do]]
+        needed += ["session_id"] if self.denied or (self.cancel is not None and self.cancel.by == "kill") else []
         needed += ["stop"] if self.cancel is not None and self.cancel.by == "stop" else []
         needed += ["send_parts"] if self.user and not (len(self.user) == 1 and isinstance(self.user[0], Text)) else []
         return tuple(needed)
 
 
 class Swept(msgspec.Struct, frozen=True):
-    """The answer that is broken and cancelled at every one of its events (`scenarios.sweep`)."""
+    """The answer that is broken and cancelled at every one of its events (`scenarios.sweep`); `only` by these."""
 
     turn: int = 0
     round: int = 0
+    only: tuple[str, ...] = ()
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -209,7 +251,7 @@ class Scenario(msgspec.Struct, frozen=True):
     order, from several threads, or in event loops that come and go. `cache` says whether the session uses the
     binding's cache plugin. `keep_turns` is how many turns a collection leaves. `given` is a conversation that was held
     elsewhere: the session goes on from it, and no model of this run has signed anything in it. A scenario whose
-    `subject` is `session` tells sessions apart, and adapters not: they are certified without it.
+    `subject` is `session` or `agent` tells these apart, and adapters not: they are certified without it.
     """
 
     name: str
