@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from turnproof.errors import HarnessError
+from turnproof.errors import HarnessError, UsageError
 from turnproof.sessions import (
     SessionCapabilities,
     SessionInfo,
@@ -115,3 +115,111 @@ def test_a_list_that_leads_back_to_itself_is_the_sources_fault_and_not_a_hang() 
     assert isinstance(endless, SessionLister)
     with pytest.raises(HarnessError, match="Endless: its list of sessions has no end: '1' leads to itself"):
         list(every_session(endless))
+
+
+# Beginning, forking and deleting
+
+EVERYTHING = SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True)
+
+
+class Able(Agent):
+    """Forks and deletes too, and fails where it is told to. Notes what it let go of."""
+
+    def __init__(self, *sessions: SessionInfo) -> None:
+        super().__init__(*sessions, can=EVERYTHING)
+        self.full = False
+        self.begun = 0
+
+    def _begin(self) -> None:
+        self.begun += 1
+        self.history = ""
+
+    def _fork(self, session_id: str) -> str:
+        if self.full:
+            raise OSError("disk full")
+        return f"{session_id}-copy"
+
+    def _delete(self, session_id: str) -> None:
+        if self.full or session_id not in [one.session_id for one in self.sessions]:
+            raise OSError("not deleted")
+        self.sessions = tuple(one for one in self.sessions if one.session_id != session_id)
+
+
+def test_a_new_session_has_no_id_until_the_source_tells_one() -> None:
+    able = Able(info("a", 0))
+    able.resume_session("a")
+    able.new_session()
+    assert (able.session_id, able.history, able.begun) == (None, "", 1)
+
+
+def test_what_fails_to_begin_anew_stays_where_it_was() -> None:
+    class Stuck(Able):
+        def _begin(self) -> None:
+            raise OSError("it does not end")
+
+    stuck = Stuck(info("a", 0))
+    stuck.resume_session("a")
+    with pytest.raises(OSError, match="does not end"):
+        stuck.new_session()
+    assert stuck.session_id == "a"
+
+
+def test_a_fork_is_the_session_that_is_open_from_then_on() -> None:
+    able = Able(info("a", 0))
+    able.resume_session("a")
+    assert able.fork_session() == "a-copy"
+    assert able.session_id == "a-copy"
+
+
+def test_a_failed_fork_leaves_the_session_that_is_open() -> None:
+    able = Able(info("a", 0))
+    able.resume_session("a")
+    able.full = True
+    with pytest.raises(OSError, match="disk full"):
+        able.fork_session()
+    assert able.session_id == "a"
+
+
+def test_there_is_nothing_to_fork_before_there_is_a_session() -> None:
+    with pytest.raises(UsageError, match="no session yet that could be forked"):
+        Able().fork_session()
+
+
+def test_deleting_the_session_that_is_open_begins_anew_and_deleting_another_does_not() -> None:
+    able = Able(info("a", 0), info("b", 1))
+    able.resume_session("a")
+    able.delete_session("b")
+    assert (able.session_id, able.begun) == ("a", 0)
+    able.delete_session("a")
+    assert (able.session_id, able.history, able.begun) == (None, "", 1)
+    assert able.sessions == ()
+
+
+def test_a_session_that_could_not_be_deleted_stays_open() -> None:
+    able = Able(info("a", 0))
+    able.resume_session("a")
+    for name, full in (("nobody", False), ("a", True)):
+        able.full = full
+        with pytest.raises(OSError, match="not deleted"):
+            able.delete_session(name)
+    assert (able.session_id, able.begun) == ("a", 0)
+
+
+def test_forking_and_deleting_are_not_tried_without_the_capability() -> None:
+    agent = Agent(info("a", 0))
+    agent.resume_session("a")
+    with pytest.raises(NotImplementedError, match="Agent cannot fork a session"):
+        agent.fork_session()
+    with pytest.raises(NotImplementedError, match="Agent cannot delete a session"):
+        agent.delete_session("a")
+    assert agent.session_id == "a"
+
+
+def test_a_source_that_says_it_can_and_does_not_is_told_apart() -> None:
+    agent = Agent(info("a", 0), can=EVERYTHING)
+    agent.resume_session("a")
+    with pytest.raises(NotImplementedError, match="says that it can fork sessions, and does not"):
+        agent.fork_session()
+    with pytest.raises(NotImplementedError, match="says that it can delete sessions, and does not"):
+        agent.delete_session("a")
+    assert agent.session_id == "a"

@@ -38,7 +38,7 @@ class ChildLost(TransportError):
 
 
 class Child:
-    """One run of a program, until `end`. Serves one thread; `shut` may come from another.
+    """One run of a program, until `end`. Serves one thread; `shut` and `kill` may come from another.
 
     It counts as lost when it is waited for and says, or reads, nothing for `silence` seconds. A call that is in force
     in the calling thread owns the child: when it is cut, the child is killed.
@@ -173,6 +173,11 @@ class Child:
                 self._reader.join()
         return code
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has ended by itself, or was ended."""
+        return self._process.poll() is not None
+
     def _leaves_within(self, seconds: float) -> bool:
         _pipe(self._process.stdin).close()
         try:
@@ -199,7 +204,11 @@ class Child:
         """A child serves the one call that has started it."""
 
     def shut(self, by: Cut) -> None:
-        """Kill it: whoever reads its lines finds their end. Does nothing after `end`."""
+        """Kill it."""
+        self.kill()
+
+    def kill(self) -> None:
+        """Kill it, from whatever thread: whoever reads its lines finds their end. Does nothing after `end`."""
         with self._lock:
             if not self._killed:
                 self._kill()

@@ -28,6 +28,10 @@
     reason = "it has never had a legacy path"
     expires = 2027-01-31
 
+    [tool.turnproof.agents.claude_agent]        # for `turnproof sessions`
+    program = "tools/claude"
+    continue_last = true
+
 A key that is not known is refused: a typo must not switch anything off. In `turnproof.toml` the same keys stand at the
 top, without `tool.turnproof`.
 """
@@ -149,6 +153,28 @@ class GateSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exemption: tuple[Exemption, ...] = ()
 
 
+class AgentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How `turnproof sessions` opens an agent; its name is that of the table, as the command line has it.
+
+    home:          where it keeps its sessions and settings, relative to the folder of the settings file. Empty: a
+                   folder of its own below the user's data.
+    base_url:      where the model is that it asks. Empty: as the environment says, or the service itself.
+    program:       the option of that name; a path is relative to the folder of the settings file.
+    system:        the system text.
+    options:       further options of the agent. There is no place for a key: keys come from the environment.
+    session:       the session to go on with, where the command line names none.
+    continue_last: the same for the session that was updated last; of both, `session` is tried first.
+    """
+
+    home: str = ""
+    base_url: str = ""
+    program: str = ""
+    system: str | None = None
+    options: dict[str, Any] = {}
+    session: str = ""
+    continue_last: bool = False
+
+
 class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_fields=True):
     """What a project may set; a command-line option wins over each. None: not set here.
 
@@ -164,6 +190,7 @@ class Settings(msgspec.Struct, frozen=True, rename="kebab", forbid_unknown_field
     known_issue: tuple[KnownIssue, ...] = ()
     declared_difference: tuple[DeclaredDifference, ...] = ()
     gates: GateSettings = GateSettings()
+    agents: dict[str, AgentSettings] = {}
 
 
 _LISTS: Mapping[str, type[msgspec.Struct]] = {"known-issue": KnownIssue, "declared-difference": DeclaredDifference}
@@ -215,6 +242,9 @@ def _settings(file: Path, table: Any, path: str) -> Settings:
     gates = table.get("gates") if isinstance(table, dict) else None
     _refuse_unknown(file, gates, GateSettings, f"{path}.gates")
     _refuse_unknown_in(file, gates, "exemption", Exemption, f"{path}.gates")
+    agents = table.get("agents") if isinstance(table, dict) else None
+    for name, agent in agents.items() if isinstance(agents, dict) else ():
+        _refuse_unknown(file, agent, AgentSettings, f"{path}.agents.{name}")
     for key, struct in _LISTS.items():
         _refuse_unknown_in(file, table, key, struct, path)
     try:

@@ -49,7 +49,7 @@ def between_adapters(
 def with_settings(spec: str, subject: Subject, settings: Iterable[DeclaredDifference]) -> Subject:
     """The subject, declaring what the settings say of its paths too. Raises CatalogueError as `between_paths` does."""
     declared = between_paths((subject.name, spec), subject.declared, settings)
-    if subject.kind == "session":
+    if subject.kind != "adapter":
         return dataclasses.replace(subject, session=dataclasses.replace(subject.session, declared=declared))
     return dataclasses.replace(subject, adapter=dataclasses.replace(subject.adapter, declared=declared))
 

@@ -17,7 +17,7 @@ from turnproof.scenarios import load
 from .bad import Bad, check_refused, turn
 
 TURNS = [
-    turn("nothing", "{}", "", "needs 'user', or something to do: 'before' or 'revert'"),
+    turn("nothing", "{}", "", "needs 'user', or something to do: 'before', 'revert' or 'sessions'"),
     turn("not-a-mapping", "hello", "", "expected a turn, found the text hello"),
     turn("unknown-key", "user: a\nmodle: b", ".modle", "did you mean 'model'?"),
     turn("unanswered", "user: a", "", "needs 'model'"),

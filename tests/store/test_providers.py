@@ -13,6 +13,9 @@ from turnproof.session.store.providers import provider_of
     ("model", "memory"),
     [
         ("claude-cli/sonnet", "stateful"),
+        ("claude-acp/opus", "stateful"),
+        ("codex-acp/gpt-5.5", "stateful"),
+        ("gemini-acp/gemini-pro", "stateful"),
         ("gemini-cli/gemini-pro", "stateless"),
         ("openai/gpt-4o", "stateless"),
         ("anthropic/claude-sonnet-4-5", "stateless"),

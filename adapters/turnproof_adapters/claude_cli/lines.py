@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from .._decoding import decoded
-from ..anthropic.wire import Event
+from ..anthropic.wire import Event, Usage
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -28,6 +28,9 @@ class Asked(msgspec.Struct, frozen=True):
 
     subtype: str = ""
     message: dict[str, Any] = {}
+    tool_name: str = ""
+    tool_use_id: str = ""
+    input: dict[str, Any] = {}
 
 
 class ControlRequest(Line, frozen=True, kw_only=True):
@@ -51,9 +54,33 @@ class ControlResponse(Line, frozen=True, kw_only=True):
     response: Answered
 
 
+class Said(msgspec.Struct, frozen=True):
+    """A message, or a part of one: the lines of one answer share its `id`."""
+
+    role: str = ""
+    content: str | list[dict[str, Any]] = ""
+    id: str = ""
+    model: str = ""
+
+
+class System(Line, frozen=True, kw_only=True):
+    """A notice: `init` at the begin of a turn, `api_retry` where the API is asked once more, and others."""
+
+    subtype: str = ""
+    session_id: str = ""
+
+
+class User(Line, frozen=True, kw_only=True):
+    """What the model was told in a turn: results of tools, or words of the program's own (`isSynthetic`)."""
+
+    message: Said = Said()
+    is_synthetic: bool = msgspec.field(default=False, name="isSynthetic")
+
+
 class Assistant(Line, frozen=True, kw_only=True):
     """A finished block of an answer; or, in an answer's place, that the API refused, with its status and error type."""
 
+    message: Said = Said()
     is_api_error_message: bool = False
     api_error_status: int | None = None
     api_error_type: str | None = None
@@ -68,6 +95,9 @@ class Result(Line, frozen=True, kw_only=True):
     errors: list[str] | None = None
     terminal_reason: str | None = None
     api_error_status: int | None = None
+    stop_reason: str | None = None
+    session_id: str = ""
+    usage: Usage | None = None
 
 
 _head = msgspec.json.Decoder(Line)
@@ -78,6 +108,8 @@ _by_type: dict[str, msgspec.json.Decoder[Any]] = {
     "control_response": msgspec.json.Decoder(ControlResponse),
     "result": msgspec.json.Decoder(Result),
     "stream_event": msgspec.json.Decoder(StreamEvent),
+    "system": msgspec.json.Decoder(System),
+    "user": msgspec.json.Decoder(User),
 }
 
 

@@ -44,16 +44,16 @@ _FLAGS = (
     "--bare",
     "--verbose",
     "--include-partial-messages",
-    "--no-session-persistence",
     "--strict-mcp-config",
     "--output-format=stream-json",
     "--input-format=stream-json",
     "--permission-prompt-tool=stdio",
-    "--max-turns=1",
     "--tools=",
-    f"--session-id={_NOBODY}",
     f"--mcp-config={json.dumps(CONFIG)}",
 )
+
+ONE_ANSWER = ("--no-session-persistence", "--max-turns=1", f"--session-id={_NOBODY}")
+"""For a process that gives one answer and keeps nothing."""
 
 
 def found(given: object) -> str:
@@ -73,8 +73,8 @@ def found(given: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """How the program is run for one provider. `home` is a folder of the provider's own: nothing of the user's settings
-    is seen, and nothing is left behind when it is removed."""
+    """How the program is run for one provider, or one agent. `home` is a folder of their own: nothing of the user's
+    settings is seen, and nothing is left behind when it is removed."""
 
     path: str
     home: Path
@@ -83,19 +83,22 @@ class Program:
     folder: Path
 
     @classmethod
-    def of(cls, config: Mapping[str, Any], api_key: str) -> Program:
-        """From a provider's settings: `program`, `cwd`, `base_url`. Raises UsageError for what cannot be."""
+    def of(cls, config: Mapping[str, Any], api_key: str, home: Path | None = None) -> Program:
+        """From a provider's settings: `program`, `cwd`, `base_url`. Raises UsageError for what cannot be. Without a
+        `home` it gets one that is to be removed."""
         folder = Path(config.get("cwd") or Path.cwd())
         if not folder.is_dir():
             raise UsageError(f"cwd: {folder} is no folder")
         path = found(config.get("program"))
-        home = Path(tempfile.mkdtemp(prefix="turnproof-claude-"))
-        (home / ".claude.json").write_text(json.dumps({"userID": _NOBODY.replace("-", "") * 2}))
+        home = Path(tempfile.mkdtemp(prefix="turnproof-claude-")) if home is None else _made(home)
+        settings = home / ".claude.json"
+        if not settings.exists():
+            settings.write_text(json.dumps({"userID": _NOBODY.replace("-", "") * 2}))
         return cls(path, home, api_key, config.get("base_url") or None, folder)
 
-    def command(self, model: str, system: str) -> list[str]:
+    def command(self, model: str, system: str, *flags: str) -> list[str]:
         """The command line for one conversation. A system text may be longer than an argument: it stands in a file."""
-        return [self.path, *_FLAGS, f"--model={model}", self._instructed(system)]
+        return [self.path, *_FLAGS, *flags, f"--model={model}", self._instructed(system)]
 
     def _instructed(self, system: str) -> str:
         if not system.strip():
@@ -129,3 +132,11 @@ class Program:
     def remove(self) -> None:
         """Remove what the program has written."""
         shutil.rmtree(self.home, ignore_errors=True)
+
+
+def _made(home: Path) -> Path:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"home: {home} cannot be made: {error.strerror}") from None
+    return home.absolute()

@@ -19,6 +19,8 @@ from ..anthropic.assemble import Assembler
 from ..anthropic.plainly import arranged
 from ..anthropic.wire import Event
 from .lifecycle import ClaudeCliProvider
+from .pipe import Pipe
+from .program import ONE_ANSWER
 from .talk import Talk
 from .tools import restorer
 
@@ -72,14 +74,14 @@ class ClaudeCliStateless(ClaudeCliProvider):
         """Start a process, tell it the conversation, and ask for an answer to its last message."""
         program, model = self._opened(), str(limits["model"])
         child = Child(
-            program.command(model, system),
+            program.command(model, system, *ONE_ANSWER),
             environment=program.environment(limits["max_tokens"], limits.get("thinking")),
             folder=program.folder,
             silence=self._silence,
             scrub=partial(scrubbed, secret=program.api_key),
         )
         try:
-            talk = Talk(child, model, tools, program.api_key)
+            talk = Talk(Pipe(child, program.api_key), model, tools)
             talk.open()
             for message in wire[:-1]:
                 talk.tell(message)

@@ -10,58 +10,46 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import msgspec
-
 from turnproof.errors import TransportError
 from turnproof.messages import ToolSchema
 
-from .._child import Child
-from .._errors import scrubbed
 from ..anthropic.wire import Event
 from . import tools as offered
 from .failures import failure
-from .lines import Asked, Assistant, ControlRequest, ControlResponse, Line, Result, StreamEvent, decode_line
-
-_encode = msgspec.json.Encoder().encode
+from .lines import Asked, Assistant, Result, StreamEvent
+from .pipe import Pipe, said
 
 
 class Talk:
     """A conversation with a fresh process. Raises ProviderError for whatever goes wrong with it."""
 
-    def __init__(self, child: Child, model: str, tools: Sequence[ToolSchema], secret: str) -> None:
-        self._child = child
+    def __init__(self, pipe: Pipe, model: str, tools: Sequence[ToolSchema]) -> None:
+        self._pipe = pipe
         self._model = model
         self._tools = tools
-        self._secret = secret
-        self._lines = self._read()
+        self._lines = pipe.lines(self._reply)
 
     def open(self) -> None:
         """Begin. The program asks for the tools before it answers anything."""
-        self._write({"type": "control_request", "request_id": "open", "request": {"subtype": "initialize"}})
-        for line in self._lines:
-            if isinstance(line, ControlResponse) and line.response.request_id == "open":
-                if line.response.subtype != "success":
-                    raise TransportError(f"claude could not begin: {scrubbed(line.response.error or '', self._secret)}")
-                return
-        raise self._child.lost()
+        self._pipe.open(self._lines)
 
     def tell(self, message: dict[str, Any]) -> None:
         """A message that was said before."""
         if message["role"] == "assistant":
             # Of a model that it does not know to be the same the program keeps no thinking.
-            self._write(_said({**message, "model": self._model}))
+            self._pipe.write(said({**message, "model": self._model}))
             return
-        self._write({**_said(message), "shouldQuery": False})
+        self._pipe.write({**said(message), "shouldQuery": False})
         for line in self._lines:
             if isinstance(line, Result):
                 if line.is_error:
-                    raise failure(line, None, self._secret)
+                    raise failure(line, None, self._pipe.secret)
                 return
-        raise self._child.lost()
+        raise self._pipe.child.lost()
 
     def ask(self, message: dict[str, Any]) -> None:
         """The message to be answered."""
-        self._write(_said(message), asks=True)
+        self._pipe.write(said(message), asks=True)
 
     def events(self) -> Iterator[Event]:
         """The events of the answer's stream, as the API sent them. Raises ProviderError where it tells of a failure.
@@ -86,40 +74,13 @@ class Talk:
             elif isinstance(line, Assistant) and line.is_api_error_message:
                 refused = line
             elif isinstance(line, Result):
-                raise failure(line, refused, self._secret)
-        raise self._child.lost()
-
-    # -- lines ----------------------------------------------------------------------------------------------------
-
-    def _write(self, line: dict[str, Any], *, asks: bool = False) -> None:
-        self._child.write(_encode(line), asks=asks)
-
-    def _read(self) -> Iterator[Line]:
-        for data in self._child.lines():
-            try:
-                line = decode_line(data)
-            except (ValueError, RecursionError):
-                if self._child.broke_off:
-                    raise self._child.lost() from None
-                shown = scrubbed(data[:200].decode("utf-8", "replace"), self._secret)
-                raise TransportError(f"claude wrote a line that is none of its protocol: {shown}") from None
-            if isinstance(line, ControlRequest):
-                self._reply(line.request_id, line.request)
-            else:
-                yield line
+                raise failure(line, refused, self._pipe.secret)
+        raise self._pipe.child.lost()
 
     def _reply(self, number: str, asked: Asked) -> None:
         if asked.subtype == "mcp_message":
-            said: dict[str, Any] = {"mcp_response": offered.answer(self._tools, asked.message)}
-        elif asked.subtype == "can_use_tool":
-            return  # asked as soon as the first call is there; any answer could break off those that follow it
-        else:
-            refused = {"subtype": "error", "request_id": number, "error": f"{asked.subtype} is not known here"}
-            self._write({"type": "control_response", "response": refused})
-            return
-        response = {"subtype": "success", "request_id": number, "response": said}
-        self._write({"type": "control_response", "response": response})
-
-
-def _said(message: dict[str, Any]) -> dict[str, Any]:
-    return {"type": message["role"], "message": message, "session_id": "", "parent_tool_use_id": None}
+            self._pipe.answer(number, {"mcp_response": offered.answer(self._tools, asked.message)})
+        elif asked.subtype != "can_use_tool":
+            # As for that one: asked as soon as the first call is there, and any answer could break off those that
+            # follow it.
+            self._pipe.refuse(number, asked)

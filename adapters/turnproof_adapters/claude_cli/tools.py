@@ -1,13 +1,14 @@
 """The session's tools, offered to the program as a server of the Model Context Protocol that lives in its own pipe.
 
 The program asks over its control channel, in JSON-RPC; no process and no port is needed. Nothing is ever run here: a
-call is handed back to whoever owns the conversation.
+call is answered, or handed back, by whoever has opened the program.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from turnproof.messages import Message, ToolSchema
@@ -37,8 +38,10 @@ def restorer(messages: Sequence[Message], tools: Sequence[ToolSchema] | None) ->
     return lambda name, given: (own(name.removeprefix(PREFIX)), given)
 
 
-def answer(tools: Sequence[ToolSchema], asked: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a JSON-RPC message of the program's; empty for a notification."""
+def answer(
+    tools: Sequence[ToolSchema], asked: dict[str, Any], hints: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """The answer to a JSON-RPC message of the program's; empty for a notification. `hints` are told of each tool."""
     if "id" not in asked:
         return {}
     head = {"jsonrpc": "2.0", "id": asked["id"]}
@@ -48,11 +51,15 @@ def answer(tools: Sequence[ToolSchema], asked: dict[str, Any]) -> dict[str, Any]
             info = {"name": SERVER, "version": "1"}
             return {**head, "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}}
         case "tools/list":
-            return {**head, "result": {"tools": [_declared(tool) for tool in sorted(tools, key=lambda one: one.name)]}}
+            return {**head, "result": {"tools": [{**_declared(tool), **hints} for tool in _sorted(tools)]}}
         case "ping":
             return {**head, "result": {}}
         case method:
             return {**head, "error": {"code": -32601, "message": f"no {method} here"}}
+
+
+def _sorted(tools: Sequence[ToolSchema]) -> list[ToolSchema]:
+    return sorted(tools, key=lambda one: one.name)
 
 
 def _declared(tool: ToolSchema) -> dict[str, Any]:

@@ -44,8 +44,10 @@ def cassette_roots() -> tuple[Path, ...]:
 
 def choose_backend(spec: str, subject: Subject, wanted: str | None) -> Choice:
     """The backend for a subject. Raises CassetteError when a replay is asked for and there are no cassettes."""
-    if wanted == "replay" and subject.kind == "session":
-        raise CassetteError(f"{subject.name!r} is a session, and no cassettes are kept of sessions: emulate it")
+    if wanted == "replay" and subject.kind != "adapter":
+        kind = subject.kind
+        article = "an" if kind == "agent" else "a"
+        raise CassetteError(f"{subject.name!r} is {article} {kind}, and no cassettes are kept of {kind}s: emulate it")
     found = next((root for root in cassette_roots() if (root / subject.name).is_dir()), None)
     if wanted == "replay" or (wanted is None and found and ":" not in spec and subject.kind == "adapter"):
         if found is None:

@@ -16,7 +16,8 @@ from ..provider import Capabilities, Path
 from ..requirements import Requirement, Suite
 from ..runlog import AdapterLine, RequirementLine, ResultLine, Run, run_digest
 from ..scenarios import Scenario
-from ..subject import OPERATIONS, SubjectKind
+from ..session.binding import REFERENCE
+from ..subject import SubjectKind
 from ..verdict import Status
 from ..view import View
 from .again import second_runs
@@ -42,8 +43,8 @@ class RecordedSubject:
     def of(cls, adapter: AdapterLine) -> RecordedSubject:
         """From its line. Raises UsageError for claims that nobody can make."""
         # Of an adapter the operations are those of the reference session, on the paths that there are.
-        known = OPERATIONS if len(adapter.paths) > 1 else [name for name in OPERATIONS if name != "other_path"]
-        operations = adapter.operations if adapter.kind == "session" else known
+        known = REFERENCE.operations if len(adapter.paths) > 1 else REFERENCE.operations - {"other_path"}
+        operations = adapter.operations if adapter.kind != "adapter" else known
         # JSON has no sets: a list of traits would claim none of them.
         wire = frozenset(adapter.capabilities.get("wire", ()))
         try:

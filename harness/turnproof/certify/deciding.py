@@ -86,12 +86,14 @@ def decide(
 
 
 def _out_of_sight(requirement: Requirement, views: Sequence[View], subject: Claimed, registry: Registry) -> str:
-    """Why a session cannot be judged by this requirement; empty where it can."""
+    """Why a session, or an agent, cannot be judged by this requirement; empty where it can."""
+    if subject.kind == "agent" and requirement.subject == "session" and not requirement.agents:
+        return "the agent owns the history, and the requirement is about who holds it in its place"
     if lacking := [operation for operation in requirement.operations if operation not in subject.operations]:
-        return f"the session lacks {', '.join(map(spelled, lacking))}"
+        return f"the {subject.kind} lacks {', '.join(map(spelled, lacking))}"
     on_calls = requirement.subject == "adapter" and not registry[requirement.id].without_calls
-    if subject.kind == "session" and on_calls and _hides_calls(views):
-        return "the session does not show its provider calls"
+    if subject.kind != "adapter" and on_calls and _hides_calls(views):
+        return f"the {subject.kind} does not show its provider calls"
     return ""
 
 

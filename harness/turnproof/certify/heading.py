@@ -40,5 +40,5 @@ def adapter_line(spec: str, subject: Subject, backends: Backends) -> AdapterLine
         declared=tuple(difference.name for difference in subject.declared),
         reasons={difference.name: difference.reason for difference in subject.declared},
         capabilities={name: getattr(claims, name) for name in type(claims).__slots__},
-        operations=tuple(sorted(subject.operations)) if subject.kind == "session" else (),
+        operations=tuple(sorted(subject.operations)) if subject.kind != "adapter" else (),
     )

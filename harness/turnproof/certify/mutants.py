@@ -165,11 +165,17 @@ def _misplaced(mutant: Mutant, suite: Suite, kind: SubjectKind) -> str:
     Sessions are broken as sessions. Of an adapter the session is broken too, where an adapter is judged by what its
     session does.
     """
-    if kind == "session" and mutant.seam != "session":
-        return "it breaks adapters: name one instead of a session"
-    if kind == "adapter" and suite.catalogue[mutant.caught_by].subject == "session":
-        return "it is caught by what is required of sessions: name one instead of an adapter"
+    broken: SubjectKind = mutant.seam if mutant.seam in ("session", "agent") else "adapter"
+    if kind != "adapter" and broken != kind:
+        return f"it breaks {broken}s: name one instead of {_A[kind]}"
+    required = suite.catalogue[mutant.caught_by].subject
+    if kind == "adapter" and (required != "adapter" or broken == "agent"):
+        by = required if required != "adapter" else broken
+        return f"it is caught by what is required of {by}s: name one instead of an adapter"
     return ""
+
+
+_A: dict[SubjectKind, str] = {"adapter": "an adapter", "session": "a session", "agent": "an agent"}
 
 
 def _unfit(

@@ -22,6 +22,7 @@ from .mutants import mutants
 from .record import record
 from .report import report
 from .serve import serve
+from .sessions import sessions
 from .verify import verify
 
 app = typer.Typer(
@@ -64,6 +65,7 @@ app.command()(gate)
 app.command()(inventory)
 app.command()(record)
 app.command()(serve)
+app.add_typer(sessions, name="sessions")
 app.command()(bench)
 app.command()(explore)
 app.command()(mutants)

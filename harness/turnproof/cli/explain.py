@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ..exits import Exit
+
+if TYPE_CHECKING:
+    from ..requirements import Requirement
 
 
 def explain(
@@ -47,6 +50,16 @@ def explain(
     return Exit.OK
 
 
+def _asked_of(requirement: Requirement) -> str:
+    match requirement.subject:
+        case "adapter":
+            return "adapters and sessions, and of agents as far as the wire shows it"
+        case "session":
+            return "sessions and agents" if requirement.agents else "sessions"
+        case "agent":
+            return "agents"
+
+
 def _explanation(name: str) -> dict[str, Any]:
     from ..driver.mutation import all_mutants
     from ..requirements import load_suite
@@ -63,7 +76,7 @@ def _explanation(name: str) -> dict[str, Any]:
         "reason": requirement.reason,
         "provider": requirement.provider,
         "code": requirement.code,
-        "subject": "sessions" if requirement.subject == "session" else "adapters and sessions",
+        "subject": _asked_of(requirement),
         "capability": list(requirement.capability),
         "operations": list(requirement.operations),
         "scenarios": list(requirement.scenarios),

@@ -11,7 +11,7 @@ import typer
 from ..exits import Exit
 
 Kind: TypeAlias = Literal[
-    "adapters", "sessions", "dialects", "profiles", "requirements", "scenarios", "mutants", "differences"
+    "adapters", "sessions", "agents", "dialects", "profiles", "requirements", "scenarios", "mutants", "differences"
 ]
 
 
@@ -19,7 +19,7 @@ def listing(
     kind: Annotated[Kind | None, typer.Argument(help="What to list. Default: everything.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> Exit:
-    """List adapters, sessions, requirements, ..."""
+    """List adapters, sessions, agents, requirements, ..."""
     kinds: Sequence[Kind] = [kind] if kind else get_args(Kind)
     found = {each: _LISTS[each]() for each in kinds}
     if json:
@@ -68,6 +68,23 @@ def _sessions() -> list[dict[str, Any]]:
                 "lacks": lacks or ["nothing"],
             }
         )
+    return rows
+
+
+def _agents() -> list[dict[str, Any]]:
+    from ..bindings import agent_names, resolve_agent
+    from ..errors import BindingError
+    from ..sources.source import abilities
+
+    rows: list[dict[str, Any]] = []
+    for name in agent_names():
+        try:
+            binding = resolve_agent(name)
+        except BindingError as error:
+            rows.append({"name": name, "problem": str(error)})
+            continue
+        can = abilities(binding.sessions) or ["nothing"]
+        rows.append({"name": name, "dialect": binding.dialect, "model": binding.model, "sessions": can})
     return rows
 
 
@@ -130,6 +147,7 @@ def _differences() -> list[dict[str, Any]]:
 _LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
     "adapters": _adapters,
     "sessions": _sessions,
+    "agents": _agents,
     "dialects": _dialects,
     "profiles": _profiles,
     "requirements": _requirements,

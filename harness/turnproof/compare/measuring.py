@@ -147,7 +147,7 @@ def _labels(subjects: Mapping[str, Subject]) -> dict[str, Subject]:
 
 
 def _named(name: str, subject: Subject) -> Subject:
-    if subject.kind == "session":
+    if subject.kind != "adapter":
         return dataclasses.replace(subject, session=dataclasses.replace(subject.session, name=name))
     return dataclasses.replace(subject, adapter=dataclasses.replace(subject.adapter, name=name))
 

@@ -21,7 +21,7 @@ from ..foreign import normalise, normalise_legacy
 from ..provider import Binding, Endpoint, Path
 from ..subject import SessionBinding, Subject
 
-Seam: TypeAlias = Literal["inputs", "outputs", "callbacks", "wire", "session"]
+Seam: TypeAlias = Literal["inputs", "outputs", "callbacks", "wire", "session", "agent"]
 
 Failing: TypeAlias = Literal["hangs", "raises"]
 

@@ -31,7 +31,7 @@ class Recorder:
         self.child = False
         self.doing = ""
         """What is being done with the session: `turn`, or an operation by the word that scenarios have for it."""
-        self._cut: tuple[Event, Callable[[], object]] | None = None
+        self._cut: tuple[Event | None, Callable[[], object]] | None = None
         self._seen = threading.Condition()
         self._text = self._thinking = self._calls = self._tokens = self._shown = 0
         self._in_call = False
@@ -51,8 +51,9 @@ class Recorder:
         """The place in the run that the next event belongs to."""
         return {"turn": self.turn, "call": self.call, "probe": self.probe}
 
-    def begin_turn(self, told: Event, cut: Callable[[], object]) -> None:
-        """A turn starts. `cut` is what breaks it off, where the scenario says so, and `told` the event for it."""
+    def begin_turn(self, told: Event | None, cut: Callable[[], object]) -> None:
+        """A turn starts. `cut` is what breaks it off, where the scenario says so, and `told` the event for it; None
+        where `cut` tells itself."""
         with self._seen:
             self._shown = 0
         self._cut = told, cut
@@ -94,7 +95,8 @@ class Recorder:
         if found is None:
             return
         told, cut = found
-        self.event(replace(told, **self.where))
+        if told is not None:
+            self.event(replace(told, **self.where))
         cut()
 
     def _cancel_from_server(self, arrived: Arrived) -> None:

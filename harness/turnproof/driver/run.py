@@ -31,6 +31,7 @@ from ..transcript import (
 )
 from .control import ControlLost
 from .job import Job
+from .keeping import Keeping
 from .looking import look_at_adapter
 from .operations import Operations
 from .providers import Providers
@@ -56,7 +57,8 @@ class Run:
         self.child: Any = None
         self.watcher = Watcher(recorder) if job.watch != "nothing" else None
         self.providers = Providers(job, subject.adapter, recorder, self._spoken, self.watcher)
-        self.tools = ScriptedTools(job.scenario.tools, recorder)
+        self.keeping = Keeping(self) if "session_id" in subject.operations else None
+        self.tools = ScriptedTools(job.scenario.tools, recorder, untold=subject.kind == "agent")
         self._system = job.scenario.system
         self._ids = itertools.count(1)
         self._cut: Cut | None = None
@@ -93,6 +95,7 @@ class Run:
             flag=self.job.flag or self.session.flag,
             tracer_provider=self._spans.provider if self._spans is not None else None,
             watch=self.providers.watch,
+            **(self.keeping.setup() if self.keeping is not None else {}),
         )
 
     def _watched(self) -> RunSpans | None:
@@ -131,6 +134,8 @@ class Run:
         self.tools.begin(turn)
         self._cut = turn.cancel
         recorder.begin_turn(*self._breaking_off(turn, token))
+        if self.keeping is not None:
+            self.keeping.begin(turn)
         self._prepare(turn)
         if not turn.user:
             self.snapshot("actions")
@@ -143,11 +148,16 @@ class Run:
         self.tools.flush()
         if ended.outcome == "answer":
             self._report_usage()
+        if self.keeping is not None:
+            self.keeping.report()
         self.snapshot("turn")
 
-    def _breaking_off(self, turn: Turn, token: CancelToken) -> tuple[Event, Callable[[], object]]:
+    def _breaking_off(self, turn: Turn, token: CancelToken) -> tuple[Event | None, Callable[[], object]]:
         """What is done at the turn's cut, where it has one, and the event that tells of it."""
         where = self.recorder.where
+        if self.keeping is not None and turn.cancel is not None and turn.cancel.by == "kill":
+            keeping, at = self.keeping, _cut_name(turn.cancel)
+            return None, lambda: keeping.kill(at)
         if (said := turn.interject) is not None:
             return Interjected(at=_cut_name(said.cut), text=said.text, **where), lambda: self._interject(said.text)
         stops = turn.cancel is not None and turn.cancel.by == "stop"
@@ -344,6 +354,8 @@ class Run:
                 except Exception as error:
                     self.refused("close", error)
         self.providers.close()
+        if self.keeping is not None:
+            self.keeping.close()
         if self._spans is not None:
             self._spans.close()
 

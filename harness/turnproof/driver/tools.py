@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from ..cancel import CancelToken
-from ..messages import FunctionCall, ToolResult, ToolSchema, thaw
+from ..errors import Cancelled
+from ..messages import FunctionCall, ToolResult, ToolSchema, freeze, thaw
 from ..scenarios.model import Cut, ToolScript, Turn
 from ..session.tools import CANCELLED
 from ..subject import Tool, ToolOutput
@@ -23,7 +24,9 @@ class ToolFailedError(Exception):
 class ScriptedTools:
     """Answers calls by the script of the turn, and cancels the turn where the scenario does that in a tool."""
 
-    def __init__(self, schemas: Sequence[ToolSchema], recorder: Recorder) -> None:
+    def __init__(self, schemas: Sequence[ToolSchema], recorder: Recorder, *, untold: bool = False) -> None:
+        """`untold`: nobody tells of results, so that each tool tells that it ran itself."""
+        self._untold = untold
         self.declare(schemas)
         self._recorder = recorder
         self._script: dict[str, ToolScript] = {}
@@ -34,7 +37,8 @@ class ScriptedTools:
 
     def declare(self, schemas: Sequence[ToolSchema]) -> None:
         """These are the tools from now on."""
-        self.tools = tuple(Tool(schema, self._running(schema)) for schema in schemas)
+        told = self._telling if self._untold else self._running
+        self.tools = tuple(Tool(schema, told(schema)) for schema in schemas)
 
     def begin(self, turn: Turn) -> None:
         """Follow the script of this turn."""
@@ -58,9 +62,32 @@ class ScriptedTools:
         """Record the tools that ended since the last time, in call order whatever order they ended in."""
         with self._lock:
             ran, self._ran = self._ran, []
+        if self._untold:
+            ran.sort(key=lambda event: (event.name, repr(event.args)))
         order = {call.id: position for position, call in enumerate(self._recorder.last_calls)}
         for event in sorted(ran, key=lambda event: order.get(event.call_id, len(order))):
             self._recorder.event(event)
+
+    def _telling(self, schema: ToolSchema) -> Any:
+        """A tool that tells that it ran, and for which arguments. Of what id the call was, it cannot know."""
+        running = self._running(schema)
+
+        def run(args: Any, token: CancelToken) -> Any:
+            given = freeze(args)
+            outcome: Literal["ok", "error", "cancelled"] = "error"
+            try:
+                result = running(args, token)
+                outcome = "error" if isinstance(result, ToolOutput) and result.is_error else "ok"
+                return result
+            except Cancelled:
+                outcome = "cancelled"
+                raise
+            finally:
+                event = ToolRun(call_id="", name=schema.name, args=given, outcome=outcome, turn=self._recorder.turn)
+                with self._lock:
+                    self._ran.append(event)
+
+        return run
 
     def _running(self, schema: ToolSchema) -> Any:
         def run(args: Any, token: CancelToken) -> Any:

@@ -76,7 +76,7 @@ def _told_apart(subject: Subject) -> Subject:
 
 
 def _named(name: str, settings: GateSettings) -> str:
-    if "@" in name or settings.session == _REFERENCE or resolve_subject(name).kind == "session":
+    if "@" in name or settings.session == _REFERENCE or resolve_subject(name).kind != "adapter":
         return name
     _checked("session", settings.session)
     return f"{settings.session}@{name}"

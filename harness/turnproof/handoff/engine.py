@@ -185,8 +185,8 @@ def _parties(
 ) -> tuple[list[Party], dict[str, str]]:
     parties, left_out = list[Party](), dict[str, str]()
     for name, subject in subjects.items():
-        if subject.kind == "session":
-            raise UsageError(f"{name} is a session: name the adapters that a conversation is handed to")
+        if subject.kind != "adapter":
+            raise UsageError(f"{name} is no adapter: name the adapters that a conversation is handed to")
         # Thinking is left out of what a model says that does not think.
         lacking = [each for each in lacking_for(scenario, subject.claims(), subject.operations) if each != "thinking"]
         if lacking:

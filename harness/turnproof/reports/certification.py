@@ -15,7 +15,7 @@ import msgspec
 
 from .._canonical import canonical
 from ..evidence import EvidenceStore
-from ..requirements import PROFILES
+from ..requirements import PROFILES, concerns
 from ..runlog import AdapterLine, ControlResult, Environment, RequirementLine, ResultLine, Run, TranscriptLine
 from ..scenarios.sweep import is_point
 from ..subject import SubjectKind
@@ -143,7 +143,7 @@ def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) ->
         for line in run.requirements.values()
         if line.id in results
     }
-    mine = [line for line in run.requirements.values() if line.subject in ("adapter", adapter.kind)]
+    mine = [line for line in run.requirements.values() if concerns(line.subject, adapter.kind)]
     unmeasured = [line for line in mine if _left_out(line, requirements, adapter)]
     profiles = {
         name: _profile(name, requirements, unmeasured, complete=run.complete)

@@ -7,7 +7,13 @@ from .certification import AdapterReport, ProfileReport
 
 def wire_of(found: AdapterReport) -> str:
     """What it speaks; of a session, whose provider it was run with."""
-    return f"session run with {found.run_with}, {found.dialect}" if found.kind == "session" else found.dialect
+    match found.kind:
+        case "session":
+            return f"session run with {found.run_with}, {found.dialect}"
+        case "agent":
+            return f"agent that owns its history, {found.dialect}"
+        case "adapter":
+            return found.dialect
 
 
 def proof_of(found: AdapterReport) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .catalogue import Catalogue, ProfileSet, Suite, load_suite
 from .judging import judge, judge_parity
-from .model import PROFILES, Level, Requirement, in_words
+from .model import PROFILES, Level, Requirement, concerns, in_words
 from .registry import REGISTRY, Aspect, Check, Findings, Registry, check, compare_modes
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Suite",
     "check",
     "compare_modes",
+    "concerns",
     "in_words",
     "judge",
     "judge_parity",

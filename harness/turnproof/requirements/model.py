@@ -56,7 +56,9 @@ class Level(StrEnum):
 
 
 class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing an adapter has to do; or a session, where `subject` says so: adapters are certified without those.
+    """One thing an adapter has to do; or a session or an agent, where `subject` says so: others are certified without.
+
+    Of what is required of sessions, that concerns agents which `agents` says: what holds whoever owns the history.
 
     `operations` names what has to be done with a session to see it, so that a session that cannot do it does not claim
     the requirement. `capability` names fields of `Capabilities` (`cache:explicit` for that kind of cache), all of which
@@ -77,6 +79,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     code: str
     sources: tuple[str, ...]
     subject: SubjectKind = "adapter"
+    agents: bool = False
     capability: tuple[str, ...] = ()
     operations: tuple[str, ...] = ()
     scenarios: tuple[str, ...] = ("*",)
@@ -107,6 +110,7 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         inferred = self.rests_on is Evidence.INFERRED and self.level is Level.MUST
         self._check(not inferred, "no MUST rests on an inferred wire rule")
         self._check(bool(self.scenarios and self.paths), "it is limited to no scenario or path at all")
+        self._check(self.subject == "session" or not self.agents, "`agents` is for what is required of sessions")
 
     def _check(self, holds: bool, otherwise: str) -> None:
         if not holds:
@@ -126,8 +130,14 @@ class Requirement(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(name for name in self.capability if not claims.claims(name))
 
     def concerns(self, kind: SubjectKind) -> bool:
-        """Whether a subject of this kind is judged by it: a session by everything, an adapter by what is its own."""
-        return self.subject in ("adapter", kind)
+        """Whether it is said of a subject of this kind where it stands by it: a session is judged by all but what is
+        an agent's own, an adapter by what is its own."""
+        return concerns(self.subject, kind)
+
+
+def concerns(required_of: SubjectKind, kind: SubjectKind) -> bool:
+    """Whether what is required of one kind of subject is said of another kind, too."""
+    return required_of in ("adapter", kind) or (kind == "agent" and required_of == "session")
 
 
 # Every requirement is asked of every run; the catalogue has some hundred sets of globs at the most.

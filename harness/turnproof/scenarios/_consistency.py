@@ -44,17 +44,29 @@ def check_turn(turn: Turn, spot: Spot) -> None:
 
 
 def _check_actions_only(turn: Turn, spot: Spot) -> None:
-    if not turn.before and turn.revert is None and turn.inject is None:
-        spot.refuse("needs 'user', or something to do: 'before' or 'revert'")
-    for key in ("model", "results", "cancel", "interject", "child", "faults", "response_schema", "expect", "error"):
+    if not turn.before and turn.revert is None and turn.inject is None and not turn.sessions:
+        spot.refuse("needs 'user', or something to do: 'before', 'revert' or 'sessions'")
+    for key in (
+        "model",
+        "results",
+        "denied",
+        "cancel",
+        "interject",
+        "child",
+        "faults",
+        "response_schema",
+        "expect",
+        "error",
+    ):
         if key in spot.value:
             spot.at(key).refuse("nothing is said in this turn; it needs 'user'")
 
 
 def _check_outcome(turn: Turn, spot: Spot) -> None:
-    if (turn.expect == "cancelled") != (turn.cancel is not None):
-        spot.refuse("'expect: cancelled' and 'cancel' belong together")
-    if (turn.expect == "error") != (turn.error is not None):
+    killed = turn.cancel is not None and turn.cancel.by == "kill"
+    if (turn.expect == "cancelled") != (turn.cancel is not None and not killed):
+        spot.refuse("'expect: cancelled' and 'cancel' belong together; a turn whose agent is killed ends with an error")
+    if (turn.expect == "error") != (turn.error is not None or killed):
         spot.refuse("'expect: error' and 'error', the kind of error, belong together")
     fatal = failing_round(turn)
     if turn.cancel is None and turn.expect == "answer" and fatal is not None:
@@ -238,7 +250,7 @@ def _needed_by(turn: Turn, modes: tuple[Mode, ...]) -> Iterator[str]:
         yield "structured"
     if turn.interject is not None:
         yield "cancel"
-    if turn.cancel is not None:
+    if turn.cancel is not None and turn.cancel.by != "kill":
         yield "cancel_batch" if turn.cancel.at == "batch" and "batch" in modes else "cancel"
     if turn.error or any(fault.kind not in _HARMLESS for fault in turn.faults):
         yield "typed_errors"

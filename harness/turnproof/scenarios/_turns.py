@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Literal, get_args
 
 from .. import errors
@@ -12,6 +12,7 @@ from ..messages import FunctionCall, Text, ToolSchema
 from ._answers import RoundReader
 from ._consistency import check_turn
 from ._content import read_result, read_tool, read_user
+from ._sessions import StepReader
 from ._spot import Spot
 from .model import Action, Cut, CutPoint, Fault, FaultKind, Injection, Interjection, ScriptRound, ToolScript, Turn
 
@@ -19,7 +20,7 @@ EVENTS: Final = ("start", "text", "thinking", "args", "call", "usage", "end")
 CUTS: Final[tuple[CutPoint, ...]] = get_args(CutPoint)
 BEFORE: Final[tuple[Action, ...]] = get_args(Action)
 EXPECTED: Final[tuple[Literal["answer", "error", "cancelled"], ...]] = ("answer", "error", "cancelled")
-_BY: Final[tuple[Literal["token", "stop"], ...]] = ("token", "stop")
+_BY: Final[tuple[Literal["token", "stop", "kill"], ...]] = ("token", "stop", "kill")
 FAULTS: Final[tuple[FaultKind, ...]] = get_args(FaultKind)
 SPELLINGS: Final[tuple[Spelling, ...]] = get_args(Spelling)
 ERRORS: Final = tuple(
@@ -30,9 +31,14 @@ ERRORS: Final = tuple(
     )
 )
 
+_CUT_ENDS: Final[Mapping[str, Literal["error", "cancelled"]]] = {
+    "token": "cancelled",
+    "stop": "cancelled",
+    "kill": "error",
+}
 _KEYS: Final = (
     "user", "model", "results", "system", "tools", "before", "revert", "cancel", "faults",
-    "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child",
+    "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child", "sessions", "denied",
 )  # fmt: skip
 WAITS: Final[tuple[Literal["seconds", "date"], ...]] = ("seconds", "date")
 _PLACE: Final = ("index", "after")
@@ -57,6 +63,7 @@ class TurnReader:
         self._results = results
         self._tools = tools
         self._known = {tool.name: tool for tool in tools}
+        self._steps = StepReader()
 
     def read(self, spot: Spot) -> Turn:
         """The next turn. Raises ScenarioError."""
@@ -86,6 +93,8 @@ class TurnReader:
             inject=_injection(inject) if (inject := spot.get("inject")) else None,
             interject=interjection,
             child=_child(child, reader) if (child := spot.get("child")) else None,
+            sessions=self._steps.read(steps) if (steps := spot.get("sessions")) else (),
+            denied=tuple(self._denied(denied)) if (denied := spot.get("denied")) else (),
         )
         check_turn(turn, spot)
         return turn
@@ -105,6 +114,10 @@ class TurnReader:
             changed[tool.name] = tool
         self._known |= changed
         return tuple(changed.values())
+
+    def _denied(self, spot: Spot) -> Iterator[str]:
+        for item in spot.one_or_many():
+            yield item.choice(tuple(tool.name for tool in self._tools))
 
     def _scripts(
         self, spot: Spot, rounds: tuple[ScriptRound, ...], cancel: Cut | None, unknown: Collection[str]
@@ -150,7 +163,7 @@ def read_cut(spot: Spot) -> Cut:
     if word == "event" and not after and "index" not in spot.value:
         spot.refuse("needs the event: 'after' (text:1) or 'index'")
     how = by.choice(_BY) if by else "token"
-    if by and how == "stop" and word == "before-start":
+    if by and how != "token" and word == "before-start":
         by.refuse("there is no turn yet that could be stopped; before its start a turn is cancelled by its token")
     return Cut(
         at=word,
@@ -227,7 +240,7 @@ def _event(spot: Spot) -> str:
 
 def _expected(spot: Spot, cancel: Cut | None) -> Literal["answer", "error", "cancelled"]:
     usual: Literal["answer", "error", "cancelled"] = (
-        "cancelled" if cancel else "error" if "error" in spot.value else "answer"
+        _CUT_ENDS[cancel.by] if cancel else "error" if "error" in spot.value else "answer"
     )
     return given.choice(EXPECTED) if (given := spot.get("expect")) else usual
 

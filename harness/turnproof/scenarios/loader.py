@@ -10,7 +10,7 @@ The form, with everything optional but `title` and `turns`:
     options: {thinking: {budget_tokens: 1024}, max_tokens: 4096, timeout: 0.5, context_tokens: 3000}
     cache: true                            # the session uses the binding's cache plugin
     keep_turns: 2                          # what a collection leaves
-    subject: session                       # only for the certification of sessions
+    subject: session                       # only for the certification of sessions; or of agents
     sweep: {turn: 0, round: 1}             # at full depth this answer is cancelled and broken at each of its events
     system: You keep a greenhouse log.
     tools:
@@ -35,6 +35,18 @@ The form, with everything optional but `title` and `turns`:
         faults: {kind: status, status: 429, retry-after: 17, times: 1}     # or a list
         response_schema: {type: object}
         error: RateLimitError              # the turn ends with it
+        sessions:                          # what is done before with the sessions that an agent keeps
+          - new: second                    # labels; that of the one it starts with is `first`
+          - resume: first                  # nobody: an id that no session has
+          - continue: null                 # or a working directory
+          - fork: branch
+          - delete: second
+          - list: null                     # or a working directory, or everywhere
+          - damage: first                  # what is stored of it is cut in half
+          - later: null                    # a second passes
+          - open: {session: first, cwd: elsewhere, label: third}   # another agent in its place; or last: true
+        denied: read_sensor                # tools that may not run in this turn
+        cancel: {after: "text:1", by: kill}               # the processes of an agent: the turn ends with an error
 
 A part of an answer is a text, `{text: ...}`, `{thinking: ...}`, `{redacted: DATA}`, `{call: ...}` or `{block:
 {...}}`, which says by dialect what no other form can say, each in its own spelling. With a text or a call, `data:

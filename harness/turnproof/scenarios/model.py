@@ -32,7 +32,7 @@ NEEDED: Final[Mapping[Action, tuple[Operation, ...]]] = {
 """What a session must be able to do for each action."""
 
 
-Doing = Literal["open", "new", "resume", "continue", "fork", "delete", "list", "damage"]
+Doing = Literal["open", "new", "resume", "continue", "fork", "delete", "list", "damage", "later"]
 
 STEPS: Final[Mapping[Doing, tuple[Operation, ...]]] = {
     "open": ("session_id",),
@@ -43,6 +43,7 @@ STEPS: Final[Mapping[Doing, tuple[Operation, ...]]] = {
     "delete": ("session_id", "delete_session"),
     "list": ("session_id", "list_sessions"),
     "damage": ("session_id",),
+    "later": ("session_id",),
 }
 """What an agent must be able to do for each step with its sessions."""
 
@@ -168,9 +169,10 @@ class SessionStep(msgspec.Struct, frozen=True):
 
     `open`: what is open is closed, and another agent is opened in its place, which is to go on with `session`, or with
     the last one if `last`. The others are done with the agent that is open: `new`, `resume`, `continue`, `fork`,
-    `delete`, `list`. `damage` cuts in half what is stored of `session`. `label` is that of the session that comes of
-    it. `cwd` is the label of a working directory: for `open` where to work from now on, for `continue` and `list`
-    which sessions are asked for (None: the one in which it works; `list` may ask for `everywhere`).
+    `delete`, `list`. `damage` cuts in half what is stored of `session`. `later` lets a second pass. `label` is that of
+    the session that comes of it. `cwd` is the label of a working directory: for `open` where to work from now on, for
+    `continue` and `list` which sessions are asked for (None: the one in which it works; `list` may ask for
+    `everywhere`).
     """
 
     do: Doing
@@ -178,6 +180,12 @@ class SessionStep(msgspec.Struct, frozen=True):
     label: str | None = None
     cwd: str | None = None
     last: bool = False
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """What an agent must be able to do for it."""
+        wanted: tuple[Operation, ...] = ("resume_session",) if self.do == "open" and self.session is not None else ()
+        return STEPS[self.do] + wanted + (("continue_last",) if self.last else ())
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -227,7 +235,7 @@ class Turn(msgspec.Struct, frozen=True):
         needed += ["inject"] if self.inject is not None else []
         needed += ["interject"] if self.interject is not None else []
         needed += ["spawn"] if self.child is not None else []
-        needed += [operation for step in self.sessions for operation in STEPS[step.do]]
+        needed += [operation for step in self.sessions for operation in step.operations]
         needed += ["session_id"] if self.denied or (self.cancel is not None and self.cancel.by == "kill") else []
         needed += ["stop"] if self.cancel is not None and self.cancel.by == "stop" else []
         needed += ["send_parts"] if self.user and not (len(self.user) == 1 and isinstance(self.user[0], Text)) else []

@@ -18,9 +18,13 @@ from ._consistency import needed_features
 from ._spot import Spot
 from .model import Cut, Fault, Scenario, ScriptRound, Swept, Turn
 
-Happening: TypeAlias = Literal["cancel", "reset", "stall", "truncate", "garbage", "error-event", "no-end"]
+Happening: TypeAlias = Literal["cancel", "reset", "stall", "truncate", "garbage", "error-event", "no-end", "kill"]
 HAPPENINGS: Final[tuple[Happening, ...]] = get_args(Happening)
-"""All that can happen at an event: a cancel, and every fault that has a place in a stream."""
+"""All that can happen at an event: a cancel, every fault that has a place in a stream, and for an agent's processes
+that they are killed."""
+
+_USUAL: Final = tuple(one for one in HAPPENINGS if one != "kill")
+"""What happens where a scenario does not say what."""
 
 _OF_NO_ACCOUNT_AT_THE_END: Final = ("no-end", "garbage", "error-event")
 """Behind the last event nothing is missing from the answer, and who has it whole need not read on."""
@@ -36,13 +40,18 @@ _TOLD: Final[Mapping[Happening, str]] = {
     "garbage": "a broken frame after",
     "error-event": "an error event after",
     "no-end": "the stream ends after",
+    "kill": "the agent is killed after",
 }
 
 
 def points(scenario: Scenario, events: int) -> Iterator[Scenario]:
     """Every point of a swept scenario whose answer has so many events, event by event."""
+    assert scenario.sweep is not None or not events
+    chosen = scenario.sweep.only if scenario.sweep is not None and scenario.sweep.only else _USUAL
     for index in range(events):
         for happening in HAPPENINGS:
+            if happening not in chosen:
+                continue
             if index < events - 1 or happening not in _OF_NO_ACCOUNT_AT_THE_END:
                 yield _point(scenario, happening, index)
 
@@ -72,7 +81,7 @@ def scenario_named(name: str, known: Mapping[str, Scenario]) -> Scenario | None:
 
 def read_sweep(spot: Spot, turns: tuple[Turn, ...]) -> Swept:
     """Which answer is swept. Raises ScenarioError unless a turn follows, and every run has the answer's same events."""
-    spot.mapping(("turn", "round"), what="a sweep")
+    spot.mapping(("turn", "round", "only"), what="a sweep")
     turn, round_ = ((given.integer(0) if (given := spot.get(key)) else 0) for key in ("turn", "round"))
     if not any(later.user for later in turns[turn + 1 :]):
         spot.refuse(f"turn {turn} is not followed by another one, which would show what is left of it")
@@ -83,7 +92,7 @@ def read_sweep(spot: Spot, turns: tuple[Turn, ...]) -> Swept:
         spot.refuse(f"turn {turn} has {len(swept.rounds)} rounds, counted from 0, so no round {round_}")
     if not _is_cut_by_hand(swept.rounds[round_]):
         spot.refuse("every text, thinking and call of this answer needs its pieces: else each run cuts it elsewhere")
-    return Swept(turn, round_)
+    return Swept(turn, round_, only.choices(HAPPENINGS) if (only := spot.get("only")) else ())
 
 
 def _is_cut_by_hand(round_: ScriptRound) -> bool:
@@ -104,9 +113,11 @@ def _point(scenario: Scenario, happening: Happening, index: int) -> Scenario:
     assert scenario.sweep is not None
     at, round_ = scenario.sweep.turn, scenario.sweep.round
     turns = list(scenario.turns)
-    if happening == "cancel":
-        cut = Cut("event", round_, index)
-        turns[at] = replace(turns[at], rounds=turns[at].rounds[: round_ + 1], cancel=cut, expect="cancelled")
+    if happening == "cancel" or happening == "kill":
+        killed = happening == "kill"
+        cut = Cut("event", round_, index, by="kill" if killed else "token")
+        ends: Literal["error", "cancelled"] = "error" if killed else "cancelled"
+        turns[at] = replace(turns[at], rounds=turns[at].rounds[: round_ + 1], cancel=cut, expect=ends)
     else:
         status = 529 if happening == "error-event" else 0
         turns[at] = replace(turns[at], faults=(Fault(happening, round_, index, status),))

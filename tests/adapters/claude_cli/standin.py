@@ -20,7 +20,7 @@ VERSION = "2.1.330"
 DEEDS = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 
 
-def flags() -> argparse.Namespace:
+def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="claude", allow_abbrev=False)
     for name in ("print", "bare", "verbose", "include-partial-messages", "no-session-persistence", "strict-mcp-config"):
         parser.add_argument(f"--{name}", action="store_true")
@@ -28,6 +28,10 @@ def flags() -> argparse.Namespace:
         parser.add_argument(f"--{name}")
     for name in ("model", "system-prompt", "system-prompt-file", "session-id"):
         parser.add_argument(f"--{name}")
+    return parser
+
+
+def flags(parser: argparse.ArgumentParser) -> argparse.Namespace:
     given = parser.parse_args()
     if given.print and given.output_format == "stream-json" and not given.verbose:
         sys.exit("Error: When using --print, --output-format=stream-json requires --verbose")
@@ -46,6 +50,9 @@ class Program:
         self.waiting: list[dict[str, Any]] = []
         self.said = ""
         self.status: int | None = None
+        self.shell: dict[str, Any] = {}
+        self.block: dict[str, Any] = {}
+        self.pieces: list[str] = []
 
     # -- lines
 
@@ -110,6 +117,14 @@ class Program:
         return [f"mcp__{self.server}__{tool['name']}" for tool in self.tools]
 
     def turn(self) -> None:
+        calls = self.answered()
+        for call in calls or ():
+            self.ask(subtype="can_use_tool", tool_name=call["name"], input=call["input"], tool_use_id=call["id"])
+        if calls == []:
+            self.result(False, "", "completed")
+
+    def answered(self) -> list[dict[str, Any]] | None:
+        """Ask the model once; the calls of its answer, or None where there is none, which has been told."""
         url = urlsplit(os.environ["ANTHROPIC_BASE_URL"])
         connection = http.client.HTTPConnection(url.hostname or "", url.port)
         headers = {
@@ -118,18 +133,30 @@ class Program:
             "x-api-key": os.environ["ANTHROPIC_API_KEY"],
             "user-agent": f"claude-cli/{VERSION} (external, sdk-cli)",
         }
+        self.connection = connection
         connection.request("POST", f"{url.path}/v1/messages?beta=true", json.dumps(self.body()), headers)
         answer = connection.getresponse()
         if answer.status != 200:
             self.refused(answer.status, answer.read())
-            return
+            return None
         calls = self.streamed(answer)
         if calls is None:
             self.result(True, self.said, "api_error", self.status)
-        for call in calls or ():
-            self.ask(subtype="can_use_tool", tool_name=call["name"], input=call["input"], tool_use_id=call["id"])
-        if calls == []:
-            self.result(False, "", "completed")
+        return calls
+
+    def finished(self, block: dict[str, Any]) -> None:
+        """A block of an answer is there."""
+        self.say(type="assistant", message={**self.shell, "content": [block]}, parent_tool_use_id=None)
+
+    def whole(self) -> dict[str, Any]:
+        """The block that is growing, as far as it has grown."""
+        grown = "".join(self.pieces)
+        match self.block["type"]:
+            case "tool_use":
+                return {**self.block, "input": json.loads(grown or "{}")}
+            case "text" | "thinking" as kind:
+                return {**self.block, kind: grown}
+        return self.block
 
     def body(self) -> dict[str, Any]:
         *earlier, last = self.messages
@@ -167,9 +194,6 @@ class Program:
 
     def streamed(self, answer: http.client.HTTPResponse) -> list[dict[str, Any]] | None:
         """Pass the events on; the calls that they held, or None where they broke off."""
-        shell: dict[str, Any] = {}
-        block: dict[str, Any] = {}
-        pieces: list[str] = []
         calls: list[dict[str, Any]] = []
         try:
             for raw in answer:
@@ -183,19 +207,19 @@ class Program:
                     case {"type": "ping"}:
                         continue
                     case {"type": "message_start", "message": message}:
-                        shell = message
+                        self.shell, self.block = message, {}
                     case {"type": "content_block_start", "content_block": begun}:
-                        block, pieces = dict(begun), []
+                        self.block, self.pieces = dict(begun), []
+                    case {"type": "content_block_delta", "delta": {"type": "signature_delta", "signature": signature}}:
+                        self.block["signature"] = signature
                     case {"type": "content_block_delta", "delta": delta}:
-                        pieces.append(delta.get("text") or delta.get("thinking") or delta.get("partial_json") or "")
+                        words = delta.get("text") or delta.get("thinking") or delta.get("partial_json") or ""
+                        self.pieces.append(words)
                     case {"type": "content_block_stop"}:
-                        grown = "".join(pieces)
+                        block = self.whole()
                         if block["type"] == "tool_use":
-                            block["input"] = json.loads(grown or "{}")
                             calls.append(block)
-                        elif block["type"] in ("text", "thinking"):
-                            block[block["type"]] = grown
-                        self.say(type="assistant", message={**shell, "content": [block]}, parent_tool_use_id=None)
+                        self.finished(block)
                 self.say(type="stream_event", event=event, parent_tool_use_id=None)
                 if event["type"] == "message_stop":
                     return calls
@@ -238,4 +262,4 @@ class Program:
 
 
 if __name__ == "__main__":
-    Program(flags()).run()
+    Program(flags(parser())).run()

@@ -82,6 +82,7 @@ def _item(reply_part: ReplyPart, n: int, reply: Reply, call: ResponsesCall, mode
                 "arguments": arguments(reply_part),
                 "call_id": part.id or call_id(seed, n),
                 "name": spoken_name(part.name, call.tools, LEGAL_NAME),
+                **({"namespace": data["namespace"]} if "namespace" in data else {}),
             }
         case _ if (own := reply_part.own_block(NAME)) is not None:
             return {"id": item_id("item", seed, n), "type": "unknown"} | own

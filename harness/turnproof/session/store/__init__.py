@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from ..persistence import Connection, InterruptedTurn, SessionState
+from .client import Client
 from .conversations import (
     ConversationManager,
     ConversationReply,
     ConversationRequest,
     complete_with,
+    converse_with,
 )
 from .errors import SessionBusyError, StoreError, StoreFullError, UnknownSessionError
 from .file_store import FileStore, Loaded
 from .files import Files, Handle, LocalFiles
 from .journal import Problem
 from .kept import KeptSession
-from .manager import Client, SessionManager
+from .manager import SessionManager
 from .providers import ProviderRegistry
 from .signals import exit_on_sigterm
 
@@ -40,5 +42,6 @@ __all__ = [
     "StoreFullError",
     "UnknownSessionError",
     "complete_with",
+    "converse_with",
     "exit_on_sigterm",
 ]

@@ -19,9 +19,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
 
+from ...agents import Agent
 from ...budget import ContextUsage
 from ...cancel import CancelToken
-from ...errors import ResumeError, UsageError
+from ...errors import ProviderError, ResumeError, UsageError
 from ...gc import Collector, GCConfig, GCResult, Reason, turn_starts
 from ...messages import JSON, Message, TokenUsage
 from ...provider import StatelessProvider, SystemInstruction
@@ -71,6 +72,47 @@ def complete_with(provider: StatelessProvider, system: SystemInstruction = None)
         return ConversationReply(response.text, usage=response.usage)
 
     return complete
+
+
+def converse_with(agent: Agent) -> Complete:
+    """Speaks to an agent, each conversation in a session of its own; those of several take turns.
+
+    A request without a session id begins a session, any other goes on in that one, which is resumed unless it is the
+    one that is open. The agent is sent the new message alone. Raises ResumeError where it cannot go on with a session,
+    and UsageError for a request that brings a history: who holds the conversation has to be registered as stateful.
+    The agent must be spoken to in no other way meanwhile.
+    """
+    one_at_a_time = threading.Lock()
+
+    def complete(request: ConversationRequest) -> ConversationReply:
+        if len(request.messages) != 1:
+            raise UsageError(
+                f"an agent is sent the new message alone, and the request brings {len(request.messages)}: it holds the "
+                f"conversation itself. Register the models of {provider_of(request.model)!r} as stateful"
+            )
+        with one_at_a_time:
+            _enter(agent, request.session_id)
+            response = agent.send(request.messages[0].parts)
+            if agent.session_id is None:
+                raise ProviderError(
+                    f"{type(agent).__name__} tells no session id after a turn: nobody could go on with it"
+                )
+            return ConversationReply(response.text, agent.session_id, response.usage)
+
+    return complete
+
+
+def _enter(agent: Agent, session_id: str | None) -> None:
+    if session_id is None:
+        # Also where none seems to be open: what was said in a first turn that failed may still be there.
+        agent.new_session()
+    elif session_id != agent.session_id:
+        try:
+            agent.resume_session(session_id)
+        except NotImplementedError as error:
+            raise ResumeError(
+                f"session {session_id!r} cannot be gone on with: {error}", session_id=session_id
+            ) from error
 
 
 class ConversationManager:

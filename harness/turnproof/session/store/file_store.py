@@ -116,7 +116,7 @@ class FileStore:
             raise UnknownSessionError(f"there is no session number {number}: {self.folder} has {there}")
         return list(every_session(self))[number - 1].session_id
 
-    # Reading and deleting
+    # Reading, deleting and copying
 
     def load(self, which: str | int) -> Loaded:
         """A session as it is on the disk, also while somebody has it open. Changes nothing.
@@ -129,6 +129,21 @@ class FileStore:
     def delete(self, which: str | int) -> None:
         """Remove a session for good. Raises UnknownSessionError, and SessionBusyError while somebody has it open."""
         delete_files(self._place(self.find(which)))
+
+    def fork(self, which: str | int, *, session_id: str | None = None) -> str:
+        """Copy a session as it is on the disk, under a new id or this one, and return the copy's id.
+
+        The copy goes on from the same history; a turn that was interrupted stays with the session that it belongs to.
+        Raises what `load` raises, and StoreError if the id is taken.
+        """
+        state = self.load(which).state
+        place, now = self._place(self._ids() if session_id is None else session_id), self._now()
+        copied = replace(
+            state, session_id=place.paths.session_id, created_at=now, updated_at=now, interrupted=None, log_seq=0
+        )
+        SessionLog.create(place, copied).close()
+        self._prune(place.paths.session_id)
+        return place.paths.session_id
 
     # Opening for writing
 

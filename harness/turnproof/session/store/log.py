@@ -7,6 +7,7 @@ quick. The state in memory is at any moment what would be read from the disk.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from ...messages import MessageIds
 from .. import persistence
@@ -42,14 +43,21 @@ class SessionLog:
 
     @classmethod
     def create(cls, place: Place, state: SessionState) -> SessionLog:
-        """The files of a new session, that holds this state. Raises StoreError if there is one of that name."""
+        """The files of a new session, that holds this state. Raises StoreError if there is one of that name, and leaves
+        no session where it cannot be written whole."""
         release = locked(place)
         try:
             taken = place.files.names(place.paths.folder)
             for path in (place.paths.state, place.paths.log):
                 if path.name in taken:
                     raise StoreError(f"{path}: there is a session {place.paths.session_id!r} already")
-            return cls._begun(place, release, state, ())
+            try:
+                return cls._begun(place, release, state, ())
+            except StoreError:
+                with suppress(OSError):
+                    for path in (place.paths.state, place.paths.log):
+                        place.files.remove(path)
+                raise
         except BaseException:
             release()
             raise

@@ -5,37 +5,23 @@ from __future__ import annotations
 import logging
 import threading
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Self, TypeAlias
 
-from ...errors import UsageError
-from ...messages import Message, Part
-from ...sessions import SessionCapabilities, SessionPage, SessionSourceBase
 from ..persistence import Connection
-from ..result import TurnResult
 from ..session import Session
+from .client import Client, Hot, Next
+from .errors import SessionBusyError, StoreError, UnknownSessionError
 from .fifo import Fifo
 from .file_store import FileStore
 from .kept import KeptSession
-
-T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
 OpenSession: TypeAlias = Callable[[], Session]
 """Makes an empty session on a provider that is ready. What was stored is then put into it."""
-
-
-@dataclass(slots=True)
-class _Hot:
-    """A session in memory, the line in front of it, and who is attached."""
-
-    kept: KeptSession
-    line: Fifo
-    clients: set[Client] = field(default_factory=set)
 
 
 class SessionManager:
@@ -55,7 +41,7 @@ class SessionManager:
         self._open_session = open_session
         self._patience = patience
         self._lock = threading.Lock()
-        self._hot: dict[str, _Hot] = {}
+        self._hot: dict[str, Hot] = {}
         self._at_exit = weakref.finalize(self, _unload_all, self._lock, self._hot, patience)
 
     def create(
@@ -109,19 +95,55 @@ class SessionManager:
     ) -> None:
         self.close()
 
-    def _loaded(self, kept: KeptSession) -> _Hot:
-        hot = self._hot[kept.session_id] = _Hot(kept, Fifo(f"session {kept.session_id!r}"))
+    def _loaded(self, kept: KeptSession) -> Hot:
+        hot = self._hot[kept.session_id] = Hot(kept, Fifo(f"session {kept.session_id!r}"))
         return hot
 
-    def _join(self, client: Client, session_id: str) -> _Hot:
+    def _begin(self, client: Client, following: Next) -> Hot:
+        with self._lock:
+            kept = self.store.create(
+                self._open_session(), connection=following.connection, workspace=following.workspace
+            )
+            hot = self._loaded(kept)
+            hot.clients.add(client)
+            return hot
+
+    def _delete(self, client: Client, session_id: str) -> None:
+        with self._lock:
+            hot = self._hot.get(session_id)
+        if hot is None:
+            self.store.delete(self._stored(session_id))
+            return
+        hot.line.refuse_from_inside()
+        if hot.clients - {client}:
+            raise SessionBusyError(session_id, "this process, for another client")
+        with hot.line.turn(), self._lock:
+            if hot.clients - {client}:
+                raise SessionBusyError(session_id, "this process, for another client")
+            if self._hot.get(session_id) is hot:
+                del self._hot[session_id]
+                with suppress(StoreError):  # what cannot be stored is to go as well
+                    hot.kept.close()
+            self.store.delete(session_id)
+            hot.clients.clear()
+
+    def _stored(self, session_id: str) -> str:
+        if (found := self.store.find(session_id)) != session_id:
+            raise UnknownSessionError(
+                f"there is no session {session_id!r} in {self.store.folder}; as a number it is {found!r}"
+            )
+        return found
+
+    def _join(self, client: Client, session_id: str) -> Hot:
         with self._lock:
             hot = self._hot.get(session_id)
             if hot is None:
+                self._stored(session_id)
                 hot = self._loaded(self.store.resume(self._open_session(), session_id))
             hot.clients.add(client)
             return hot
 
-    def _leave(self, client: Client, hot: _Hot) -> None:
+    def _leave(self, client: Client, hot: Hot) -> None:
         hot.line.refuse_from_inside()
         with self._lock:
             hot.clients.discard(client)
@@ -135,101 +157,7 @@ class SessionManager:
                 hot.kept.close()
 
 
-class Client(SessionSourceBase):
-    """One user of a session. Made by `SessionManager.create` and `attach`; used from any thread.
-
-    It is on one session at a time: `resume_session` and `continue_last` move it to another. Leaving it as a context
-    manager detaches it.
-    """
-
-    def __init__(self, manager: SessionManager, hot: _Hot | None = None) -> None:
-        super().__init__()
-        self._manager = manager
-        self._on = hot
-        if hot is not None:
-            hot.clients.add(self)
-            self._session_id = hot.kept.session_id
-
-    @property
-    def kept(self) -> KeptSession:
-        """The session as it is kept, for looking at. Raises UsageError for a client that is detached."""
-        return self._attached_to.kept
-
-    @property
-    def messages(self) -> list[Message]:
-        """The conversation of the session that it is on: a copy."""
-        return self.kept.session.history.messages
-
-    def send(self, content: str | Sequence[Part], **options: Any) -> TurnResult:
-        """A turn, as `KeptSession.send`, after those that were asked for before.
-
-        Raises Cancelled, and says nothing, if its `cancel_token` is set while it waits.
-        """
-        hot = self._attached_to
-        with hot.line.turn(options.get("cancel_token")):
-            return hot.kept.send(content, **options)
-
-    def change(self, action: Callable[[Session], T], *, connection: Connection | None = None) -> T:
-        """Do something to the session between turns, as `KeptSession.change`."""
-        hot = self._attached_to
-        with hot.line.turn():
-            return hot.kept.change(action, connection=connection)
-
-    def stop(self) -> bool:
-        """Cancel the running turn, whoever asked for it. False if none is running."""
-        return self.kept.stop()
-
-    def detach(self) -> None:
-        """Leave the session. If nobody else is on it, it is stored and unloaded. Calling it twice is harmless."""
-        if (hot := self._on) is not None:
-            hot.line.refuse_from_inside()
-            self._on = self._session_id = None
-            self._manager._leave(self, hot)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.detach()
-
-    # As a source of sessions
-
-    @property
-    def session_capabilities(self) -> SessionCapabilities:
-        """All of them."""
-        return SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True)
-
-    def list_sessions(self, *, cwd: str | None = None, cursor: str | None = None) -> SessionPage:
-        """The sessions of the store."""
-        return self._manager.store.list_sessions(cwd=cwd, cursor=cursor)
-
-    def _load(self, session_id: str) -> None:
-        former = self._on
-        if former is None:
-            self._on = self._manager._join(self, session_id)
-            return
-        if former.kept.session_id == session_id:
-            return
-        former.line.refuse_from_inside()
-        joined = self._manager._join(self, session_id)
-        try:
-            self._manager._leave(self, former)
-        except BaseException:
-            self._manager._join(self, former.kept.session_id)
-            self._manager._leave(self, joined)
-            raise
-        self._on = joined
-
-    @property
-    def _attached_to(self) -> _Hot:
-        if self._on is None:
-            raise UsageError("this client is detached: attach to a session, or resume one")
-        return self._on
-
-
-def _unload_all(lock: threading.Lock, all_hot: dict[str, _Hot], patience: float) -> None:
+def _unload_all(lock: threading.Lock, all_hot: dict[str, Hot], patience: float) -> None:
     with lock:
         leaving = list(all_hot.values())
         all_hot.clear()
@@ -241,7 +169,7 @@ def _unload_all(lock: threading.Lock, all_hot: dict[str, _Hot], patience: float)
             closing.callback(_unload, hot, patience)
 
 
-def _unload(hot: _Hot, patience: float) -> None:
+def _unload(hot: Hot, patience: float) -> None:
     try:
         with hot.line.turn(timeout=patience):
             hot.kept.close()

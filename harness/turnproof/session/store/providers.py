@@ -11,7 +11,15 @@ from ...errors import UsageError
 Memory: TypeAlias = Literal["stateful", "stateless"]
 """`stateful`: it keeps the conversation under a session id. `stateless`: it knows what the request says."""
 
-KNOWN: Mapping[str, Memory] = {"claude-cli/*": "stateful"}
+KNOWN: Mapping[str, Memory] = {
+    "claude-acp/*": "stateful",
+    "claude-cli/*": "stateful",
+    "codex-acp/*": "stateful",
+    "gemini-acp/*": "stateful",
+}
+"""Programs that hold a conversation under an id. A `gemini -p` (`gemini-cli/*`) begins anew each time it is run, and is
+stateless like whoever does not stand here.
+"""
 
 
 class ProviderRegistry:

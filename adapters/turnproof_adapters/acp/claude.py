@@ -1,0 +1,88 @@
+"""Claude's agent over the protocol: `@agentclientprotocol/claude-agent-acp`, around Claude Code.
+
+Seen with 0.49.0. Older ones of `@zed-industries` answer every prompt after a cancelled one with the answer before it;
+they are started again after a cancel.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from turnproof.agents import AgentBinding, AgentSetup
+from turnproof.provider import Capabilities
+from turnproof.sessions import SessionCapabilities
+
+from .program import Prepared, Program
+
+if TYPE_CHECKING:
+    from .agent import AcpAgent
+
+_QUIET = {
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1",
+    "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
+    "CLAUDE_CODE_MAX_RETRIES": "0",  # whoever drives the agent tries again
+    "DISABLE_AUTOUPDATER": "1",
+    "DISABLE_COMPACT": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_TELEMETRY": "1",
+}
+
+
+def prepare(setup: AgentSetup) -> Prepared:
+    """The endpoint goes into the environment, the system text and the choice of tools (none of its own) into `_meta`."""
+    home, at = Path(setup.home).absolute(), setup.endpoint
+    options = {
+        "model": at.model,
+        "tools": [],
+        "settingSources": [],
+        "extraArgs": {"bare": None, "strict-mcp-config": None},
+    }
+    return Prepared(
+        environment={
+            **_QUIET,
+            "ANTHROPIC_API_KEY": at.api_key,
+            "ANTHROPIC_BASE_URL": at.base_url,
+            "ANTHROPIC_MODEL": at.model,
+            "CLAUDE_CONFIG_DIR": str(home / ".claude"),
+            "MAX_THINKING_TOKENS": str(int(at.options.get("thinking_tokens", 0))),
+        },
+        # An empty text would be taken for none, and the program's own be used.
+        meta={"systemPrompt": setup.system or " ", "claudeCode": {"options": options}},
+        instructed=True,
+    )
+
+
+CLAUDE = Program(
+    name="claude_acp",
+    command=("claude-agent-acp",),
+    install="npm install -g @agentclientprotocol/claude-agent-acp",
+    prepare=prepare,
+    retells=True,
+    off_by_one="@zed-industries/claude-agent-acp",
+    apology=re.compile(r"(API Error|Prompt is too long|Not logged in|Invalid API key)"),
+)
+
+
+def open_agent(setup: AgentSetup) -> AcpAgent:
+    """An agent; its program is started when it is needed."""
+    from .agent import AcpAgent
+
+    return AcpAgent(CLAUDE, setup)
+
+
+AGENT = AgentBinding(
+    name="claude_acp",
+    dialect="anthropic-messages@claude-cli",
+    model="claude-haiku-4-5",
+    open=open_agent,
+    capabilities=Capabilities(
+        streaming=True, tools=True, parallel_tools=True, images=True, cancel=True, cancel_batch=True, typed_errors=True
+    ),
+    sessions=SessionCapabilities(
+        can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True
+    ),
+    package="agent-client-protocol",
+)

@@ -1,0 +1,98 @@
+"""What there is to know of one agent program: how it is started, and the ways in which it differs from the others."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from turnproof.agents import AgentSetup
+from turnproof.errors import UsageError
+
+_PASSED_ON = frozenset(
+    {"PATH", "LANG", "LC_ALL", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"}
+)
+"""All that a program sees of the caller's variables: no key of another service, nothing that changes its ways."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """How a program is told of a setup.
+
+    environment: its own variables: the endpoint, the key, the model.
+    arguments:   what comes behind its command.
+    meta:        `_meta` of every request that opens a session.
+    instructed:  whether it is told the system text. Where not, the text goes in front of a session's first message.
+    """
+
+    environment: Mapping[str, str]
+    arguments: Sequence[str] = ()
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    instructed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One program.
+
+    name:     the agent's, in reports and lists.
+    command:  how it is called where the endpoint's option `program` does not say.
+    install:  how one gets it.
+    prepare:  how it is told of a setup. It may write files below the setup's home.
+    asks:     whether it asks before it calls a tool of the session's. Where not, `permits` is asked when it calls.
+    hangs_up: whether it ends when its input does. Where not, it is asked to by a signal.
+    replays_late: whether what a loaded session holds may still be told of after the answer to `session/load`.
+    retells:  whether a message that broke off is told anew under a new message id, without a call between the two.
+    off_by_one: how an agent calls itself that answers every prompt after a cancelled one with the answer to the one
+              before; after a cancel it is started again.
+    apology:  how the text begins that it puts in place of an answer when the model could not be asked. It is shown
+              only if the turn does not fail.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    install: str
+    prepare: Callable[[AgentSetup], Prepared]
+    asks: bool = True
+    hangs_up: bool = True
+    replays_late: bool = False
+    retells: bool = False
+    off_by_one: str | None = None
+    apology: re.Pattern[str] | None = None
+
+    def loses_count(self, agent: str) -> bool:
+        """Whether the agent of this name is not to be trusted after a cancel."""
+        return self.off_by_one is not None and agent == self.off_by_one
+
+    def found(self, given: object) -> list[str]:
+        """The command: what is `given` (a name on PATH, a path, or a command with its arguments), or the usual one.
+
+        Raises UsageError where there is no such program, or where it cannot be run.
+        """
+        if given is None:
+            words = list(self.command)
+        else:
+            words = [given] if isinstance(given, str | Path) else list(given) if isinstance(given, Sequence) else []
+            words = [str(word) for word in words]
+        if not words:
+            raise UsageError(f"program: {given!r} is neither a name nor a command")
+        path = shutil.which(words[0])
+        if path is not None:
+            return [str(Path(path).absolute()), *words[1:]]  # it is run in another folder
+        if Path(words[0]).is_file():
+            raise UsageError(f"{words[0]} cannot be run: it is not executable")
+        raise UsageError(
+            f"there is no program {words[0]!r}: install it ({self.install}), or say with `program` where it is"
+        )
+
+
+def environment(home: Path, own: Mapping[str, str]) -> dict[str, str]:
+    """All that a program sees of the environment. Its home is the folder given, and so is what it takes for /tmp."""
+    passed = {name: value for name, value in os.environ.items() if name.upper() in _PASSED_ON}
+    scratch = home / "tmp"
+    scratch.mkdir(parents=True, exist_ok=True)
+    return {**passed, "HOME": str(home), "TMPDIR": str(scratch), **own}

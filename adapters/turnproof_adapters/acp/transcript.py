@@ -1,0 +1,94 @@
+"""What a session's updates say, as messages: those of a turn, and those that a loaded session is told again with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from turnproof.messages import FunctionCall, Message, Part, Role, Text, Thought, ToolResult
+
+from .calls import Calls, Shown, Update, text_of
+
+_ROLES: dict[str, Role] = {
+    "user_message_chunk": "user",
+    "agent_message_chunk": "model",
+    "agent_thought_chunk": "model",
+}
+
+
+class Transcript:
+    """Messages that grow with each update. A call is part of the message it was made in, its result follows."""
+
+    def __init__(self, calls: Calls, *, replayed: bool = True) -> None:
+        self._calls = calls
+        self._replayed = replayed
+        self._messages: list[tuple[Role, str | None, list[Part | Shown]]] = []
+        self._answered: set[str] = set()
+
+    def feed(self, update: Update) -> None:
+        """Take an update. What is no part of a conversation is passed over."""
+        kind = str(update.get("sessionUpdate"))
+        if kind in _ROLES:
+            text = text_of(update.get("content"))
+            if text:
+                self.say(_ROLES[kind], Thought(text) if kind == "agent_thought_chunk" else Text(text), _id(update))
+        elif kind in ("tool_call", "tool_call_update"):
+            shown = self._calls.take(update)
+            if shown is not None:
+                self.call(shown)
+
+    def say(self, role: Role, part: Part, message_id: str | None = None) -> None:
+        """Words of a message: more of the last part, if they are of its kind."""
+        parts = self._parts(role, message_id)
+        last = parts[-1] if parts else None
+        if isinstance(last, Text) and isinstance(part, Text):
+            parts[-1] = Text(last.text + part.text)
+        elif isinstance(last, Thought) and isinstance(part, Thought):
+            parts[-1] = Thought(last.text + part.text)
+        else:
+            parts.append(part)
+
+    def call(self, shown: Shown) -> None:
+        """A call as it stands, and its result if there is one."""
+        if not any(shown in parts for _, _, parts in self._messages):
+            # Whose message it is in is not said.
+            self._parts("model", None, anyone=True).append(shown)
+        if shown.ended and shown.id not in self._answered:
+            self._answered.add(shown.id)
+            self._parts("tool", None).append(shown)
+
+    def drop_words(self) -> None:
+        """Forget the words of the message that is being said: it is told anew."""
+        if self._messages and self._messages[-1][0] == "model":
+            parts = self._messages[-1][2]
+            parts[:] = [part for part in parts if isinstance(part, Shown)]
+            if not parts:
+                self._messages.pop()
+
+    def messages(self) -> list[Message]:
+        """All so far."""
+        return [
+            Message(role, tuple(map(_of_role(role), parts))) for role, _, parts in self._messages if parts
+        ]
+
+    def _parts(self, role: Role, message_id: str | None, *, anyone: bool = False) -> list[Part | Shown]:
+        if self._messages:
+            last, known, parts = self._messages[-1]
+            same = known is None or message_id is None or known == message_id
+            if last == role and (same or anyone):
+                return parts
+        self._messages.append((role, message_id, []))
+        return self._messages[-1][2]
+
+
+def _of_role(role: Role) -> Callable[[Part | Shown], FunctionCall | ToolResult | Part]:
+    def part_of(part: Part | Shown) -> FunctionCall | ToolResult | Part:
+        if isinstance(part, Shown):
+            return part.result() if role == "tool" else part.call()
+        return part
+
+    return part_of
+
+
+def _id(update: Update) -> str | None:
+    found = update.get("messageId")
+    return found if isinstance(found, str) else None

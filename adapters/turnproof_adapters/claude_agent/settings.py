@@ -1,0 +1,62 @@
+"""What an agent is run with: its endpoint's options, parsed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from turnproof.agents import AgentSetup
+
+from .._http import DEFAULT_TIMEOUT
+from .._opening import key_of, positive
+from ..anthropic.request import Settings
+from ..anthropic.service import ANTHROPIC
+from ..claude_cli.lifecycle import CLAUDE_CLI
+from ..claude_cli.program import Program
+
+_KEPT = ("--system-prompt-snapshot=off",)
+"""The system text of the setup is sent also where the session began with another."""
+
+_WHOLE = {
+    "CLAUDE_CODE_DISABLE_REFUSAL_RETRY": "1",
+    "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH": "1000000",
+    "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "0",
+    "CLAUDE_CODE_SDK_MCP_TOOL_IDLE_TIMEOUT": "0",
+    "MAX_MCP_OUTPUT_TOKENS": "1000000000",
+    "MCP_TOOL_TIMEOUT": "2000000000",
+}
+"""The model is told what the tools said, and is told it by the tools: nothing is cut, put off, or put in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How the program is started for one agent."""
+
+    program: Program
+    model: str
+    system: str
+    limits: dict[str, Any]
+    silence: float
+
+    @classmethod
+    def of(cls, setup: AgentSetup) -> Running:
+        """From a setup. `program`, `max_tokens`, `thinking` and `timeout` (seconds of silence after which the program
+        counts as lost) are options of its endpoint. Raises UsageError for what cannot be."""
+        endpoint, options = setup.endpoint, setup.endpoint.options
+        key = key_of({"api_key": endpoint.api_key}, *ANTHROPIC.key_variables)
+        program = Program.of({**options, "cwd": setup.cwd, "base_url": endpoint.base_url}, key, Path(setup.home))
+        thinking = CLAUDE_CLI.thinking(options.get("thinking"))
+        settings = Settings(CLAUDE_CLI, endpoint.model, positive(options, "max_tokens"), thinking)
+        limits = settings.kwargs(None, None, None, think=True)
+        silence = float(options.get("timeout", DEFAULT_TIMEOUT))
+        return cls(program, endpoint.model, setup.system or "", limits, silence)
+
+    def command(self, session_id: str | None) -> list[str]:
+        """The command line, to go on with a session or to begin one."""
+        resumed = () if session_id is None else (f"--resume={session_id}",)
+        return self.program.command(self.model, self.system, *_KEPT, *resumed)
+
+    def environment(self) -> dict[str, str]:
+        """All that the program sees of the environment."""
+        return self.program.environment(self.limits["max_tokens"], self.limits.get("thinking")) | _WHOLE

@@ -1,0 +1,157 @@
+"""The lines of one turn, on their way to a response and into the history.
+
+Text and thinking come from the API's own stream events, for they are there first; what goes into the history comes from
+the finished blocks, for those are what the program keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from turnproof.errors import ProviderError, TransportError
+from turnproof.messages import FinishReason, FunctionCall, Part, ProviderResponse, TokenUsage
+
+from .._answers import Listeners, risen
+from .._errors import scrubbed
+from ..anthropic.assemble import Assembler
+from ..anthropic.parts import Restore, finish_reason
+from ..anthropic.service import Service
+from ..anthropic.usage import NOTHING, tokens
+from ..anthropic.wire import Event, Failure
+from ..claude_cli.failures import failure
+from ..claude_cli.lines import Assistant, Line, Result, Said, StreamEvent, System, User
+from .history import is_of_the_program
+
+
+class Turn:
+    """Feed it lines until one of them is the result. `said` is what was said in it by then."""
+
+    def __init__(self, service: Service, restore: Restore, listeners: Listeners, secret: str) -> None:
+        self.session_id: str | None = None
+        self.said: list[Said] = []
+        self._service = service
+        self._restore = restore
+        self._heard = listeners
+        self._secret = secret
+        self._answers: list[Assembler] = []
+        self._ended = True
+        self._refused: Assistant | None = None
+        self._shown = TokenUsage()
+
+    def take(self, line: Line) -> Result | None:
+        """Take one line; what a callback raises passes through. Raises TransportError for a stream that begins anew
+        after it has broken off: what it has shown cannot be taken back."""
+        if line.parent_tool_use_id is not None:
+            return None
+        match line:
+            case StreamEvent():
+                self._event(line.event)
+            case Assistant() if line.is_api_error_message:
+                self._refused = line
+            case User() if line.is_synthetic:
+                pass
+            case Assistant() | User():
+                if not is_of_the_program(line.message):
+                    self.said.append(line.message)
+            case System(subtype="init"):
+                self.session_id = line.session_id or self.session_id
+            case Result():
+                return line
+        return None
+
+    def response(self, result: Result) -> ProviderResponse:
+        """The response to a turn that ended with this result. Raises ProviderError where it failed."""
+        refused = result.stop_reason == "refusal"
+        if result.is_error and not refused:
+            error = failure(result, self._refused, self._secret)
+            error.partial = self.parts
+            raise error
+        if not self._answers:
+            raise TransportError(
+                f"claude ended the turn without an answer: {scrubbed(result.result or '', self._secret)}"
+            )
+        return ProviderResponse(
+            parts=self.parts,
+            usage=tokens(result.usage or NOTHING),
+            finish_reason=finish_reason(result.stop_reason),
+            raw_finish=result.stop_reason,
+            model=self._model,
+        )
+
+    def cancelled(self, result: Result | None) -> ProviderResponse:
+        """What had arrived of a turn that was cancelled, with the result that it ended in, if it did."""
+        told = tokens(result.usage or NOTHING) if result is not None else TokenUsage()
+        return ProviderResponse(
+            parts=self.parts,
+            usage=risen(self._usage(), told),
+            finish_reason=FinishReason.CANCELLED,
+            model=self._model,
+        )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All text so far, and the thinking that stands alone: calls were made by the program."""
+        return tuple(part for answer in self._answers for part in answer.cancelled().parts)
+
+    @property
+    def _model(self) -> str | None:
+        return self._answers[-1].cancelled().model if self._answers else None
+
+    def _event(self, event: Event) -> None:
+        if event.type == "message_start":
+            if not self._ended:
+                raise TransportError("the stream of the answer broke off, and claude asked once more")
+            self._ended = False
+            self._answers.append(self._assembler())
+        if not self._answers or self._answers[-1].complete:
+            return
+        self._ended = self._ended or (event.delta is not None and event.delta.stop_reason is not None)
+        if event.type == "message_stop" and not self._ended:
+            return  # in the program's own name: why it broke off follows
+        self._answers[-1].feed(event)
+        if (error := self._answers[-1].failure) is not None:
+            raise error
+
+    def _assembler(self) -> Assembler:
+        told = self._heard.on_usage_update
+        listeners = Listeners(
+            self._heard.on_chunk,
+            None if told is None else self._telling(told),
+            self._heard.on_function_call,
+            self._heard.on_thinking,
+        )
+        return Assembler(self._service, self._restore, listeners, _failed)
+
+    def _telling(self, told: Callable[[TokenUsage], None]) -> Callable[[TokenUsage], None]:
+        before = self._usage()
+
+        def tell(now: TokenUsage) -> None:
+            self._shown = risen(self._shown, _sum(before, now))
+            told(self._shown)
+
+        return tell
+
+    def _usage(self) -> TokenUsage:
+        total = TokenUsage()
+        for answer in self._answers:
+            total = _sum(total, answer.cancelled().usage)
+        return total
+
+
+def _sum(one: TokenUsage, other: TokenUsage) -> TokenUsage:
+    return TokenUsage(*(getattr(one, name) + getattr(other, name) for name in TokenUsage.__struct_fields__))
+
+
+def _failed(told: Failure) -> ProviderError:
+    return TransportError(told.message or told.type or "an error without a word")
+
+
+def watched(listeners: Listeners, calls: dict[str, FunctionCall]) -> Listeners:
+    """The listeners, with every call also put down in `calls`."""
+
+    def put(call: FunctionCall) -> None:
+        calls[call.id] = call
+        if listeners.on_function_call is not None:
+            listeners.on_function_call(call)
+
+    return Listeners(listeners.on_chunk, listeners.on_usage_update, put, listeners.on_thinking)

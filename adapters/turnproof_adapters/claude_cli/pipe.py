@@ -1,0 +1,82 @@
+"""The program's lines, in both directions, as data."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+import msgspec
+
+from turnproof.errors import TransportError
+
+from .._child import Child
+from .._errors import scrubbed
+from .failures import failure
+from .lines import Asked, ControlRequest, ControlResponse, Line, Result, decode_line
+
+Reply: TypeAlias = Callable[[str, Asked], None]
+"""Takes a question of the program's with its number, and answers it or not."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Pipe:
+    """A process that is spoken to. Lines may be written from several threads, and are read by one.
+
+    Raises ProviderError for a process that is lost, and for what is no line. `secret` is shown in no error.
+    """
+
+    def __init__(self, child: Child, secret: str) -> None:
+        self.child = child
+        self.secret = secret
+        self._writing = threading.Lock()
+
+    def open(self, lines: Iterator[Line]) -> None:
+        """Begin. Whatever the program asks meanwhile is asked by way of `lines`."""
+        self.write({"type": "control_request", "request_id": "open", "request": {"subtype": "initialize"}})
+        for line in lines:
+            if isinstance(line, ControlResponse) and line.response.request_id == "open":
+                if line.response.subtype != "success":
+                    raise TransportError(f"claude could not begin: {scrubbed(line.response.error or '', self.secret)}")
+                return
+            if isinstance(line, Result) and line.is_error:
+                raise failure(line, None, self.secret)
+        raise self.child.lost()
+
+    def write(self, line: dict[str, Any], *, asks: bool = False) -> None:
+        """Write a line; for `asks` see `Child.write`."""
+        data = _encode(line)
+        with self._writing:
+            self.child.write(data, asks=asks)
+
+    def answer(self, number: str, response: dict[str, Any]) -> None:
+        """Answer a question of the program's."""
+        said = {"subtype": "success", "request_id": number, "response": response}
+        self.write({"type": "control_response", "response": said})
+
+    def refuse(self, number: str, asked: Asked) -> None:
+        """Say that a question of the program's cannot be answered here."""
+        refused = {"subtype": "error", "request_id": number, "error": f"{asked.subtype} is not known here"}
+        self.write({"type": "control_response", "response": refused})
+
+    def lines(self, reply: Reply) -> Iterator[Line]:
+        """The program's lines to the end of its output, without its questions: those go to `reply`."""
+        for data in self.child.lines():
+            try:
+                line = decode_line(data)
+            except (ValueError, RecursionError):
+                if self.child.broke_off:
+                    raise self.child.lost() from None
+                shown = scrubbed(data[:200].decode("utf-8", "replace"), self.secret)
+                raise TransportError(f"claude wrote a line that is none of its protocol: {shown}") from None
+            if isinstance(line, ControlRequest):
+                reply(line.request_id, line.request)
+            else:
+                yield line
+
+
+def said(message: dict[str, Any]) -> dict[str, Any]:
+    """The line for a message. What a user says is no command to the program, whatever it begins with."""
+    line = {"type": message["role"], "message": message, "session_id": "", "parent_tool_use_id": None}
+    return line | {"text_not_typed": True} if message["role"] == "user" else line

@@ -1,0 +1,175 @@
+"""The API as OpenAI's Codex asks it: what the program puts around a conversation is none of it.
+
+Seen in Codex CLI 0.169.0 and in codex-acp 0.16.0 (a Codex 0.137). In front of the user's first words the program says
+in what folder it works (a message of its own in the user's name), what it permits and which skills it has (in the
+developer's). A tool of a server that the caller offers (`mcp_servers`) stands in a namespace `mcp__SERVER`, with every
+character of its name that is no letter, digit or underscore written as an underscore; all other tools are the
+program's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from msgspec.structs import replace as with_fields
+
+from ...messages import JSON, FunctionCall, Message, Part, ProviderData, Text, ToolResult, ToolSchema, thaw
+from ..asides import as_asked, aside, reply_to_aside
+from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireDifference, World
+from ..lenient import json_of
+from ..renaming import own_names, renamed, renamed_reply
+from .dialect import OpenAIResponses
+from .rules import NAME
+
+
+class ThroughCodex(OpenAIResponses):
+    """`openai-responses@codex`."""
+
+    service = replace(OpenAIResponses.service, base_path="/v1")
+
+    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
+        """As everywhere, with a request that is not part of a turn (a compaction) as an aside."""
+        found = super().parse(request, world)
+        if isinstance(found, Refusal) or found.operation != "generate" or _is_of_a_turn(request):
+            return found
+        return aside(found)
+
+    def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
+        return super().validate(request, as_asked(call), world)
+
+    def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        if call.operation == "other":
+            return super().render(as_asked(call), reply_to_aside(), usage, world, seed)
+        return super().render_extra(call, usage, world, seed)
+
+    def match_form(self, call: Call) -> JSON:
+        return super().match_form(_bare(call))
+
+    def differences(
+        self,
+        held: Sequence[Message],
+        system: Part | str | None,
+        tools: Sequence[ToolSchema],
+        call: Call,
+        model: str,
+    ) -> list[WireDifference]:
+        return super().differences(held, system, tools, _bare(call, tools), model)
+
+    def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
+        """A scripted reply with its calls in the namespaces that the program gave to the declared tools."""
+        homes = {tool.name: space for space, tool in _offered(call, tools)}
+        written = {own: name for name, own in _own_names(call, tools).items()}
+        plain = renamed_reply(super().speak(reply, tools, _bare(call, tools)), written)
+        return replace(plain, parts=tuple(_placed(part, homes) for part in plain.parts))
+
+
+def _is_of_a_turn(request: HttpRequest) -> bool:
+    """Whether the program asks for an answer to the user; it says of every request what kind it is."""
+    told = json_of(request.headers.get("x-codex-turn-metadata", "").encode())
+    return not isinstance(told, dict) or told.get("request_kind", "turn") == "turn"
+
+
+def _placed(part: ReplyPart, homes: Mapping[str, str]) -> ReplyPart:
+    """A call in the namespace of its tool."""
+    call = part.part
+    if not isinstance(call, FunctionCall) or call.name not in homes:
+        return part
+    data = {**(call.provider_data.data if call.provider_data else {}), "namespace": homes[call.name]}
+    return replace(part, part=with_fields(call, provider_data=ProviderData(NAME, "", data)))
+
+
+# -- what stands around
+
+_AROUND = {
+    "system": re.compile(
+        r"<(permissions instructions|skills_instructions|apps_instructions|plugins_instructions|collaboration_mode"
+        r"|personality_spec|tools|model_switch)>.*</\1>",
+        re.DOTALL,
+    ),
+    "user": re.compile(r"<(environment_context|turn_aborted)>.*</\1>", re.DOTALL),
+}
+"""What the program says of its own accord, by the role that it says it in."""
+
+_TIMED = re.compile(r"Wall time: [0-9.]+ seconds\nOutput:\n?(.*)", re.DOTALL)
+
+
+def _bare(call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+    """The call without what the program has put around it, its tools under the names that the caller knows them by."""
+    own = _own_names(call, held)
+    return replace(
+        call,
+        system=tuple(_said(call.system, "system")),
+        tools=tuple(with_fields(tool, name=own.get(tool.name, tool.name)) for _, tool in _offered(call, held)),
+        messages=tuple(_conversation(call.messages, own)),
+    )
+
+
+def _said(parts: Iterable[Part], role: str) -> Iterator[Part]:
+    around = _AROUND.get(role)
+    for part in parts:
+        if around is None or not isinstance(part, Text) or not around.fullmatch(part.text.strip()):
+            yield part
+
+
+def _conversation(messages: Iterable[Message], own: Mapping[str, str]) -> Iterator[Message]:
+    for message in messages:
+        parts = tuple(_untimed(renamed(part, own)) for part in _said(message.parts, message.role))
+        if parts or not message.parts:
+            yield with_fields(message, parts=parts)
+
+
+def _untimed(part: Part) -> Part:
+    """A result without the time that it took."""
+    timed = _TIMED.fullmatch(part.result) if isinstance(part, ToolResult) and isinstance(part.result, str) else None
+    return part if timed is None else with_fields(part, result=_given(timed[1]))
+
+
+def _given(output: str) -> str:
+    """The text that a tool gave. 0.137 writes its blocks as JSON, 0.169 does not."""
+    blocks = json_of(output.encode())
+    if not isinstance(blocks, list) or not all(isinstance(each, dict) and "type" in each for each in blocks):
+        return output
+    return "".join(str(each.get("text", "")) for each in blocks)
+
+
+# -- tools
+
+_SERVER = re.compile(r"mcp__.+")
+_NUMBERED = re.compile(r"(.+)_[0-9a-f]{12}")
+_DEFERRED = re.compile(r"<tools>\nDeferred tool namespaces:(?:\n- .*)*?\n- (mcp__[^:\n]+)")
+
+
+def _offered(call: Call, held: Sequence[ToolSchema] = ()) -> Iterator[tuple[str, ToolSchema]]:
+    """The tools of the caller's servers, each with its namespace.
+
+    A namespace may only be named, for the model to search it: its tools then stand in no request, and are taken for
+    the declared ones.
+    """
+    for tool in call.tools:
+        if tool.parameters.get("type") == "namespace" and _SERVER.fullmatch(tool.name):
+            yield from ((tool.name, _tool(each)) for each in thaw(tool.parameters).get("tools") or ())
+    for part in call.system:
+        if isinstance(part, Text) and (found := _DEFERRED.match(part.text)):
+            yield from ((found[1], with_fields(tool, name=_written(tool.name))) for tool in held)
+
+
+def _tool(declared: Mapping[str, Any]) -> ToolSchema:
+    return ToolSchema(str(declared.get("name")), declared.get("description") or "", declared.get("parameters") or {})
+
+
+def _own_names(call: Call, held: Sequence[ToolSchema]) -> dict[str, str]:
+    return own_names(held, [tool for _, tool in _offered(call, held)], _fits)
+
+
+def _written(name: str) -> str:
+    """A tool's name as the program writes it."""
+    return re.sub(r"[^a-zA-Z0-9_]", "_", name)
+
+
+def _fits(own: str, name: str) -> bool:
+    """Whether a name is this one as the program writes it: too long a name, and one of two alike, ends in a number."""
+    numbered = _NUMBERED.fullmatch(name)
+    return _written(own) == name or (numbered is not None and _written(own).startswith(numbered[1]))

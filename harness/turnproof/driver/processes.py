@@ -1,0 +1,95 @@
+"""The processes that a run's agent has started: found among our descendants, killed where the scenario says so, and
+counted when all should be over."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ..errors import HarnessError
+
+if TYPE_CHECKING:
+    import psutil
+
+GRACE = 5.0
+"""Seconds that processes have to be gone after the agent was shut down."""
+
+_PAUSE = 0.005
+
+
+class Processes:
+    """Those that are there beside the ones that were before."""
+
+    def __init__(self) -> None:
+        try:
+            import psutil
+        except ImportError as error:
+            raise HarnessError("agents are watched with psutil: pip install 'turnproof[agents]'") from error
+        self._psutil = psutil
+        self._before = set(psutil.Process().children(recursive=True))
+        self._seen: dict[psutil.Process, str] = {}
+        self._exposed: set[str] = set()
+
+    def look(self, secret: str) -> list[psutil.Process]:
+        """Those that are running now. Each is remembered, by its name, and whether its command line has the secret."""
+        running = [one for one in self._psutil.Process().children(recursive=True) if one not in self._before]
+        for one in running:
+            with contextlib.suppress(self._psutil.Error):
+                if one not in self._seen:
+                    self._seen[one] = one.name()
+                if any(secret in word for word in one.cmdline()):
+                    self._exposed.add(self._seen[one])
+        return [one for one in running if self._runs(one)]
+
+    def kill(self, secret: str) -> int:
+        """Kill them all, the children first; how many there were."""
+        running = self.look(secret)
+        for one in reversed(running):
+            with contextlib.suppress(self._psutil.Error):
+                one.kill()
+        self._ended(running)
+        return len(running)
+
+    def left(self, secret: str) -> tuple[str, ...]:
+        """The names of those that are still running after a while; they are then killed."""
+        names = tuple(sorted(self._seen.get(one, "?") for one in self._ended(self.look(secret))))
+        if names:
+            self.kill(secret)
+        self._reap()
+        return names
+
+    @property
+    def started(self) -> int:
+        """How many were seen."""
+        return len(self._seen)
+
+    @property
+    def exposed(self) -> tuple[str, ...]:
+        """The names of those in whose command line the secret stood."""
+        return tuple(sorted(self._exposed))
+
+    def _ended(self, running: Iterable[psutil.Process]) -> list[psutil.Process]:
+        """Wait for their end; those that are still there after a while.
+
+        None is waited for as a child is: how it ended is for whoever has started it to hear.
+        """
+        until = time.monotonic() + GRACE
+        while left := [one for one in running if self._runs(one)]:
+            if time.monotonic() > until:
+                break
+            time.sleep(_PAUSE)
+        return left
+
+    def _runs(self, one: psutil.Process) -> bool:
+        try:
+            return bool(one.is_running() and one.status() != self._psutil.STATUS_ZOMBIE)
+        except self._psutil.Error:
+            return False
+
+    def _reap(self) -> None:
+        """Take leave of those that became ours and have ended."""
+        for one in self._seen:
+            with contextlib.suppress(self._psutil.Error):
+                one.wait(timeout=0)

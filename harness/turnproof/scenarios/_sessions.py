@@ -1,0 +1,75 @@
+"""The steps with an agent's sessions in front of a turn: `- resume: first`, `- open: {last: true, cwd: elsewhere}`."""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from .._suggest import did_you_mean
+from ._spot import Spot
+from .model import NOBODY, Doing, SessionStep
+
+DOING: Final[tuple[Doing, ...]] = get_args(Doing)
+FIRST: Final = "first"
+EVERYWHERE: Final = "everywhere"
+
+_OPEN: Final = ("session", "last", "cwd", "label")
+
+
+class StepReader:
+    """Reads the steps in order and remembers which sessions there may be: those with a label so far."""
+
+    def __init__(self) -> None:
+        self._labels = [FIRST]
+
+    def read(self, spot: Spot) -> tuple[SessionStep, ...]:
+        """The steps in front of a turn. Raises ScenarioError."""
+        return tuple(self._step(item) for item in spot.items("a list of steps with sessions"))
+
+    def _step(self, spot: Spot) -> SessionStep:
+        spot.mapping(DOING, what="a step with sessions")
+        if len(spot.value) != 1:
+            spot.refuse("is one step: one of " + ", ".join(DOING))
+        do = spot.with_value(next(iter(spot.value))).choice(DOING)
+        place = spot.at(do)
+        match do:
+            case "open":
+                return self._opened(place)
+            case "new" | "fork":
+                return SessionStep(do, label=self._named(place))
+            case "resume":
+                return SessionStep(do, session=self._known(place, NOBODY))
+            case "delete":
+                return SessionStep(do, session=self._known(place, NOBODY))
+            case "damage":
+                return SessionStep(do, session=self._known(place))
+            case "later":
+                if place.value is not None:
+                    place.refuse("takes nothing: {later: null}")
+                return SessionStep(do)
+            case "continue" | "list":
+                return SessionStep(do, cwd=place.word("a working directory") if place.value is not None else None)
+
+    def _opened(self, spot: Spot) -> SessionStep:
+        spot.mapping(_OPEN, what="what an agent is opened with")
+        session, last, cwd, label = (spot.get(key) for key in _OPEN)
+        asked = self._known(session, NOBODY) if session else None
+        return SessionStep(
+            "open",
+            session=asked,
+            label=self._named(label) if label else None,
+            cwd=cwd.word("a working directory") if cwd else None,
+            last=last is not None and last.flag(),
+        )
+
+    def _named(self, spot: Spot) -> str:
+        label = spot.word("a label")
+        if label in (*self._labels, NOBODY, EVERYWHERE):
+            spot.refuse(f"{label!r} is another session's label; give one of its own")
+        self._labels.append(label)
+        return label
+
+    def _known(self, spot: Spot, *more: str) -> str:
+        label, known = spot.word("the label of a session"), [*self._labels, *more]
+        if label not in known:
+            spot.refuse(f"no session is labelled {label!r}{did_you_mean(label, known)}")
+        return label

@@ -1,0 +1,66 @@
+"""Which session is meant: by its id, the beginning of one, or its number in the list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .._suggest import did_you_mean
+from ..errors import UsageError
+from ..sessions import SessionInfo, last_update
+from .source import Source
+
+_MANY = 5
+
+
+def newest_first(source: Source, cwd: str | None) -> list[SessionInfo]:
+    """The sessions of a folder (None: of all), in the order in which they are numbered."""
+    return sorted(source.listed(cwd), key=last_update, reverse=True)
+
+
+def chosen(source: Source, words: Sequence[str], cwd: str | None) -> list[SessionInfo]:
+    """The session that each word means, once. Numbers are those of the list of that folder, 1 is the newest; ids are
+    looked for in other folders too.
+
+    Where there is no list, a word is taken for an id. Raises UsageError for a word that means none, or several.
+    """
+    if not source.can.can_list:
+        return [SessionInfo(word) for word in dict.fromkeys(words)]
+    here = newest_first(source, cwd)
+    everywhere: list[SessionInfo] | None = here if cwd is None else None
+    found: dict[str, SessionInfo] = {}
+    for word in words:
+        info = _one(source, word, here)
+        if info is None:
+            everywhere = newest_first(source, None) if everywhere is None else everywhere
+            info = _by_id(word, everywhere)
+        if info is None:
+            hint = did_you_mean(word, [one.session_id for one in everywhere or ()])
+            raise UsageError(f"{source.name} has no session {word!r}{hint}")
+        found[info.session_id] = info
+    return list(found.values())
+
+
+def usable(info: SessionInfo) -> SessionInfo:
+    """The same, if it can be resumed. Raises UsageError with the reason."""
+    if info.problem is not None:
+        raise UsageError(f"session {info.session_id!r} cannot be resumed: {info.problem}")
+    return info
+
+
+def _one(source: Source, word: str, here: Sequence[SessionInfo]) -> SessionInfo | None:
+    for info in here:
+        if info.session_id == word:
+            return info
+    if word.isdecimal() and 1 <= int(word) <= len(here):
+        return here[int(word) - 1]
+    return _by_id(word, here)
+
+
+def _by_id(word: str, infos: Sequence[SessionInfo]) -> SessionInfo | None:
+    found = [info for info in infos if word and info.session_id.startswith(word)]
+    exact = next((info for info in found if info.session_id == word), None)
+    if exact is not None or len(found) < 2:
+        return exact or next(iter(found), None)
+    names = [info.session_id for info in found]
+    more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
+    raise UsageError(f"{word!r} could be any of {', '.join(names[:_MANY])}{more}: say more of it")

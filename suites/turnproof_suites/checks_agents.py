@@ -1,0 +1,296 @@
+"""Turns of an agent: its tools, its end when it is cancelled, fails or is killed, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+
+from turnproof.messages import JSON, FunctionCall, thaw
+from turnproof.requirements import Findings, check
+from turnproof.transcript import Killed, LeftBehind, UsageReport
+from turnproof.verdict import inconclusive, violated
+from turnproof.view import View
+from turnproof.view.diff import equal, show
+
+from .kept import Said, Talk, talks
+from .reading import results_in
+from .steps import bare
+
+
+def _after(view: View) -> Iterator[tuple[Talk, Talk]]:
+    """Each turn with the next one of the same session, nothing having been done to the sessions in between."""
+    every = talks(view)
+    for talk, later in pairwise(every):
+        if not later.steps:
+            yield talk, later
+
+
+def _cancelled(talk: Talk) -> bool:
+    return talk.turn.cut is not None and talk.turn.cut.by != "kill" and talk.turn.cancelled
+
+
+def _killed(talk: Talk) -> Killed | None:
+    return talk.step.first(Killed)
+
+
+# -- tools --------------------------------------------------------------------------------------------------
+
+
+@check("sessions/calls-run-once", without_calls=True)
+def calls_run_once(view: View) -> Findings:
+    """Each call that the model made, with its own arguments, and no other."""
+    for talk in talks(view):
+        script = talk.turn.script
+        if not talk.step.ordinary or script is None:
+            continue
+        known = {tool.name for tool in view.scenario.tools_in(talk.turn.index)} - set(script.denied)
+        parts = (part.part for round_ in script.rounds for part in round_.parts)
+        made = [(part.name, part.args) for part in parts if isinstance(part, FunctionCall) and part.name in known]
+        ran = [(run.name, run.args) for run in talk.turn.tool_runs if run.name in known]
+        if not made and not ran:
+            continue
+        if len(made) != len(ran):
+            yield violated(f"{talk.where}: the model made {len(made)} calls, and tools ran {len(ran)} times")
+        elif not equal(_sorted(made), _sorted(ran)):
+            yield violated(
+                f"{talk.where}: the model called {show(_sorted(made))}, and what ran was {show(_sorted(ran))}"
+            )
+        else:
+            yield "calls of agents"
+
+
+def _sorted(calls: Sequence[tuple[str, JSON]]) -> list[JSON]:
+    return [[name, thaw(args)] for name, args in sorted(calls, key=lambda call: (call[0], repr(thaw(call[1]))))]
+
+
+@check("sessions/results-reach-the-model", without_calls=True)
+def results_reach_the_model(view: View) -> Findings:
+    """What a tool returned is in the request that follows it."""
+    for talk in talks(view):
+        script = talk.turn.script
+        if not talk.step.ordinary or script is None:
+            continue
+        ran = [run for run in talk.turn.tool_runs if run.outcome == "ok" and run.name in script.results]
+        returned = [script.results[run.name].for_args(run.args).result for run in ran]
+        wanted = [text for text in returned if isinstance(text, str) and text.strip()]
+        last = talk.step.generated[-1].call
+        if not wanted or last is None:
+            continue
+        sent = bare(show(thaw(result.result), 4000) for result in results_in(last.messages))
+        missing = [text for text in wanted if bare([text]) not in sent]
+        if missing:
+            yield violated(f"{talk.where}: the tool returned {show(missing[0])}, and no result in the request has it")
+        else:
+            yield "results of tools"
+
+
+@check("sessions/denied-tools-do-not-run", without_calls=True)
+def denied_tools_do_not_run(view: View) -> Findings:
+    """The model is told so, and the turn comes to its answer."""
+    for talk in talks(view):
+        script = talk.turn.script
+        if script is None or not script.denied or not talk.step.generated:
+            continue
+        ran = [run.name for run in talk.turn.tool_runs if run.name in script.denied]
+        ended = talk.turn.ended
+        if ran:
+            yield violated(f"{talk.where}: {ran[0]!r} was denied, and it ran")
+        elif ended is None or ended.outcome != "answer":
+            yield violated(f"{talk.where}: a tool was denied, and the turn ended with {ended and ended.outcome!r}")
+        else:
+            yield "denied tools"
+
+
+# -- turns that end otherwise -------------------------------------------------------------------------------
+
+
+@check("sessions/cancelled-turn-serves-the-next", without_calls=True)
+def cancelled_turn_serves_the_next(view: View) -> Findings:
+    """The next turn has its own answer, in the same session, and so has the one after it."""
+    yield from _next_has_its_own(view, _cancelled, "cancelled turns")
+
+
+@check("sessions/failed-turn-serves-the-next", without_calls=True)
+def failed_turn_serves_the_next(view: View) -> Findings:
+    """A turn that the model's service refused does not end the session."""
+
+    def failed(talk: Talk) -> bool:
+        return bool(talk.turn.script and talk.turn.script.faults) and talk.turn.failed is not None
+
+    yield from _next_has_its_own(view, failed, "failed turns")
+
+
+def _next_has_its_own(view: View, happened: Callable[[Talk], bool], what: str) -> Findings:
+    for talk, later in _after(view):
+        if not happened(talk):
+            continue
+        ended = later.turn.ended
+        if not later.turn.normal or ended is None:
+            continue
+        why = f": {later.turn.failed.error}: {later.turn.failed.message}" if later.turn.failed is not None else ""
+        if ended.outcome != "answer":
+            yield violated(f"{later.where}: after {talk.where} the next one ended with {ended.outcome!r}{why}")
+        elif not later.step.answers:
+            yield violated(f"{later.where}: after {talk.where} the next one was answered without asking the model")
+        elif bare(later.step.answered_text[-1:]) not in bare([ended.text]):
+            told = show(later.step.answered_text[-1:])
+            yield violated(f"{later.where}: the model answered {told}, and the reply is {show(ended.text)}")
+        elif missing := later.lacks(later.before):
+            yield violated(f"{later.where}: after {talk.where} the request lacks {show(missing)}")
+        else:
+            yield what
+
+
+@check("sessions/failure-is-no-answer", without_calls=True)
+def failure_is_no_answer(view: View) -> Findings:
+    """What the service refused for good is raised, with a known error, and not told as text."""
+    for talk in talks(view):
+        script = talk.turn.script
+        if script is None or script.error is None or not talk.step.generated or talk.step.answers:
+            continue
+        ended, failed = talk.turn.ended, talk.turn.failed
+        if ended is None:
+            continue
+        if ended.outcome != "error" or failed is None:
+            yield violated(
+                f"{talk.where}: the service refused, and the turn ended with {ended.outcome!r}, {show(ended.text)}"
+            )
+        elif not failed.typed:
+            yield violated(
+                f"{talk.where}: the service refused, and the agent raised {failed.error}, which no caller knows"
+            )
+        else:
+            yield "refusals by the service"
+
+
+@check("sessions/retried-answer-is-shown-once", without_calls=True)
+def retried_answer_is_shown_once(view: View) -> Findings:
+    """Where an agent asks again after a broken stream, the reply is the answer, without what had come before it."""
+    for talk in talks(view):
+        script, ended = talk.turn.script, talk.turn.ended
+        broken = [one for one in talk.step.generated if one.fault is not None and one.text]
+        if script is None or not broken or ended is None or script.cut is not None:
+            continue
+        if ended.outcome != "answer":
+            yield "streams that broke off"  # the caller hears of it, and asks again
+        elif bare([ended.text]) == bare(talk.step.answered_text):
+            yield "answers that were asked for again"
+        else:
+            told = show(talk.step.answered_text)
+            yield violated(f"{talk.where}: the model answered {told} at last, and the reply is {show(ended.text)}")
+
+
+@check("sessions/killed-agent-ends-the-turn", without_calls=True)
+def killed_agent_ends_the_turn(view: View) -> Findings:
+    """With an error of the tree: what was shown was no answer."""
+    for talk in talks(view):
+        killed, ended, failed = _killed(talk), talk.turn.ended, talk.turn.failed
+        if killed is None or ended is None:
+            continue
+        if not killed.processes:
+            yield inconclusive(f"{talk.where}: the agent had no process that could be killed")
+        elif ended.outcome != "error" or failed is None:
+            yield violated(f"{talk.where}: the agent was killed, and the turn ended with {ended.outcome!r}")
+        elif not failed.typed:
+            yield violated(f"{talk.where}: the agent was killed, and it raised {failed.error}, which no caller knows")
+        else:
+            yield "turns whose agent was killed"
+
+
+@check("sessions/earlier-turns-survive-a-kill", without_calls=True)
+def earlier_turns_survive_a_kill(view: View) -> Findings:
+    """What was answered before is in the requests after it, of the same object and of a fresh process."""
+    lost = False
+    for talk in talks(view):
+        if lost and talk.turn.normal:
+            ended = talk.turn.ended
+            why = f": {talk.turn.failed.error}: {talk.turn.failed.message}" if talk.turn.failed is not None else ""
+            if ended is None or ended.outcome != "answer":
+                yield violated(f"{talk.where}: after the agent was killed, this turn failed{why}")
+            elif missing := talk.lacks(_sure(talk)):
+                yield violated(f"{talk.where}: the agent was killed, and the request lacks {show(missing)}")
+            else:
+                yield "turns after a kill"
+        killed = _killed(talk)
+        lost = lost or (killed is not None and killed.processes > 0)
+
+
+def _sure(talk: Talk) -> tuple[Said, ...]:
+    return next(iter(talk.known.values()), ())
+
+
+@check("sessions/loss-is-not-hidden", without_calls=True)
+def loss_is_not_hidden(view: View) -> Findings:
+    """What was shown of a turn that was lost is sent in the next one, or the history does not claim it."""
+    for talk, later in _after(view):
+        ended = talk.turn.ended
+        killed = _killed(talk)
+        if killed is None or not killed.processes or ended is None or later.asked is None:
+            continue
+        shown = bare([ended.shown])
+        held = bare(message.text for message in talk.step.held if message.role == "model")
+        sent = bare(message.text for message in later.sent)
+        if shown and shown in held and shown not in sent:
+            told = show(ended.shown)
+            yield violated(f"{later.where}: the history has {told} of the turn that was lost, and the request lacks it")
+        else:
+            yield "turns that were lost"
+
+
+# -- what is left -------------------------------------------------------------------------------------------
+
+
+def _left(view: View) -> Iterator[LeftBehind]:
+    return iter(view.transcript.of(LeftBehind))
+
+
+@check("sessions/no-process-is-left", without_calls=True)
+def no_process_is_left(view: View) -> Findings:
+    """A few seconds after the agent was shut down, also where turns were cancelled, or it was killed."""
+    for left in _left(view):
+        if left.processes:
+            count = Counter(left.processes)
+            told = ", ".join(f"{times} × {name}" for name, times in sorted(count.items()))
+            yield violated(f"the agent was shut down, and {told} of {left.started} processes are still running")
+        elif left.started:
+            yield "processes that have ended"
+
+
+@check("sessions/working-folder-stays-as-it-is", without_calls=True)
+def working_folder_stays_as_it_is(view: View) -> Findings:
+    """No tool was asked to write there."""
+    for left in _left(view):
+        if left.files:
+            yield violated(f"the agent has left {', '.join(left.files[:5])} in the folder that it worked in")
+        else:
+            yield "working folders"
+
+
+@check("sessions/key-is-in-no-command-line", without_calls=True)
+def key_is_in_no_command_line(view: View) -> Findings:
+    """Every user of the machine can read those."""
+    for left in _left(view):
+        if left.exposed:
+            yield violated(f"the key stands in the command line of {', '.join(left.exposed)}")
+        elif left.started:
+            yield "command lines"
+
+
+@check("sessions/usage-is-of-the-turn", without_calls=True)
+def usage_is_of_the_turn(view: View) -> Findings:
+    """All answers of the turn together, or the last of them; and nothing of earlier turns."""
+    for talk in talks(view):
+        report = talk.step.first(UsageReport)
+        usages = [one.answer.usage for one in talk.step.answers if one.answer is not None and one.answer.usage]
+        if not talk.step.ordinary or report is None or not usages or len(usages) != len(talk.step.generated):
+            continue
+        told = (report.usage.prompt_tokens, report.usage.output_tokens)
+        if told == (0, 0):
+            continue  # figures that say nothing may be passed over
+        every = (sum(one.prompt_tokens for one in usages), sum(one.output_tokens for one in usages))
+        last = (usages[-1].prompt_tokens, usages[-1].output_tokens)
+        if told in (every, last):
+            yield "figures of turns"
+        else:
+            yield violated(f"{talk.where}: the agent told {told} tokens, and the turn's answers took {every}")

@@ -1,0 +1,145 @@
+"""What the tests of these agents share: a program, scripted or real, an API for it to ask, and an agent around both."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from turnproof.agents import AgentBinding, AgentSetup, Tool
+from turnproof.cancel import CancelToken
+from turnproof.dialects import dialect
+from turnproof.emulator import EmulatorServer, ScriptResponder, ServerRun
+from turnproof.emulator.run import CANARY_KEY
+from turnproof.messages import FunctionCall, Message, ProviderResponse, ToolSchema
+from turnproof.provider import Endpoint
+from turnproof.scenarios.loader import from_data
+from turnproof_adapters.acp.agent import AcpAgent
+
+STANDIN = (sys.executable, str(Path(__file__).with_name("standin.py")))
+
+REAL = os.environ.get("TURNPROOF_ACP")
+"""A real program in place of the stand-in: its path, whose folder or name says which of the three it is."""
+
+WHICH = next((name for name in ("claude", "codex", "gemini") if name in (REAL or "claude")), "claude")
+
+AGENT: AgentBinding = import_module(f"turnproof_adapters.acp.{WHICH}").AGENT
+
+SYSTEM = "You keep a greenhouse log."
+
+SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
+
+SCRIPT: Mapping[str, Any] = {
+    "title": "A question, two calls, an answer, and two more questions",
+    "system": SYSTEM,
+    "tools": [{"name": "read_sensor", "description": "Read one sensor", "takes": {"bed": "string"}}],
+    "results": {"read_sensor": "41 %"},
+    "turns": [
+        {
+            "user": "How moist are beds 3 and 4?",
+            "model": [
+                [
+                    "Let me look.",
+                    {"call": "read_sensor", "args": {"bed": "3"}},
+                    {"call": "read_sensor", "args": {"bed": "4"}},
+                ],
+                ["Both are at 41 %."],
+            ],
+        },
+        {"user": "And bed 5?", "model": [["I ", "cannot ", "say."]]},
+        {"user": "Good night.", "model": [["Good ", "night."]]},
+    ],
+}
+
+QUESTIONS = tuple(turn["user"] for turn in SCRIPT["turns"])
+
+
+class Api:
+    """The emulator, answering one run from a script."""
+
+    def __init__(self, server: EmulatorServer, script: Mapping[str, Any]) -> None:
+        self._scenario = from_data(script, "agent")
+        self.run: ServerRun = server.open_run(dialect(AGENT.dialect), ScriptResponder(), seed="0/agent")
+
+    def arm(self, turn: int, **changes: Any) -> None:
+        """Answer this turn from now on."""
+        self.run.arm(turn, self._scenario.turns[turn], self._scenario.tools_in(turn), **changes)
+
+    @property
+    def calls(self) -> list[Any]:
+        """The requests so far, read by the dialect."""
+        found = [self.run.dialect.parse(one.request, self.run.world) for one in self.run.exchanges]
+        return [call for call in found if getattr(call, "operation", "") == "generate"]
+
+
+@dataclass
+class Bench:
+    """An agent's home and folder, the API, and what its tools and listeners were told."""
+
+    api: Api
+    home: Path
+    cwd: Path
+    ran: list[Mapping[str, Any]] = field(default_factory=list)
+    asked: list[FunctionCall] = field(default_factory=list)
+    agents: list[AcpAgent] = field(default_factory=list)
+
+    def setup(
+        self,
+        *flags: str,
+        run: Callable[[dict[str, Any], CancelToken], Any] | None = None,
+        tools: bool = True,
+        options: Mapping[str, Any] | None = None,
+        program: object = None,
+        **more: Any,
+    ) -> AgentSetup:
+        command = program if program is not None else REAL or [*STANDIN, *flags]
+        own = {"program": command, "timeout": 30, **(options or {})}
+        settings: dict[str, Any] = {"cwd": str(self.cwd), "system": SYSTEM, "permits": self._permits, **more}
+        return AgentSetup(
+            Endpoint(self.api.run.base_url, CANARY_KEY, AGENT.model, own),
+            home=str(self.home),
+            tools=(Tool(SENSOR, run or self._run),) if tools else (),
+            **settings,
+        )
+
+    def open(self, *flags: str, **more: Any) -> AcpAgent:
+        """An agent, shut down at the end."""
+        agent = AGENT.open(self.setup(*flags, **more))
+        assert isinstance(agent, AcpAgent)
+        self.agents.append(agent)
+        return agent
+
+    def say(self, agent: AcpAgent, turn: int, **listeners: Any) -> ProviderResponse:
+        """A turn of the script."""
+        self.api.arm(turn)
+        return agent.send(QUESTIONS[turn], **listeners)
+
+    def _permits(self, call: FunctionCall) -> bool:
+        self.asked.append(call)
+        return True
+
+    def _run(self, args: dict[str, Any], token: CancelToken) -> str:
+        self.ran.append(args)
+        return "41 %"
+
+
+@contextmanager
+def bench(folder: Path, script: Mapping[str, Any] = SCRIPT) -> Iterator[Bench]:
+    (folder / "cwd").mkdir()
+    with EmulatorServer() as server:
+        made = Bench(Api(server, script), folder / "home", folder / "cwd")
+        try:
+            yield made
+        finally:
+            for agent in made.agents:
+                agent.shutdown()
+
+
+def told(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    """Roles and texts, without what a program has put around them."""
+    return [(message.role, message.text) for message in messages if message.text]
