@@ -102,7 +102,7 @@ def test_a_folder_that_is_no_run_is_said_in_one_line(
     folder: Path, capsys: pytest.CaptureFixture[str], made: Callable[[Path], None], said: str, words: tuple[str, ...]
 ) -> None:
     if words[0] == "compare" and made is _nothing:
-        said = "unknown adapter or session 'run'"  # it may as well be meant as one
+        said = "unknown adapter, session or agent 'run'"  # it may as well be meant as one
     made(folder / "run")
     assert main(["run" if word == "RUN" else word for word in words]) == 2
     out, err = capsys.readouterr()

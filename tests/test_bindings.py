@@ -129,7 +129,7 @@ def test_a_session_may_bring_its_adapter_along() -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("referenc", r"unknown adapter or session 'referenc'"),
+        ("referenc", r"unknown adapter, session or agent 'referenc'"),
         ("their_binding:BINDING@anthropic", r"is a Binding, not a turnproof.subject.SessionBinding"),
         ("their_binding:SESSION@antropic", r"unknown adapter 'antropic'; did you mean 'anthropic'"),
         ("their_binding:ADRIFT", r"unknown adapter 'antropic'"),
@@ -177,7 +177,7 @@ def test_an_adapter_takes_another_model_behind_an_equals_sign() -> None:
     [
         ("anthropic=", "the model behind the = is missing"),
         ("reference=claude-opus-4-8", "as reference@ADAPTER=claude-opus-4-8"),
-        ("anthropc=m", "unknown adapter or session 'anthropc'; did you mean"),
+        ("anthropc=m", "unknown adapter, session or agent 'anthropc'; did you mean"),
     ],
 )
 def test_a_model_without_its_adapter_or_an_adapter_without_its_model_is_refused(name: str, words: str) -> None:

@@ -123,7 +123,7 @@ def test_wrong_settings_are_exit_code_2(elsewhere: Path) -> None:
 def test_an_unknown_adapter_is_exit_code_2(elsewhere: Path) -> None:
     done = turnproof("certify", "antropic", folder=elsewhere)
     assert done.returncode == 2
-    assert "unknown adapter or session 'antropic'; did you mean 'anthropic'?" in done.stderr
+    assert "unknown adapter, session or agent 'antropic'; did you mean 'anthropic'?" in done.stderr
     assert not (elsewhere / "reports").exists()
 
 

@@ -111,6 +111,23 @@ def cancelled_turn_serves_the_next(view: View) -> Findings:
     yield from _next_has_its_own(view, _cancelled, "cancelled turns")
 
 
+@check("sessions/cancel-ends-the-request", without_calls=True)
+def cancel_ends_the_request(view: View) -> Findings:
+    """The service is told that nobody wants the answer any more: the connection is closed."""
+    for talk in talks(view):
+        held = [one for one in talk.step.generated if one.held and one.response is not None]
+        if not _cancelled(talk) or not held:
+            continue
+        last = held[-1].response
+        if last is not None and last.released == "limit":
+            yield violated(f"{talk.where}: the turn was cancelled, and the request went on until the server gave up")
+        elif talk.turn.ended is None or talk.turn.ended.outcome != "cancelled":
+            ended = talk.turn.ended
+            yield violated(f"{talk.where}: the turn was cancelled, and it ended with {ended and ended.outcome!r}")
+        else:
+            yield "requests of cancelled turns"
+
+
 @check("sessions/failed-turn-serves-the-next", without_calls=True)
 def failed_turn_serves_the_next(view: View) -> Findings:
     """A turn that the model's service refused does not end the session."""

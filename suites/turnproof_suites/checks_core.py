@@ -12,7 +12,7 @@ from turnproof.messages import JSON, FinishReason, to_builtins
 from turnproof.requirements import Findings, check
 from turnproof.transcript import Failed
 from turnproof.verdict import Verdict, inconclusive, violated
-from turnproof.view import ProviderCall, View
+from turnproof.view import Exchange, ProviderCall, TurnView, View
 from turnproof.view.diff import differences, show
 
 from .reading import (
@@ -120,28 +120,34 @@ def new_message_goes_out_once(view: View) -> Findings:
             )
 
 
-@check("core/no-request-is-refused")
+@check("core/no-request-is-refused", without_calls=True)
 def no_request_is_refused(view: View) -> Findings:
     """By rules that the real API enforces. A prompt that is too long is the conversation's doing, not the adapter's."""
     for turn in view.turns:
         if turn.script is not None and turn.script.expect == "error":
             continue
-        for call in turn.calls:
-            for exchange in call.exchanges:
-                if exchange.request.operation == "cache":
-                    continue  # a prefix may be too small to be stored; it is then sent as it is
-                refusals = [one for one in exchange.refusals if not _may_happen(view, one)]
-                if not refusals:
-                    yield "requests against the rules of the API"
-                    continue
-                first = refusals[0]
-                rule = f"{first['rule']}, known from {first['evidence']}"
-                yield violated(
-                    f"{call.where}: the API refuses this request with {first['status']} {first['kind']}: "
-                    f"{first['message']} ({rule})",
-                    detail=f"at {first['path']}\n{show(exchange.body, 1200)}",
-                    rests_on=Evidence(first["evidence"]),
-                )
+        for where, exchange in _asked_in(view, turn):
+            if exchange.request.operation == "cache":
+                continue  # a prefix may be too small to be stored; it is then sent as it is
+            refusals = [one for one in exchange.refusals if not _may_happen(view, one)]
+            if not refusals:
+                yield "requests against the rules of the API"
+                continue
+            first = refusals[0]
+            rule = f"{first['rule']}, known from {first['evidence']}"
+            yield violated(
+                f"{where}: the API refuses this request with {first['status']} {first['kind']}: "
+                f"{first['message']} ({rule})",
+                detail=f"at {first['path']}\n{show(exchange.body, 1200)}",
+                rests_on=Evidence(first["evidence"]),
+            )
+
+
+def _asked_in(view: View, turn: TurnView) -> Iterator[tuple[str, Exchange]]:
+    """The exchanges of a turn's calls; all of it where its calls are not shown."""
+    if turn.calls:
+        return ((call.where, exchange) for call in turn.calls for exchange in call.exchanges)
+    return ((turn.where, exchange) for exchange in view.exchanges_in(turn.events))
 
 
 def _may_happen(view: View, refusal: Mapping[str, JSON]) -> bool:

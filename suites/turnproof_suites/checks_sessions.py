@@ -229,10 +229,12 @@ def tools_are_there_after_resume(view: View) -> Findings:
 def model_stays_the_one_asked_for(view: View) -> Findings:
     """In every session, new or taken up."""
     wanted = view.transcript.model
+    facts = view.dialect.models.get(wanted)
+    same = {wanted, facts.alias_of if facts is not None else wanted, facts.id if facts is not None else wanted}
     for talk in talks(view):
         if talk.asked is None or talk.asked.call is None:
             continue
-        if talk.asked.call.model == wanted:
+        if talk.asked.call.model in same:
             yield "models that were asked"
         else:
             yield violated(f"{talk.where}: {talk.asked.call.model!r} was asked, and the agent was given {wanted!r}")

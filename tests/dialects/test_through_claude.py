@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from turnproof.dialects import dialect
-from turnproof.dialects.base import Call, HttpRequest, Reply, ReplyPart, World
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart, World
 from turnproof.messages import FinishReason, FunctionCall, Message, Text, ToolResult, ToolSchema
 
 THROUGH = dialect("anthropic-messages@claude-cli")
@@ -80,6 +80,56 @@ def test_only_the_program_s_own_texts_are_passed_over(texts: tuple[str, ...]) ->
 
 def test_the_program_s_texts_count_as_such_in_front_alone() -> None:
     assert found(sent(system=[{"type": "text", "text": text} for text in (SYSTEM, IDENTITY, BILLING)]))
+
+
+REMINDER = {"type": "text", "text": "<system-reminder>\nIt is Monday.\n</system-reminder>\n\n"}
+QUESTION = {"type": "text", "text": "How moist is bed 3?"}
+NOTE = {"type": "text", "text": "[Request interrupted by user]\n"}
+LATER = {"type": "text", "text": "Never mind."}
+
+
+def around(*first: Any, note: Any = NOTE, filler: str = "No response requested.") -> Call:
+    """Before and behind a turn that was interrupted before anything came of it."""
+    return sent(
+        messages=[
+            {"role": "user", "content": list(first)},
+            {"role": "assistant", "content": [{"type": "text", "text": filler}]},
+            {"role": "user", "content": [note, LATER]},
+        ]
+    )
+
+
+def test_what_the_program_says_in_the_conversation_is_no_difference() -> None:
+    held = (HELD[0], Message.user("Never mind."))
+    assert THROUGH.differences(held, SYSTEM, [SENSOR], around(REMINDER, QUESTION), MODEL) == []
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        around({"type": "text", "text": "It is Monday."}, QUESTION),
+        around(REMINDER),
+        around(REMINDER, QUESTION, note={"type": "text", "text": "[Request interrupted by nobody]"}),
+        around(REMINDER, QUESTION, filler="No response."),
+    ],
+    ids=["a reminder in plain words", "the question is lost", "another note", "another filler"],
+)
+def test_what_is_said_besides_is_one(call: Call) -> None:
+    assert THROUGH.differences((HELD[0], Message.user("Never mind.")), SYSTEM, [SENSOR], call, MODEL)
+
+
+def test_a_tool_of_the_program_s_own_is_one() -> None:
+    bash = {"name": "Bash", "description": "Run it", "input_schema": {"type": "object", "properties": {}}}
+    assert found(sent(tools=[*sent().body["tools"], bash])) == ["$.tools[Bash]"]
+
+
+def test_whether_anybody_is_there_is_asked_beside_the_conversation() -> None:
+    asked = HttpRequest("HEAD", "/", {}, {"user-agent": "Bun/1.4.0"}, b"")
+    call = THROUGH.parse(asked, WORLD)
+    assert isinstance(call, Call)
+    assert call.operation == "other"
+    assert THROUGH.validate(asked, call, WORLD) == []
+    assert THROUGH.render_extra(call, PromptUsage(0), WORLD, "seed").status == 404
 
 
 def test_a_lost_message_is_a_loss_all_the_same() -> None:

@@ -113,7 +113,7 @@ def test_the_command_that_a_closed_criterion_names_shows_it_again(project: Path)
         ("", ("--phase", "9"), "error: there is no phase 9; those with a gate are 1, 2, 3, 4, 5"),
         ("", ("--phase", "1", "--mode", "loud"), "Invalid value for '--mode'"),
         ("", ("--phase", "two"), "'--phase': Input should be a valid integer"),
-        ("", ("--phase", "1", "nobody"), "error: unknown adapter or session 'nobody'"),
+        ("", ("--phase", "1", "nobody"), "error: unknown adapter, session or agent 'nobody'"),
         ("", ("--phase", "1", "--scenario", "nowhere"), "error: no scenario matches 'nowhere'"),
         (
             "existing_test = 'x'",

@@ -118,7 +118,7 @@ def test_a_session_on_an_adapter_has_to_pass(
         ((), GateSettings(session="gates.sessions:NO_SESSION"), "'gates.sessions:NO_SESSION' is a dict"),
         ((), GateSettings(session="no_such:THING"), "there is no module 'no_such'"),
         (("anthropic",), GateSettings(session="refernce"), "gates: session = 'refernce': unknown session"),
-        (("nobody",), GateSettings(), "unknown adapter or session 'nobody'"),
+        (("nobody",), GateSettings(), "unknown adapter, session or agent 'nobody'"),
     ],
 )
 def test_who_does_not_exist_is_told_by_name(names: tuple[str, ...], settings: GateSettings, says: str) -> None:

@@ -77,8 +77,7 @@ def load(tmp_path: Path, text: str, *ids: str) -> Catalogue:
 def test_the_shipped_suite_loads_and_covers_the_profiles_that_apply() -> None:
     suite = load_suite()
     profiles = {requirement.profile for requirement in suite.requirements}
-    later = {"sessions"}
-    assert profiles == set(PROFILES) - later
+    assert profiles == set(PROFILES)
     assert len(suite.requirements) >= 62
 
 

@@ -26,16 +26,13 @@ class Shown:
     """Whether its arguments are known to be complete."""
     status: str = "pending"
     output: JSON = None
+    ended: bool = False
+    """Whether its result has been shown."""
     told: bool = False
 
     def call(self) -> FunctionCall:
         """As the session's own."""
         return FunctionCall(self.id, self.name, dict(self.args or {}))
-
-    @property
-    def ended(self) -> bool:
-        """Whether its result has been shown."""
-        return self.status in _ENDED
 
     def result(self) -> ToolResult:
         """What it gave."""
@@ -86,9 +83,11 @@ class Calls:
         status = update.get("status")
         if isinstance(status, str):
             shown.status = status
-            shown.sure = shown.sure or shown.ended
-        if shown.ended:
-            shown.output = _output(update, shown.output)
+            shown.sure = shown.sure or shown.status in _ENDED
+            if shown.status in _ENDED:
+                shown.output = _output(update, shown.output)
+                # A call of a loaded session may be shown as one that is over, and its result after it.
+                shown.ended = shown.output is not None or not fresh
         return shown
 
     def _name(self, shown: Shown, update: Update) -> None:
@@ -120,6 +119,9 @@ def _args(update: Update) -> Mapping[str, Any] | None:
     if given.get("server") == SERVER and "tool" in given:
         within = given.get("arguments")
         return within if isinstance(within, Mapping) else {}
+    match given:
+        case {"request": {"_meta": {"tool_params": Mapping() as params}}}:
+            return params  # a question of Codex's is a form, and the arguments are beside it
     return given
 
 

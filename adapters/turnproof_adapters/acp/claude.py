@@ -23,6 +23,7 @@ _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
+    "CLAUDE_CODE_EAGER_FLUSH": "1",  # what was said is stored before the turn ends, and not a moment later
     "CLAUDE_CODE_MAX_RETRIES": "0",  # whoever drives the agent tries again
     "DISABLE_AUTOUPDATER": "1",
     "DISABLE_COMPACT": "1",

@@ -13,6 +13,8 @@ from typing import Any
 from turnproof.agents import AgentSetup
 from turnproof.cancel import CancelToken
 
+from turnproof.messages import FunctionCall
+
 from .._errors import scrubbed
 from .calls import Update
 from .loop import Loop
@@ -44,7 +46,7 @@ class Link:
         self._prepared: Prepared | None = None
         names = [tool.schema.name for tool in setup.tools]
         self._tools = ToolServer(setup.tools, None if program.asks else setup.permits)
-        self._permissions = Permissions(setup.permits, names)
+        self._permissions = Permissions(setup.permits if program.asks else _anything, names)
         self._token: CancelToken | None = None
         self.scrub = partial(scrubbed, secret=setup.endpoint.api_key)
         self.inbox: queue.SimpleQueue[tuple[str, Update] | None] = queue.SimpleQueue()
@@ -116,7 +118,10 @@ class Link:
         return self._loop.run(self.started().request(method, params))
 
     def open(self, method: str, **params: Any) -> Answer:
-        """Ask for what opens a session: where it works, and with which tools, is said every time."""
+        """Ask for what opens a session: where it works, and with which tools, is said every time.
+
+        What the program says of the session right behind its answer is in the inbox then.
+        """
         self.started()
         return self._loop.run(self._open(method, params))
 
@@ -126,7 +131,10 @@ class Link:
         assert prepared is not None
         more: dict[str, Any] = {"_meta": dict(prepared.meta)} if prepared.meta else {}
         cwd = str(Path(self._setup.cwd).absolute())
-        return await run.request(method, {**params, "cwd": cwd, "mcpServers": await self._tools.open(), **more})
+        servers = await self._tools.open()
+        answer = await run.request(method, {**params, "cwd": cwd, "mcpServers": servers, **more})
+        await run.catch_up()
+        return answer
 
     # -- turns ----------------------------------------------------------------------------------------------------
 
@@ -171,6 +179,10 @@ class Link:
         # The question shows the call as it is going to be run.
         self.inbox.put((str(asked.get("sessionId")), {**asked["toolCall"], "sessionUpdate": "tool_call_update"}))
         return await self._permissions.answer(asked, self._token)
+
+
+def _anything(call: FunctionCall) -> bool:
+    return True
 
 
 async def _over(turn: Future[Answer]) -> None:

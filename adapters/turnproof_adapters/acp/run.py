@@ -21,6 +21,9 @@ _log = logging.getLogger(__name__)
 
 Answer = Mapping[str, Any]
 
+_UNKNOWN = "_turnproof.dev/none"
+"""A method that is nobody's. A name that begins like this is free for everyone, and has to be answered."""
+
 
 class Run:
     """A program that was greeted. Belongs to the loop's thread.
@@ -101,20 +104,26 @@ class Run:
         """Ask, and wait for the answer."""
         asking = asyncio.ensure_future(self._connection.send_request(AGENT_METHODS[method], dict(params)))
         try:
-            heard = -1
-            while not asking.done():
+            while True:
+                heard = self._heard
+                done, _ = await asyncio.wait({asking}, timeout=self._silence)
+                if done:
+                    break
                 if heard == self._heard and not self._busy():
                     words = self.process.last_words()
                     await self.end(grace=0)
                     raise TransportError(f"{self.process.name} has said nothing for {self._silence:g} s{words}")
-                heard = self._heard
-                await asyncio.wait({asking}, timeout=self._silence)
             answer = asking.result()
         except (ConnectionError, OSError):
             raise await self.lost() from None
         finally:
             asking.cancel()
         return answer if isinstance(answer, Mapping) else {}
+
+    async def catch_up(self) -> None:
+        """Wait until what it has said so far is heard: its answer to a question that it does not know is behind it."""
+        with contextlib.suppress(RequestError, ConnectionError, OSError, asyncio.TimeoutError):
+            await asyncio.wait_for(self._connection.send_request(_UNKNOWN, {}), GRACE)
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         """Tell it something, if it is still there."""

@@ -118,6 +118,7 @@ class ClaudeAgent(SessionSourceBase):
                 error = ResumeError(
                     f"claude: {error}: begin anew, or resume another", session_id=self._session_id or ""
                 )
+            error.partial = turn.parts
             self._fail(turn, mark, error)
             if token.is_cancelled:
                 raise Cancelled("the turn was cancelled before anything was said") from None

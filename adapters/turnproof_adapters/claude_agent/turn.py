@@ -63,9 +63,7 @@ class Turn:
         """The response to a turn that ended with this result. Raises ProviderError where it failed."""
         refused = result.stop_reason == "refusal"
         if result.is_error and not refused:
-            error = failure(result, self._refused, self._secret)
-            error.partial = self.parts
-            raise error
+            raise failure(result, self._refused, self._secret)
         if not self._answers:
             raise TransportError(
                 f"claude ended the turn without an answer: {scrubbed(result.result or '', self._secret)}"

@@ -31,6 +31,14 @@ _PASSED_ON = (
     "provider_history",
     "configure",
     "path",
+    "session_id",
+    "session_capabilities",
+    "new_session",
+    "list_sessions",
+    "resume_session",
+    "continue_last",
+    "fork_session",
+    "delete_session",
 )
 
 
@@ -71,6 +79,10 @@ class BrokenSession:
         child.handle = self.do("spawn")
         return child
 
+    def close(self) -> None:
+        """The inner session is closed."""
+        self.do("close")
+
     def do(self, name: str, *given: Any) -> Any:
         """Another operation of the inner session."""
         return self.the(name)(self.handle, *given)
@@ -94,12 +106,11 @@ def broken(cls: type[BrokenSession], inner: SessionBinding) -> SessionBinding:
         return lambda session, *given: getattr(session, name)(*given)
 
     operations = {
-        name: passed_on(name) for name in (*_PASSED_ON, "send_parts", "spawn") if getattr(inner, name) is not None
+        name: passed_on(name)
+        for name in (*_PASSED_ON, "send_parts", "spawn", "close")
+        if getattr(inner, name) is not None
     }
     changed: dict[str, Any] = {"send": passed_on("send"), "history": passed_on("history"), **operations}
     if inner.load is not None:
         changed["load"] = lambda setup, saved: cls(inner, setup, saved)
-    if inner.close is not None:
-        close = inner.close
-        changed["close"] = lambda session: close(session.handle)
     return replace(inner, open=lambda setup: cls(inner, setup), **changed)

@@ -216,7 +216,7 @@ class Agent:
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
 
-    def update(self, session: Session, kind: str, **update: Any) -> None:
+    def update(self, session: Session, kind: str, /, **update: Any) -> None:
         params = {"sessionId": session.kept["sessionId"], "update": {"sessionUpdate": kind, **update}}
         self.write(method="session/update", params=params)
 

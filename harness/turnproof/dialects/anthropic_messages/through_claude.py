@@ -1,19 +1,22 @@
 """The API as Claude's command line program asks it: what the program puts around a conversation is none of it.
 
 Seen in 2.1.330 with `--bare`: two system texts come before the caller's own, and a tool of a server that the caller
-offers (`mcp_servers`) goes by `mcp__SERVER__NAME`. Everything else is the API's own.
+offers (`mcp_servers`) goes by `mcp__SERVER__NAME`. Seen in 2.1.185, as claude-agent-acp 0.49.0 runs it: reminders stand
+before the user's words, and a note where a turn was interrupted; whether there is a service is asked with a HEAD.
+Everything else is the API's own, also the program's own tools: it can be told to offer none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
-from ...messages import JSON, FunctionCall, Message, Part, Text, ToolResult, ToolSchema
-from ..base import Call, Reply, ReplyPart, WireDifference
+from ...messages import JSON, FunctionCall, Message, Part, Role, Text, ToolResult, ToolSchema
+from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireDifference, World
+from . import rules
 from .dialect import AnthropicMessages
 
 _PROGRAM_SAYS = (
@@ -22,11 +25,32 @@ _PROGRAM_SAYS = (
 )
 """The system texts of the program's own, in their order."""
 
+_AROUND: Mapping[Role, re.Pattern[str]] = {
+    "user": re.compile(
+        r"<system-reminder>.*</system-reminder>|\[Request interrupted by user(?: for tool use)?\]", re.DOTALL
+    ),
+    # After a kill in mid-stream (2.1.330), so that the user's next words are not the second ones in a row.
+    "model": re.compile(r"No response requested\."),
+}
+"""Texts of the program's own in the conversation, by the role that they are said in."""
+
 _SERVER = re.compile(r"mcp__[a-zA-Z0-9-]+__(?=.)")
 
 
 class ThroughClaude(AnthropicMessages):
     """`anthropic-messages@claude-cli`."""
+
+    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
+        """As everywhere, with the question whether anybody is there as an aside."""
+        return Call("other") if request.method == "HEAD" else super().parse(request, world)
+
+    def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
+        return [] if call.operation == "other" else super().validate(request, call, world)
+
+    def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        if call.operation == "other":
+            return super().render_refusal(Refusal(rules.NOT_FOUND, 404, "not_found_error", "Not Found"), seed)
+        return super().render_extra(call, usage, world, seed)
 
     def match_form(self, call: Call) -> JSON:
         return super().match_form(_bare(call))
@@ -64,7 +88,7 @@ def _bare(call: Call) -> Call:
         call,
         system=tuple(_of_the_caller(call.system)),
         tools=tuple(with_fields(tool, name=_own(tool.name)) for tool in call.tools),
-        messages=tuple(_with_own_names(message) for message in call.messages),
+        messages=tuple(_conversation(call.messages)),
     )
 
 
@@ -75,6 +99,18 @@ def _of_the_caller(system: Sequence[Part]) -> Iterator[Part]:
             expected.pop(0)
         else:
             yield part
+
+
+def _conversation(messages: Sequence[Message]) -> Iterator[Message]:
+    for message in messages:
+        said = tuple(part for part in message.parts if not _is_around(message.role, part))
+        if said or not message.parts:
+            yield _with_own_names(with_fields(message, parts=said))
+
+
+def _is_around(role: Role, part: Part) -> bool:
+    around = _AROUND.get(role)
+    return around is not None and isinstance(part, Text) and around.fullmatch(part.text.strip()) is not None
 
 
 def _with_own_names(message: Message) -> Message:

@@ -36,7 +36,7 @@ from .dialect import Gemini
 from .models import MODELS
 
 _ASKED = ("gemini-3.5-flash-lite", "gemini-3.8-flash")
-"""Models that the program asks beside the conversation, and in place of `gemini-3.5-flash`; no more is known of them."""
+"""What the program asks beside the conversation, and in place of `gemini-3.5-flash`; no more is known of them."""
 
 
 class ThroughCli(Gemini):
@@ -164,7 +164,7 @@ def _short(name: str) -> str:
 
 
 def _parameters(tool: ToolSchema) -> dict[str, Any]:
-    schema = thaw(tool.parameters)
+    schema: dict[str, Any] = thaw(tool.parameters)
     if isinstance(schema.get("properties"), dict):
         schema["properties"].pop(_SEQUENCE, None)
     return schema

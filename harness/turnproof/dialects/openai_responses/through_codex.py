@@ -161,7 +161,9 @@ def _tool(declared: Mapping[str, Any]) -> ToolSchema:
 
 
 def _own_names(call: Call, held: Sequence[ToolSchema]) -> dict[str, str]:
-    return own_names(held, [tool for _, tool in _offered(call, held)], _fits)
+    """The declared names by those on the wire, also of tools that are no longer offered and were once called."""
+    once = {_written(tool.name): tool.name for tool in held}
+    return once | own_names(held, [tool for _, tool in _offered(call, held)], _fits)
 
 
 def _written(name: str) -> str:

@@ -1,0 +1,266 @@
+"""The Responses API as Codex asks it: what the program adds is no difference, all else is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from turnproof.dialects import dialect
+from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart, World
+from turnproof.messages import FinishReason, FunctionCall, Message, Text, ToolResult, ToolSchema
+
+THROUGH = dialect("openai-responses@codex")
+WORLD = World(keys=frozenset({"k"}), models=THROUGH.models, clock=lambda: 0.0)
+MODEL = "gpt-5.5"
+SYSTEM = "You keep a greenhouse log."
+BED: Mapping[str, Any] = {"type": "object", "properties": {"bed": {"type": "string"}}}
+NOTHING: Mapping[str, Any] = {"type": "object", "properties": {}}
+TOOLS = (ToolSchema("read_sensor", "Read one sensor", BED), ToolSchema("open-valve", "Open a valve", NOTHING))
+HELD = (
+    Message.user("How moist is bed 3?"),
+    Message("model", (FunctionCall("call_1", "read_sensor", {"bed": "3"}), FunctionCall("call_2", "open-valve", {}))),
+    Message.tool(ToolResult("call_1", "read_sensor", "41 %"), ToolResult("call_2", "open-valve", "stuck")),
+)
+
+FOLDER = "<environment_context>\n  <cwd>/bed</cwd>\n</environment_context>"
+PERMITS = "<permissions instructions>\nAsk nobody.\n</permissions instructions>"
+SKILLS = "<skills_instructions>\n## Skills\n</skills_instructions>"
+DEFERRED = "<tools>\nDeferred tool namespaces:\n- multi_agent_v1: Sub-agents.\n- mcp__session\n</tools>"
+OWN: Sequence[Mapping[str, Any]] = (
+    {"type": "function", "name": "exec_command", "description": "Run it", "strict": False, "parameters": NOTHING},
+    {"type": "custom", "name": "apply_patch", "description": "Patch it", "format": {"type": "text"}},
+    {"type": "web_search", "external_web_access": True},
+    {"type": "namespace", "name": "multi_agent_v1", "description": "Agents", "tools": []},
+)
+
+
+def function(name: str, tool: ToolSchema) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "name": name,
+        "description": tool.description,
+        "strict": False,
+        "parameters": dict(tool.parameters),
+    }
+
+
+def namespace(*tools: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "namespace", "name": "mcp__session", "description": "Tools of a server", "tools": list(tools)}
+
+
+DECLARED = namespace(function("open_valve", TOOLS[1]), function("read_sensor", TOOLS[0]))
+
+
+def said(role: str, *texts: str) -> dict[str, Any]:
+    return {"type": "message", "role": role, "content": [{"type": "input_text", "text": text} for text in texts]}
+
+
+def called(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+    return {
+        "type": "function_call",
+        "call_id": call_id,
+        "name": name,
+        "namespace": "mcp__session",
+        "arguments": arguments,
+    }
+
+
+def gave(call_id: str, output: Any) -> dict[str, Any]:
+    return {"type": "function_call_output", "call_id": call_id, "output": output}
+
+
+CALLS = (called("call_1", "read_sensor", '{"bed":"3"}'), called("call_2", "open_valve", "{}"))
+NEWER = [
+    *(said("developer", SYSTEM), said("developer", SKILLS, PERMITS), said("user", FOLDER)),
+    *(said("user", "How moist is bed 3?"), *CALLS),
+    gave("call_1", [{"type": "input_text", "text": t} for t in ("Wall time: 0.0031 seconds\nOutput:", "41 %")]),
+    gave("call_2", [{"type": "input_text", "text": t} for t in ("Wall time: 0.0027 seconds\nOutput:", "stuck")]),
+]
+"""As 0.169 sends it."""
+
+OLDER = [
+    *(said("developer", PERMITS, SKILLS), said("user", FOLDER), said("user", "How moist is bed 3?"), *CALLS),
+    gave("call_1", 'Wall time: 0.0013 seconds\nOutput:\n[{"type":"text","text":"41 %"}]'),
+    gave("call_2", 'Wall time: 0.0010 seconds\nOutput:\n[{"type":"text","text":"stuck"}]'),
+]
+"""As 0.137 sends it, with the instructions in their own field."""
+
+
+def request(kind: str = "turn", **changed: Any) -> HttpRequest:
+    body = {
+        "model": MODEL,
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "reasoning": {"effort": "medium", "summary": "auto"},
+        "tools": [*OWN, DECLARED],
+        "input": NEWER,
+        "client_metadata": {"thread_id": "t"},
+        **changed,
+    }
+    headers = {
+        "authorization": "Bearer k",
+        "content-type": "application/json",
+        "x-codex-turn-metadata": json.dumps({"request_kind": kind}),
+    }
+    return HttpRequest("POST", "/v1/responses", {}, headers, json.dumps(body).encode())
+
+
+def sent(**changed: Any) -> Call:
+    call = THROUGH.parse(request(**changed), WORLD)
+    assert isinstance(call, Call)
+    return call
+
+
+def found(call: Call, held: Sequence[Message] = HELD, tools: Sequence[ToolSchema] = TOOLS) -> list[str]:
+    return [one.path for one in THROUGH.differences(held, SYSTEM, tools, call, MODEL)]
+
+
+SENT = {"0.169": {"input": NEWER}, "0.137": {"input": OLDER, "instructions": SYSTEM}}
+
+
+@pytest.mark.parametrize("version", SENT)
+def test_what_the_program_sends_is_accepted(version: str) -> None:
+    asked = request(**SENT[version])
+    call = THROUGH.parse(asked, WORLD)
+    assert isinstance(call, Call)
+    assert THROUGH.validate(asked, call, WORLD) == []
+
+
+@pytest.mark.parametrize("version", SENT)
+def test_what_the_program_adds_is_no_difference(version: str) -> None:
+    assert found(sent(**SENT[version])) == []
+
+
+def test_without_the_surface_the_names_and_texts_are_differences() -> None:
+    assert dialect("openai-responses").differences(HELD, SYSTEM, TOOLS, sent(), MODEL)
+
+
+def test_both_versions_ask_for_the_same_conversation() -> None:
+    older, newer = (THROUGH.match_form(sent(**SENT[version])) for version in SENT)
+    assert older == newer
+
+
+def test_the_time_that_a_tool_took_does_not_tell_requests_apart() -> None:
+    slower = json.loads(json.dumps(NEWER).replace("0.0031", "12.5"))
+    assert THROUGH.match_form(sent(input=slower)) == THROUGH.match_form(sent())
+
+
+def test_a_note_about_an_interrupted_turn_is_the_program_s_own() -> None:
+    note = said("user", "<turn_aborted>\nThe user did so.\n</turn_aborted>")
+    held = (*HELD, Message("model", (Text("Dry."),)), Message.user("And bed 4?"))
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Dry."}]}
+    assert found(sent(input=[*NEWER, answer, note, said("user", "And bed 4?")]), held) == []
+
+
+@pytest.mark.parametrize(
+    "items",
+    [
+        NEWER[1:],
+        [said("developer", "You keep a log."), *NEWER[1:]],
+        [*NEWER[:2], said("developer", "Be brief."), *NEWER[2:]],
+        [*NEWER[:2], said("user", "I am in a folder."), *NEWER[3:]],
+        NEWER[:4],
+        [*NEWER[:-1], gave("call_2", "Wall time: 0.1 seconds\nOutput:\nopen")],
+    ],
+    ids=[
+        "the caller's text is lost",
+        "the caller's text is changed",
+        "an instruction is added",
+        "the user says something else",
+        "a round of tools is lost",
+        "a result is changed",
+    ],
+)
+def test_all_else_is_a_difference(items: list[Any]) -> None:
+    assert found(sent(input=items))
+
+
+def test_a_tool_that_is_not_offered_is_one() -> None:
+    offered = [*OWN, namespace(function("read_sensor", TOOLS[0]))]
+    assert found(sent(tools=offered)) == ["$.tools[open-valve]"]
+
+
+def test_a_tool_of_the_server_that_nobody_declared_is_one() -> None:
+    assert found(sent(), tools=TOOLS[:1])[-1:] == ["$.tools[open_valve]"]
+
+
+def test_tools_that_are_only_searched_for_stand_in_no_request() -> None:
+    items = [NEWER[0], said("developer", SKILLS, PERMITS, DEFERRED), *NEWER[2:]]
+    assert found(sent(tools=list(OWN), input=items)) == []
+    assert found(sent(tools=list(OWN))) != []
+
+
+def spoken(call: Call, *names: str, tools: Sequence[ToolSchema] = TOOLS) -> list[tuple[str, Any]]:
+    """The calls of a streamed reply as they stand on the wire, each with its namespace."""
+    reply = Reply(tuple(ReplyPart(FunctionCall("", name, {})) for name in names), FinishReason.TOOL_USE)
+    rendered = THROUGH.render(call, THROUGH.speak(reply, tools, call), PromptUsage(1), WORLD, "seed")
+    lines = b"".join(event.data for event in rendered.events).decode().splitlines()
+    events = [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: {")]
+    items = [event["item"] for event in events if event["type"] == "response.output_item.done"]
+    return [(item["name"], item.get("namespace")) for item in items]
+
+
+def test_a_scripted_call_is_spoken_in_the_namespace_of_its_tool() -> None:
+    written = [("open_valve", "mcp__session"), ("read_sensor", "mcp__session")]
+    assert spoken(sent(), "open-valve", "read_sensor") == written
+
+
+def test_a_call_of_a_tool_that_is_searched_for_is_spoken_in_the_namespace_that_is_named() -> None:
+    call = sent(tools=list(OWN), input=[NEWER[0], said("developer", DEFERRED), *NEWER[2:4]])
+    assert spoken(call, "open-valve") == [("open_valve", "mcp__session")]
+
+
+def test_a_call_of_no_declared_tool_is_spoken_as_it_is() -> None:
+    assert spoken(sent(), "exec_command") == [("exec_command", None)]
+
+
+def test_tools_whose_names_become_alike_are_known_by_what_they_do() -> None:
+    tools = (ToolSchema("x-y", "Dig", NOTHING), ToolSchema("x_y", "Sow", NOTHING))
+    offered = namespace(function("x_y_2f9d5c337776", tools[0]), function("x_y_e28ed457addc", tools[1]))
+    call = sent(tools=[offered], input=NEWER[:4])
+    assert found(call, HELD[:1], tools) == []
+    assert [name for name, _ in spoken(call, "x_y", "x-y", tools=tools)] == ["x_y_e28ed457addc", "x_y_2f9d5c337776"]
+
+
+def test_a_long_name_is_known_by_its_beginning() -> None:
+    tool = ToolSchema("n" * 70, "Dig", NOTHING)
+    call = sent(tools=[namespace(function("n" * 39 + "_07adaec5acd8", tool))], input=NEWER[:4])
+    assert found(call, HELD[:1], [tool]) == []
+    assert spoken(call, tool.name, tools=[tool]) == [("n" * 39 + "_07adaec5acd8", "mcp__session")]
+
+
+def test_a_compaction_is_an_aside_that_is_judged_and_answered_all_the_same() -> None:
+    asked = request("compaction", tools=[], input=[*NEWER, said("user", "Sum it up.")])
+    call = THROUGH.parse(asked, WORLD)
+    assert isinstance(call, Call)
+    assert call.operation == "other"
+    assert THROUGH.validate(asked, call, WORLD) == []
+    rendered = THROUGH.render_extra(call, PromptUsage(1), WORLD, "seed")
+    answer = THROUGH.read_response(rendered.status, rendered.headers, b"".join(e.data for e in rendered.events))
+    assert answer.complete
+    assert answer.parts != ()
+
+
+def test_a_compaction_that_the_service_would_refuse_is_refused() -> None:
+    asked = request("compaction", input=NEWER[:-1])
+    call = THROUGH.parse(asked, WORLD)
+    assert isinstance(call, Call)
+    assert [refusal.rule.id for refusal in THROUGH.validate(asked, call, WORLD)] == ["openai-responses/dangling-call"]
+
+
+@pytest.mark.parametrize("told", ["", "no JSON", "[]", "{}", '{"request_kind": "turn"}'])
+def test_a_request_that_does_not_say_otherwise_is_of_a_turn(told: str) -> None:
+    asked = request()
+    call = THROUGH.parse(
+        HttpRequest("POST", asked.path, {}, {**asked.headers, "x-codex-turn-metadata": told}, asked.body), WORLD
+    )
+    assert isinstance(call, Call)
+    assert call.operation == "generate"
+
+
+def test_the_program_is_given_an_address_as_openai_s_client_is() -> None:
+    assert THROUGH.service.base_path == "/v1"
