@@ -376,6 +376,7 @@ def test_list_tells_what_there_is(elsewhere: Path) -> None:
     assert list(found) == [
         "adapters",
         "sessions",
+        "agents",
         "dialects",
         "profiles",
         "requirements",

@@ -400,6 +400,19 @@ class SessionInForce(_Event, frozen=True, kw_only=True, omit_defaults=True, tag=
     unknown: tuple[str, ...] = ()
 
 
+class SaidBeside(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="said_beside"):
+    """Somebody else asked the agent for a turn while this one ran, and it came to this end.
+
+    `outcome`: an `answer`, or an `error` (`typed`: one of turnproof's tree); `open` where it came to none in time.
+    """
+
+    outcome: Literal["answer", "error", "open"]
+    text: str = ""
+    error: str = ""
+    message: str = ""
+    typed: bool = False
+
+
 class Killed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="killed"):
     """Every process that the agent had started was killed at this point of the scenario; `processes` counts them."""
 
@@ -488,6 +501,7 @@ Event: TypeAlias = (
     | Accounts
     | SessionStepped
     | SessionInForce
+    | SaidBeside
     | Killed
     | LeftBehind
     | HistorySnapshot

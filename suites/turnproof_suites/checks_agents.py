@@ -8,13 +8,14 @@ from itertools import pairwise
 
 from turnproof.messages import JSON, FunctionCall, thaw
 from turnproof.requirements import Findings, check
-from turnproof.transcript import Killed, LeftBehind, UsageReport
+from turnproof.scenarios.model import Turn
+from turnproof.transcript import Killed, LeftBehind, SaidBeside, UsageReport
 from turnproof.verdict import inconclusive, violated
 from turnproof.view import View
 from turnproof.view.diff import equal, show
 
 from .kept import Said, Talk, talks
-from .reading import results_in
+from .reading import results_in, spoken_text
 from .steps import bare
 
 
@@ -100,6 +101,34 @@ def denied_tools_do_not_run(view: View) -> Findings:
             yield violated(f"{talk.where}: a tool was denied, and the turn ended with {ended and ended.outcome!r}")
         else:
             yield "denied tools"
+
+
+@check("sessions/one-turn-at-a-time", without_calls=True)
+def one_turn_at_a_time(view: View) -> Findings:
+    """A second one is refused with a known error, or waits, and is answered behind the first in the same session."""
+    for talk in talks(view):
+        script, beside, ended = talk.turn.script, talk.step.first(SaidBeside), talk.turn.ended
+        if script is None or script.beside is None or beside is None or ended is None:
+            continue
+        mine, theirs = _last_text(script), _last_text(script.beside)
+        if ended.outcome != "answer" or bare([mine]) not in bare([ended.text]):
+            yield violated(
+                f"{talk.where}: another turn was asked for meanwhile, and this one ended with {ended.outcome!r}, "
+                f"{show(ended.text)} instead of {show(mine)}"
+            )
+        elif beside.outcome == "open":
+            yield violated(f"{talk.where}: a turn that was asked for at the same time never ended")
+        elif beside.outcome == "error" and not beside.typed:
+            yield violated(f"{talk.where}: a second turn was refused with {beside.error}, which no caller knows")
+        elif beside.outcome == "answer" and bare([theirs]) not in bare([beside.text]):
+            told = show(beside.text)
+            yield violated(f"{talk.where}: a second turn waited, and was answered {told}, not {show(theirs)}")
+        else:
+            yield "turns asked for at the same time"
+
+
+def _last_text(script: Turn) -> str:
+    return spoken_text(part.part for part in script.rounds[-1].parts)
 
 
 # -- turns that end otherwise -------------------------------------------------------------------------------

@@ -135,6 +135,10 @@ def test_what_the_program_adds_is_no_difference(version: str) -> None:
     assert found(sent(**SENT[version])) == []
 
 
+def test_the_tools_of_a_server_are_read_one_by_one() -> None:
+    assert [tool.name for tool in sent().tools][-2:] == ["open_valve", "read_sensor"]
+
+
 def test_without_the_surface_the_names_and_texts_are_differences() -> None:
     assert dialect("openai-responses").differences(HELD, SYSTEM, TOOLS, sent(), MODEL)
 
@@ -186,6 +190,12 @@ def test_a_tool_that_is_not_offered_is_one() -> None:
 
 def test_a_tool_of_the_server_that_nobody_declared_is_one() -> None:
     assert found(sent(), tools=TOOLS[:1])[-1:] == ["$.tools[open_valve]"]
+
+
+@pytest.mark.parametrize("inside", [None, "none", 3, ["a name"], [{"name": 3}], [{"name": "x", "parameters": []}]])
+def test_a_namespace_that_cannot_be_read_offers_no_declared_tool(inside: Any) -> None:
+    call = sent(tools=[{**namespace(), "tools": inside}], input=NEWER[:4])
+    assert {"$.tools[read_sensor]", "$.tools[open-valve]"} <= set(found(call, HELD[:1]))
 
 
 def test_tools_that_are_only_searched_for_stand_in_no_request() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from turnproof.dialects import dialect
+from turnproof.dialects.asides import reply_to_aside
 from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart, World
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Message, Text, ToolResult, ToolSchema
 
@@ -257,6 +258,24 @@ def test_which_model_is_fit_is_asked_beside_the_conversation_and_answered_as_dem
         "kind": "easy",
         "notes": [],
     }
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({}, ""),
+        ({"type": "object"}, {}),
+        ({"type": "object", "properties": []}, {}),
+        ({"type": ["string", "null"]}, ""),
+        ({"enum": []}, ""),
+        ({"enum": [3]}, 3),
+        ([], ""),
+    ],
+)
+def test_any_schema_is_answered_with_something(schema: Any, said: Any) -> None:
+    reply = reply_to_aside(schema)
+    assert isinstance(reply.parts[0].part, Text)
+    assert json.loads(reply.parts[0].part.text) == said
 
 
 def test_a_summary_of_an_old_session_is_asked_beside_the_conversation() -> None:

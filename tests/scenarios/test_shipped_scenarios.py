@@ -65,7 +65,7 @@ def test_every_action_happens(action: str) -> None:
 
 def test_a_session_goes_back_and_is_stopped() -> None:
     assert {turn.revert is not None for turn in turns()} == {True, False}
-    assert {turn.cancel.by for turn in turns() if turn.cancel is not None} == {"token", "stop"}
+    assert {turn.cancel.by for turn in turns() if turn.cancel is not None} == {"token", "stop", "kill"}
 
 
 @pytest.mark.parametrize("error", sorted(set(ERRORS) - {"ContentFilterError", "CacheExpiredError", "ResumeError"}))

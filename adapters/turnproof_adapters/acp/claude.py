@@ -33,7 +33,10 @@ _QUIET = {
 
 
 def prepare(setup: AgentSetup) -> Prepared:
-    """The endpoint goes into the environment, the system text and the choice of tools (none of its own) into `_meta`."""
+    """The endpoint goes into the environment, the system text and the choice of tools (none of its own) into `_meta`.
+
+    Thinking is off, unless the endpoint's option `thinking_tokens` says how much of it there may be.
+    """
     home, at = Path(setup.home).absolute(), setup.endpoint
     options = {
         "model": at.model,
@@ -82,8 +85,6 @@ AGENT = AgentBinding(
     capabilities=Capabilities(
         streaming=True, tools=True, parallel_tools=True, images=True, cancel=True, cancel_batch=True, typed_errors=True
     ),
-    sessions=SessionCapabilities(
-        can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True
-    ),
+    sessions=SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True),
     package="agent-client-protocol",
 )

@@ -21,6 +21,8 @@ _AUTH_REQUIRED = -32000
 _STATUS = re.compile(r"(?:API Error|[Ss]tatus(?: code)?|HTTP)[: ]+\(?(\d{3})\b|\"(?:code|status)\": ?(\d{3})\b")
 """A status in words."""
 
+_STATUSES = ("status", "statusCode", "httpStatus", "http_status_code", "code")
+
 _KINDS = {
     "authentication_failed": 401,
     "authentication_error": 401,
@@ -93,9 +95,8 @@ def _status_of(error: RequestError, words: list[str], kind: str | None) -> int |
     if 400 <= error.code < 600:
         return error.code
     for name, value in _fields(error.data):
-        if name in ("status", "statusCode", "httpStatus", "http_status_code", "code") and isinstance(value, int):
-            if 400 <= value < 600:
-                return value
+        if name in _STATUSES and isinstance(value, int) and 400 <= value < 600:
+            return value
     for word in words:
         if found := _STATUS.search(word):
             return int(found[1] or found[2])

@@ -14,6 +14,7 @@ from turnproof.agents import AgentBinding, AgentSetup
 from turnproof.provider import Capabilities
 from turnproof.sessions import SessionCapabilities
 
+from ..claude_cli.tools import PREFIX, SERVER, wire_name
 from .program import Prepared, Program
 
 if TYPE_CHECKING:
@@ -24,15 +25,18 @@ _SETTINGS = {
     "privacy": {"usageStatisticsEnabled": False},
     "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": 1},
     "telemetry": {"enabled": False},
-    "tools": {"core": []},
 }
+
+_PREFIX = f"mcp_{SERVER}_"
 
 
 def prepare(setup: AgentSetup) -> Prepared:
     """The endpoint goes into the environment, its ways into its settings, the system text into a file of its own."""
     folder = Path(setup.home).absolute() / ".gemini"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "settings.json").write_text(json.dumps(_SETTINGS), "utf-8")
+    # What stands here is all that it offers to the model, and runs without asking; its own tools are not among it.
+    names = [_PREFIX + wire_name(tool.schema.name).removeprefix(PREFIX) for tool in setup.tools]
+    (folder / "settings.json").write_text(json.dumps({**_SETTINGS, "tools": {"core": names}}), "utf-8")
     own = {
         "GEMINI_API_KEY": setup.endpoint.api_key,
         "GOOGLE_GEMINI_BASE_URL": setup.endpoint.base_url,
@@ -52,6 +56,7 @@ GEMINI = Program(
     command=("gemini",),
     install="npm install -g @google/gemini-cli",
     prepare=prepare,
+    asks=False,
     replays_late=True,
 )
 

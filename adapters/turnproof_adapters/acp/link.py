@@ -12,7 +12,6 @@ from typing import Any
 
 from turnproof.agents import AgentSetup
 from turnproof.cancel import CancelToken
-
 from turnproof.messages import FunctionCall
 
 from .._errors import scrubbed

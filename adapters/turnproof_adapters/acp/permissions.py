@@ -4,7 +4,9 @@ no of every other."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from turnproof.cancel import CancelToken
@@ -39,7 +41,7 @@ class Permissions:
         if shown is not None and shown.name in self._own:
             cancelled = asyncio.Event()
             loop = asyncio.get_running_loop()
-            forget = token.on_cancel(lambda: loop.call_soon_threadsafe(cancelled.set))
+            forget = token.on_cancel(partial(_set, loop, cancelled))
             asking = asyncio.ensure_future(asyncio.to_thread(self._permits, shown.call()))
             stopping = asyncio.ensure_future(cancelled.wait())
             self.asking += 1
@@ -53,6 +55,11 @@ class Permissions:
                 return _CANCELLED
             allowed = asking.result()
         return _chosen(asked.get("options"), "allow" if allowed else "reject")
+
+
+def _set(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+        loop.call_soon_threadsafe(event.set)
 
 
 def _chosen(options: object, word: str) -> dict[str, Any]:

@@ -167,7 +167,7 @@ class Process:
         deadline = asyncio.get_running_loop().time() + seconds
         try:
             await asyncio.wait_for(asyncio.shield(self._process.wait()), seconds)
-        except asyncio.TimeoutError:
+        except TimeoutError:
             return False
         while any(_is_there(each) for each in self._started):
             if asyncio.get_running_loop().time() >= deadline:

@@ -76,8 +76,8 @@ class Program:
         if given is None:
             words = list(self.command)
         else:
-            words = [given] if isinstance(given, str | Path) else list(given) if isinstance(given, Sequence) else []
-            words = [str(word) for word in words]
+            words = [str(given)] if isinstance(given, str | Path) else []
+            words = [str(word) for word in given] if isinstance(given, list | tuple) else words
         if not words:
             raise UsageError(f"program: {given!r} is neither a name nor a command")
         path = shutil.which(words[0])

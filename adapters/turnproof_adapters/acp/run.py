@@ -51,7 +51,7 @@ class Run:
         """Whether it has ended, or is about to."""
         self._over: asyncio.Task[TransportError] | None = None
         process.on_end = self._note_end
-        self._connection = Connection(self._asked, process)  # type: ignore[arg-type]  # a transport in place of streams
+        self._connection = Connection(self._asked, process)
         self._greeting: Answer = {}
 
     def _note_end(self) -> None:

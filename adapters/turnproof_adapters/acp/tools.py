@@ -104,7 +104,8 @@ class ToolServer:
         match asked:
             case {"method": "tools/call", "id": number, "params": {"name": str(name), **rest}}:
                 own = CancelToken()
-                work = self._call(number, name, rest.get("arguments") or {}, own, writer)
+                given = rest.get("arguments")
+                work = self._call(number, name, dict(given) if isinstance(given, dict) else {}, own, writer)
                 task = asyncio.get_running_loop().create_task(work)
                 calls[number] = (task, own)
                 task.add_done_callback(lambda _: calls.pop(number, None))
@@ -151,7 +152,7 @@ class ToolServer:
             patience = tool.background_after
             try:
                 return await asyncio.wait_for(asyncio.shield(done), patience)
-            except asyncio.TimeoutError:
+            except TimeoutError:
                 self._background += 1
                 return ToolOutput({"task_id": f"task-{self._background}", "status": "running"})
         finally:

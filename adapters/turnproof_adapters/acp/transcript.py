@@ -15,6 +15,10 @@ _ROLES: dict[str, Role] = {
 }
 
 
+CANCELLED = "cancelled"
+"""The result of a call that the cancel of its turn has left without one."""
+
+
 class Transcript:
     """Messages that grow with each update. A call is part of the message it was made in, its result follows."""
 
@@ -64,11 +68,20 @@ class Transcript:
             if not parts:
                 self._messages.pop()
 
+    def break_off(self) -> None:
+        """The turn was cancelled: calls that were not shown to their end are none, all others have a result."""
+        for role, _, parts in self._messages:
+            if role == "model":
+                parts[:] = [part for part in parts if not isinstance(part, Shown) or part.told]
+        calls = [part for role, _, parts in self._messages if role == "model" for part in parts]
+        for shown in calls:
+            if isinstance(shown, Shown) and shown.id not in self._answered:
+                shown.status, shown.output, shown.ended = "failed", CANCELLED, True
+                self.call(shown)
+
     def messages(self) -> list[Message]:
         """All so far."""
-        return [
-            Message(role, tuple(map(_of_role(role), parts))) for role, _, parts in self._messages if parts
-        ]
+        return [Message(role, tuple(map(_of_role(role), parts))) for role, _, parts in self._messages if parts]
 
     def _parts(self, role: Role, message_id: str | None, *, anyone: bool = False) -> list[Part | Shown]:
         if self._messages:

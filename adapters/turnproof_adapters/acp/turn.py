@@ -142,17 +142,17 @@ class Turn:
         self._untold.remove(shown)
         shown.told = True
         self._complete(shown)
-        if not self.hushed and self._listeners.on_function_call is not None:
+        if shown.name and not self.hushed and self._listeners.on_function_call is not None:
             self._listeners.on_function_call(shown.call())
 
     def _complete(self, shown: Shown) -> None:
         """Take the arguments from what came to the tool, where the program has not shown them."""
         for ran in self._ran():
-            if ran.name == shown.name and ran.id not in self._matched:
-                if shown.args is None or dict(shown.args) == dict(ran.args):
-                    self._matched.add(ran.id)
-                    shown.args = ran.args
-                    return
+            fits = shown.args is None or dict(shown.args) == dict(ran.args)
+            if ran.name == shown.name and fits and ran.id not in self._matched:
+                self._matched.add(ran.id)
+                shown.args = ran.args
+                return
 
     # -- its end --------------------------------------------------------------------------------------------------
 
@@ -187,10 +187,9 @@ class Turn:
 
     def cancelled(self, answer: Mapping[str, Any] | None) -> ProviderResponse:
         """The end of a turn that was cancelled, with what had arrived."""
+        self._transcript.break_off()
         usage = usage_of(answer) if answer is not None else None
-        return ProviderResponse(
-            self.parts, usage or TokenUsage(), FinishReason.CANCELLED, raw_finish="cancelled"
-        )
+        return ProviderResponse(self.parts, usage or TokenUsage(), FinishReason.CANCELLED, raw_finish="cancelled")
 
     def _admit_apology(self) -> None:
         """The turn did not fail: what looked like an apology was the model's own."""

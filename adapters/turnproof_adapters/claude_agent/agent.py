@@ -42,6 +42,9 @@ class ClaudeAgent(SessionSourceBase):
         Raises UsageError for settings that cannot be used.
         """
         super().__init__()
+        names = [tool.schema.name for tool in setup.tools]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(f"several tools are named {', '.join(map(repr, twice))}: a call could mean any of them")
         self._setup = setup
         self._running = Running.of(setup)
         self._shelf = Shelf(Path(setup.home).absolute(), NAME)
@@ -118,18 +121,19 @@ class ClaudeAgent(SessionSourceBase):
                 error = ResumeError(
                     f"claude: {error}: begin anew, or resume another", session_id=self._session_id or ""
                 )
+            stop.cancel()
             error.partial = turn.parts
             self._fail(turn, mark, error)
             if token.is_cancelled:
                 raise Cancelled("the turn was cancelled before anything was said") from None
             raise error from None
         except BaseException:
+            stop.cancel()
             self._fail(turn, mark, None)
             raise
         finally:
             forget()
             brake.release()
-            stop.cancel()
         self._session_id = turn.session_id or self._session_id
         self._history += [asked, *messages(turn.said, CLAUDE_CLI, self._restore)]
         return response

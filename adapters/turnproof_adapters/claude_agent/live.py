@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from turnproof.cancel import CancelToken
+from turnproof.errors import ProviderError
 
 from .._child import GRACE, Child, ChildLost
 from .._errors import scrubbed
@@ -98,11 +100,11 @@ class Brake:
                 return
             # First: the program may have stopped reading.
             self._killing.start()
-        try:
+        # One that is gone needs no telling; whoever reads its lines finds out.
+        with contextlib.suppress(ProviderError):
             request = {"subtype": "interrupt"}
             self._live.pipe.write({"type": "control_request", "request_id": "stop", "request": request})
-        finally:
-            self._turn.cancel()
+        self._turn.cancel()
 
     def release(self) -> None:
         """The turn is over: nothing ends the process any more."""

@@ -116,12 +116,14 @@ def _lines(path: Path) -> Iterator[tuple[int, Stored]]:
 
 def _branch(lines: tuple[Stored, ...]) -> list[Stored]:
     """The messages from the first to the last one, with all pieces of their answers, and the results of all calls."""
-    by_id = {line.uuid: line for line in lines}
+    places = {line.uuid: place for place, line in enumerate(lines)}
     ancestors: set[str] = set()
-    here = next((line for line in reversed(lines) if line.is_message), None)
-    while here is not None and here.uuid not in ancestors:
-        ancestors.add(here.uuid)
-        here = by_id.get(here.parent_uuid or "")
+    here = next((place for place in reversed(range(len(lines))) if lines[place].is_message), -1)
+    while here >= 0 and lines[here].uuid not in ancestors:
+        ancestors.add(lines[here].uuid)
+        parent = lines[here].parent_uuid
+        # Where it cannot be read, the program takes the line before, and so loses no more than that.
+        here = -1 if parent is None else places.get(parent, here - 1)
     answers = {line.message.id for line in lines if line.uuid in ancestors and line.message and line.message.id}
     taken: set[str] = set()
     found = []

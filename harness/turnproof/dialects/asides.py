@@ -17,7 +17,7 @@ from .base import Call, Reply, ReplyPart
 
 _Call = TypeVar("_Call", bound=Call)
 
-_NUMBERS = ("integer", "number")
+_EMPTY: Mapping[str, JSON] = {"object": {}, "array": [], "boolean": False, "integer": 1, "number": 1}
 
 
 def aside(call: _Call) -> _Call:
@@ -38,15 +38,12 @@ def reply_to_aside(schema: JSON = None) -> Reply:
 
 def _least(schema: JSON) -> JSON:
     """A small value of a plain schema; what it does not say is left open by a text."""
-    found = schema if isinstance(schema, Mapping) else {}
-    match str(found.get("type", "")).lower():
-        case "object":
-            return {name: _least(each) for name, each in (found.get("properties") or {}).items()}
-        case "array":
-            return []
-        case "boolean":
-            return False
-        case kind if kind in _NUMBERS:
-            return 1
+    match schema:
+        case {"enum": [first, *_]}:
+            return first
+        case {"type": str(kind), "properties": dict(properties)} if kind.lower() == "object":
+            return {name: _least(each) for name, each in properties.items()}
+        case {"type": str(kind)}:
+            return _EMPTY.get(kind.lower(), "")
         case _:
-            return next(iter(found.get("enum") or ("",)))
+            return ""

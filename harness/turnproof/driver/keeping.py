@@ -14,10 +14,11 @@ from msgspec.structs import replace
 
 from ..emulator.run import CANARY_KEY
 from ..errors import TurnproofError
-from ..messages import FunctionCall
+from ..messages import FunctionCall, Text
 from ..scenarios.model import SessionStep, Turn
 from ..sessions import SessionCapabilities, SessionInfo, last_update
 from ..transcript import Killed, LeftBehind, SessionInForce, SessionListed, SessionStepped
+from .beside import AT_ONCE, PATIENCE, Beside
 from .control import ControlLost
 from .ground import Ground, Untold
 
@@ -38,6 +39,7 @@ class Keeping:
         self._ground = Ground()
         self._denied: tuple[str, ...] = ()
         self._wanted: dict[str, Any] = {}
+        self._beside: Beside | None = None
         self._steps: dict[str, Callable[[SessionStep], SessionStepped]] = {
             "open": self._open,
             "new": self._new,
@@ -59,6 +61,8 @@ class Keeping:
     def begin(self, turn: Turn) -> None:
         """A turn starts: what it has of steps is done, and what it denies is from now on."""
         self._denied = turn.denied
+        other = turn.beside
+        self._run.tools.meanwhile = (lambda: self._say_beside(other)) if other is not None else (lambda: None)
         for step in turn.sessions:
             self._do(step)
 
@@ -74,6 +78,19 @@ class Keeping:
         beside = tuple(sorted(name for name, value in can.items() if name not in _KNOWN or type(value) is not bool))
         self._ground.processes.look(CANARY_KEY)
         self._recorder.event(SessionInForce(session=session, can=known, unknown=beside, turn=self._recorder.turn))
+
+    def _say_beside(self, other: Turn) -> None:
+        """Ask for another turn from another thread. It may be refused at once, or wait for the one that runs."""
+        told = "".join(part.text for part in other.user if isinstance(part, Text))
+        self._beside = Beside(self._run, told)
+        self._beside.over.wait(AT_ONCE)
+
+    def join(self) -> None:
+        """Wait for the turn that was asked for beside the one that has ended, and record what came of it."""
+        beside, self._beside = self._beside, None
+        if beside is not None:
+            beside.over.wait(PATIENCE)
+            self._recorder.event(replace(beside.came_of_it, turn=self._recorder.turn))
 
     def kill(self, at: str) -> None:
         """End every process of the agent's, as the system does when it is out of memory."""

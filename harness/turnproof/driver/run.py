@@ -218,6 +218,8 @@ class Run:
                 raise TypeError(f"session {self.session.name!r} has no send_parts")
         if not isinstance(reply, SessionReply):
             raise TypeError(f"the session returned {type(reply).__name__}, not a SessionReply")
+        if self.keeping is not None:
+            self.keeping.join()
         return reply
 
     def snapshot(self, after: str) -> None:

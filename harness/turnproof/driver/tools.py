@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from ..cancel import CancelToken
@@ -30,6 +30,8 @@ class ScriptedTools:
         self.declare(schemas)
         self._recorder = recorder
         self._script: dict[str, ToolScript] = {}
+        self.meanwhile: Callable[[], None] = _nothing
+        """Called while the first tool of a turn runs."""
         self._cut: Cut | None = None
         self._count = itertools.count()
         self._ran: list[ToolRun] = []
@@ -94,6 +96,8 @@ class ScriptedTools:
             self._recorder.at_work(schema.name)
             with self._lock:
                 position = next(self._count)
+            if position == 0:
+                self.meanwhile()
             script = self._script.get(schema.name, ToolScript(result=f"{schema.name} is fine")).for_args(args)
             if self._is_cut("tool", position):
                 self._recorder.cancel()
@@ -111,3 +115,7 @@ class ScriptedTools:
 
     def _is_cut(self, at: str, position: int) -> bool:
         return self._cut is not None and self._cut.at == at and self._cut.index == position
+
+
+def _nothing() -> None:
+    pass

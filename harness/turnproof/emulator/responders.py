@@ -57,14 +57,17 @@ def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
 
 
 def due(call: Call, turn: Turn | None) -> Turn | None:
-    """The turn that a request belongs to: the armed one, or that of the child in it, which is told something else."""
-    if turn is None or turn.child is None:
+    """The turn that a request belongs to: the armed one, or that of the child in it, or beside it, which is told
+    something else."""
+    other = (turn.child or turn.beside) if turn is not None else None
+    if turn is None or other is None:
         return turn
-    told = "".join(part.text for part in turn.child.user if isinstance(part, Text))
+    told = "".join(part.text for part in other.user if isinstance(part, Text))
     said = "".join(part.text for part in turn.user if isinstance(part, Text))
     for _, message in _newest_first(call):
         if message.role == "user" and (told in message.text or said in message.text):
-            return turn if said in message.text else turn.child
+            # An agent may join what was said at once; the later words are the ones that it is to answer.
+            return other if message.text.rfind(told) > message.text.rfind(said) else turn
     return turn
 
 

@@ -36,6 +36,7 @@ from ..transcript import (
     Retried,
     Reverted,
     RunEnded,
+    SaidBeside,
     Saved,
     SessionInForce,
     SessionOpened,
@@ -154,7 +155,7 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("session", _span_label(event), _json(event.attributes))
         case ProviderSeen() | ProviderTouched() | ProviderHolds() | ProviderAsked() | Accounts():
             yield Entry("session", *watched.told(event))
-        case SessionStepped() | SessionInForce() | Killed() | LeftBehind():
+        case SessionStepped() | SessionInForce() | SaidBeside() | Killed() | LeftBehind():
             yield Entry("session", *kept.told(event))
         case (
             SessionOpened()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ..transcript import Killed, LeftBehind, SessionInForce, SessionListed, SessionStepped
+from ..transcript import Killed, LeftBehind, SaidBeside, SessionInForce, SessionListed, SessionStepped
 
-Keeping: TypeAlias = SessionStepped | SessionInForce | Killed | LeftBehind
+Keeping: TypeAlias = SessionStepped | SessionInForce | SaidBeside | Killed | LeftBehind
 
 
 def told(event: Keeping) -> tuple[str, str]:
@@ -22,6 +22,9 @@ def told(event: Keeping) -> tuple[str, str]:
             can = f"it can {', '.join(event.can)}" if event.can else "it can do nothing with its sessions"
             beside = f"; and it says {', '.join(event.unknown)}" if event.unknown else ""
             return f"open session: {_name(event.session)}", can + beside
+        case SaidBeside():
+            spoken = f"{event.error}: {event.message}" if event.error else event.text
+            return f"a turn that was asked for at the same time: {event.outcome}", spoken
         case Killed():
             return f"{event.processes} processes of the agent killed at {event.at}", ""
         case LeftBehind():

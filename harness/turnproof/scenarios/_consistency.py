@@ -37,6 +37,7 @@ def check_turn(turn: Turn, spot: Spot) -> None:
     _check_cancel(turn, spot)
     _check_interjection(turn, spot)
     _check_child(turn, spot)
+    _check_beside(turn, spot)
     for number, fault in enumerate(turn.faults):
         place = spot.at("faults") if isinstance(spot.value["faults"], dict) else spot.at("faults").at(number)
         _check_fault(turn, fault, place)
@@ -52,6 +53,7 @@ def _check_actions_only(turn: Turn, spot: Spot) -> None:
         "denied",
         "cancel",
         "interject",
+        "beside",
         "child",
         "faults",
         "response_schema",
@@ -100,6 +102,22 @@ def _check_child(turn: Turn, spot: Spot) -> None:
     said = "".join(part.text for part in turn.user if isinstance(part, Text))
     if told in said or said in told:
         spot.at("child").at("user").refuse("is told what the user says, or part of it; say something else")
+
+
+def _check_beside(turn: Turn, spot: Spot) -> None:
+    if turn.beside is None:
+        return
+    place = spot.at("beside")
+    if turn.cut is not None or turn.faults or turn.child is not None:
+        place.refuse("stands alone: a turn with another one beside it is not cut, has no faults and no child")
+    if not _calls(turn.rounds[0]) or len(turn.rounds) < 2:
+        place.refuse("is asked for while a tool runs, so the first answer of the turn needs a call")
+    if any(_calls(round_) for round_ in turn.beside.rounds):
+        place.at("model").refuse("has calls: a turn beside another one is answered without")
+    told = "".join(part.text for part in turn.beside.user if isinstance(part, Text))
+    said = "".join(part.text for part in turn.user if isinstance(part, Text))
+    if told in said or said in told:
+        place.at("user").refuse("repeats what the turn says, or part of it; say something else")
 
 
 def _check_cancel(turn: Turn, spot: Spot) -> None:

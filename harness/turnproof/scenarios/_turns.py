@@ -39,6 +39,7 @@ _CUT_ENDS: Final[Mapping[str, Literal["error", "cancelled"]]] = {
 _KEYS: Final = (
     "user", "model", "results", "system", "tools", "before", "revert", "cancel", "faults",
     "response_schema", "expect", "error", "advance_clock", "inject", "interject", "child", "sessions", "denied",
+    "beside",
 )  # fmt: skip
 WAITS: Final[tuple[Literal["seconds", "date"], ...]] = ("seconds", "date")
 _PLACE: Final = ("index", "after")
@@ -92,9 +93,10 @@ class TurnReader:
             advance_clock=clock.number() if clock else 0.0,
             inject=_injection(inject) if (inject := spot.get("inject")) else None,
             interject=interjection,
-            child=_child(child, reader) if (child := spot.get("child")) else None,
+            child=_child(child, reader, "a turn of the session's child") if (child := spot.get("child")) else None,
             sessions=self._steps.read(steps) if (steps := spot.get("sessions")) else (),
             denied=tuple(self._denied(denied)) if (denied := spot.get("denied")) else (),
+            beside=_child(beside, reader, "a turn beside this one") if (beside := spot.get("beside")) else None,
         )
         check_turn(turn, spot)
         return turn
@@ -182,9 +184,9 @@ def _interjection(spot: Spot) -> Interjection:
     return Interjection(spot.at("say").word("what the user says in between"), cut)
 
 
-def _child(spot: Spot, reader: RoundReader) -> Turn:
-    spot.mapping(("user", "model"), ("user", "model"), "a turn of the session's child")
-    turn = Turn((Text(spot.at("user").word("what the child is told")),), reader.read(spot.at("model")))
+def _child(spot: Spot, reader: RoundReader, what: str) -> Turn:
+    spot.mapping(("user", "model"), ("user", "model"), what)
+    turn = Turn((Text(spot.at("user").word("what is said in it")),), reader.read(spot.at("model")))
     check_turn(turn, spot)
     return turn
 

@@ -46,6 +46,7 @@ The form, with everything optional but `title` and `turns`:
           - later: null                    # a second passes
           - open: {session: first, cwd: elsewhere, label: third}   # another agent in its place; or last: true
         denied: read_sensor                # tools that may not run in this turn
+        beside: {user: And you?, model: Me too.}          # what somebody else asks an agent while the first tool runs
         cancel: {after: "text:1", by: kill}               # the processes of an agent: the turn ends with an error
 
 A part of an answer is a text, `{text: ...}`, `{thinking: ...}`, `{redacted: DATA}`, `{call: ...}` or `{block:

@@ -199,7 +199,8 @@ class Turn(msgspec.Struct, frozen=True):
     turn on (None: unchanged). `results` maps a tool name to what it returns. `inject` happens right before the
     user's message. `interject` cuts a round short, and the next round answers it. `child` is a turn of a child of
     the session, the same one all through the run; it is over before the user speaks. `sessions` are steps with the
-    sessions that an agent keeps, ahead of everything else; `denied` are tools that may not run in this turn.
+    sessions that an agent keeps, ahead of everything else; `denied` are tools that may not run in this turn. `beside`
+    is a turn that somebody else asks the same agent for, while the first tool of this one runs.
     """
 
     user: tuple[Part, ...]
@@ -220,6 +221,7 @@ class Turn(msgspec.Struct, frozen=True):
     child: Turn | None = None
     sessions: tuple[SessionStep, ...] = ()
     denied: tuple[str, ...] = ()
+    beside: Turn | None = None
 
     @property
     def cut(self) -> Cut | None:
@@ -236,7 +238,11 @@ class Turn(msgspec.Struct, frozen=True):
         needed += ["interject"] if self.interject is not None else []
         needed += ["spawn"] if self.child is not None else []
         needed += [operation for step in self.sessions for operation in step.operations]
-        needed += ["session_id"] if self.denied or (self.cancel is not None and self.cancel.by == "kill") else []
+        needed += (
+            ["session_id"]
+            if self.denied or self.beside is not None or (self.cancel is not None and self.cancel.by == "kill")
+            else []
+        )
         needed += ["stop"] if self.cancel is not None and self.cancel.by == "stop" else []
         needed += ["send_parts"] if self.user and not (len(self.user) == 1 and isinstance(self.user[0], Text)) else []
         return tuple(needed)

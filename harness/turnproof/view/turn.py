@@ -75,7 +75,9 @@ class TurnView:
     def normal(self) -> bool:
         """Whether nothing was made to go wrong: no cancel, nobody who interrupts, no fault, an answer expected."""
         script = self.script
-        return script is not None and script.cut is None and not script.faults and script.expect == "answer"
+        if script is None or script.cut is not None or script.beside is not None:
+            return False
+        return not script.faults and script.expect == "answer"
 
     @cached_property
     def tool_runs(self) -> tuple[ToolRun, ...]:

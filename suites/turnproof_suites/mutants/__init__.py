@@ -1,9 +1,9 @@
-"""Adapters and sessions broken on purpose: the proof that the suite's checks see what they are there for.
+"""Adapters, sessions and agents broken on purpose: the proof that the suite's checks see what they are there for.
 
 Each mutant breaks one thing at one seam (what an adapter is given, what it returns, what it calls back, what goes over
-the wire, or what a session does) and names the requirement that has to notice. They wrap any adapter or any session, or
-stand as a rewriting proxy in front of the server, so that they break every provider's adapter alike. What they are made
-of is exported for mutants of other people's.
+the wire, or what a session or an agent does) and names the requirement that has to notice. They wrap any adapter, any
+session or any agent, or stand as a rewriting proxy in front of the server, so that they break every provider's adapter
+alike. What they are made of is exported for mutants of other people's.
 """
 
 from __future__ import annotations
@@ -11,6 +11,10 @@ from __future__ import annotations
 from turnproof.driver.mutation import Mutant
 
 from . import (
+    agent_lists,
+    agent_remains,
+    agent_sessions,
+    agent_turns,
     caching,
     cancelled,
     children,
@@ -34,6 +38,7 @@ from . import (
     tools_names,
     tools_outgoing,
 )
+from ._agent import BrokenAgent
 from ._broken import Broken, Given, Proceed
 from ._mutant import mutant
 from ._rewriting import Rewriting
@@ -41,7 +46,18 @@ from ._session import BrokenSession
 from ._spans import BrokenSpans
 from ._wire import Wire
 
-__all__ = ["MUTANTS", "Broken", "BrokenSession", "BrokenSpans", "Given", "Proceed", "Rewriting", "Wire", "mutant"]
+__all__ = [
+    "MUTANTS",
+    "Broken",
+    "BrokenAgent",
+    "BrokenSession",
+    "BrokenSpans",
+    "Given",
+    "Proceed",
+    "Rewriting",
+    "Wire",
+    "mutant",
+]
 
 _AREAS = (
     core_inputs,
@@ -66,6 +82,10 @@ _AREAS = (
     children,
     context,
     spans,
+    agent_sessions,
+    agent_lists,
+    agent_turns,
+    agent_remains,
 )
 
 MUTANTS: tuple[Mutant, ...] = tuple(

@@ -7,10 +7,12 @@ processes would, so that what a subclass remembers is gone with the next.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from turnproof.errors import ProviderError, TurnproofError
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
+from turnproof.agents import Tool
+from turnproof.cancel import CancelToken
+from turnproof.subject import SessionBinding, SessionSetup, SessionTurn
 
 from ._session import BrokenSession
 
@@ -61,11 +63,11 @@ class BrokenAgent(BrokenSession):
 
 
 class Resumed(BrokenAgent):
-    """An agent that is broken where a session is taken up again, at once or when it is opened."""
+    """An agent that is broken where a session is taken up again, in place or by opening it."""
 
     def __init__(self, inner: SessionBinding, setup: SessionSetup) -> None:
         super().__init__(inner, setup)
-        if setup.session is not None and self.own_id == setup.session:
+        if setup.session is not None:
             self.taken_up(setup.session)
 
     def resume_session(self, session_id: str) -> None:
@@ -73,32 +75,36 @@ class Resumed(BrokenAgent):
         self.taken_up(session_id)
 
     def taken_up(self, session_id: str) -> None:
-        """The session is open again; nothing was said since."""
+        """The session is open again, and nothing was said in it since."""
+
+    def begun_anew(self, session_id: str) -> None:
+        """Another session is begun, and goes by the id of this one."""
+        self.new_session()
+        self.under = session_id
 
 
-class Recovering(BrokenAgent):
-    """An agent that knows how its last turn ended, and what was shown of it."""
+class BrokenTools(BrokenAgent):
+    """An agent whose tools run in another way."""
 
-    outcome = ""
-    shown = ""
+    def opened(self, setup: SessionSetup) -> Any:
+        return super().opened(replace(setup, tools=tuple(map(self._changed, setup.tools))))
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
-        self.outcome, self.shown = "error", ""
-        reply = say(with_chunks(turn, self._seen))
-        self.outcome = reply.outcome
-        return reply
+    def _changed(self, tool: Tool) -> Tool:
+        return replace(tool, run=lambda args, token: self.ran(tool, args, token))
 
-    def _seen(self, text: str) -> str:
-        self.shown += text
-        return text
+    def ran(self, tool: Tool, args: dict[str, Any], token: CancelToken) -> Any:
+        """What a call of the tool comes to."""
+        return tool.run(args, token)
 
 
-def with_chunks(turn: SessionTurn, change: Callable[[str], str]) -> SessionTurn:
-    """The turn, whose user is shown what `change` makes of each piece of text."""
-    from dataclasses import replace
-
+def overheard(turn: SessionTurn, hear: Callable[[str], object]) -> SessionTurn:
+    """The turn, where somebody hears each piece of text that its user is shown."""
     show = turn.on_chunk
-    return turn if show is None else replace(turn, on_chunk=lambda text: show(change(text)))
+    if show is None:
+        return turn
 
+    def both(text: str) -> None:
+        hear(text)
+        show(text)
 
-__all__: list[Any] = ["BrokenAgent", "ProviderError", "Recovering", "Resumed", "TurnproofError", "with_chunks"]
+    return replace(turn, on_chunk=both)

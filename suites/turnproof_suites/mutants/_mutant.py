@@ -1,7 +1,7 @@
 """`@mutant(...)`: a small class that breaks one thing, made into a `Mutant`.
 
-The class is a `Broken` adapter (seams inputs, outputs, callbacks), a `Rewriting` proxy (seam wire) or a `BrokenSession`
-(seam session); what its docstring says is what it breaks.
+The class is a `Broken` adapter (seams inputs, outputs, callbacks), a `Rewriting` proxy (seam wire), a `BrokenSession`
+(seam session) or a `BrokenAgent` (seam agent); what its docstring says is what it breaks.
 """
 
 from __future__ import annotations

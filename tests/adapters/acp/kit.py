@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from turnproof.provider import Endpoint
 from turnproof.scenarios.loader import from_data
 from turnproof_adapters.acp.agent import AcpAgent
 
-STANDIN = (sys.executable, str(Path(__file__).with_name("standin.py")))
+from .bound import STANDIN
 
 REAL = os.environ.get("TURNPROOF_ACP")
 """A real program in place of the stand-in: its path, whose folder or name says which of the three it is."""

@@ -74,8 +74,7 @@ class Store:
         file = self.folder / f"{number}.json"
         if not number.replace("-", "").isalnum() or not file.is_file():
             return None
-        found: dict[str, Any] = json.loads(file.read_text("utf-8"))
-        return found
+        return _session(file)
 
     def write(self, session: dict[str, Any]) -> None:
         # Two turns are never of one moment, however fast they are.
@@ -87,7 +86,8 @@ class Store:
         part.replace(file)
 
     def all(self) -> list[dict[str, Any]]:
-        return [json.loads(file.read_text("utf-8")) for file in sorted(self.folder.glob("*.json"))]
+        found = (_session(file) for file in sorted(self.folder.glob("*.json")))
+        return [session for session in found if session is not None]
 
     def delete(self, number: str) -> bool:
         known = self.read(number) is not None
@@ -98,9 +98,19 @@ class Store:
     def count(self) -> int:
         """Prompts so far, this one included, in all runs."""
         file = self.folder.parent / "prompts"
-        number = int(file.read_text()) + 1 if file.exists() else 1
-        file.write_text(str(number))
-        return number
+        with file.open("a") as counted:
+            counted.write("prompt\n")
+        return len(file.read_bytes().splitlines())
+
+
+def _session(file: Path) -> dict[str, Any] | None:
+    """A session, unless its file is damaged: then there is none."""
+    try:
+        found: dict[str, Any] = json.loads(file.read_bytes())
+        messages = found["messages"]
+        return found if isinstance(messages, list) and found["updatedAt"] and found["cwd"] else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 class Served:
@@ -137,15 +147,17 @@ class Served:
     def wait(self, number: int) -> dict[str, Any] | None:
         """The answer; None where the call was dropped."""
         answer = self._waiting[number].get()
-        del self._waiting[number]
+        self._waiting.pop(number)
         if answer is None:
             return None
         found: dict[str, Any] = answer.get("result") or {"isError": True, "content": []}
         return found
 
     def drop(self, number: int) -> None:
-        self._write({"method": "notifications/cancelled", "params": {"requestId": number}})
-        self._waiting[number].put(None)
+        waiting = self._waiting.get(number)
+        if waiting is not None:
+            self._write({"method": "notifications/cancelled", "params": {"requestId": number}})
+            waiting.put(None)
 
     def close(self) -> None:
         self._process.stdin.close()  # type: ignore[union-attr]
@@ -266,6 +278,8 @@ class Agent:
                 each()
         except Refused as error:
             self.write(id=message["id"], error=error.error)
+        except Exception as error:
+            self.write(id=message["id"], error={"code": -32603, "message": f"{type(error).__name__}: {error}"})
 
     # -- sessions
 
@@ -401,9 +415,8 @@ class Agent:
         name = block["name"]
         state = {"status": "pending"} if kind == "tool_call" else {}
         meta = {"claudeCode": {"toolName": name}}
-        self.update(
-            session, kind, _meta=meta, toolCallId=block["id"], rawInput=given, title=name, kind="other", content=[], **state
-        )
+        shown = {"toolCallId": block["id"], "rawInput": given, "title": name, "kind": "other", "content": []}
+        self.update(session, kind, _meta=meta, **shown, **state)
 
     def show_result(self, session: Session, block: dict[str, Any]) -> None:
         content = [{"type": "content", "content": each} for each in block["content"]]
@@ -473,6 +486,7 @@ class Turn:
         number = server.begin("tools/call", name=name, arguments=call["input"])
         self.session.on_cancel(lambda: server.drop(number))
         given = server.wait(number)
+        self.session.on_cancel(_nothing)
         self.session.check()
         assert given is not None
         self.result(call, given["content"], is_error=given.get("isError", False))
@@ -526,7 +540,7 @@ class Turn:
             self.sorry(f"API Error: Connection to the API was lost ({type(error).__name__}).", "server_error")
             raise AssertionError from None
         finally:
-            self.session.on_cancel(lambda: None)
+            self.session.on_cancel(_nothing)
             connection.close()
 
     def body(self) -> dict[str, Any]:
@@ -641,6 +655,10 @@ class Turn:
         """What stands in an answer's place, and then the error."""
         self.tell("agent_message_chunk", text, str(uuid.uuid4()))
         raise Refused(-32603, f"Internal error: {text}", {"errorKind": kind})
+
+
+def _nothing() -> None:
+    pass
 
 
 def _plain(params: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,8 @@ from turnproof.errors import (
 from turnproof.messages import FinishReason
 from turnproof_adapters.acp.failures import failure
 
-from .kit import QUESTIONS, REAL, STANDIN, WHICH, Bench, bench, told
+from .bound import STANDIN
+from .kit import QUESTIONS, REAL, WHICH, Bench, bench, told
 
 standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
 loads = pytest.mark.skipif(WHICH == "gemini", reason="Gemini CLI deletes a session that is loaded in its first minute")
@@ -49,8 +51,9 @@ def test_a_program_that_is_killed_between_turns_is_started_again_in_its_session(
     agent = at.open()
     at.say(agent, 1)
     session, history = agent.session_id, told(agent.history)
-    os.killpg(group_of(agent), number)
-    psutil.wait_procs([psutil.Process(group_of(agent))], timeout=5)
+    program = psutil.Process(group_of(agent))
+    os.killpg(program.pid, number)
+    psutil.wait_procs([program], timeout=5)
     try:
         assert at.say(agent, 2).text == "Good night."
     except TransportError:  # it was not yet known to be gone
@@ -125,7 +128,7 @@ def test_a_program_that_dies_says_how_and_what_it_told_last(at: Bench) -> None:
 @standin_only
 def test_a_program_that_hangs_is_given_up_after_its_silence(at: Bench) -> None:
     agent = at.open("--hang", "1", options={"timeout": 0.5})
-    with pytest.raises(TransportError, match="has said nothing for 0.5 s"):
+    with pytest.raises(TransportError, match=r"has said nothing for 0\.5 s"):
         at.say(agent, 1)
     assert at.say(agent, 2).text == "Good night."
 
@@ -142,8 +145,6 @@ def test_a_program_that_does_not_heed_a_cancel_is_killed_and_the_session_goes_on
     at: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("turnproof_adapters.acp.link.PATIENCE", 0.2)
-    import threading
-
     token = CancelToken()
     agent = at.open("--hang", "2")
     at.say(agent, 1)

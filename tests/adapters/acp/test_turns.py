@@ -1,4 +1,4 @@
-"""Turns over the protocol: what is said, what is shown, what is run. With the stand-in, or a real program (`kit.REAL`)."""
+"""Turns over the protocol: what is said, shown and run. With the stand-in, or a real program (`TURNPROOF_ACP`)."""
 
 from __future__ import annotations
 
@@ -66,7 +66,9 @@ def test_the_model_is_sent_the_conversation_with_the_system_text_every_time(at: 
 def test_a_turn_that_is_not_streamed_gives_the_same_answer(at: Bench) -> None:
     agent = at.open()
     assert at.say(agent, 0).text == "Let me look.Both are at 41 %."
-    assert [message.role for message in agent.history] == ["user", "model", "tool", "model"]
+    assert told(agent.history) == [("user", QUESTIONS[0]), ("model", "Let me look."), ("model", "Both are at 41 %.")]
+    calls = [call.id for message in agent.history for call in message.calls]
+    assert [result.call_id for message in agent.history for result in message.results] == calls
 
 
 def test_usage_is_that_of_the_turn_alone(at: Bench) -> None:
@@ -95,7 +97,7 @@ def test_no_to_a_call_is_told_to_the_model_and_the_tool_does_not_run(at: Bench) 
 
     def permits(call: FunctionCall) -> bool:
         asked.append(call)
-        return call.args["bed"] == "4"
+        return bool(call.args["bed"] == "4")
 
     agent = at.open(permits=permits)
     assert at.say(agent, 0).text.endswith("Both are at 41 %.")

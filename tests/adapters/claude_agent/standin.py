@@ -85,11 +85,12 @@ class Store:
 
     def messages(self) -> list[dict[str, Any]]:
         """The conversation as it goes out: from the last line to its oldest ancestor, with all results."""
-        by_id = {line["uuid"]: line for line in self.lines}
-        here, ancestors = by_id.get(self.last or ""), set()
-        while here is not None:
-            ancestors.add(here["uuid"])
-            here = by_id.get(here["parentUuid"] or "")
+        places = {line["uuid"]: place for place, line in enumerate(self.lines)}
+        here, ancestors = places.get(self.last or "", -1), set()
+        while here >= 0:
+            ancestors.add(self.lines[here]["uuid"])
+            parent = self.lines[here]["parentUuid"]
+            here = -1 if parent is None else places.get(parent, here - 1)
         answers = {line["message"].get("id") for line in self.lines if line["uuid"] in ancestors} - {None}
         found: list[dict[str, Any]] = []
         taken = set()
@@ -209,10 +210,7 @@ class Agent(one_answer.Program):  # type: ignore[misc]
         self.store.note(type="queue-operation", operation="dequeue")
         self.say(type="system", subtype="init", claude_code_version=one_answer.VERSION, tools=self.names())
         self.usage = {"input_tokens": 0, "output_tokens": 0}
-        text = line["message"]["content"] if isinstance(line["message"]["content"], str) else ""
-        if not text:
-            text = " ".join(block.get("text", "") for block in line["message"]["content"])
-        if text.startswith("/cost") and not line.get("text_not_typed"):
+        if "/cost" in str(line["message"]["content"]) and not line.get("text_not_typed"):
             super().result(False, "Estimated cost: $0.0000", "completed")
             return
         if self.given.resume and self.store.unanswered:

@@ -197,6 +197,30 @@ def test_no_tool_runs_but_those_of_the_session(here: Place, name: str) -> None:
     assert [tool["name"] for tool in api.requests[0].json["tools"]] == [WIRE]
 
 
+def test_tools_are_declared_whole_and_called_under_their_own_names(here: Place) -> None:
+    told: list[FunctionCall] = []
+    schema = ToolSchema(
+        "garden.read sensor", "Read it. " * 2000, {"type": "object", "properties": {"n": {"type": "integer"}}}
+    )
+    with scripted(says("Hm."), says("Fine.")) as api:
+        agent = here.agent(api.url, Tool(schema, lambda args, token: args["n"]))
+        agent.send("1?")
+    (declared,) = api.requests[0].json["tools"]
+    assert declared["description"] == schema.description
+    assert declared["input_schema"]["properties"] == {"n": {"type": "integer"}}
+    with scripted(says(call(declared["name"], n=7)), says("Seven.")) as api:
+        agent = here.agent(api.url, Tool(schema, lambda args, token: args["n"]))
+        agent.send("2?", on_function_call=told.append)
+    assert [(one.name, one.args) for one in told] == [("garden.read sensor", {"n": 7})]
+    assert [(one.name, one.result) for one in agent.history[2].results] == [("garden.read sensor", "7")]
+    assert agent.history[1].calls == tuple(told)
+
+
+def test_two_tools_of_one_name_are_refused(here: Place) -> None:
+    with pytest.raises(UsageError, match="several tools are named 'read_sensor'"):
+        here.agent("http://127.0.0.1:9", sensor(), sensor())
+
+
 @pytest.mark.parametrize("text", ["/cost", "/compact now", "!ls", "@pyproject.toml", "# remember"])
 def test_what_the_user_says_is_no_command_to_the_program(here: Place, text: str) -> None:
     with scripted(says("Fine.")) as api:

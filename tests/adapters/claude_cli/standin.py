@@ -100,6 +100,9 @@ class Program:
                 self.messages.append(self.kept(message))
                 self.say(type="assistant", message=message)
             case {"type": "user", "message": message}:
+                if "/cost" in str(message["content"]) and not line.get("text_not_typed"):
+                    self.say(type="result", subtype="success", is_error=False, num_turns=0, result="Estimated cost: $0")
+                    return
                 self.messages.append(message)
                 self.say(type="system", subtype="init", claude_code_version=VERSION, tools=self.names())
                 if line.get("shouldQuery", True):

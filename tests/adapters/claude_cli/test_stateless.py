@@ -94,6 +94,14 @@ def test_the_same_call_on_a_fresh_object_sends_the_same(emulated: Api) -> None:
     assert one == other
 
 
+def test_what_a_user_says_is_no_command_to_the_program(emulated: Api) -> None:
+    said = [Message.user("/cost"), Message.model("Nothing."), Message.user("/cost")]
+    with provider(emulated.run.base_url) as claude:
+        claude.complete(said, SYSTEM, [SENSOR])
+    (call,) = emulated.calls
+    assert emulated.run.dialect.differences(said, SYSTEM, [SENSOR], call, call.model) == []
+
+
 def test_a_cancel_ends_the_program_and_keeps_what_was_shown() -> None:
     token, shown = CancelToken(), []
 

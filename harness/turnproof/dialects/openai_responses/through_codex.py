@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec.structs import replace as with_fields
 
-from ...messages import JSON, FunctionCall, Message, Part, ProviderData, Text, ToolResult, ToolSchema, thaw
+from ...messages import JSON, FunctionCall, Message, Part, ProviderData, Text, ToolResult, ToolSchema
 from ..asides import as_asked, aside, reply_to_aside
 from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireDifference, World
 from ..lenient import json_of
@@ -31,11 +31,16 @@ class ThroughCodex(OpenAIResponses):
     service = replace(OpenAIResponses.service, base_path="/v1")
 
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
-        """As everywhere, with a request that is not part of a turn (a compaction) as an aside."""
+        """As everywhere, with the tools of the caller's servers one by one.
+
+        A request that is not part of a turn (a compaction) is an aside.
+        """
         found = super().parse(request, world)
-        if isinstance(found, Refusal) or found.operation != "generate" or _is_of_a_turn(request):
+        if isinstance(found, Refusal) or found.operation != "generate":
             return found
-        return aside(found)
+        others = (tool for tool in found.tools if not _is_of_the_caller(tool.parameters))
+        found = replace(found, tools=(*others, *(tool for _, tool in _offered(found))))
+        return found if _is_of_a_turn(request) else aside(found)
 
     def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
         return super().validate(request, as_asked(call), world)
@@ -148,16 +153,27 @@ def _offered(call: Call, held: Sequence[ToolSchema] = ()) -> Iterator[tuple[str,
     A namespace may only be named, for the model to search it: its tools then stand in no request, and are taken for
     the declared ones.
     """
-    for tool in call.tools:
-        if tool.parameters.get("type") == "namespace" and _SERVER.fullmatch(tool.name):
-            yield from ((tool.name, _tool(each)) for each in thaw(tool.parameters).get("tools") or ())
+    for listed in (call.body or {}).get("tools") or ():
+        if _is_of_the_caller(listed):
+            inside = listed.get("tools")
+            yield from ((listed["name"], _tool(each)) for each in (inside if isinstance(inside, list) else ()))
     for part in call.system:
         if isinstance(part, Text) and (found := _DEFERRED.match(part.text)):
             yield from ((found[1], with_fields(tool, name=_written(tool.name))) for tool in held)
 
 
-def _tool(declared: Mapping[str, Any]) -> ToolSchema:
-    return ToolSchema(str(declared.get("name")), declared.get("description") or "", declared.get("parameters") or {})
+def _is_of_the_caller(listed: Mapping[str, Any]) -> bool:
+    """Whether a tool as it stands in the request is the namespace of one of the caller's servers."""
+    return listed.get("type") == "namespace" and _SERVER.fullmatch(str(listed.get("name"))) is not None
+
+
+def _tool(listed: JSON) -> ToolSchema:
+    """A function of a namespace. What is none is not the service's to read, and is a tool that nobody has declared."""
+    match listed:
+        case {"name": str(name), "description": str(description), "parameters": dict(parameters)}:
+            return ToolSchema(name, description, parameters)
+        case _:
+            return ToolSchema(str(listed), "", {})
 
 
 def _own_names(call: Call, held: Sequence[ToolSchema]) -> dict[str, str]:
