@@ -193,7 +193,8 @@ def agents(session: nox.Session) -> None:
     session.run("npm", "install", "--silent", "--prefix", str(folder), CLAUDE, external=True)
     claude = folder / "node_modules/.bin/claude"
     session.run(str(claude), "--version", external=True)
-    session.run("pytest", "tests/adapters/claude_cli", env={"TURNPROOF_CLAUDE": str(claude)})
+    tests = ("tests/adapters/claude_cli", "tests/adapters/claude_agent")
+    session.run("pytest", *tests, env={"TURNPROOF_CLAUDE": str(claude)})
     path = f"{claude.parent}:{session.env.get('PATH') or ''}"
     binding = "turnproof_adapters.claude_cli.binding:BINDING"
     certified = ["certify", binding, "--profile", "streaming", "--profile", "tools", "--profile", "cancellation"]

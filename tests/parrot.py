@@ -153,6 +153,13 @@ def _messages(text: str, answer: str) -> list[Message]:
     ]
 
 
+class Lying(Parrot):
+    """Says that it can resume, and cannot."""
+
+    def _load(self, session_id: str) -> None:
+        raise NotImplementedError("not today")
+
+
 def binding(can: SessionCapabilities = ALL, **options: Any) -> AgentBinding:
     """The parrot, with so much of its abilities."""
     return AgentBinding(
@@ -164,3 +171,6 @@ AGENT = binding()
 LISTS_ALONE = binding(SessionCapabilities(can_list=True))
 FORGETFUL = binding(SessionCapabilities())
 NO_LIST = binding(SessionCapabilities(can_load=True))
+LYING = AgentBinding(
+    "parrot", "anthropic-messages", "m", lambda setup: Lying(setup, SessionCapabilities(can_load=True))
+)

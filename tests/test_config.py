@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from turnproof.config import KnownIssue, Settings, load_config
+from turnproof.config import AgentSettings, KnownIssue, Settings, load_config
 from turnproof.errors import UsageError
 from turnproof.known_issues import accept, append_accepted, apply_known_issues
 from turnproof.runlog import ResultLine
@@ -192,3 +192,28 @@ def test_accept_writes_for_a_file_of_our_own(tmp_path: Path) -> None:
 
 def test_nothing_violated_accepts_nothing() -> None:
     assert accept([line(held("x"))], TODAY) == ""
+
+
+def test_agents_are_settings_by_name(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.turnproof.agents.claude_agent]\nhome = "own"\ncontinue_last = true\n'
+        '[tool.turnproof.agents."my.agent:AGENT"]\nsession = "s"\noptions = { depth = 2 }\n'
+    )
+    assert load_config(tmp_path).settings.agents == {
+        "claude_agent": AgentSettings(home="own", continue_last=True),
+        "my.agent:AGENT": AgentSettings(session="s", options={"depth": 2}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("seession = 's'", r"\$\.tool\.turnproof\.agents\.mine: unknown key 'seession'; did you mean 'session'\?"),
+        ("api_key = 'k'", r"\$\.tool\.turnproof\.agents\.mine: unknown key 'api_key'; known: home, base_url"),
+        ("continue_last = 1", r"continue_last: Expected `bool`, got `int`"),
+    ],
+)
+def test_an_agents_settings_are_read_strictly(tmp_path: Path, line: str, says: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(f"[tool.turnproof.agents.mine]\n{line}\n")
+    with pytest.raises(UsageError, match=says):
+        load_config(tmp_path)

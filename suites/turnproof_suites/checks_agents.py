@@ -11,10 +11,10 @@ from turnproof.requirements import Findings, check
 from turnproof.scenarios.model import Turn
 from turnproof.transcript import Killed, LeftBehind, SaidBeside, UsageReport
 from turnproof.verdict import inconclusive, violated
-from turnproof.view import View
+from turnproof.view import Exchange, View
 from turnproof.view.diff import equal, show
 
-from .kept import Said, Talk, talks
+from .kept import CHANGING, Talk, talks
 from .reading import results_in, spoken_text
 from .steps import bare
 
@@ -220,11 +220,16 @@ def retried_answer_is_shown_once(view: View) -> Findings:
             continue
         if ended.outcome != "answer":
             yield "streams that broke off"  # the caller hears of it, and asks again
-        elif bare([ended.text]) == bare(talk.step.answered_text):
+        elif _is_end_of(bare([ended.text]), bare(talk.step.answered_text), bare(talk.step.answered_text[-1:])):
             yield "answers that were asked for again"
         else:
             told = show(talk.step.answered_text)
             yield violated(f"{talk.where}: the model answered {told} at last, and the reply is {show(ended.text)}")
+
+
+def _is_end_of(text: str, answers: str, last: str) -> bool:
+    """Whether it is the last of the answers, perhaps with those before it."""
+    return answers.endswith(text) and text.endswith(last)
 
 
 @check("sessions/killed-agent-ends-the-turn", without_calls=True)
@@ -247,23 +252,26 @@ def killed_agent_ends_the_turn(view: View) -> Findings:
 @check("sessions/earlier-turns-survive-a-kill", without_calls=True)
 def earlier_turns_survive_a_kill(view: View) -> Findings:
     """What was answered before is in the requests after it, of the same object and of a fresh process."""
-    lost = False
+    lost: str | None = None
+    expected: str | None = None
     for talk in talks(view):
-        if lost and talk.turn.normal:
+        for done in talk.steps:
+            if done.wanted.do in CHANGING and done.event.outcome == "done":
+                expected = done.wanted.session
+        if lost is not None and expected == lost and talk.turn.normal:
             ended = talk.turn.ended
             why = f": {talk.turn.failed.error}: {talk.turn.failed.message}" if talk.turn.failed is not None else ""
             if ended is None or ended.outcome != "answer":
                 yield violated(f"{talk.where}: after the agent was killed, this turn failed{why}")
-            elif missing := talk.lacks(_sure(talk)):
+            elif missing := talk.lacks(talk.known.get(lost, ())):
                 yield violated(f"{talk.where}: the agent was killed, and the request lacks {show(missing)}")
             else:
                 yield "turns after a kill"
         killed = _killed(talk)
-        lost = lost or (killed is not None and killed.processes > 0)
-
-
-def _sure(talk: Talk) -> tuple[Said, ...]:
-    return next(iter(talk.known.values()), ())
+        if lost is None or expected != lost:
+            expected = talk.session or expected
+        if killed is not None and killed.processes:
+            lost = expected = expected or ""
 
 
 @check("sessions/loss-is-not-hidden", without_calls=True)
@@ -274,10 +282,12 @@ def loss_is_not_hidden(view: View) -> Findings:
         killed = _killed(talk)
         if killed is None or not killed.processes or ended is None or later.asked is None:
             continue
-        shown = bare([ended.shown])
-        held = bare(message.text for message in talk.step.held if message.role == "model")
-        sent = bare(message.text for message in later.sent)
-        if shown and shown in held and shown not in sent:
+        shown, sent = bare([ended.shown]), bare(message.text for message in later.sent)
+        before, held = (
+            bare(message.text for message in messages if message.role == "model")
+            for messages in (talk.step.before, talk.step.held)
+        )
+        if shown and held.count(shown) > before.count(shown) and shown not in sent:
             told = show(ended.shown)
             yield violated(f"{later.where}: the history has {told} of the turn that was lost, and the request lacks it")
         else:
@@ -325,18 +335,24 @@ def key_is_in_no_command_line(view: View) -> Findings:
 
 @check("sessions/usage-is-of-the-turn", without_calls=True)
 def usage_is_of_the_turn(view: View) -> Findings:
-    """All answers of the turn together, or the last of them; and nothing of earlier turns."""
+    """All answers of the turn together, or the last of them, with or without what the agent asked for itself; and
+    nothing of earlier turns."""
     for talk in talks(view):
         report = talk.step.first(UsageReport)
-        usages = [one.answer.usage for one in talk.step.answers if one.answer is not None and one.answer.usage]
-        if not talk.step.ordinary or report is None or not usages or len(usages) != len(talk.step.generated):
+        answers = [one for one in talk.step.answers if one.answer is not None and one.answer.usage]
+        if not talk.step.ordinary or report is None or not answers or len(answers) != len(talk.step.generated):
             continue
         told = (report.usage.prompt_tokens, report.usage.output_tokens)
         if told == (0, 0):
             continue  # figures that say nothing may be passed over
-        every = (sum(one.prompt_tokens for one in usages), sum(one.output_tokens for one in usages))
-        last = (usages[-1].prompt_tokens, usages[-1].output_tokens)
-        if told in (every, last):
+        scripted = [one for one in answers if not one.request.extra]
+        right = [_added_up(some) for some in (answers, scripted, answers[-1:], scripted[-1:])]
+        if told in right:
             yield "figures of turns"
         else:
-            yield violated(f"{talk.where}: the agent told {told} tokens, and the turn's answers took {every}")
+            yield violated(f"{talk.where}: the agent told {told} tokens, and the turn's answers took {right[0]}")
+
+
+def _added_up(answers: Sequence[Exchange]) -> tuple[int, int]:
+    usages = [one.answer.usage for one in answers if one.answer is not None and one.answer.usage is not None]
+    return sum(one.prompt_tokens for one in usages), sum(one.output_tokens for one in usages)

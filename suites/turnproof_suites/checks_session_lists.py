@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 
 from turnproof.requirements import Findings, check
 from turnproof.scenarios.model import NOBODY
@@ -11,33 +12,21 @@ from turnproof.verdict import violated
 from turnproof.view import View
 from turnproof.view.diff import show
 
-from .kept import Done, Talk, done_with, talks
+from .kept import CHANGING, Done, Talk, done_with, talks
+from .steps import bare
 
 
 def _lists(view: View) -> Iterator[tuple[Done, Talk]]:
     return ((done, talk) for done, talk in done_with(view, "list") if done.event.outcome == "done")
 
 
-def _folders(view: View) -> dict[str, str]:
-    """The folder in which each session was begun, as far as the scenario says it."""
-    found: dict[str, str] = {}
-    here = "project"
-    for talk in talks(view):
-        for done in talk.steps:
-            if done.wanted.do == "open" and done.wanted.cwd:
-                here = done.wanted.cwd
-        if talk.session is not None:
-            found.setdefault(talk.session, here)
-    return found
-
-
 @check("sessions/list-has-every-session", without_calls=True)
 def list_has_every_session(view: View) -> Findings:
     """Each in which something was said in the folder that was asked for, once, on whichever page."""
-    folders = _folders(view)
     for done, talk in _lists(view):
-        where = done.wanted.cwd or _here(talk, folders)
-        wanted = [label for label in talk.known if where == "everywhere" or folders.get(label) == where]
+        where, folders = done.folder, talk.folders
+        whole = [label for label in talk.known if label not in talk.damaged]
+        wanted = [label for label in whole if where == "everywhere" or folders.get(label) == where]
         count = Counter(entry.session for entry in done.event.listed)
         missing = [label for label in wanted if not count[label]]
         twice = [label for label, times in count.items() if times > 1]
@@ -49,16 +38,11 @@ def list_has_every_session(view: View) -> Findings:
             yield "lists of sessions"
 
 
-def _here(talk: Talk, folders: dict[str, str]) -> str:
-    return folders.get(talk.session or "", "project")
-
-
 @check("sessions/list-is-of-the-folder-asked-for", without_calls=True)
 def list_is_of_the_folder_asked_for(view: View) -> Findings:
     """None of another folder; and where none was begun, none."""
-    folders = _folders(view)
-    for done, _ in _lists(view):
-        where = done.wanted.cwd
+    for done, talk in _lists(view):
+        where, folders = done.wanted.cwd, talk.folders
         if where is None or where == "everywhere":
             continue
         strange = [one.session for one in done.event.listed if folders.get(one.session) not in (where, None)]
@@ -77,13 +61,20 @@ def list_tells_when(view: View) -> Findings:
         untold = [entry.session for entry in mine if entry.age is None]
         newest = min(mine, key=lambda entry: entry.age or 0, default=None)
         last = next((label for label in reversed(talk.known) if any(one.session == label for one in mine)), None)
-        spaced = any(each.wanted.do == "later" for one in talks(view) for each in one.steps)
+        spaced = _spaced(view, talk)
         if untold:
             yield violated(f"{done.where}: the list does not tell when session {untold[0]} was updated")
         elif newest is not None and spaced and newest.session != last:
             yield violated(f"{done.where}: by the list {newest.session} is the newest, and {last} was spoken in last")
         elif mine:
             yield "times in lists"
+
+
+def _spaced(view: View, until: Talk) -> bool:
+    """Whether a moment passed whenever another session was spoken in: clocks may be coarse."""
+    before = [talk for talk in talks(view) if talk.turn.index < until.turn.index]
+    changes = [later for talk, later in pairwise(before) if later.session != talk.session]
+    return bool(changes) and all(any(done.wanted.do == "later" for done in talk.steps) for talk in changes)
 
 
 @check("sessions/listing-changes-nothing", without_calls=True)
@@ -148,11 +139,12 @@ def fork_leaves_its_origin_alone(view: View) -> Findings:
                 forks[done.event.returned] = done.event.was
         for fork, origin in forks.items():
             own = [text for said in talk.known.get(fork, ()) for text in said.all]
-            theirs = {text for said in talk.known.get(origin, ()) for text in said.all}
-            mine = [text for text in own if text not in theirs]
+            theirs = [text for said in talk.known.get(origin, ()) for text in said.all]
+            mine = [text for text in own if bare([text]) not in bare([*theirs, talk.turn.said])]
             if talk.session != origin or not mine or talk.asked is None:
                 continue
-            leaked = next((text for text in mine if text in " ".join(message.text for message in talk.sent)), "")
+            sent = bare(message.text for message in talk.sent)
+            leaked = next((text for text in mine if bare([text]) in sent), "")
             if leaked:
                 yield violated(f"{talk.where}: {show(leaked)} was said in the fork, and is sent in its origin")
             else:
@@ -191,10 +183,12 @@ def deleted_session_is_gone(view: View) -> Findings:
 def deleting_leaves_the_others(view: View) -> Findings:
     """What is open stays so, with all that was said in it."""
     for talk in talks(view):
-        deleted = [done for done in talk.steps if done.wanted.do == "delete" and done.event.outcome == "done"]
-        if not deleted or deleted[-1].event.was == deleted[-1].wanted.session or talk.asked is None:
+        last = next(
+            (one for one in reversed(talk.steps) if one.wanted.do in CHANGING and one.event.outcome == "done"), None
+        )
+        if last is None or last.wanted.do != "delete" or last.event.was == last.wanted.session or talk.asked is None:
             continue
-        if talk.session != deleted[-1].event.was:
+        if talk.session != last.event.was:
             yield violated(f"{talk.where}: another session was deleted, and {talk.session} is open now")
         elif missing := talk.lacks(talk.before):
             yield violated(f"{talk.where}: another session was deleted, and the request lacks {show(missing)}")

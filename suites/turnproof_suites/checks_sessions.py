@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from turnproof.requirements import Findings, check
 from turnproof.scenarios.model import NOBODY
 from turnproof.transcript import SessionInForce
@@ -9,12 +11,9 @@ from turnproof.verdict import violated
 from turnproof.view import View
 from turnproof.view.diff import show
 
-from .kept import Talk, done_with, taken_up, talks, wanted_of
+from .kept import CHANGING, Talk, done_with, taken_up, talks, wanted_of
 from .reading import calls_in, calls_made, results_in, system_text
 from .steps import bare, unpaired
-
-_CHANGING = ("open", "new", "resume", "continue", "fork", "delete")
-
 
 # -- which session is open ----------------------------------------------------------------------------------
 
@@ -36,7 +35,7 @@ def id_stays_through_its_turns(view: View) -> Findings:
     """Of turns with nothing done to the sessions in between, also where one was cancelled, failed or lost."""
     before: Talk | None = None
     for talk in talks(view):
-        quiet = not any(done.wanted.do in _CHANGING for done in talk.steps)
+        quiet = not any(done.wanted.do in CHANGING for done in talk.steps)
         if before is not None and before.session is not None and quiet:
             if talk.session == before.session:
                 yield "ids of later turns"
@@ -77,13 +76,7 @@ def local_history_is_the_open_sessions(view: View) -> Findings:
     for talk in talks(view):
         if not talk.known or set(talk.known) == {talk.session}:
             continue
-        row = bare(message.text for message in talk.step.held)
-        own = {text for said in talk.before for text in said.all}
-        others = [
-            text for label, said in talk.known.items() if label != talk.session for one in said for text in one.all
-        ]
-        mixed = next((text for text in others if text not in own and bare([text]) in row), "")
-        if mixed:
+        if mixed := talk.foreign_in((message.text for message in talk.step.held), *talk.step.answered_text):
             yield violated(f"{talk.where}: the history of session {talk.session} has {show(mixed)} of another session")
         else:
             yield "histories of one of several sessions"
@@ -156,12 +149,16 @@ def resumed_history_is_no_new_output(view: View) -> Findings:
         ended = talk.turn.ended
         if ended is None or not talk.step.ordinary:
             continue
-        shown = bare([ended.shown, ended.text])
-        again = next((text for said in talk.known[label] for text in said.all if bare([text]) in shown), "")
-        if again:
+        shown, answered = (bare([ended.shown]), bare([ended.text])), bare(talk.step.answered_text)
+        texts = [text for said in talk.known[label] for text in said.all]
+        if again := next((text for text in texts if _more_often(bare([text]), shown, answered)), ""):
             yield violated(f"{talk.where}: of the session that was taken up, {show(again)} is shown as new")
         else:
             yield "texts shown in sessions that were taken up again"
+
+
+def _more_often(text: str, shown: Iterable[str], answered: str) -> bool:
+    return any(one.count(text) > answered.count(text) for one in shown)
 
 
 @check("sessions/resume-restores-local-history", without_calls=True)
@@ -203,7 +200,8 @@ def system_text_is_sent_once(view: View) -> Findings:
             if exchange.request.extra or exchange.call is None:
                 continue
             texts = [system_text(exchange.call), *(m.text for m in exchange.call.messages if m.role != "system")]
-            count = bare(texts).count(bare([system]))
+            spoken = [*(text for said in talk.before for text in said.all), talk.turn.said]
+            count = bare(texts).count(bare([system])) - bare(spoken).count(bare([system]))
             if count == 1:
                 yield "system texts"
             else:
@@ -264,7 +262,7 @@ def refused_resume_changes_nothing(view: View) -> Findings:
         if done.event.outcome != "refused" or done is not talk.steps[-1]:
             continue
         was = done.event.was
-        if done.event.now != was or talk.session != was:
+        if done.event.now != was or (was is not None and talk.session != was):
             now = done.event.now if done.event.now != was else talk.session
             yield violated(f"{done.where}: a refused resume left {now} open instead of {was}")
         elif talk.asked is not None and (missing := talk.lacks(talk.before)):
@@ -340,7 +338,7 @@ def damaged_session_is_no_empty_one(view: View) -> Findings:
             yield "damaged sessions that were refused"
         elif talk.turn.failed is not None and talk.turn.failed.typed:
             yield "damaged sessions"
-        elif said and talk.asked is not None and talk.lacks(said[:1]):
+        elif said and talk.asked is not None and all(talk.lacks([one]) for one in said):
             yield violated(f"{talk.where}: a damaged session was taken up, and nothing of it is in the request")
         else:
             yield "damaged sessions"

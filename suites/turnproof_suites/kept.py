@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,14 +14,21 @@ from turnproof.view import Exchange, TurnView, View
 from .reading import once_per_view, spoken_text, user_text
 from .steps import Step, bare, steps
 
+FOLDER = "project"
+"""The folder that a run begins in."""
+
+CHANGING = ("open", "new", "resume", "continue", "fork", "delete")
+"""Steps after which another session may be open."""
+
 
 @dataclass(frozen=True)
 class Done:
-    """A step with the agent's sessions: what the scenario wanted, and what came of it."""
+    """A step with the agent's sessions: what the scenario wanted, and what came of it. `folder` is the one meant."""
 
     step: Step
     wanted: SessionStep
     event: SessionStepped
+    folder: str
 
     @property
     def where(self) -> str:
@@ -44,7 +51,12 @@ class Said:
     @property
     def all(self) -> tuple[str, ...]:
         """Everything, in order."""
-        return (self.user, *self.texts)
+        return tuple(text for text in (self.user, *self.texts) if text.strip())
+
+    @property
+    def bare_user(self) -> str:
+        """What the user said, without blanks."""
+        return bare([self.user])
 
 
 @dataclass(frozen=True)
@@ -52,13 +64,17 @@ class Talk:
     """A turn with an agent.
 
     `session` is the one that was open after it, None where the agent knew of none; `steps` are those done right before.
-    `known` has for each session what was said in it before, in order, in turns that were ordinary to their end.
+    `known` has for each session what was said in it before, in order, in turns that were ordinary to their end, and
+    `folders` the folder of each. `damaged` are those whose files were.
     """
 
     step: Step
     session: str | None
     steps: tuple[Done, ...]
     known: dict[str, tuple[Said, ...]]
+    folders: dict[str, str]
+    damaged: frozenset[str]
+    system: str
 
     @property
     def turn(self) -> TurnView:
@@ -97,15 +113,25 @@ class Talk:
         return ""
 
     def repeats(self, said: Sequence[Said]) -> str:
-        """The first thing that the user said once and that is in the request more than once; empty if none is."""
-        row = bare(_row(self.sent))
-        return next((one.user for one in said if row.count(bare([one.user])) > 1), "")
+        """The first thing that the user said and that is in the request more often than it was said; empty if none."""
+        row, own = bare(_row(self.sent)), self._rightly(said)
+        return next((one.user for one in said if row.count(one.bare_user) > max(1, own.count(one.bare_user))), "")
 
     def foreign(self) -> str:
         """The first text of another session that is in the request; empty if none is."""
-        row, own = bare(_row(self.sent)), {text for one in self.before for text in one.all}
-        others = (one for label, said in self.known.items() if label != self.session for one in said)
-        return next((text for one in others for text in one.all if text not in own and bare([text]) in row), "")
+        return self.foreign_in(_row(self.sent))
+
+    def foreign_in(self, texts: Iterable[str], *more: str) -> str:
+        """The first text of another session that is in these texts, and not in what was said in this one."""
+        row, own = bare(texts), self._rightly(self.before, *more)
+        others = (
+            text for label, said in self.known.items() if label != self.session for one in said for text in one.all
+        )
+        return next((text for text in others if bare([text]) in row and bare([text]) not in own), "")
+
+    def _rightly(self, said: Sequence[Said], *more: str) -> str:
+        """What may stand in its request: the same words can come again."""
+        return bare([*(text for one in said for text in one.all), self.turn.said, self.system, *more])
 
 
 @once_per_view
@@ -113,19 +139,28 @@ def talks(view: View) -> tuple[Talk, ...]:
     """The turns of a run with an agent, in order."""
     found: list[Talk] = []
     known: dict[str, tuple[Said, ...]] = {}
+    folders: dict[str, str] = {}
+    damaged: set[str] = set()
     pending: list[Done] = []
+    here = FOLDER
     for step in steps(view):
         if step.done != "turn":
-            pending += _done(step, len([one for one in pending if one.step.turn is step.turn]))
-            for done in pending[-1:]:
+            for done in _done(step, len([one for one in pending if one.step.turn is step.turn]), here):
+                pending.append(done)
                 _inherit(known, done)
+                here = done.folder if done.wanted.do == "open" else here
+                damaged |= {done.wanted.session or ""} if done.wanted.do == "damage" else set()
             continue
         if not step.turn.spoken:
             continue
         in_force = step.first(SessionInForce)
         session = in_force.session if in_force is not None else None
-        found.append(Talk(step, session, tuple(pending), dict(known)))
+        system = view.scenario.system_in(step.turn.index) or ""
+        told = Talk(step, session, tuple(pending), dict(known), dict(folders), frozenset(damaged), system)
+        found.append(told)
         pending = []
+        if session is not None:
+            folders.setdefault(session, here)
         if session is not None and step.ordinary:
             said = Said(step.turn.said, tuple(step.answered_text))
             known[session] = (*known.pop(session, ()), said)  # the last of them was updated last
@@ -143,34 +178,35 @@ def done_with(view: View, *doing: str) -> Iterator[tuple[Done, Talk]]:
 def taken_up(view: View) -> Iterator[tuple[Talk, str]]:
     """The turns before which a session was to be taken up again that has something said in it, with its label.
 
-    It is the last thing done before them, and was not refused; nor was the session damaged before.
+    That is the last thing done before them that opens another session, and was not refused; nor was the session damaged
+    before.
     """
     for talk in talks(view):
-        last = next((done for done in reversed(talk.steps) if done.wanted.do in ("open", "resume", "continue")), None)
-        if last is None or last.event.outcome != "done" or any(done.wanted.do == "damage" for done in talk.steps):
+        last = next((done for done in reversed(talk.steps) if done.wanted.do in CHANGING), None)
+        if last is None or last.event.outcome != "done":
             continue
         label = wanted_of(last, talk)
-        if label is not None and label in talk.known:
+        if label is not None and label in talk.known and label not in talk.damaged:
             yield talk, label
 
 
 def wanted_of(done: Done, talk: Talk) -> str | None:
     """The label of the session that a step asks for; None for a new one, and where there is none like it."""
     step = done.wanted
-    if step.do == "open" and not step.last:
+    if step.do == "resume" or (step.do == "open" and step.session not in (None, NOBODY)):
         return step.session if step.session != NOBODY else None
-    if step.do == "resume":
-        return step.session if step.session != NOBODY else None
-    if (step.do == "open" and step.cwd is not None) or (step.do == "continue" and step.cwd is not None):
+    if not step.last and step.do != "continue":
         return None
-    return next(reversed(talk.known), None) if step.last or step.do == "continue" else None
+    # What was said last stands last.
+    return next((label for label in reversed(talk.known) if talk.folders.get(label) == done.folder), None)
 
 
-def _done(step: Step, index: int) -> Iterator[Done]:
+def _done(step: Step, index: int, here: str) -> Iterator[Done]:
     event = step.first(SessionStepped)
     script = step.turn.script
     if event is not None and script is not None and index < len(script.sessions):
-        yield Done(step, script.sessions[index], event)
+        wanted = script.sessions[index]
+        yield Done(step, wanted, event, wanted.cwd or here)
 
 
 def _inherit(known: dict[str, tuple[Said, ...]], done: Done) -> None:

@@ -1,7 +1,7 @@
-"""An agent with a process of its own: `StoredAgent` in a child, spoken to over a socket.
+"""Two agents that do what is required: `StoredAgent` as it is, and one with a process of its own.
 
-It does what is required of agents, also where its process is killed, and is the quickest subject for that: a program
-in another language takes seconds to start. A message is one pickled tuple: the child is asked, asks back for tools and
+The process runs a `StoredAgent` and is spoken to over a socket. It is the quickest subject to be killed: a program in
+another language takes seconds to start. A message is one pickled tuple: the child is asked, asks back for tools and
 permits, tells of text, and answers at last. The key goes by the socket.
 """
 
@@ -21,12 +21,12 @@ from typing import Any
 from turnproof import errors
 from turnproof.agents import AgentBinding, AgentSetup, Tool, ToolOutput
 from turnproof.cancel import CancelToken
-from turnproof.errors import ResumeError, TransportError
+from turnproof.errors import ResumeError, TransportError, UsageError
 from turnproof.messages import FunctionCall, Message, Part, ProviderResponse
 from turnproof.provider import OnChunk
-from turnproof.session.store.agent import CAN, StoredAgent
+from turnproof.session.store.agent import CAN, StoredAgent, stored_agent
 from turnproof.sessions import SessionCapabilities, SessionPage
-from turnproof_adapters.github_models.binding import COPILOT as BINDING
+from turnproof_adapters.antigravity.binding import BINDING
 
 
 class Line:
@@ -130,6 +130,7 @@ class InAChild:
     def __init__(self, setup: AgentSetup) -> None:
         self._setup = setup
         self._history: Sequence[Message] = []
+        self._busy = threading.Lock()
         self._program: Program | None = None
         self.session_id: str | None = None
         self._begin(setup)
@@ -153,10 +154,15 @@ class InAChild:
         on_thinking: object = None,
         response_schema: Any = None,
     ) -> ProviderResponse:
-        if cancel_token is not None:
-            cancel_token.raise_if_cancelled()
-        question = ("send", content, on_chunk is not None, response_schema)
-        answer: ProviderResponse = self._ask(*question, token=cancel_token, on_chunk=on_chunk)
+        if not self._busy.acquire(blocking=False):
+            raise UsageError("a turn is running: wait for its end, or cancel it")
+        try:
+            if cancel_token is not None:
+                cancel_token.raise_if_cancelled()
+            question = ("send", content, on_chunk is not None, response_schema)
+            answer: ProviderResponse = self._ask(*question, token=cancel_token, on_chunk=on_chunk)
+        finally:
+            self._busy.release()
         return answer
 
     def list_sessions(self, *, cwd: str | None = None, cursor: str | None = None) -> SessionPage:
@@ -206,6 +212,9 @@ class InAChild:
     def _look(self, program: Program) -> None:
         self.session_id, self._history = program.ask("look")
 
+
+# Of all adapters this one is imported fastest: it has no SDK.
+STORED = stored_agent(BINDING)
 
 AGENT = AgentBinding(
     name="in_a_child",

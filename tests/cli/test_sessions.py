@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from store.kit import echo_session
 
 from turnproof.agents import AgentSetup
 from turnproof.cli import main
+from turnproof.config import load_config
 from turnproof.provider import Endpoint
 from turnproof.session.persistence import Connection
 from turnproof.session.store import FileStore
@@ -189,11 +191,13 @@ def test_the_default_home_is_below_the_users_data(folder: Path, run: Run, monkey
         (("list", "their_echo:BROKEN"), "error: broken: opening it failed: RuntimeError: no licence"),
         (("list", "parrot:FORGETFUL"), "error: parrot cannot list its sessions"),
         (("delete", "parrot:LISTS_ALONE", "1"), "error: parrot cannot delete sessions"),
-        (("resume", "parrot:FORGETFUL", "x", "hi"), "error: parrot cannot do that: Parrot cannot resume a session"),
+        (("resume", "parrot:FORGETFUL", "x", "hi"), "error: parrot cannot resume a session"),
         (
             ("resume", "parrot:FORGETFUL", "--last", "hi"),
-            "error: parrot cannot do that: Parrot cannot continue the last",
+            "error: parrot cannot continue the last session",
         ),
+        (("resume", "parrot:NO_LIST", "1", "hi"), "error: parrot has no list that 1 could be a number of: say the id"),
+        (("resume", "parrot:LYING", "s1", "hi"), "error: parrot cannot do that: not today"),
         (("resume", "parrot:NO_LIST", "nobody", "hi"), "error: no conversation found with session id 'nobody'"),
         (("resume", AGENT, "nobody", "hi"), "error: parrot has no session 'nobody'"),
         (("resume", AGENT, "1", "hi"), "error: parrot has no session '1'"),
@@ -576,13 +580,13 @@ def test_without_a_terminal_nothing_is_deleted_unless_yes_is_said(folder: Path, 
     assert rows(run("list", AGENT).out) == [session]
 
 
-@pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("n\n", 1), ("\n", 1)])
+@pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("Yes\n", 0), ("n\n", 1), ("\n", 1), ("", 1)])
 def test_on_a_terminal_a_person_is_asked(folder: Path, run: Run, answer: str, left: int) -> None:
     session = said(folder, "one")
     done = run("delete", AGENT, "1", said=answer, terminal=True)
     assert done.code == 0
     assert done.out == (f"{session}\n" if not left else "")
-    assert done.err[0] == f"{session}  one"
+    assert done.err[0] == f"{session} one"
     assert "delete this session of parrot for good?" in done.err[1]
     assert ("nothing was deleted" in " ".join(done.err)) is bool(left)
     assert len(run("list", AGENT, "--json").out.split("session_id")) == left + 1
@@ -600,7 +604,7 @@ def test_an_unknown_one_among_several_leaves_all(folder: Path, run: Run) -> None
 @pytest.fixture
 def store(folder: Path) -> FileStore:
     """Two sessions, an hour apart."""
-    kept = FileStore("kept", clock=iter(range(1_800_000_000, 1_900_000_000, 3600)).__next__)
+    kept = FileStore("kept", clock=iter(range(1_700_000_000, 1_790_000_000, 3600)).__next__)
     for name, text in (("alpha", "look here"), ("beta", "hello")):
         with kept.create(echo_session(), session_id=name, connection=Connection("echo", "old-model")) as session:
             session.send(text)
@@ -664,3 +668,12 @@ def test_no_key_ever_stands_in_what_is_shown(folder: Path, run: Run) -> None:
     for words in (("list", AGENT, "--json"), ("info", AGENT, "1", "--json"), ("resume", AGENT, "1", "x")):
         done = run(*words)
         assert "key-1" not in done.out + " ".join(done.err)
+
+
+def test_the_settings_on_the_page_are_read(folder: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sessions.md").read_text("utf-8")
+    (text,) = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    (folder / "pyproject.toml").write_text(text)
+    settings = load_config(folder).settings.agents["claude_agent"]
+    assert (settings.program, settings.continue_last) == ("tools/claude", True)
+    assert all(getattr(settings, name) for name in settings.__struct_fields__), "every key is on the page"

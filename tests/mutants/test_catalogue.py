@@ -65,8 +65,8 @@ def test_its_scenarios_exist_and_its_requirement_looks_at_them(
 @by_name
 def test_it_breaks_one_seam_with_the_means_made_for_it(mutant: Mutant) -> None:
     assert (mutant.filter is not None) == (mutant.seam == "wire")
-    assert (mutant.session is not None) == (mutant.seam == "session")
-    assert (mutant.wrap is not None) == (mutant.seam not in ("wire", "session"))
+    assert (mutant.session is not None) == (mutant.seam in ("session", "agent"))
+    assert (mutant.wrap is not None) == (mutant.seam not in ("wire", "session", "agent"))
 
 
 @by_name
@@ -86,10 +86,16 @@ def test_every_requirement_has_a_mutant(suite: Suite) -> None:
     assert [requirement.id for requirement in suite.requirements if requirement.id not in named] == []
 
 
-def test_what_is_required_of_sessions_is_proved_by_sessions(suite: Suite) -> None:
-    for mutant in MUTANTS:
-        if suite.catalogue[mutant.caught_by].subject == "session":
-            assert mutant.seam == "session", mutant.name
+@pytest.mark.parametrize("kind", ["session", "agent"])
+def test_what_is_required_of_sessions_and_agents_is_proved_by_their_like(kind: str, suite: Suite) -> None:
+    required = [mutant for mutant in MUTANTS if suite.catalogue[mutant.caught_by].subject == kind]
+    assert required
+    assert [mutant.name for mutant in required if mutant.seam != kind] == []
+
+
+def test_agents_are_broken_only_in_what_is_required_of_agents(suite: Suite) -> None:
+    broken = [mutant for mutant in MUTANTS if mutant.seam == "agent"]
+    assert [one.name for one in broken if suite.catalogue[one.caught_by].subject != "agent"] == []
 
 
 def test_an_adapter_is_judged_by_what_its_session_does_in_three_places(suite: Suite) -> None:

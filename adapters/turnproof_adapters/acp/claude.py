@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from turnproof.agents import AgentBinding, AgentSetup
 from turnproof.provider import Capabilities
@@ -38,12 +38,15 @@ def prepare(setup: AgentSetup) -> Prepared:
     Thinking is off, unless the endpoint's option `thinking_tokens` says how much of it there may be.
     """
     home, at = Path(setup.home).absolute(), setup.endpoint
-    options = {
+    options: dict[str, Any] = {
         "model": at.model,
         "tools": [],
         "settingSources": [],
         "extraArgs": {"bare": None, "strict-mcp-config": None},
     }
+    system = {"systemPrompt": setup.system} if setup.system else {}
+    if not system:
+        options["systemPrompt"] = ""  # else the program would use a text of its own
     return Prepared(
         environment={
             **_QUIET,
@@ -53,8 +56,7 @@ def prepare(setup: AgentSetup) -> Prepared:
             "CLAUDE_CONFIG_DIR": str(home / ".claude"),
             "MAX_THINKING_TOKENS": str(int(at.options.get("thinking_tokens", 0))),
         },
-        # An empty text would be taken for none, and the program's own be used.
-        meta={"systemPrompt": setup.system or " ", "claudeCode": {"options": options}},
+        meta={**system, "claudeCode": {"options": options}},
         instructed=True,
     )
 
@@ -66,7 +68,10 @@ CLAUDE = Program(
     prepare=prepare,
     retells=True,
     off_by_one="@zed-industries/claude-agent-acp",
-    apology=re.compile(r"(API Error|Prompt is too long|Not logged in|Invalid API key)"),
+    apology=re.compile(
+        r"API Error|Failed to authenticate|There's an issue with the selected model|Prompt is too long|Not logged in"
+        r"|Invalid API key|Credit balance is too low|Request too large|You've hit your"
+    ),
 )
 
 

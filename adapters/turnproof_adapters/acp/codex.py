@@ -22,22 +22,25 @@ def prepare(setup: AgentSetup) -> Prepared:
     """All but the key goes into `config.toml` below the home; the system text into a file that it names."""
     folder = Path(setup.home).absolute() / ".codex"
     folder.mkdir(parents=True, exist_ok=True)
-    instructions = folder / "instructions.md"
-    instructions.write_text(setup.system or " ", "utf-8")
+    # An empty file is refused: without a system text the program says what it always says.
+    instructions = folder / "instructions.md" if (setup.system or "").strip() else None
+    if instructions is not None:
+        instructions.write_text(setup.system or "", "utf-8")
     (folder / "config.toml").write_text(_config(setup, instructions), "utf-8")
     return Prepared(
         environment={"CODEX_HOME": str(folder), _KEY: setup.endpoint.api_key, "NO_BROWSER": "1"}, instructed=True
     )
 
 
-def _config(setup: AgentSetup, instructions: Path) -> str:
+def _config(setup: AgentSetup, instructions: Path | None) -> str:
     at = setup.endpoint
+    told = "" if instructions is None else f"model_instructions_file = {_quoted(str(instructions))}"
     bare = at.base_url.rstrip("/")
     address = bare if bare.endswith("/v1") else f"{bare}/v1"
     return f"""\
 model = {_quoted(at.model)}
 model_provider = "turnproof"
-model_instructions_file = {_quoted(str(instructions))}
+{told}
 approval_policy = "never"
 sandbox_mode = "read-only"
 web_search = "disabled"

@@ -18,8 +18,19 @@ from .._errors import by_status
 
 _AUTH_REQUIRED = -32000
 
-_STATUS = re.compile(r"(?:API Error|[Ss]tatus(?: code)?|HTTP)[: ]+\(?(\d{3})\b|\"(?:code|status)\": ?(\d{3})\b")
+_STATUS = re.compile(
+    r"(?:API Error|[Ss]tatus(?: code)?|HTTP|rejected)[: ]+\(?(\d{3})\b|\"(?:code|status)\": ?(\d{3})\b"
+)
 """A status in words."""
+
+_WORDED = (
+    (re.compile(r"requested entity was not found", re.I), 404),  # Gemini CLI gives it as a 500
+    (re.compile(r"quota exceeded|exceeded retry limit", re.I), 429),
+)
+"""What words say where the number beside them is wrong, or there is none."""
+
+_TYPE = re.compile(r"\"type\": ?\"(\w+)\"")
+"""An error type in words."""
 
 _STATUSES = ("status", "statusCode", "httpStatus", "http_status_code", "code")
 
@@ -53,10 +64,12 @@ _TOO_LONG = re.compile(
 
 def failure(error: RequestError, told: str, scrub: Callable[[str], str]) -> ProviderError:
     """The error that an answer tells of. `told` is what was said in an answer's place before it."""
-    words = list(dict.fromkeys([*_words(error), *([told] if told else [])]))
+    words = _words(error)
+    if told and not any(told in word for word in words):
+        words.append(told)
     text = scrub("; ".join(words))
-    kind = next((word for word in _kinds(error.data) if word in _KINDS), None)
-    status = _status_of(error, words, kind)
+    kind = next((word for word in _kinds(error.data, words) if word in _KINDS), None)
+    status = _status_of(error, words)
     if (full := _TOO_LONG.search(text)) and (status is None or status in (400, 413)):
         found = full.groupdict()
         requested, limit = found["requested"] or found["counted"], found["limit"] or found["allowed"]
@@ -69,6 +82,10 @@ def failure(error: RequestError, told: str, scrub: Callable[[str], str]) -> Prov
         )
     if status is not None:
         return by_status(status, text, kind=kind)
+    if kind is not None:
+        known = by_status(_KINDS[kind], text, kind=kind)
+        known.status = None  # nobody has told it
+        return known
     if error.code == _AUTH_REQUIRED:
         return AuthenticationError(text, kind=kind)
     return TransportError(f"the agent ended the turn: {text}", kind=kind)
@@ -91,7 +108,10 @@ def _words(error: RequestError) -> list[str]:
     return [word for word in dict.fromkeys(found) if word and word != "Internal error"] or [str(error)]
 
 
-def _status_of(error: RequestError, words: list[str], kind: str | None) -> int | None:
+def _status_of(error: RequestError, words: list[str]) -> int | None:
+    for pattern, status in _WORDED:
+        if any(pattern.search(word) for word in words):
+            return status
     if 400 <= error.code < 600:
         return error.code
     for name, value in _fields(error.data):
@@ -100,14 +120,16 @@ def _status_of(error: RequestError, words: list[str], kind: str | None) -> int |
     for word in words:
         if found := _STATUS.search(word):
             return int(found[1] or found[2])
-    return None if kind is None else _KINDS[kind]
+    return None
 
 
-def _kinds(data: object) -> Iterator[str]:
+def _kinds(data: object, words: list[str]) -> Iterator[str]:
     for name, value in _fields(data):
         if isinstance(value, str):
             yield value
         yield name  # Codex puts what it knows under a name of its own
+    for word in words:
+        yield from _TYPE.findall(word)
 
 
 def _fields(data: object, depth: int = 4) -> Iterator[tuple[str, Any]]:

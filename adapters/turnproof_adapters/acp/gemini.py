@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 _SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
     "privacy": {"usageStatisticsEnabled": False},
-    "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False, "maxAttempts": 1},
+    "general": {
+        "enableAutoUpdate": False,
+        "enableAutoUpdateNotification": False,
+        "maxAttempts": 1,
+        "sessionRetention": {"enabled": False},
+    },
     "telemetry": {"enabled": False},
 }
 

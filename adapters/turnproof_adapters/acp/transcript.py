@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from turnproof.messages import FunctionCall, Message, Part, Role, Text, Thought, ToolResult
+from turnproof.messages import Message, Part, Role, Text, Thought, ToolResult
 
 from .calls import Calls, Shown, Update, text_of
 
@@ -18,13 +16,16 @@ _ROLES: dict[str, Role] = {
 CANCELLED = "cancelled"
 """The result of a call that the cancel of its turn has left without one."""
 
+UNKNOWN = "its result is not known"
+"""The result of a call of which the program has shown none: it was ended while the call ran."""
+
 
 class Transcript:
     """Messages that grow with each update. A call is part of the message it was made in, its result follows."""
 
-    def __init__(self, calls: Calls, *, replayed: bool = True) -> None:
+    def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._replayed = replayed
+        self._lacking = UNKNOWN
         self._messages: list[tuple[Role, str | None, list[Part | Shown]]] = []
         self._answered: set[str] = set()
 
@@ -69,19 +70,33 @@ class Transcript:
                 self._messages.pop()
 
     def break_off(self) -> None:
-        """The turn was cancelled: calls that were not shown to their end are none, all others have a result."""
+        """The turn was cancelled: a call that was not shown to its end is none."""
         for role, _, parts in self._messages:
             if role == "model":
                 parts[:] = [part for part in parts if not isinstance(part, Shown) or part.told]
-        calls = [part for role, _, parts in self._messages if role == "model" for part in parts]
-        for shown in calls:
-            if isinstance(shown, Shown) and shown.id not in self._answered:
-                shown.status, shown.output, shown.ended = "failed", CANCELLED, True
-                self.call(shown)
+        self._lacking = CANCELLED
 
     def messages(self) -> list[Message]:
-        """All so far."""
-        return [Message(role, tuple(map(_of_role(role), parts))) for role, _, parts in self._messages if parts]
+        """All so far. A call whose result was not shown is answered by that."""
+        made: list[Message] = []
+        lacking: list[ToolResult] = []
+        for role, _, parts in self._messages:
+            if lacking and role != "tool":
+                made.append(Message("tool", tuple(lacking)))
+            given = [part.result() if isinstance(part, Shown) and role == "tool" else part for part in parts]
+            said = [part.call() if isinstance(part, Shown) else part for part in given]
+            if role == "tool":
+                said += lacking
+            if said:
+                made.append(Message(role, tuple(said)))
+            lacking = [self._unanswered(part) for part in parts if isinstance(part, Shown) and self._lacks(role, part)]
+        return [*made, Message("tool", tuple(lacking))] if lacking else made
+
+    def _lacks(self, role: Role, shown: Shown) -> bool:
+        return role == "model" and shown.id not in self._answered
+
+    def _unanswered(self, shown: Shown) -> ToolResult:
+        return ToolResult(shown.id, shown.name, self._lacking, is_error=True)
 
     def _parts(self, role: Role, message_id: str | None, *, anyone: bool = False) -> list[Part | Shown]:
         if self._messages:
@@ -91,15 +106,6 @@ class Transcript:
                 return parts
         self._messages.append((role, message_id, []))
         return self._messages[-1][2]
-
-
-def _of_role(role: Role) -> Callable[[Part | Shown], FunctionCall | ToolResult | Part]:
-    def part_of(part: Part | Shown) -> FunctionCall | ToolResult | Part:
-        if isinstance(part, Shown):
-            return part.result() if role == "tool" else part.call()
-        return part
-
-    return part_of
 
 
 def _id(update: Update) -> str | None:

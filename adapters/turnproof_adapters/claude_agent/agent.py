@@ -172,8 +172,8 @@ class ClaudeAgent(SessionSourceBase):
         if isinstance(error, ResumeError):
             self._session_id = None
             self._history.clear()
-        # One that still speaks may store what it has to; there is nothing to wait for in one that is lost.
-        self._stop(grace=not isinstance(error, ChildLost))
+        # What was told to have ended is stored by then: one that is in the middle of a turn has nothing to add to it.
+        self._stop(grace=turn.ended)
         begun = self._session_id or turn.session_id
         if begun is not None and not self._shelf.take_back(begun, mark) and not self._history:
             self._session_id = None

@@ -24,17 +24,19 @@ from .history import is_of_the_program
 
 
 class Turn:
-    """Feed it lines until one of them is the result. `said` is what was said in it by then."""
+    """Feed it lines until one of them is the result. `said` is what was said in it by then, `ended` whether the program
+    has told of its end."""
 
     def __init__(self, service: Service, restore: Restore, listeners: Listeners, secret: str) -> None:
         self.session_id: str | None = None
         self.said: list[Said] = []
+        self.ended = False
         self._service = service
         self._restore = restore
         self._heard = listeners
         self._secret = secret
         self._answers: list[Assembler] = []
-        self._ended = True
+        self._stopped = True
         self._refused: Assistant | None = None
         self._shown = TokenUsage()
 
@@ -56,14 +58,21 @@ class Turn:
             case System(subtype="init"):
                 self.session_id = line.session_id or self.session_id
             case Result():
+                self.ended = True
                 return line
         return None
 
     def response(self, result: Result) -> ProviderResponse:
-        """The response to a turn that ended with this result. Raises ProviderError where it failed."""
-        refused = result.stop_reason == "refusal"
-        if result.is_error and not refused:
-            raise failure(result, self._refused, self._secret)
+        """The response to a turn that ended with this result. Raises ProviderError where it failed.
+
+        An answer that the API has cut off, or withheld the rest of, is a failure to the program, and here an answer.
+        """
+        reason = result.stop_reason
+        if result.is_error:
+            if self._refused is not None and self._refused.error == "max_output_tokens":
+                reason = "max_tokens"
+            elif reason != "refusal":
+                raise failure(result, self._refused, self._secret)
         if not self._answers:
             raise TransportError(
                 f"claude ended the turn without an answer: {scrubbed(result.result or '', self._secret)}"
@@ -71,8 +80,8 @@ class Turn:
         return ProviderResponse(
             parts=self.parts,
             usage=tokens(result.usage or NOTHING),
-            finish_reason=finish_reason(result.stop_reason),
-            raw_finish=result.stop_reason,
+            finish_reason=finish_reason(reason),
+            raw_finish=reason,
             model=self._model,
         )
 
@@ -97,14 +106,14 @@ class Turn:
 
     def _event(self, event: Event) -> None:
         if event.type == "message_start":
-            if not self._ended:
+            if not self._stopped:
                 raise TransportError("the stream of the answer broke off, and claude asked once more")
-            self._ended = False
+            self._stopped = False
             self._answers.append(self._assembler())
         if not self._answers or self._answers[-1].complete:
             return
-        self._ended = self._ended or (event.delta is not None and event.delta.stop_reason is not None)
-        if event.type == "message_stop" and not self._ended:
+        self._stopped = self._stopped or (event.delta is not None and event.delta.stop_reason is not None)
+        if event.type == "message_stop" and not self._stopped:
             return  # in the program's own name: why it broke off follows
         self._answers[-1].feed(event)
         if (error := self._answers[-1].failure) is not None:

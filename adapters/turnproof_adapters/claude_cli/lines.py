@@ -78,10 +78,12 @@ class User(Line, frozen=True, kw_only=True):
 
 
 class Assistant(Line, frozen=True, kw_only=True):
-    """A finished block of an answer; or, in an answer's place, that the API refused, with its status and error type."""
+    """A finished block of an answer; or, in an answer's place, that the API refused, with its status and error type.
+    `error` is the program's own word for it."""
 
     message: Said = Said()
     is_api_error_message: bool = False
+    error: str | None = None
     api_error_status: int | None = None
     api_error_type: str | None = None
 

@@ -60,6 +60,8 @@ def _sessions() -> list[dict[str, Any]]:
             rows.append({"name": name, "problem": str(error)})
             continue
         lacks = [operation for operation in OPERATIONS if operation not in subject.operations]
+        if "session_id" in lacks:
+            lacks = [operation for operation in lacks if operation not in _OF_KEPT_SESSIONS]
         rows.append(
             {
                 "name": name,
@@ -155,6 +157,20 @@ _LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
     "mutants": _mutants,
     "differences": _differences,
 }
+
+
+_OF_KEPT_SESSIONS = frozenset(
+    {
+        "session_id",
+        "new_session",
+        "list_sessions",
+        "resume_session",
+        "continue_last",
+        "fork_session",
+        "delete_session",
+    }
+)
+"""What only makes sense where sessions outlive their process: whoever has none of that lacks none of it."""
 
 
 def _print(found: Mapping[Kind, list[dict[str, Any]]]) -> None:

@@ -317,9 +317,9 @@ def _enter(source: Source, which: str | None, last: bool, folder: str | None) ->
         return source.enter_configured()
     if folder is None:
         newest = next((info for info in newest_first(source, None) if info.problem is None), None)
+        found = None if newest is None else newest.session_id
         if newest is not None:
             source.enter(newest)
-        found = newest and newest.session_id
     else:
         found = source.enter_last(folder)
     if found is None:
@@ -339,9 +339,10 @@ def _agreed(source: Source, infos: Sequence[SessionInfo]) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("there is no terminal to ask on whether they are to go for good: add --yes")
     for info in infos:
-        _say("  ".join(filter(None, (info.session_id, info.title))))
+        _say(" ".join(filter(None, (info.session_id, info.title))))
     many = "this session" if len(infos) == 1 else f"these {len(infos)} sessions"
-    return typer.confirm(f"delete {many} of {source.name} for good?", err=True)
+    _say(f"delete {many} of {source.name} for good? y or n:")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _nothing(source: Source, folder: str | None) -> str:

@@ -67,7 +67,8 @@ def _path(lab: Lab, spec: str, subject: Subject, path: Path) -> Iterator[Finding
 
 
 def _trip(lab: Lab, spec: str, subject: Subject, path: Path, mode: Mode) -> Trip:
-    claims, delegated = subject.claims(), subject.adapter.delegated
+    # An agent is given the tools that it is to call by itself; an adapter over one calls those that it has.
+    claims, delegated = subject.claims(), subject.adapter.delegated and subject.kind != "agent"
     before = len(lab.strays)
     scenario = round_trip(claims, delegated=delegated)
     transcript = lab.run(RunSpec(spec, scenario, RunKey(scenario.name, path, mode)))

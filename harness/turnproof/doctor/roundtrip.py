@@ -15,7 +15,18 @@ from ..messages import FunctionCall, Text
 from ..provider import Capabilities, Path
 from ..scenarios import Scenario
 from ..scenarios.loader import from_data
-from ..transcript import Chunk, Failed, FunctionCallDetected, Response, ToolRun, Transcript, WireRequest, WireResponse
+from ..transcript import (
+    CallBegan,
+    Chunk,
+    Failed,
+    FunctionCallDetected,
+    Response,
+    ToolRun,
+    Transcript,
+    TurnEnded,
+    WireRequest,
+    WireResponse,
+)
 from .outbound import addresses, is_loopback
 
 QUESTION, RESULT, ANSWER = "How moist is bed 3?", "41 %", "Bed 3 is at 41 %."
@@ -41,10 +52,17 @@ class Trip:
 
     @property
     def call(self) -> str:
-        """The method of the provider that is called first, as its author knows it."""
+        """The method that is called first, as its author knows it."""
+        if not self.shows_calls:
+            return "send()"
         if self.path == "stateless":
             return "complete()"
         return "send_message_streaming()" if self.streamed else "send_message()"
+
+    @property
+    def shows_calls(self) -> bool:
+        """Whether the calls of a provider can be seen; of others there is what their user was told."""
+        return bool(self.transcript.of(CallBegan)) or not self.transcript.of(TurnEnded)
 
     @property
     def requests(self) -> list[WireRequest]:
@@ -126,7 +144,8 @@ def _addressed(trip: Trip) -> Iterator[Trouble]:
 
 def _called(trip: Trip) -> Iterator[Trouble]:
     """Whether the call could be made, and came back, where nothing was refused."""
-    failed = next((event for event in trip.transcript.of(Failed) if event.scope == "call"), None)
+    scope = "call" if trip.shows_calls else "turn"
+    failed = next((event for event in trip.transcript.of(Failed) if event.scope == scope), None)
     if failed is None or _refused_exchange(trip) is not None:
         return
     said = f"{failed.error}: {failed.message}"
@@ -179,6 +198,9 @@ def _read(trip: Trip) -> Iterator[Trouble]:
     if not trip.requests:
         yield Trouble(f"no request reached the emulator, and {trip.call} returned all the same", "call the endpoint")
         return
+    if not trip.shows_calls:
+        yield from _told(trip)
+        return
     calls = [part for response in responses for part in response.parts if isinstance(part, FunctionCall)]
     if trip.tools and not calls:
         yield Trouble("the model called a tool, and the response has no FunctionCall", "put it into the parts")
@@ -193,9 +215,20 @@ def _read(trip: Trip) -> Iterator[Trouble]:
         yield Trouble(f"the model answered {ANSWER!r}, the response has {text!r}", "return its text as it came")
 
 
+def _told(trip: Trip) -> Iterator[Trouble]:
+    """Whether the tool ran, and the user was told the answer, where no call can be seen."""
+    if trip.tools and not any(event.outcome == "ok" for event in trip.transcript.of(ToolRun)):
+        yield Trouble("the tool was never run", "hand the setup's tools to whoever calls them")
+    for ended in trip.transcript.of(TurnEnded):
+        if not ended.text.endswith(ANSWER):
+            yield Trouble(f"the model answered {ANSWER!r}, the reply is {ended.text!r}", "return its text as it came")
+        elif trip.streamed and ANSWER not in ended.shown:
+            yield Trouble(f"on_chunk got {ended.shown!r}, the model said {ANSWER!r}", "hand each text on as it comes")
+
+
 def _streamed(trip: Trip) -> Iterator[Trouble]:
     """Whether what came was told while it came."""
-    if not trip.streamed:
+    if not trip.streamed or not trip.shows_calls:
         return
     heard = "".join(event.text for event in trip.transcript.of(Chunk))
     if not heard:
@@ -233,5 +266,5 @@ def words(trip: Trip) -> str:
     first = trip.requests[0]
     counts = [f"{len(trip.requests)} requests to {first.method} {first.path}"]
     counts += ["a tool call and its result"] if trip.tools else []
-    counts += [f"{len(trip.transcript.of(Chunk))} pieces of text"] if trip.streamed else []
+    counts += [f"{len(trip.transcript.of(Chunk))} pieces of text"] if trip.streamed and trip.shows_calls else []
     return ", ".join(counts)

@@ -94,8 +94,11 @@ class Keeping:
 
     def kill(self, at: str) -> None:
         """End every process of the agent's, as the system does when it is out of memory."""
-        count = self._ground.processes.kill(CANARY_KEY)
-        self._recorder.event(Killed(at=at, processes=count, **self._recorder.where))
+        processes = self._ground.processes
+        # Told first: the turn may be over before the last of them is.
+        running = len(processes.look(CANARY_KEY))
+        self._recorder.event(Killed(at=at, processes=running, **self._recorder.where))
+        processes.kill(CANARY_KEY)
 
     def close(self) -> None:
         """The agent was shut down: look at what it has left, and clear it away."""

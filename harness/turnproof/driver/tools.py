@@ -75,7 +75,7 @@ class ScriptedTools:
         running = self._running(schema)
 
         def run(args: Any, token: CancelToken) -> Any:
-            given = freeze(args)
+            given, turn = freeze(args), self._recorder.turn  # the turn may end before the tool does
             outcome: Literal["ok", "error", "cancelled"] = "error"
             try:
                 result = running(args, token)
@@ -85,7 +85,7 @@ class ScriptedTools:
                 outcome = "cancelled"
                 raise
             finally:
-                event = ToolRun(call_id="", name=schema.name, args=given, outcome=outcome, turn=self._recorder.turn)
+                event = ToolRun(call_id="", name=schema.name, args=given, outcome=outcome, turn=turn)
                 with self._lock:
                     self._ran.append(event)
 

@@ -34,8 +34,16 @@ Check: TypeAlias = Callable[[Measured, Criterion], Verdict | Decision]
 _SHOWN = 6
 
 
+_OF_TURNS: tuple[CheckName, ...] = ("requirements", "turns-answered", "existing-tests")
+"""What holds of turns, and of the project, whoever owns the history."""
+
+_OWNED = "the agent owns its history for good: there is none that could move"
+
+
 def decide(measured: Measured, criterion: Criterion) -> Decision:
     """What was measured says of a criterion. Nothing measured is inconclusive, never held."""
+    if measured.subject.kind == "agent" and criterion.check not in _OF_TURNS:
+        return Decision(not_claimed(_OWNED))
     said = CHECKS[criterion.check](measured, criterion)
     return said if isinstance(said, Decision) else Decision(said)
 
@@ -43,9 +51,12 @@ def decide(measured: Measured, criterion: Criterion) -> Decision:
 def _requirements(measured: Measured, criterion: Criterion) -> Verdict:
     claims = measured.subject.claims()
     verdicts = []
+    names = [name for name in criterion.requirements if _shows(measured, name)]
+    if not names:
+        return not_claimed(_OWNED)
     for setting in criterion.flag:
         path = measured.flag.path(setting, measured.phase)
-        for name in criterion.requirements:
+        for name in names:
             verdict = judge(measured.suite.catalogue[name], path, measured.runs[setting], claims=claims)
             verdict = accepted(measured, name, path, verdict)
             if verdict.message:
@@ -54,6 +65,14 @@ def _requirements(measured: Measured, criterion: Criterion) -> Verdict:
             else:
                 verdicts.append(held(f"{name} ×{len(verdict.evidence)}"))
     return combine(verdicts)
+
+
+def _shows(measured: Measured, name: str) -> bool:
+    """Whether a requirement can be seen of the subject: of an agent neither its calls are, nor a history of its own."""
+    requirement = measured.suite.catalogue[name]
+    if measured.subject.kind != "agent":
+        return True
+    return requirement.agents if requirement.subject == "session" else measured.suite.registry[name].without_calls
 
 
 def _turns_answered(measured: Measured, criterion: Criterion) -> Verdict:

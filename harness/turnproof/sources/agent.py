@@ -50,12 +50,12 @@ class AgentSource:
 
     def listed(self, cwd: str | None) -> Sequence[SessionInfo]:
         """All pages. Raises UsageError where there is no list."""
-        if not self.can.can_list:
-            raise UsageError(f"{self.name} cannot list its sessions")
+        self._demand("list its sessions", self.can.can_list)
         return list(every_session(self._agent, cwd))
 
     def enter(self, info: SessionInfo) -> Sequence[Message]:
         """Resume it, in its own folder."""
+        self._demand("resume a session", self.can.can_load)
         self._move(info)
         with asked_of(self.name):
             self._agent.resume_session(info.session_id)
@@ -67,6 +67,7 @@ class AgentSource:
 
     def enter_last(self, cwd: str) -> str | None:
         """The agent knows which it is."""
+        self._demand("continue the last session", self.can.can_continue_last)
         with asked_of(self.name):
             return self._agent.continue_last(cwd)
 
@@ -104,6 +105,10 @@ class AgentSource:
         if self._open is None:
             self._open = self._opened(None, continue_last=False)
         return self._open
+
+    def _demand(self, what: str, can: bool) -> None:
+        if not can:
+            raise UsageError(f"{self.name} cannot {what}")
 
     def _move(self, info: SessionInfo) -> None:
         """Sessions belong to a folder, and some programs find them from there alone."""

@@ -10,6 +10,7 @@ from ..sessions import SessionInfo, last_update
 from .source import Source
 
 _MANY = 5
+_DIGITS = 4
 
 
 def newest_first(source: Source, cwd: str | None) -> list[SessionInfo]:
@@ -24,6 +25,10 @@ def chosen(source: Source, words: Sequence[str], cwd: str | None) -> list[Sessio
     Where there is no list, a word is taken for an id. Raises UsageError for a word that means none, or several.
     """
     if not source.can.can_list:
+        for word in words:
+            if word.isdecimal() and len(word) <= _DIGITS:
+                # A program may take a number for one of a list of its own.
+                raise UsageError(f"{source.name} has no list that {word} could be a number of: say the id")
         return [SessionInfo(word) for word in dict.fromkeys(words)]
     here = newest_first(source, cwd)
     everywhere: list[SessionInfo] | None = here if cwd is None else None

@@ -45,7 +45,7 @@ class FirstPageOnly(_BrokenList):
     "a-page-read-twice",
     "agent",
     caught_by="sessions/list-has-every-session",
-    scenarios="sessions/listed",
+    scenarios="sessions/resumed_twice",
     sources="behaviours:O5",
 )
 class APageReadTwice(_BrokenList):
@@ -73,7 +73,7 @@ class ListOfTheOwnFolder(_BrokenList):
     "times-left-out",
     "agent",
     caught_by="sessions/list-tells-when",
-    scenarios="sessions/listed",
+    scenarios="sessions/resumed_twice",
     sources=("behaviours:O1", "behaviours:O4"),
 )
 class TimesLeftOut(_BrokenList):

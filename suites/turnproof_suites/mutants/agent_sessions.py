@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 from turnproof.dialects import dialect
+from turnproof.dialects.base import ModelFacts
 from turnproof.errors import TurnproofError
 from turnproof.messages import Message
 from turnproof.provider import Binding
@@ -255,10 +256,14 @@ class DefaultModelOnResume(_OpenedOtherwise):
         asked, adapter = setup.endpoint.model, self.inner.adapter
         assert isinstance(adapter, Binding)
         models = dialect(adapter.dialect).models
-        facts = models.get(asked)
-        same = {asked} if facts is None else {asked, facts.id, facts.alias_of}
-        default = next(name for name, other in models.items() if not same & {name, other.id, other.alias_of})
+        same = _names(asked, models)
+        default = next(name for name in models if not same & _names(name, models))
         return replace(setup, endpoint=replace(setup.endpoint, model=default))
+
+
+def _names(model: str, models: Mapping[str, ModelFacts]) -> set[str]:
+    facts = models.get(model)
+    return {model} if facts is None else {name for name in (model, facts.id, facts.alias_of) if name}
 
 
 @mutant(

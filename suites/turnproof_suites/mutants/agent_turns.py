@@ -85,6 +85,28 @@ class YesToEverything(BrokenAgent):
 
 
 @mutant(
+    "second-turn-dropped",
+    "agent",
+    caught_by="sessions/one-turn-at-a-time",
+    scenarios="sessions/at_once",
+    sources="defects:RS3",
+)
+class SecondTurnDropped(BrokenAgent):
+    """What is asked for while a turn runs is forgotten, and its caller gets an empty answer."""
+
+    busy = False
+
+    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+        if self.busy:
+            return SessionReply("")
+        self.busy = True
+        try:
+            return say(turn)
+        finally:
+            self.busy = False
+
+
+@mutant(
     "one-answer-behind",
     "agent",
     caught_by="sessions/cancelled-turn-serves-the-next",

@@ -202,11 +202,18 @@ def test_what_the_program_says_of_its_models_refusal_is_typed(
     [
         (RequestError(400, "bad"), InvalidRequestError, 400),
         (RequestError(-32000, "Authentication required"), AuthenticationError, None),
-        (RequestError(-32603, "Internal error", {"errorKind": "rate_limit"}), RateLimitError, 429),
-        (RequestError(-32603, "Internal error", {"errorKind": "overloaded"}), OverloadedError, 529),
+        (RequestError(-32603, "Internal error", {"errorKind": "rate_limit"}), RateLimitError, None),
+        (RequestError(-32603, "Internal error", {"errorKind": "overloaded"}), OverloadedError, None),
         (RequestError(-32603, "x", "unexpected status 401 Unauthorized: {}"), AuthenticationError, 401),
         (RequestError(-32603, "Internal error", {"details": '{"error":{"code": 429}}'}), RateLimitError, 429),
         (RequestError(-32603, "prompt is too long: 300 tokens > 200 maximum"), ContextLimitError, None),
+        (
+            RequestError(-32603, "x", {"message": '{"error":{"type":"invalid_request_error"}}'}),
+            InvalidRequestError,
+            None,
+        ),
+        (RequestError(500, "Requested entity was not found."), InvalidRequestError, 404),
+        (RequestError(-32603, "x", {"codex_error_info": {"server_overloaded": {}}}), OverloadedError, None),
         (RequestError(-32603, "Internal error", {"details": "it broke"}), TransportError, None),
     ],
 )

@@ -235,8 +235,9 @@ class Agent(one_answer.Program):  # type: ignore[misc]
                 nudge = {"role": "user", "content": [{"type": "text", "text": RESUME}]}
                 self.store.put(nudge, isMeta=True)
                 self.say(type="user", message=nudge, parent_tool_use_id=None, isSynthetic=True)
-            elif self.stop_reason == "refusal":
-                self.apologise("API Error: the safeguards stopped the response.")
+            elif self.stop_reason in ("refusal", "max_tokens"):
+                deed = "max_output_tokens" if self.stop_reason == "max_tokens" else None
+                self.apologise("API Error: the safeguards stopped the response, or it was too long.", deed=deed)
                 self.result(True, self.said, "api_error")
                 return
             elif not calls:
@@ -314,12 +315,12 @@ class Agent(one_answer.Program):  # type: ignore[misc]
 
     # -- ends
 
-    def apologise(self, text: str, status: int | None = None, kind: str | None = None) -> None:
+    def apologise(self, text: str, status: int | None = None, kind: str | None = None, deed: str | None = None) -> None:
         if self.interrupted:
             return
         content = [{"type": "text", "text": text}]
         self.store.put({"role": "assistant", "model": "<synthetic>", "content": content}, isApiErrorMessage=True)
-        super().apologise(text, status, kind)
+        super().apologise(text, status, kind, deed)
 
     def result(self, is_error: bool, text: str, reason: str, status: int | None = None) -> None:
         line: dict[str, Any] = {"subtype": "success", "is_error": is_error, "num_turns": 1, "result": text}

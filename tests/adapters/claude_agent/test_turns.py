@@ -10,7 +10,7 @@ import pytest
 from turnproof.agents import Tool, ToolOutput
 from turnproof.cancel import CancelToken
 from turnproof.emulator.run import CANARY_KEY
-from turnproof.errors import UsageError
+from turnproof.errors import TransportError, UsageError
 from turnproof.messages import (
     FinishReason,
     FunctionCall,
@@ -25,7 +25,7 @@ from turnproof.messages import (
 )
 
 from ..scripted_server import scripted
-from .kit import SYSTEM, WIRE, Place, call, conversation, says, sensor
+from .kit import SYSTEM, WIRE, Place, begins, call, conversation, says, sensor
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b4944415478da6364f80f00010501012718e366"
@@ -200,7 +200,7 @@ def test_no_tool_runs_but_those_of_the_session(here: Place, name: str) -> None:
 def test_tools_are_declared_whole_and_called_under_their_own_names(here: Place) -> None:
     told: list[FunctionCall] = []
     schema = ToolSchema(
-        "garden.read sensor", "Read it. " * 2000, {"type": "object", "properties": {"n": {"type": "integer"}}}
+        "garden.read sensor", "Read it." * 2000, {"type": "object", "properties": {"n": {"type": "integer"}}}
     )
     with scripted(says("Hm."), says("Fine.")) as api:
         agent = here.agent(api.url, Tool(schema, lambda args, token: args["n"]))
@@ -288,6 +288,23 @@ def test_what_the_program_adds_where_an_answer_was_cut_is_no_part_of_the_history
         ("model", " second half."),
     ]
     assert same_history(agent.history, live, ids=False)
+
+
+def test_an_answer_that_is_cut_again_and_again_ends_as_one_that_was_cut(here: Place) -> None:
+    with scripted(says("cut,", stop="max_tokens")) as api:
+        agent = here.agent(api.url)
+        answer = agent.send("Tell.")
+        assert len(api.requests) == 4
+    assert (answer.text, answer.finish_reason) == ("cut," * 4, FinishReason.MAX_TOKENS)
+    assert "".join(message.text for message in agent.history) == "Tell." + "cut," * 4
+
+
+def test_a_piece_that_fails_behind_one_that_was_cut_is_a_failure(here: Place) -> None:
+    with scripted(says("cut,", stop="max_tokens"), begins("and", hangs=False)) as api:
+        agent = here.agent(api.url)
+        with pytest.raises(TransportError):
+            agent.send("Tell.")
+    assert (agent.session_id, list(agent.history)) == (None, [])
 
 
 def test_a_refusal_ends_the_turn_and_asks_no_more(here: Place) -> None:

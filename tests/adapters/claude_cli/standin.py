@@ -246,14 +246,14 @@ class Program:
         self.apologise(text, status, error["type"])
         self.result(True, text, "prompt_too_long" if text == "Prompt is too long" else "api_error", status)
 
-    def apologise(self, text: str, status: int | None = None, kind: str | None = None) -> None:
+    def apologise(self, text: str, status: int | None = None, kind: str | None = None, deed: str | None = None) -> None:
         """What stands in an answer's place."""
         self.said, self.status = text, status
         known = {} if status is None else {"api_error_status": status, "api_error_type": kind}
         self.say(
             type="assistant",
             message={"role": "assistant", "model": "<synthetic>", "content": [{"type": "text", "text": text}]},
-            error=DEEDS.get(status or 0, "server_error" if (status or 500) >= 500 else "unknown"),
+            error=deed or DEEDS.get(status or 0, "server_error" if (status or 500) >= 500 else "unknown"),
             is_api_error_message=True,
             parent_tool_use_id=None,
             **known,
