@@ -220,7 +220,10 @@ def retried_answer_is_shown_once(view: View) -> Findings:
             continue
         if ended.outcome != "answer":
             yield "streams that broke off"  # the caller hears of it, and asks again
-        elif _is_end_of(bare([ended.text]), bare(talk.step.answered_text), bare(talk.step.answered_text[-1:])):
+            continue
+        # What was written whole before the connection broke is an answer, however the connection ended.
+        answers = talk.step.answered_text or [_last_text(script)]
+        if _is_end_of(bare([ended.text]), bare(answers), bare(answers[-1:])):
             yield "answers that were asked for again"
         else:
             told = show(talk.step.answered_text)

@@ -7,6 +7,7 @@ import logging
 import queue
 import threading
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from acp import RequestError
 
@@ -217,7 +218,9 @@ class AcpAgent(SessionSourceBase):
         refused = "it can open no session again"
         for way in ways:
             calls = self._no_calls()
-            transcript = Transcript(calls)
+            transcript = Transcript(calls, self._program.noise)
+            if way == "load" and self._program.before_load is not None:
+                self._program.before_load(Path(self._setup.home), session_id)
             try:
                 self._link.open(f"session_{way}", sessionId=session_id)
             except RequestError as error:

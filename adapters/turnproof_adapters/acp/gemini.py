@@ -1,12 +1,16 @@
 """Gemini CLI over the protocol: `gemini --acp` of `@google/gemini-cli`. Seen with 0.61.0.
 
-It lists no sessions, and cannot be relied on to load one: within the minute in which a session was begun or loaded,
-loading it fails and deletes what was stored of it. So nothing is claimed of its sessions.
+It lists no sessions. A session that is loaded within the minute in which it was begun, or loaded before, it would
+delete: the file of a session is named by the minute in which it was opened, and one that is there already counts for
+nothing. So what is stored is renamed before it is loaded. After a load it sends every result of a tool twice, which
+Google's API refuses: a session in which a tool was called cannot be gone on with, and nothing can be done about that
+here.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +31,7 @@ _SETTINGS = {
         "enableAutoUpdate": False,
         "enableAutoUpdateNotification": False,
         "maxAttempts": 1,
-        "sessionRetention": {"enabled": False},
+        "sessionRetention": {"enabled": False},  # it goes by the names of the files
     },
     "telemetry": {"enabled": False},
 }
@@ -56,6 +60,16 @@ def prepare(setup: AgentSetup) -> Prepared:
     return Prepared(environment=own, arguments=("--acp", "-m", setup.endpoint.model), instructed=True)
 
 
+def make_room(home: Path, session: str) -> None:
+    """Give what is stored of a session a name of long ago; the empty beginnings that loads have left are put aside."""
+    stored = (home / ".gemini" / "tmp").glob(f"*/chats/session-*-{session[:8]}.jsonl")
+    files = sorted(stored, key=lambda file: file.stat().st_size)
+    for begun in files[:-1]:
+        begun.rename(f"{begun}.aside")
+    for whole in files[-1:]:
+        whole.rename(whole.with_name(f"session-2000-01-01T00-00-{session[:8]}.jsonl"))
+
+
 GEMINI = Program(
     name="gemini_acp",
     command=("gemini",),
@@ -63,6 +77,8 @@ GEMINI = Program(
     prepare=prepare,
     asks=False,
     replays_late=True,
+    before_load=make_room,
+    noise=re.compile(r"<session_context>.*?</session_context>|\[Function Response: [^\]]*\]", re.DOTALL),
 )
 
 

@@ -47,6 +47,8 @@ class Program:
     hangs_up: whether it ends when its input does. Where not, it is asked to by a signal.
     replays_late: whether what a loaded session holds may still be told of after the answer to `session/load`.
     retells:  whether a message that broke off is told anew under a new message id, without a call between the two.
+    before_load: called with the home and a session's id before that is loaded.
+    noise:    what it tells of a loaded session in the user's name that the user has not said.
     off_by_one: how an agent calls itself that answers every prompt after a cancelled one with the answer to the one
               before; after a cancel it is started again.
     apology:  how the text begins that it puts in place of an answer when the model could not be asked. It is shown
@@ -61,6 +63,8 @@ class Program:
     hangs_up: bool = True
     replays_late: bool = False
     retells: bool = False
+    before_load: Callable[[Path, str], None] | None = None
+    noise: re.Pattern[str] | None = None
     off_by_one: str | None = None
     apology: re.Pattern[str] | None = None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from turnproof.messages import Message, Part, Role, Text, Thought, ToolResult
 
 from .calls import Calls, Shown, Update, text_of
@@ -23,8 +25,10 @@ UNKNOWN = "its result is not known"
 class Transcript:
     """Messages that grow with each update. A call is part of the message it was made in, its result follows."""
 
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: Calls, noise: re.Pattern[str] | None = None) -> None:
+        """`noise` is what is no part of the user's words, wherever it stands in them."""
         self._calls = calls
+        self._noise = noise
         self._lacking = UNKNOWN
         self._messages: list[tuple[Role, str | None, list[Part | Shown]]] = []
         self._answered: set[str] = set()
@@ -34,6 +38,8 @@ class Transcript:
         kind = str(update.get("sessionUpdate"))
         if kind in _ROLES:
             text = text_of(update.get("content"))
+            if text and self._noise is not None and kind == "user_message_chunk":
+                text = self._noise.sub("", text)
             if text:
                 self.say(_ROLES[kind], Thought(text) if kind == "agent_thought_chunk" else Text(text), _id(update))
         elif kind in ("tool_call", "tool_call_update"):

@@ -29,10 +29,9 @@ from turnproof.messages import FinishReason
 from turnproof_adapters.acp.failures import failure
 
 from .bound import STANDIN
-from .kit import QUESTIONS, REAL, WHICH, Bench, bench, told
+from .kit import QUESTIONS, REAL, Bench, bench, told
 
 standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
-loads = pytest.mark.skipif(WHICH == "gemini", reason="Gemini CLI deletes a session that is loaded in its first minute")
 
 
 @pytest.fixture
@@ -45,7 +44,6 @@ def group_of(agent: Any) -> int:
     return int(agent._link.running.process.pid)
 
 
-@loads
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_program_that_is_killed_between_turns_is_started_again_in_its_session(at: Bench, number: int) -> None:
     agent = at.open()
@@ -62,7 +60,6 @@ def test_a_program_that_is_killed_between_turns_is_started_again_in_its_session(
     assert told(agent.history)[: len(history)] == history
 
 
-@loads
 def test_a_program_that_is_killed_in_a_turn_fails_it_and_the_next_goes_on_in_the_session(at: Bench) -> None:
     agent = at.open()
     at.say(agent, 1)

@@ -93,7 +93,7 @@ def test_an_agent_is_told_of_the_tools_and_calls_them() -> None:
             assert greeting["result"]["protocolVersion"] == "2025-06-18"
             client.write(method="notifications/initialized")
             listed = (await client.ask("tools/list"))["result"]["tools"]
-            assert [one["name"] for one in listed][0] == "look"
+            assert listed[0]["name"] == "look"
             assert await client.ask("ping") == {"jsonrpc": "2.0", "id": 3, "result": {}}
             result = await client.call(at="bed 3")
             assert json.loads(result["content"][0]["text"]) == {"found": ["a", 1]}
@@ -245,7 +245,7 @@ def test_permission_is_asked_for_here_where_the_program_does_not_ask() -> None:
 
     def permits(call: FunctionCall) -> bool:
         asked.append(call)
-        return call.args["at"] == "bed 3"
+        return bool(call.args["at"] == "bed 3")
 
     async def main() -> None:
         server = ToolServer([tool(lambda args, token: ran.append(args))], permits)

@@ -1,0 +1,129 @@
+"""The processes of a run's agent: found wherever they hang, killed, and counted when all should be over.
+
+Real processes: what is found among one's descendants cannot be shown with made-up ones.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import psutil
+import pytest
+
+from turnproof.driver import processes as module
+from turnproof.driver.ground import adopt_orphans
+from turnproof.driver.processes import Processes
+
+KEY = "canary-key-of-this-test"
+SLEEP = "import time; time.sleep(60)"
+
+# Starts a sleeping child of its own, in a session of its own, tells its id and goes on or ends.
+PARENT = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"], start_new_session=True,
+    stdout=subprocess.DEVNULL)
+print(child.pid, flush=True)
+if sys.argv[1] == "stay":
+    child.wait()
+"""
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts processes, which are over at the end of the test."""
+    adopt_orphans()
+    before = set(psutil.Process().children(recursive=True))
+
+    def started(program: str, *words: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-S", "-c", program, *words]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    yield started
+    for one in psutil.Process().children(recursive=True):
+        if one not in before:
+            one.kill()
+            one.wait(10)
+
+
+@pytest.fixture(autouse=True)
+def little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "GRACE", 0.3)
+
+
+def told_pid(process: subprocess.Popen[str]) -> int:
+    assert process.stdout is not None
+    return int(process.stdout.readline())
+
+
+def until_gone(pid: int) -> None:
+    for _ in range(1000):
+        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{pid} is still running")
+
+
+def test_what_ran_before_is_not_the_agents(start: Start) -> None:
+    start(SLEEP)
+    found = Processes()
+    assert found.look(KEY) == []
+    assert (found.started, found.left(KEY)) == (0, ())
+
+
+def test_all_that_hang_below_are_killed_and_counted(start: Start) -> None:
+    found = Processes()
+    parent = start(PARENT, "stay")
+    child = told_pid(parent)
+    assert {one.pid for one in found.look(KEY)} == {parent.pid, child}
+    assert found.kill(KEY) == 2
+    until_gone(child)
+    assert parent.wait(10) == -9
+    assert (found.left(KEY), found.started) == ((), 2)
+
+
+def test_how_a_killed_child_ended_is_left_to_whoever_started_it(start: Start) -> None:
+    found = Processes()
+    process = start(SLEEP)
+    assert found.kill(KEY) == 1
+    assert process.returncode is None
+    assert process.wait(10) == -9
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux alone")
+def test_an_orphan_is_found_named_and_ended(start: Start) -> None:
+    found = Processes()
+    parent = start(PARENT, "end")
+    child = told_pid(parent)
+    name = psutil.Process(child).name()
+    assert parent.wait(10) == 0
+    assert found.left(KEY) == (name,)
+    until_gone(child)
+
+
+def test_those_that_have_ended_by_themselves_are_not_left(start: Start) -> None:
+    found = Processes()
+    process = start("pass")
+    found.look(KEY)
+    process.wait(10)
+    assert found.left(KEY) == ()
+
+
+def test_a_key_in_a_command_line_is_noticed_also_when_the_process_is_gone(start: Start) -> None:
+    found = Processes()
+    process = start(SLEEP, f"--key={KEY}")
+    name = psutil.Process(process.pid).name()
+    found.look(KEY)
+    found.kill(KEY)
+    assert found.exposed == (name,)
+
+
+def test_a_command_line_without_the_key_exposes_nobody(start: Start) -> None:
+    found = Processes()
+    start(SLEEP, "--key=another")
+    assert len(found.look(KEY)) == 1
+    assert (found.exposed, found.started) == ((), 1)
