@@ -41,7 +41,8 @@ class Child:
     """One run of a program, until `end`. Serves one thread; `shut` and `kill` may come from another.
 
     It counts as lost when it is waited for and says, or reads, nothing for `silence` seconds. A call that is in force
-    in the calling thread owns the child: when it is cut, the child is killed.
+    in the calling thread owns the child: when it is cut, the child is killed. One that goes on with it later has to
+    `take_up` the child.
     """
 
     def __init__(
@@ -58,14 +59,15 @@ class Child:
         self.name = Path(command[0]).name
         self.broke_off = False
         """Whether its output has ended in the middle of a line."""
+        self.silence = silence
+        """Seconds that it may be silent; may be set anew."""
         self._scrub = scrub
-        self._silence = silence
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._begun: list[bytes] = []
         self._told = b""
         self._lock = threading.Lock()
         self._killed = False
-        cut = current_cut()
+        self._owner: Cut | None = None
         self._ear, self._hand = socket.socketpair()
         try:
             self._process = subprocess.Popen(
@@ -88,11 +90,16 @@ class Child:
         self._reader = threading.Thread(target=self._read, daemon=True, name=f"{self.name}-lines")
         try:
             self._reader.start()
-            if cut is not None:
-                cut.take(self, writes=False)
+            self.take_up()
         except BaseException:
             self.end(grace=0)
             raise
+
+    def take_up(self) -> None:
+        """The call in force in the calling thread goes on with it. Raises CutOff if that was cut before."""
+        cut = current_cut()
+        if cut is not None:
+            cut.take(self, writes=False)
 
     # -- lines ----------------------------------------------------------------------------------------------------
 
@@ -111,8 +118,8 @@ class Child:
             room.register(stdin, select.POLLOUT)
             while left:
                 # A pipe takes as much as there is room for once it is ready, if no more than a piece is offered.
-                if not room.poll(self._silence * 1000):
-                    raise ChildLost(f"{self.name} has read nothing for {self._silence:g} s{self._last_words()}")
+                if not room.poll(self.silence * 1000):
+                    raise ChildLost(f"{self.name} has read nothing for {self.silence:g} s{self._last_words()}")
                 left = left[os.write(stdin, left[: select.PIPE_BUF]) :]
         except (BrokenPipeError, ValueError):  # the program has closed its input, or we have
             raise self.lost() from None
@@ -128,9 +135,9 @@ class Child:
 
     def _next(self) -> bytes | None:
         try:
-            line = self._lines.get(timeout=self._silence)
+            line = self._lines.get(timeout=self.silence)
         except queue.Empty:
-            raise ChildLost(f"{self.name} has said nothing for {self._silence:g} s{self._last_words()}") from None
+            raise ChildLost(f"{self.name} has said nothing for {self.silence:g} s{self._last_words()}") from None
         if line is None:
             self._lines.put(None)  # the end stays the end, whoever asks again
         return line
@@ -201,18 +208,25 @@ class Child:
     # -- as what a cut ends ---------------------------------------------------------------------------------------
 
     def belong_to(self, cut: Cut | None) -> None:
-        """A child serves the one call that has started it."""
+        """From now on only this call may end it; without one, none."""
+        with self._lock:
+            self._owner = cut
 
     def shut(self, by: Cut) -> None:
-        """Kill it."""
-        self.kill()
+        """Kill it, unless another call has it by now."""
+        with self._lock:
+            if self._owner is by:
+                self._end_from_outside()
 
     def kill(self) -> None:
         """Kill it, from whatever thread: whoever reads its lines finds their end. Does nothing after `end`."""
         with self._lock:
-            if not self._killed:
-                self._kill()
-                self._hush()
+            self._end_from_outside()
+
+    def _end_from_outside(self) -> None:
+        if not self._killed:
+            self._kill()
+            self._hush()
 
     # -- the reader's thread --------------------------------------------------------------------------------------
 

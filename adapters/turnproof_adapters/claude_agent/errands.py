@@ -9,7 +9,7 @@ import contextlib
 import threading
 import time
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -22,15 +22,7 @@ from turnproof.messages import FileRef, FunctionCall, InlineData, freeze, thaw
 from ..anthropic.parts import Restore
 from ..claude_cli.lines import Asked
 from ..claude_cli.pipe import Pipe
-from ..claude_cli.tools import PREFIX, answer, wire_name
-
-HINTS: Mapping[str, Any] = {
-    # Without it the program runs calls one after the other. It asks for permission all the same.
-    "annotations": {"readOnlyHint": True},
-    "_meta": {"anthropic/maxResultSizeChars": 1_000_000_000},
-}
-
-_ID = "claudecode/toolUseId"
+from ..claude_cli.tools import CALL_ID, HINTS, PREFIX, answer, wire_name
 
 
 class Errands:
@@ -102,7 +94,7 @@ class Errands:
 
     def _called(self, message: dict[str, Any]) -> dict[str, Any]:
         params = message.get("params", {})
-        call_id = params.get("_meta", {}).get(_ID, "")
+        call_id = params.get("_meta", {}).get(CALL_ID, "")
         with self._lock:
             again = call_id in self._begun
             if call_id:

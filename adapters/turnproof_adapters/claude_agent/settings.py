@@ -13,20 +13,10 @@ from .._opening import key_of, positive
 from ..anthropic.request import Settings
 from ..anthropic.service import ANTHROPIC
 from ..claude_cli.lifecycle import CLAUDE_CLI
-from ..claude_cli.program import Program
+from ..claude_cli.program import WHOLE, Program
 
 _KEPT = ("--system-prompt-snapshot=off",)
 """The system text of the setup is sent also where the session began with another."""
-
-_WHOLE = {
-    "CLAUDE_CODE_DISABLE_REFUSAL_RETRY": "1",
-    "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH": "1000000",
-    "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "0",
-    "CLAUDE_CODE_SDK_MCP_TOOL_IDLE_TIMEOUT": "0",
-    "MAX_MCP_OUTPUT_TOKENS": "1000000000",
-    "MCP_TOOL_TIMEOUT": "2000000000",
-}
-"""The model is told what the tools said, and is told it by the tools: nothing is cut, put off, or put in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +49,4 @@ class Running:
 
     def environment(self) -> dict[str, str]:
         """All that the program sees of the environment."""
-        return self.program.environment(self.limits["max_tokens"], self.limits.get("thinking")) | _WHOLE
+        return self.program.environment(self.limits["max_tokens"], self.limits.get("thinking")) | WHOLE

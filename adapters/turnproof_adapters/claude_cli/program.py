@@ -56,6 +56,21 @@ ONE_ANSWER = ("--no-session-persistence", "--max-turns=1", f"--session-id={_NOBO
 """For a process that gives one answer and keeps nothing."""
 
 
+KEPT = ("--no-session-persistence", f"--session-id={_NOBODY}")
+"""For a process that goes on from answer to answer, and is all that keeps the conversation."""
+
+WHOLE = {
+    "CLAUDE_CODE_DISABLE_REFUSAL_RETRY": "1",
+    "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH": "1000000",
+    "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "0",
+    "CLAUDE_CODE_SDK_MCP_TOOL_IDLE_TIMEOUT": "0",
+    "MAX_MCP_OUTPUT_TOKENS": "1000000000",
+    "MCP_TOOL_TIMEOUT": "2000000000",
+}
+"""For a process that gets results from its tools. The model is told what they said, and is told it by them: nothing is
+cut, put off, or put in its place."""
+
+
 def found(given: object) -> str:
     """The program's path: what is `given`, or the first of its name on PATH. Raises UsageError where there is none, or
     where it cannot be run."""

@@ -29,11 +29,17 @@ class Talk:
         self._tools = tools
         self._lines = pipe.lines(self._reply)
 
-    def open(self) -> None:
-        """Begin. The program asks for the tools before it answers anything."""
-        self._pipe.open(self._lines)
+    def begin(self, wire: Sequence[dict[str, Any]]) -> None:
+        """Tell it the conversation, and ask for an answer to the last message.
 
-    def tell(self, message: dict[str, Any]) -> None:
+        The program asks for the tools before it answers anything.
+        """
+        self._pipe.open(self._lines)
+        for message in wire[:-1]:
+            self._tell(message)
+        self._ask(wire[-1])
+
+    def _tell(self, message: dict[str, Any]) -> None:
         """A message that was said before."""
         if message["role"] == "assistant":
             # Of a model that it does not know to be the same the program keeps no thinking.
@@ -47,7 +53,7 @@ class Talk:
                 return
         raise self._pipe.child.lost()
 
-    def ask(self, message: dict[str, Any]) -> None:
+    def _ask(self, message: dict[str, Any]) -> None:
         """The message to be answered."""
         self._pipe.write(said(message), asks=True)
 

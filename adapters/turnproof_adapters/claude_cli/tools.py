@@ -21,6 +21,16 @@ SERVER = "session"
 
 PREFIX = f"mcp__{SERVER}__"
 
+HINTS: Mapping[str, Any] = {
+    # Without it the program runs calls one after the other. It asks for permission all the same.
+    "annotations": {"readOnlyHint": True},
+    "_meta": {"anthropic/maxResultSizeChars": 1_000_000_000},
+}
+"""What is told of each tool where the program is to call it."""
+
+CALL_ID = "claudecode/toolUseId"
+"""Where in a call's `_meta` its id stands."""
+
 _NAMING = Naming("[a-zA-Z0-9_-]", "[a-zA-Z0-9_-]", 64 - len(PREFIX))
 
 CONFIG: dict[str, Any] = {"mcpServers": {SERVER: {"type": "sdk", "name": SERVER}}}

@@ -1,0 +1,103 @@
+"""What a call is on both paths: what the program is run with, and what is made of the answer it passes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from turnproof.cancel import CancelToken
+from turnproof.errors import InvalidRequestError
+from turnproof.messages import Message, ProviderResponse, Text, ToolSchema
+from turnproof.provider import SystemInstruction
+
+from .._answers import Listeners
+from .._calling import Source
+from .._child import Child
+from .._errors import scrubbed
+from ..anthropic.assemble import Assembler
+from ..anthropic.plainly import arranged
+from ..anthropic.wire import Event
+from .lifecycle import ClaudeCliProvider
+from .pipe import Pipe
+from .tools import restorer
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """How the program is started. Two runs that are equal differ in nothing but what they are told."""
+
+    model: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A conversation as it goes over the wire, ending in what is to be answered, and the limits of the answer."""
+
+    wire: Sequence[dict[str, Any]]
+    limits: Mapping[str, Any]
+
+
+class ClaudeCliCalls(ClaudeCliProvider):
+    """What calls of both paths have in common."""
+
+    def _request(self, messages: Sequence[Message], response_schema: Mapping[str, Any] | None) -> Request:
+        """Raises InvalidRequestError for what cannot be sent, or asks nothing."""
+        if response_schema is not None:
+            raise InvalidRequestError(f"{self.name} does not heed a response schema")
+        settings = self._settings()
+        arrangement = arranged(messages, self.service, settings.model)
+        think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
+        wire, limits = arrangement.finish(), settings.kwargs(None, None, None, think=think)
+        if wire[-1]["role"] != "user":
+            raise InvalidRequestError("the conversation ends with the model's own words, and nothing is asked of it")
+        return Request(wire, limits)
+
+    def _run(self, limits: Mapping[str, Any], system: SystemInstruction, *flags: str) -> Run:
+        program, model = self._opened(), str(limits["model"])
+        text = system.text if isinstance(system, Text) else system or ""
+        environment = program.environment(limits["max_tokens"], limits.get("thinking"))
+        return Run(model, tuple(program.command(model, text, *flags)), environment)
+
+    def _start(self, run: Run) -> Pipe:
+        """Start the program. Raises UsageError where it cannot be run."""
+        program = self._opened()
+        child = Child(
+            run.command,
+            environment=run.environment,
+            folder=program.folder,
+            silence=self._silence,
+            scrub=partial(scrubbed, secret=program.api_key),
+        )
+        return Pipe(child, program.api_key)
+
+    def _answer(
+        self,
+        ask: Callable[[], Source[Event]],
+        messages: Sequence[Message],
+        tools: Sequence[ToolSchema] | None,
+        listeners: Listeners,
+        token: CancelToken | None,
+    ) -> ProviderResponse:
+        """The answer to these messages, streaming if there is an `on_chunk`."""
+        restore = restorer(messages, tools)
+        if listeners.on_chunk is not None:
+            return self._calls.streamed(ask, Assembler(self.service, restore, listeners, self._failed), token)
+
+        def read(events: list[Event], listeners: Listeners) -> ProviderResponse:
+            assembler = Assembler(self.service, restore, listeners, self._failed)
+            for event in events:
+                assembler.feed(event)
+            return assembler.response()
+
+        return self._calls.whole(lambda: _all(ask()), read, listeners, token)
+
+
+def _all(source: Source[Event]) -> list[Event]:
+    try:
+        return list(source.events)
+    finally:
+        source.close()
