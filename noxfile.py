@@ -19,7 +19,13 @@ PYPROJECT = nox.project.load_toml("pyproject.toml")
 ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
 PEERS = ["langchain", "pydantic-ai", "litellm", "any-llm"]
 SECOND_MODELS = ["anthropic=claude-opus-4-8", "google_genai=gemini-2.5-flash"]
-CLAUDE = "@anthropic-ai/claude-code@2.1.330"
+AGENTS = {
+    "claude": "@anthropic-ai/claude-code@2.1.330",
+    "claude-agent-acp": "@agentclientprotocol/claude-agent-acp@0.49.0",
+    "codex-acp": "@zed-industries/codex-acp@0.16.0",
+    "gemini": "@google/gemini-cli@0.61.0",
+    "codex": "@openai/codex@0.169.0",
+}
 EXPLORED = [*ADAPTERS, *(f"reference@{name}" for name in ADAPTERS)]
 
 
@@ -184,21 +190,39 @@ def show(session: nox.Session) -> None:
 
 @nox.session
 def agents(session: nox.Session) -> None:
-    """Test and certify what drives agents behind a process with the real programs, installed here by npm (0.4 GB).
+    """Test and certify what drives agents with the real programs, installed here by npm (1.3 GB): half an hour.
 
-    They talk to the emulator alone, with a key that opens nothing, and see no home but their own.
+    They talk to the emulator alone, with a key that opens nothing, and see no home but their own. Names of programs
+    behind `--` take those alone.
     """
     session.install("-e", ".[all]", *group("test"))
     folder = pathlib.Path(session.create_tmp()).resolve() / "programs"
-    session.run("npm", "install", "--silent", "--prefix", str(folder), CLAUDE, external=True)
-    claude = folder / "node_modules/.bin/claude"
-    session.run(str(claude), "--version", external=True)
-    tests = ("tests/adapters/claude_cli", "tests/adapters/claude_agent")
-    session.run("pytest", *tests, env={"TURNPROOF_CLAUDE": str(claude)})
-    path = f"{claude.parent}:{session.env.get('PATH') or ''}"
-    binding = "turnproof_adapters.claude_cli.binding:BINDING"
-    certified = ["certify", binding, "--profile", "streaming", "--profile", "tools", "--profile", "cancellation"]
-    session.run("turnproof", *certified, "--out", "reports/agents", env={"PATH": path})
+    found = {}
+    for name, package in AGENTS.items():
+        if not session.posargs or name in session.posargs:
+            session.run("npm", "install", "--silent", "--prefix", str(folder / name), package, external=True)
+            found[name] = str(folder / name / "node_modules/.bin" / name)
+            session.run(found[name], "--version", external=True)
+    if claude := found.get("claude"):
+        env = {"TURNPROOF_CLAUDE": claude}
+        session.run("pytest", "tests/adapters/claude_cli", "tests/adapters/claude_agent", env=env)
+    surfaces = {"codex": "TURNPROOF_CODEX", "gemini": "TURNPROOF_GEMINI"}
+    if env := {variable: found[name] for name, variable in surfaces.items() if name in found}:
+        session.run("pytest", "tests/dialects/test_through_real_programs.py", env=env)
+    spoken = {"claude-agent-acp": "claude_acp", "codex-acp": "codex_acp", "gemini": "gemini_acp"}
+    for name in spoken.keys() & found:
+        session.run("pytest", "tests/adapters/acp", env={"TURNPROOF_ACP": found[name]})
+    here = {"claude": "claude_agent", **spoken}
+    certified = [agent for name, agent in here.items() if name in found]
+    path = ":".join([*(str(pathlib.Path(one).parent) for one in found.values()), session.env.get("PATH") or ""])
+    passthrough = ["turnproof_adapters.claude_cli.binding:BINDING"] if "claude" in found else []
+    if certified:
+        session.run("turnproof", "certify", *certified, *passthrough, "--out", "reports/agents", env={"PATH": path})
+        # Killed at every event of an answer; the other requirements have nothing to look at there.
+        killed = ["--profile", "sessions", "--scenario", "sessions/killed_anywhere#*", "--depth", "full"]
+        out = ["--out", "reports/agents-killed"]
+        session.run("turnproof", "certify", *certified, *killed, *out, env={"PATH": path}, success_codes=[0, 3])
+        session.run("python", "benchmarks/agent_turns.py", *certified, env={"PATH": path})
 
 
 @nox.session

@@ -86,10 +86,28 @@ class Talk:
         """The place of the turn, for messages."""
         return self.step.where
 
+    @cached_property
+    def requests(self) -> tuple[Exchange, ...]:
+        """Its requests for an answer, without what the agent asks for itself: a title, of which no user has spoken."""
+        scripted = [one for one in self.step.generated if not one.request.extra]
+        heard = [one for one in scripted if not self._is_aside(one)]
+        return tuple(heard or scripted)
+
     @property
     def asked(self) -> Exchange | None:
-        """Its first request for an answer that can be read."""
-        return next((one for one in self.step.generated if not one.request.extra and one.call is not None), None)
+        """The first of them that can be read."""
+        return next((one for one in self.requests if one.call is not None), None)
+
+    @property
+    def answered(self) -> tuple[Exchange, ...]:
+        """Those that brought a whole, undisturbed answer."""
+        return tuple(one for one in self.requests if one.clean)
+
+    @property
+    def answered_text(self) -> list[str]:
+        """The visible text of each whole answer that has some."""
+        texts = [spoken_text(one.answer.parts) for one in self.answered if one.answer is not None]
+        return [text for text in texts if text]
 
     @cached_property
     def sent(self) -> tuple[Message, ...]:
@@ -129,6 +147,11 @@ class Talk:
         )
         return next((text for text in others if bare([text]) in row and bare([text]) not in own), "")
 
+    def _is_aside(self, exchange: Exchange) -> bool:
+        """Whether users say something in a request, and nothing of it is what is said in this turn."""
+        texts = bare([user_text(exchange.call.messages)] if exchange.call is not None else ())
+        return bool(texts) and bare([self.turn.said]) not in texts
+
     def _rightly(self, said: Sequence[Said], *more: str) -> str:
         """What may stand in its request: the same words can come again."""
         return bare([*(text for one in said for text in one.all), self.turn.said, self.system, *more])
@@ -162,7 +185,7 @@ def talks(view: View) -> tuple[Talk, ...]:
         if session is not None:
             folders.setdefault(session, here)
         if session is not None and step.ordinary:
-            said = Said(step.turn.said, tuple(step.answered_text))
+            said = Said(step.turn.said, tuple(dict.fromkeys(told.answered_text)))
             known[session] = (*known.pop(session, ()), said)  # the last of them was updated last
     return tuple(found)
 

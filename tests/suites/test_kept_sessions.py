@@ -210,8 +210,9 @@ CASES = [
         "another-one-opened-after-a-deletion",
         "deleting-leaves-the-others",
         conversation(
-            FIRST, SECOND, Say("Well?", "Well.", "second", (done("delete", session="first"),)),
-            Say("So?", "So.", "third", (done("delete", session="second", now="second"), done("new", label="third"))),
+            FIRST, Say("Bed 2.", "Well.", "other", (done("new", label="other"),)), SECOND,
+            Say("So?", "So.", "second", (done("delete", session="first"),)),
+            Say("So?", "So.", "third", (done("delete", session="other", now="second"), done("new", label="third"))),
         ),
         conversation(FIRST, SECOND, Say("Well?", "Well.", "third", (done("delete", session="first", now="second"),))),
         "another session was deleted, and third is open now",

@@ -9,6 +9,7 @@ from turnproof.provider import Binding, Capabilities, Endpoint
 from ..anthropic.models import model as facts_of
 
 if TYPE_CHECKING:
+    from .legacy import ClaudeCliLegacy
     from .stateless import ClaudeCliStateless
 
 
@@ -38,10 +39,19 @@ def open_stateless(endpoint: Endpoint) -> ClaudeCliStateless:
     return opened(ClaudeCliStateless(), endpoint)
 
 
+def open_legacy(endpoint: Endpoint) -> ClaudeCliLegacy:
+    """A ready provider of the legacy path, with an empty conversation."""
+    from .._opening import opened_with_session
+    from .legacy import ClaudeCliLegacy
+
+    return opened_with_session(ClaudeCliLegacy(), endpoint)
+
+
 BINDING = Binding(
     name="claude_cli",
     dialect="anthropic-messages@claude-cli",
     model="claude-haiku-4-5",
     capabilities=capabilities,
     open_stateless=open_stateless,
+    open_legacy=open_legacy,
 )

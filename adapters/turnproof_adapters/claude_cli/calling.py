@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from turnproof.cancel import CancelToken
@@ -56,11 +57,18 @@ class ClaudeCliCalls(ClaudeCliProvider):
             raise InvalidRequestError("the conversation ends with the model's own words, and nothing is asked of it")
         return Request(wire, limits)
 
-    def _run(self, limits: Mapping[str, Any], system: SystemInstruction, *flags: str) -> Run:
+    def _run(
+        self,
+        limits: Mapping[str, Any],
+        system: SystemInstruction,
+        *flags: str,
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> Run:
+        """The run for one request. `more` are variables of its environment."""
         program, model = self._opened(), str(limits["model"])
         text = system.text if isinstance(system, Text) else system or ""
         environment = program.environment(limits["max_tokens"], limits.get("thinking"))
-        return Run(model, tuple(program.command(model, text, *flags)), environment)
+        return Run(model, tuple(program.command(model, text, *flags)), {**environment, **more})
 
     def _start(self, run: Run) -> Pipe:
         """Start the program. Raises UsageError where it cannot be run."""

@@ -50,10 +50,10 @@ class Pipe:
         with self._writing:
             self.child.write(data, asks=asks)
 
-    def answer(self, number: str, response: dict[str, Any]) -> None:
-        """Answer a question of the program's."""
+    def answer(self, number: str, response: dict[str, Any], *, asks: bool = False) -> None:
+        """Answer a question of the program's; for `asks` see `Child.write`."""
         said = {"subtype": "success", "request_id": number, "response": response}
-        self.write({"type": "control_response", "response": said})
+        self.write({"type": "control_response", "response": said}, asks=asks)
 
     def refuse(self, number: str, asked: Asked) -> None:
         """Say that a question of the program's cannot be answered here."""

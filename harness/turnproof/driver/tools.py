@@ -16,6 +16,9 @@ from ..subject import Tool, ToolOutput
 from ..transcript import ToolRun
 from .recorder import Recorder
 
+PATIENCE = 5.0
+"""Seconds that tools of a turn that is over are waited for."""
+
 
 class ToolFailedError(Exception):
     """A scripted tool failure."""
@@ -36,6 +39,8 @@ class ScriptedTools:
         self._count = itertools.count()
         self._ran: list[ToolRun] = []
         self._lock = threading.Lock()
+        self._at_work = 0
+        self._over = threading.Condition(self._lock)
 
     def declare(self, schemas: Sequence[ToolSchema]) -> None:
         """These are the tools from now on."""
@@ -63,6 +68,8 @@ class ScriptedTools:
     def flush(self) -> None:
         """Record the tools that ended since the last time, in call order whatever order they ended in."""
         with self._lock:
+            # A turn can end before its tools do: of an agent that was killed, or one that does not wait for them.
+            self._over.wait_for(lambda: not self._at_work, PATIENCE)
             ran, self._ran = self._ran, []
         if self._untold:
             ran.sort(key=lambda event: (event.name, repr(event.args)))
@@ -77,6 +84,8 @@ class ScriptedTools:
         def run(args: Any, token: CancelToken) -> Any:
             given, turn = freeze(args), self._recorder.turn  # the turn may end before the tool does
             outcome: Literal["ok", "error", "cancelled"] = "error"
+            with self._lock:
+                self._at_work += 1
             try:
                 result = running(args, token)
                 outcome = "error" if isinstance(result, ToolOutput) and result.is_error else "ok"
@@ -88,6 +97,8 @@ class ScriptedTools:
                 event = ToolRun(call_id="", name=schema.name, args=given, outcome=outcome, turn=turn)
                 with self._lock:
                     self._ran.append(event)
+                    self._at_work -= 1
+                    self._over.notify_all()
 
         return run
 

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 VERSION = "2.1.330"
+RESUME = "Output token limit hit. Resume directly — no apology, no recap of what you were doing."
 DEEDS = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 
 
@@ -53,6 +54,9 @@ class Program:
         self.shell: dict[str, Any] = {}
         self.block: dict[str, Any] = {}
         self.pieces: list[str] = []
+        self.blocks: list[dict[str, Any]] = []
+        self.asked: dict[str, str] = {}
+        self.stop: str | None = None
 
     # -- lines
 
@@ -120,11 +124,55 @@ class Program:
         return [f"mcp__{self.server}__{tool['name']}" for tool in self.tools]
 
     def turn(self) -> None:
-        calls = self.answered()
-        for call in calls or ():
-            self.ask(subtype="can_use_tool", tool_name=call["name"], input=call["input"], tool_use_id=call["id"])
-        if calls == []:
-            self.result(False, "", "completed")
+        """Ask the model until it has said all. After one turn, where no more are wanted, whoever asked hangs up."""
+        while (calls := self.answered()) is not None:
+            self.messages.append({"role": "assistant", "content": self.blocks})
+            if self.stop in ("max_tokens", "refusal") and self.given.max_turns is None:
+                self.messages.append({"role": "user", "content": [{"type": "text", "text": RESUME}]})
+            elif not calls:
+                self.result(False, "", "completed")
+                return
+            else:
+                self.messages.append({"role": "user", "content": self.ran(calls)})
+
+    def permission(self, call: dict[str, Any]) -> None:
+        """Ask for it, and do not wait for the answer: the model is still speaking."""
+        request = {"tool_name": call["name"], "input": call["input"], "tool_use_id": call["id"]}
+        self.asked[call["id"]] = str(uuid.uuid4())
+        self.say(
+            type="control_request", request_id=self.asked[call["id"]], request={"subtype": "can_use_tool", **request}
+        )
+
+    def ran(self, calls: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Have the calls made as they are allowed; the results in the order in which they come."""
+        results = []
+        numbers = {number: call for call in calls if (number := self.asked.pop(call["id"], None))}
+        for call in calls:
+            if call not in numbers.values():
+                text = f"<tool_use_error>Error: No such tool available: {call['name']}</tool_use_error>"
+                results.append({"type": "tool_result", "content": text, "is_error": True, "tool_use_id": call["id"]})
+        while len(results) < len(calls):
+            line = self.hear()
+            call = numbers.get(line.get("response", {}).get("request_id", ""))
+            if call is None:
+                self.waiting.append(line)
+                continue
+            params = {"name": call["name"].split("__", 2)[2], "arguments": call["input"]}
+            named = {**params, "_meta": {"claudecode/toolUseId": call["id"], "progressToken": 1}}
+            told = self.served(method="tools/call", id=2, params=named)["mcp_response"]["result"]
+            results.append({"type": "tool_result", "tool_use_id": call["id"], **self.told(told, call["name"])})
+            self.say(type="user", message={"role": "user", "content": results[-1:]}, parent_tool_use_id=None)
+        return results
+
+    def told(self, result: dict[str, Any], name: str) -> dict[str, Any]:
+        """What the model is told of a result."""
+        texts = [item["text"] for item in result["content"]]
+        if result.get("isError"):
+            said = texts[0].strip()
+            cut = said if len(said) <= 10_000 else f"{said[:5000]}\n\n... cut ...\n\n{said[-5000:]}"
+            return {"content": cut or "Command failed with no output", "is_error": True}
+        blank = not result.get("toolResult", texts[0]).strip()
+        return {"content": f"({name} completed with no output)" if blank else result.get("toolResult", result["content"])}
 
     def answered(self) -> list[dict[str, Any]] | None:
         """Ask the model once; the calls of its answer, or None where there is none, which has been told."""
@@ -149,7 +197,10 @@ class Program:
 
     def finished(self, block: dict[str, Any]) -> None:
         """A block of an answer is there."""
+        self.blocks.append({key: value for key, value in block.items() if key != "caller"})
         self.say(type="assistant", message={**self.shell, "content": [block]}, parent_tool_use_id=None)
+        if block["type"] == "tool_use" and block["name"] in self.names():
+            self.permission(block)
 
     def whole(self) -> dict[str, Any]:
         """The block that is growing, as far as it has grown."""
@@ -210,7 +261,7 @@ class Program:
                     case {"type": "ping"}:
                         continue
                     case {"type": "message_start", "message": message}:
-                        self.shell, self.block = message, {}
+                        self.shell, self.block, self.blocks, self.stop = message, {}, [], None
                     case {"type": "content_block_start", "content_block": begun}:
                         self.block, self.pieces = dict(begun), []
                     case {"type": "content_block_delta", "delta": {"type": "signature_delta", "signature": signature}}:
@@ -218,6 +269,8 @@ class Program:
                     case {"type": "content_block_delta", "delta": delta}:
                         words = delta.get("text") or delta.get("thinking") or delta.get("partial_json") or ""
                         self.pieces.append(words)
+                    case {"type": "message_delta", "delta": {"stop_reason": reason}}:
+                        self.stop = reason
                     case {"type": "content_block_stop"}:
                         block = self.whole()
                         if block["type"] == "tool_use":

@@ -1,0 +1,176 @@
+"""A run of the program that holds a conversation: it is asked for one answer after another, and keeps them itself.
+
+It makes no call before it is allowed to, and asks for that while the model still speaks. It is left waiting until the
+results are there: then all calls are allowed, each is answered at once, and the program asks the model again by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from turnproof.errors import ProviderError, TransportError
+from turnproof.messages import ToolSchema
+
+from .._child import GRACE
+from ..anthropic.wire import Event
+from . import tools as offered
+from .lines import Asked, Result, StreamEvent, User
+from .outline import Outline, outlined
+from .pipe import Pipe
+from .talk import Talk
+
+_ENDS = frozenset({"end_turn", "stop_sequence", "tool_use"})
+"""Stop reasons after which the program waits for its user. After others it asks the model to go on, or once more."""
+
+_MOST_OF_A_FAILURE = 5_000
+"""Characters that a failed call may have said; the program cuts at twice as many, which it counts in units of UTF-16."""
+
+_BLANKS = "".join(c for c in map(chr, range(0x10000)) if c.isspace()) + "\ufeff"
+
+
+class Conversation(Talk):
+    """A process that is kept. After an answer it `rests`, or has ended: then it is of no further use.
+
+    `events` are those of the answer that `begin` or `go_on` has asked for.
+    """
+
+    def __init__(self, pipe: Pipe, model: str, tools: Sequence[ToolSchema]) -> None:
+        super().__init__(pipe, model, tools)
+        self.rests = False
+        self._names = {offered.wire_name(tool.name) for tool in tools}
+        self._told: Sequence[dict[str, Any]] = ()
+        self._said = Outline()
+        self._permissions: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._results: dict[str, dict[str, Any]] = {}
+
+    def begin(self, wire: Sequence[dict[str, Any]]) -> None:
+        """Tell it the conversation, and ask for an answer to the last message."""
+        self._told = wire
+        super().begin(wire)
+
+    def can_go_on_to(self, wire: Sequence[dict[str, Any]]) -> bool:
+        """Whether this is the conversation that it holds, and one message more, which it can be told as it is."""
+        if not self.rests or self._pipe.child.has_ended:
+            return False
+        *told, answer, following = wire if len(wire) > 1 else (*wire, {}, {})
+        if told != self._told or outlined(answer) != self._said.blocks:
+            return False
+        if not self._said.calls:
+            return True
+        return all(map(_can_be_told, following["content"])) and list(map(_call, following["content"])) == self._said.calls
+
+    def go_on(self, wire: Sequence[dict[str, Any]]) -> None:
+        """Ask for an answer to the last message: what the user says, or the results of all calls."""
+        self.rests = False
+        self._pipe.child.take_up()
+        self._told = wire
+        if self._said.calls:
+            self._give({_call(block): block for block in wire[-1]["content"]})
+        else:
+            self._ask(wire[-1])
+
+    def events(self) -> Iterator[Event]:
+        """The events of the answer's stream, as for `Talk`. Behind them it rests, or has ended."""
+        self._said, self._permissions = Outline(), {}
+        for event in super().events():
+            self._said.take(event)
+            if self._said.stop_reason is not None and not self._will_wait():
+                # There is no time to lose: behind the answer it would ask for another one.
+                self.end()
+                yield event
+                yield Event(type="message_stop")
+                return
+            yield event
+        with contextlib.suppress(ProviderError):
+            self.rests = list(self._permissions) == self._said.calls and (bool(self._said.calls) or self._is_through())
+        if not self.rests:
+            self.end()
+
+    def end(self) -> None:
+        """End the process."""
+        self.rests = False
+        self._pipe.child.end(grace=0)
+
+    def leave(self) -> None:
+        """The call that was made of it is over. Where it does not rest, it is ended."""
+        if self.rests:
+            self._pipe.child.belong_to(None)
+        else:
+            self.end()
+
+    def _will_wait(self) -> bool:
+        """Whether the program is going to wait for us when this answer is over."""
+        if self._said.stop_reason not in _ENDS:
+            return False
+        # A call of a tool that is not there it answers by itself; an answer that says nothing it asks for once more.
+        return self._said.names <= self._names if self._said.calls else self._said.says_anything
+
+    def _is_through(self) -> bool:
+        """Wait for the end of its turn; whether it has come to one."""
+        child = self._pipe.child
+        usual, child.silence = child.silence, min(child.silence, GRACE)
+        for line in self._lines:
+            if isinstance(line, StreamEvent | Result):
+                child.silence = usual
+                return isinstance(line, Result) and not line.is_error
+        return False
+
+    def _give(self, results: dict[str, dict[str, Any]]) -> None:
+        """Have all calls made, and answer them: one by one, for it tells the results in the order in which they come."""
+        self._results = results
+        permissions, self._permissions = self._permissions, {}
+        for call, (number, given) in permissions.items():
+            self._pipe.answer(number, {"behavior": "allow", "updatedInput": given})
+            self._wait_for_result(call)
+        if self._results:
+            raise TransportError("claude goes on without the results of all calls")
+
+    def _wait_for_result(self, call: str) -> None:
+        for line in self._lines:
+            if isinstance(line, User) and not isinstance(line.message.content, str):
+                if any(block.get("tool_use_id") == call for block in line.message.content):
+                    return
+            elif isinstance(line, StreamEvent | Result):
+                raise TransportError("claude goes on without the results of all calls")
+        raise self._pipe.child.lost()
+
+    def _reply(self, number: str, asked: Asked) -> None:
+        match asked.subtype, asked.message.get("method"):
+            case "can_use_tool", _:
+                self._permissions[asked.tool_use_id] = number, asked.input
+            case "mcp_message", "tools/call":
+                self._answer_call(number, asked.message)
+            case "mcp_message", _:
+                self._pipe.answer(number, {"mcp_response": offered.answer(self._tools, asked.message, offered.HINTS)})
+            case _:
+                self._pipe.refuse(number, asked)
+
+    def _answer_call(self, number: str, message: dict[str, Any]) -> None:
+        call = message.get("params", {}).get("_meta", {}).get(offered.CALL_ID)
+        result = self._results.pop(call, None)
+        if result is None:
+            raise TransportError(f"claude makes a call that nobody asked for: {call!r}")
+        text = result["content"]
+        said: dict[str, Any] = {"content": [{"type": "text", "text": text}]}
+        # A failure is told by its content alone. Else the program takes a string from here as it is (the protocol's
+        # first version has it), where it would make a list of blocks of the other.
+        said |= {"isError": True} if "is_error" in result else {"toolResult": text}
+        # With the last result the program has all that it needs to ask the model.
+        last = not self._results
+        self._pipe.answer(number, {"mcp_response": {"jsonrpc": "2.0", "id": message["id"], "result": said}}, asks=last)
+
+
+def _can_be_told(block: dict[str, Any]) -> bool:
+    """Whether the model gets this, if it is a result, as it is. For a blank one the program has words of its own, it
+    adds some to images, and it trims and cuts what a failed call says."""
+    content = block.get("content")
+    if not isinstance(content, str) or not content.strip():
+        return False
+    return "is_error" not in block or (len(content) <= _MOST_OF_A_FAILURE and content.strip(_BLANKS) == content)
+
+
+def _call(block: dict[str, Any]) -> str:
+    """The id of the call that a block answers; empty for one that is no result."""
+    return str(block.get("tool_use_id", ""))

@@ -1,0 +1,78 @@
+"""The legacy path: the program holds the conversation, in a process that lives from call to call.
+
+It is started by the first call, told the conversation that there is by then, and from then on only what is new. The
+provider has a list of its own beside it. Where the process cannot be gone on with, because a call was cancelled or has
+failed, or because the program would not wait for us or hold what the list does, it is ended, and the next call starts
+another one, which is told the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from turnproof.cancel import CancelToken
+from turnproof.messages import Message, ProviderResponse, ToolSchema
+from turnproof.provider import SystemInstruction
+
+from .._answers import Listeners
+from .._calling import Source
+from .._legacy import OwnHistory, Schema
+from ..anthropic.wire import Event
+from .calling import ClaudeCliCalls, Request, Run
+from .conversation import Conversation
+from .program import KEPT, WHOLE
+
+
+class ClaudeCliLegacy(OwnHistory, ClaudeCliCalls):
+    """A conversation with the program. One object holds one conversation and serves one thread at a time."""
+
+    def __init__(self) -> None:
+        self._live: Conversation | None = None
+        self._run_of_it: Run | None = None
+        super().__init__()
+
+    def create_session(
+        self,
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        history: Sequence[Message] | None = None,
+    ) -> None:
+        """Begin a conversation, or another one: nothing of the last one stays, and its process is ended."""
+        self._end()
+        super().create_session(system_instruction, tools, history)
+
+    def shutdown(self) -> None:
+        """End the process, and remove what it has written. Calls made afterwards raise UsageError."""
+        self._end()
+        super().shutdown()
+
+    def _call(
+        self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
+    ) -> ProviderResponse:
+        if token is not None:
+            token.raise_if_cancelled()
+        request = self._request(self._history, response_schema)
+        return self._answer(partial(self._ask, request), self._history, self._tools, listeners, token)
+
+    def _ask(self, request: Request) -> Source[Event]:
+        """Have the process that holds the conversation go on with it, or start one."""
+        run = self._run(request.limits, self._system, *KEPT, more=WHOLE)
+        live = self._live
+        try:
+            if live is not None and run == self._run_of_it and live.can_go_on_to(request.wire):
+                live.go_on(request.wire)
+            else:
+                self._end()
+                live = self._live = Conversation(self._start(run), run.model, self._tools)
+                self._run_of_it = run
+                live.begin(request.wire)
+        except BaseException:
+            self._end()
+            raise
+        return Source(live.events(), live.leave)
+
+    def _end(self) -> None:
+        live, self._live = self._live, None
+        if live is not None:
+            live.end()

@@ -1,0 +1,97 @@
+"""Agents are certified: scripted programs behind both protocols, and the reference session that is kept in files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turnproof.certify.engine import certify
+from turnproof.certify.options import CertifyOptions
+from turnproof.certify.verifying import verify_run
+from turnproof.errors import CassetteError
+from turnproof.evidence import EvidenceStore
+from turnproof.exits import Exit
+from turnproof.runlog import read_run
+from turnproof.session.store.agent import stored_agent
+from turnproof_adapters.anthropic.binding import BINDING
+
+STORED = stored_agent(BINDING)
+KILLS = {
+    "sessions/killed-agent-ends-the-turn",
+    "sessions/earlier-turns-survive-a-kill",
+    "sessions/loss-is-not-hidden",
+}
+"""What takes an agent that has processes."""
+
+FEW = ("sessions/*", "basics/plain", "tools/one", "tools/parallel")
+STOPPED = tuple(f"sessions/killed_anywhere#kill@{event}" for event in (0, 3, 6))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tests_on_the_path() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parents[1]))
+        yield
+
+
+def certified(folder: Path, *agents: str, **options: Any) -> tuple[int, dict[str, Any]]:
+    code = certify(CertifyOptions(adapters=agents, out=folder, **{"scenarios": FEW, "jobs": 2, **options}))
+    found: dict[str, Any] = json.loads((folder / "certification.json").read_text())["adapters"]
+    return code, found
+
+
+@pytest.mark.parametrize("agent", ["adapters.acp.bound:AGENT", "adapters.claude_agent.bound:AGENT"])
+def test_an_agent_behind_a_process_is_certified_and_its_run_verified(agent: str, tmp_path: Path) -> None:
+    code, found = certified(tmp_path, agent, profiles=("sessions", "security"))
+    (report,) = found.values()
+    kept = [one for one in report["requirements"].values() if one["profile"] == "sessions"]
+    assert {one["status"] for one in kept} == {"held"}, [one["message"] for one in kept if one["status"] != "held"]
+    assert report["profiles"]["sessions"]["must"] == [44, 44]
+    assert report["kind"] == "agent"
+    assert code == Exit.OK
+    assert not verify_run(read_run(tmp_path / "run.ndjson"), EvidenceStore(tmp_path / "evidence")).problems
+
+
+@pytest.mark.parametrize("agent", ["adapters.acp.bound:AGENT", "adapters.claude_agent.bound:AGENT"])
+def test_an_agent_that_is_killed_in_mid_answer_goes_on_with_what_it_had(agent: str, tmp_path: Path) -> None:
+    _, found = certified(tmp_path, agent, only=tuple(KILLS), scenarios=STOPPED, depth="full")
+    (report,) = found.values()
+    assert {name: one["status"] for name, one in report["requirements"].items()} == dict.fromkeys(KILLS, "held")
+
+
+def test_the_reference_session_in_files_is_certified_but_for_what_takes_a_process(tmp_path: Path) -> None:
+    code, found = certified(tmp_path, "certify.test_certify_agents:STORED", profiles=("sessions",))
+    (report,) = found.values()
+    other = {name: one["status"] for name, one in report["requirements"].items() if one["status"] != "held"}
+    assert set(other) == KILLS | {"sessions/no-process-is-left", "sessions/key-is-in-no-command-line"}
+    assert "violated" not in other.values()
+    assert code == Exit.UNDECIDED
+
+
+def test_the_same_agent_gives_the_same_evidence_twice(tmp_path: Path) -> None:
+    """Ids, ports, folders and the number of processes are others each time, and say nothing."""
+    runs = []
+    for name in ("one", "two"):
+        certified(tmp_path / name, "adapters.acp.bound:AGENT", scenarios=("sessions/resumed", "sessions/listed"))
+        run = read_run(tmp_path / name / "run.ndjson")
+        runs.append({str(line.key): line.digest for line in run.transcripts})
+    assert runs[0] == runs[1]
+
+
+def test_what_a_session_must_own_is_not_claimed_of_an_agent_and_the_report_says_why(tmp_path: Path) -> None:
+    _, found = certified(tmp_path, "certify.test_certify_agents:STORED", scenarios=("basics/plain",))
+    (report,) = found.values()
+    wire = report["requirements"]["core/wire-is-what-the-session-holds"]
+    assert (wire["status"], wire["message"]) == ("not-claimed", "the agent does not show its provider calls")
+    owned = report["requirements"]["history/wire-is-what-the-session-holds"]
+    assert owned["status"] == "not-claimed"
+    assert owned["message"].startswith("the agent owns the history")
+
+
+def test_there_are_no_cassettes_of_agents(tmp_path: Path) -> None:
+    with pytest.raises(CassetteError, match="an agent, and no cassettes are kept of agents"):
+        certified(tmp_path, "certify.test_certify_agents:STORED", backend="replay")
