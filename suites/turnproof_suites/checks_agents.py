@@ -75,15 +75,27 @@ def results_reach_the_model(view: View) -> Findings:
         ran = [run for run in talk.turn.tool_runs if run.outcome == "ok" and run.name in script.results]
         returned = [script.results[run.name].for_args(run.args).result for run in ran]
         wanted = [text for text in returned if isinstance(text, str) and text.strip()]
-        last = talk.step.generated[-1].call
-        if not wanted or last is None:
+        calls = [one.call for one in talk.requests if one.call is not None]
+        if not wanted or not calls:
             continue
-        sent = bare(show(thaw(result.result), 4000) for result in results_in(last.messages))
+        results = (result for call in calls for result in results_in(call.messages))
+        sent = bare(text for result in results for text in _texts(thaw(result.result)))
         missing = [text for text in wanted if bare([text]) not in sent]
         if missing:
             yield violated(f"{talk.where}: the tool returned {show(missing[0])}, and no result in the request has it")
         else:
             yield "results of tools"
+
+
+def _texts(value: JSON) -> Iterator[str]:
+    """Every text in a result, which some programs wrap."""
+    match value:
+        case str():
+            yield value
+        case dict():
+            yield from (text for one in value.values() for text in _texts(one))
+        case list():
+            yield from (text for one in value for text in _texts(one))
 
 
 @check("sessions/denied-tools-do-not-run", without_calls=True)
@@ -168,24 +180,26 @@ def failed_turn_serves_the_next(view: View) -> Findings:
 
 
 def _next_has_its_own(view: View, happened: Callable[[Talk], bool], what: str) -> Findings:
-    for talk, later in _after(view):
-        if not happened(talk):
-            continue
-        ended = later.turn.ended
-        if not later.turn.normal or ended is None:
-            continue
-        why = f": {later.turn.failed.error}: {later.turn.failed.message}" if later.turn.failed is not None else ""
-        if ended.outcome != "answer":
-            yield violated(f"{later.where}: after {talk.where} the next one ended with {ended.outcome!r}{why}")
-        elif not later.step.answers:
-            yield violated(f"{later.where}: after {talk.where} the next one was answered without asking the model")
-        elif bare(later.step.answered_text[-1:]) not in bare([ended.text]):
-            told = show(later.step.answered_text[-1:])
-            yield violated(f"{later.where}: the model answered {told}, and the reply is {show(ended.text)}")
-        elif missing := later.lacks(later.before):
-            yield violated(f"{later.where}: after {talk.where} the request lacks {show(missing)}")
-        else:
-            yield what
+    """All that follow in the same session have, until something is done to the sessions."""
+    since: Talk | None = None
+    for talk in talks(view):
+        since = None if talk.steps else since
+        ended = talk.turn.ended
+        if since is not None and talk.turn.normal and ended is not None:
+            after = f"{talk.where}: after {since.where}"
+            why = f": {talk.turn.failed.error}: {talk.turn.failed.message}" if talk.turn.failed is not None else ""
+            if ended.outcome != "answer":
+                yield violated(f"{after} this one ended with {ended.outcome!r}{why}")
+            elif not talk.answered:
+                yield violated(f"{after} this one was answered without asking the model")
+            elif bare(talk.answered_text[-1:]) not in bare([ended.text]):
+                told = show(talk.answered_text[-1:])
+                yield violated(f"{talk.where}: the model answered {told}, and the reply is {show(ended.text)}")
+            elif missing := talk.lacks(talk.before):
+                yield violated(f"{after} the request lacks {show(missing)}")
+            else:
+                yield what
+        since = talk if happened(talk) else since
 
 
 @check("sessions/failure-is-no-answer", without_calls=True)
@@ -193,7 +207,7 @@ def failure_is_no_answer(view: View) -> Findings:
     """What the service refused for good is raised, with a known error, and not told as text."""
     for talk in talks(view):
         script = talk.turn.script
-        if script is None or script.error is None or not talk.step.generated or talk.step.answers:
+        if script is None or script.error is None or not talk.requests or talk.answered:
             continue
         ended, failed = talk.turn.ended, talk.turn.failed
         if ended is None:
@@ -222,11 +236,11 @@ def retried_answer_is_shown_once(view: View) -> Findings:
             yield "streams that broke off"  # the caller hears of it, and asks again
             continue
         # What was written whole before the connection broke is an answer, however the connection ended.
-        answers = talk.step.answered_text or [_last_text(script)]
+        answers = talk.answered_text or [_last_text(script)]
         if _is_end_of(bare([ended.text]), bare(answers), bare(answers[-1:])):
             yield "answers that were asked for again"
         else:
-            told = show(talk.step.answered_text)
+            told = show(talk.answered_text)
             yield violated(f"{talk.where}: the model answered {told} at last, and the reply is {show(ended.text)}")
 
 
@@ -348,8 +362,8 @@ def usage_is_of_the_turn(view: View) -> Findings:
         told = (report.usage.prompt_tokens, report.usage.output_tokens)
         if told == (0, 0):
             continue  # figures that say nothing may be passed over
-        scripted = [one for one in answers if not one.request.extra]
-        right = [_added_up(some) for some in (answers, scripted, answers[-1:], scripted[-1:])]
+        own = [one for one in answers if one in talk.requests]
+        right = [_added_up(some) for some in (answers, own, answers[-1:], own[-1:])]
         if told in right:
             yield "figures of turns"
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turnproof.messages import Message, same
 from turnproof.requirements import Findings, check
-from turnproof.transcript import Interjected
+from turnproof.transcript import Interjected, SessionInForce
 from turnproof.verdict import Verdict, inconclusive, violated
 from turnproof.view import Exchange, View
 from turnproof.view.diff import equal, show
@@ -21,13 +21,13 @@ def what_was_said_is_held(view: View) -> Findings:
             continue  # what was broken before may be mended now, by whatever is put in front of the turn
         if step.added is None:
             yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
-        elif missing := _missing(step, step.added):
+        elif missing := _missing(view, step, step.added):
             yield violated(f"{step.where}: {missing}")
         else:
             yield "turns in the history"
 
 
-def _missing(step: Step, added: tuple[Message, ...]) -> str:
+def _missing(view: View, step: Step, added: tuple[Message, ...]) -> str:
     """What of an ordinary turn is not in the messages that came on top, or is there too often; empty if all is well."""
     said = step.turn.said
     found = [message.text for message in added if message.role == "user" and message.text.strip()]
@@ -38,8 +38,14 @@ def _missing(step: Step, added: tuple[Message, ...]) -> str:
         held = model_texts(added)
         if bare(texts) != bare(held):
             return f"the model said {show(texts)}, and the new messages have {show(held)}"
-    made = [call.args for one in step.answers if one.answer is not None for call in calls_in(one.answer.parts)]
+    calls = [call for one in step.answers if one.answer is not None for call in calls_in(one.answer.parts)]
     kept = [call.args for call in calls_made(added)]
+    if step.first(SessionInForce) is not None:
+        # An agent shows the calls that it makes. Of one for a tool that there is not, it may tell the model alone.
+        known = {tool.name for tool in view.scenario.tools_in(step.turn.index)}
+        calls = [call for call in calls if any(call.name.endswith(name) for name in known)]
+        kept = [call.args for call in calls_made(added) if any(call.name.endswith(name) for name in known)]
+    made = [call.args for call in calls]
     if not equal(made, kept):
         return f"the model made calls with {show(made)}, and the new messages have {show(kept)}"
     return ""

@@ -79,10 +79,11 @@ def _spaced(view: View, until: Talk) -> bool:
 
 @check("sessions/listing-changes-nothing", without_calls=True)
 def listing_changes_nothing(view: View) -> Findings:
-    """What is open stays open."""
-    for done, _ in _lists(view):
-        if done.event.now != done.event.was:
-            yield violated(f"{done.where}: {done.event.was} was open, and after the list {done.event.now} is")
+    """What is open stays open. Where nothing is, the program may begin a session for it."""
+    for done, talk in _lists(view):
+        was, now = done.event.was, done.event.now
+        if now != was and (was is not None or now in talk.known):
+            yield violated(f"{done.where}: {was} was open, and after the list {now} is")
         else:
             yield "lists"
 
@@ -186,7 +187,9 @@ def deleting_leaves_the_others(view: View) -> Findings:
         last = next(
             (one for one in reversed(talk.steps) if one.wanted.do in CHANGING and one.event.outcome == "done"), None
         )
-        if last is None or last.wanted.do != "delete" or last.event.was == last.wanted.session or talk.asked is None:
+        if last is None or last.wanted.do != "delete" or talk.asked is None:
+            continue
+        if last.event.was in (None, last.wanted.session):
             continue
         if talk.session != last.event.was:
             yield violated(f"{talk.where}: another session was deleted, and {talk.session} is open now")

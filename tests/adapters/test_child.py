@@ -326,7 +326,7 @@ def test_the_end_may_come_twice_and_signals_nobody_the_second_time(
     signalled: list[int] = []
     monkeypatch.setattr(os, "killpg", lambda group, number: signalled.append(group))
     assert child.end() == 6
-    child.shut(Cut())
+    child.kill()
     assert signalled == []
 
 

@@ -1,4 +1,4 @@
-"""Agents are certified: scripted programs behind both protocols, and the reference session that is kept in files."""
+"""Agents that do what is required hold all of it; what has no process is not judged by what becomes of one."""
 
 from __future__ import annotations
 

@@ -146,6 +146,11 @@ def besides(old: str, more: str) -> tuple[str, str]:
     return old, f"{more} {old}"
 
 
+def text(role: str, said: str) -> dict[str, Any]:
+    """A message of a body."""
+    return {"role": role, "content": [{"type": "text", "text": said}]}
+
+
 # -- events more ----------------------------------------------------------------------------------------------
 
 
@@ -218,9 +223,14 @@ def with_processes() -> View:
 # -- the whole profile ----------------------------------------------------------------------------------------
 
 
+def verdicts(view: View) -> dict[str, Status]:
+    """What each requirement of the profile says of a run."""
+    return {name: status(name, view) for name in _profile()}
+
+
 def accused(view: View) -> set[str]:
     """The requirements of the profile that a run violates."""
-    return {name for name in _profile() if status(name, view) is Status.VIOLATED}
+    return {name for name, one in verdicts(view).items() if one is Status.VIOLATED}
 
 
 def status(name: str, view: View) -> Status:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from turnproof.messages import Message, TokenUsage
+from turnproof.scenarios.model import ToolScript
 from turnproof.transcript import (
     Failed,
     Killed,
@@ -82,7 +85,9 @@ CASES = [
         sent(1, "41 % at noon", "done", nth=1),
         "turn 1: the tool returned '41 % at noon', and no result in the request has it",
     ),
-    case("denied-tools-do-not-run", "denied", inserted(TurnEnded, 0, CUT), "turn 0: 'cut_hedge' was denied, and it ran"),
+    case(
+        "denied-tools-do-not-run", "denied", inserted(TurnEnded, 0, CUT), "turn 0: 'cut_hedge' was denied, and it ran"
+    ),
     case(
         "one-turn-at-a-time",
         "at_once",
@@ -105,7 +110,7 @@ CASES = [
         "failed-turn-serves-the-next",
         "failed",
         ended(2, **FAILED),
-        "turn 2: after turn 1 the next one ended with 'error'",
+        "turn 2: after turn 1 this one ended with 'error'",
     ),
     case(
         "failure-is-no-answer",
@@ -225,3 +230,23 @@ def test_a_reply_may_be_the_last_answer_or_all_of_them() -> None:
     whole = "Bed 7 has leeks and chard."
     assert status("retried-answer-is-shown-once", ended(0, text=whole)(asked_again())) is Status.HELD
     assert status("retried-answer-is-shown-once", ended(0, text="leeks and chard.")(asked_again())) is Status.VIOLATED
+
+
+TOLD = """41 % of "noon",\nand it's rising"""
+
+
+@pytest.mark.parametrize(
+    "as_sent",
+    [TOLD, [{"type": "text", "text": TOLD}], [{"type": "text", "text": "Moisture:"}, {"type": "text", "text": TOLD}]],
+    ids=["plain", "in-a-block", "in-one-of-two"],
+)
+def test_a_result_is_found_whatever_its_characters_and_however_it_is_wrapped(as_sent: Any) -> None:
+    def told(found: Any) -> None:
+        found["messages"][-1]["content"][0]["content"] = as_sent
+
+    view = body(1, told, nth=1)(ran("resumed"))
+    script = view.scenario
+    turns = [replace(turn, results={"read_sensor": ToolScript(TOLD)}) for turn in script.turns]
+    known = View(view.transcript, view.dialect, replace(script, turns=tuple(turns)))
+    assert status("results-reach-the-model", known) is Status.HELD
+    assert status("results-reach-the-model", sent(1, "rising", "falling", nth=1)(known)) is Status.VIOLATED

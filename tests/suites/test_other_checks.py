@@ -405,6 +405,7 @@ def test_parsed_output_is_compared_by_value_not_by_spelling() -> None:
 
 def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
     from . import (
+        test_agent_checks,
         test_aside_checks,
         test_cancellation_checks,
         test_context_checks,
@@ -415,6 +416,8 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
         test_managed_cache_checks,
         test_operation_checks,
         test_other_path_check,
+        test_session_checks,
+        test_session_list_checks,
         test_subagent_checks,
         test_telemetry_checks,
         test_tool_checks,
@@ -422,6 +425,7 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
 
     cases = [
         *ALL,
+        *test_agent_checks.CASES,
         *test_aside_checks.CASES,
         *test_context_checks.CASES,
         *test_core_checks.CORE,
@@ -434,6 +438,8 @@ def test_every_requirement_of_the_frozen_profiles_has_a_case() -> None:
         *test_history_checks.CASES,
         *test_operation_checks.CASES,
         *test_other_path_check.CASES,
+        *test_session_checks.CASES,
+        *test_session_list_checks.CASES,
         *test_subagent_checks.CASES,
         *test_telemetry_checks.CASES,
         *test_managed_cache_checks.CASES,

@@ -7,7 +7,6 @@ from operator import attrgetter
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from turnproof.messages import Message
 from turnproof.transcript import SessionInForce, TurnEnded
@@ -15,17 +14,11 @@ from turnproof.verdict import Status
 from turnproof.view import View
 
 from .cases import Case, decide
-from .stored_runs import after, besides, body, ended, event, held, in_force, inserted, ran, sent, status, stepped
+from .stored_runs import Change, besides, body, ended, event, held, in_force, ran, sent, status, stepped
 
 
-
-
-def ours(name: str) -> Any:
-    return partial(ran, name)
-
-
-def case(name: str, scenario: str, bad: Any, said: str) -> Case:
-    return Case(f"sessions/{name}", ours(scenario), bad, said)
+def case(name: str, scenario: str, bad: Change, said: str) -> Case:
+    return Case(f"sessions/{name}", partial(ran, scenario), bad, said)
 
 
 def without_calls(found: Any) -> None:
@@ -47,11 +40,11 @@ def only_the_last(found: Any) -> None:
     found["messages"] = found["messages"][-1:]
 
 
-def shown_again(text: str) -> Any:
+def shown_again(text: str) -> Change:
     return lambda view: ended(2, shown=text + view.transcript.of(TurnEnded)[2].shown)(view)
 
 
-def cannot(name: str) -> Any:
+def cannot(name: str) -> Change:
     """The agent does not say that it can do something."""
 
     def change(view: View) -> View:
@@ -218,6 +211,6 @@ REFUSED = {"outcome": "refused", "error": "KeyError", "message": "'first'"}
         ("capabilities-are-what-is-claimed", "resumed", stepped(2, unsupported=True, **REFUSED)),
     ],
 )
-def test_each_other_way_to_get_it_wrong_is_found(name: str, scenario: str, bad: Any) -> None:
+def test_each_other_way_to_get_it_wrong_is_found(name: str, scenario: str, bad: Change) -> None:
     assert status(name, ran(scenario)) is Status.HELD
     assert status(name, bad(ran(scenario))) is Status.VIOLATED

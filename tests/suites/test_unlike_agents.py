@@ -1,7 +1,7 @@
 """Correct agents unlike the reference session's: no requirement of the profile accuses them.
 
-Programs put words of their own around a conversation, tell less than they could, and do things in another order. Where
-a recommendation is all that is missed, it is that one and no other.
+Programs wait, refuse, ask for things beside the conversation, and tell less than they could. Where a recommendation is
+all that is missed, it is that one and no other.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import pytest
 from msgspec.structs import replace
 
 from turnproof.agents import AgentBinding, AgentSetup
-from turnproof.messages import FinishReason, FunctionCall, Message, Part, ProviderResponse
+from turnproof.messages import FinishReason, Message, Part, ProviderResponse
 from turnproof.session.store.agent import StoredAgent
 from turnproof.transcript import (
-    HistorySnapshot,
+    Event,
     LeftBehind,
     SaidBeside,
     SessionListed,
@@ -30,11 +30,10 @@ from turnproof.transcript import (
     WireResponse,
 )
 from turnproof.verdict import Status
-from turnproof.view import View
 from turnproof_adapters.anthropic.binding import BINDING
 
 from .agent_runs import Say, conversation, done
-from .build import body_with, error, spoilt
+from .build import error, spoilt
 from .cases import suite
 from .stored_runs import (
     STORED,
@@ -42,10 +41,8 @@ from .stored_runs import (
     accused,
     after,
     asked_again,
-    bodies,
     body,
     ended,
-    event,
     held,
     in_force,
     inserted,
@@ -54,146 +51,12 @@ from .stored_runs import (
     ran,
     run_of,
     scenario,
-    sent,
     status,
     stepped,
+    text,
+    verdicts,
     with_processes,
 )
-
-EVERY = (
-    "resumed",
-    "resumed_in_place",
-    "unknown",
-    "opened_unknown",
-    "continued_in_place",
-    "continued_elsewhere",
-    "damaged",
-    "deleted",
-    "listed",
-    "forked",
-    "denied",
-    "at_once",
-    "cancelled",
-    "cancelled_tool",
-    "failed",
-    "broken_off",
-)
-
-
-def text(role: str, said: str) -> dict[str, Any]:
-    return {"role": role, "content": [{"type": "text", "text": said}]}
-
-
-# -- words of its own around a conversation --------------------------------------------------------------------------
-
-
-def with_filler(found: Any) -> None:
-    """What Claude's program puts in front of the newest message, where the last turn came to no end."""
-    filler = [text("user", "[Request interrupted by user]"), text("assistant", "No response requested.")]
-    found["messages"][-1:-1] = filler if found["messages"][-1]["content"][0]["type"] == "text" else []
-
-
-def with_context(found: Any) -> None:
-    """What Gemini's program puts in front of everything."""
-    found["messages"][0]["content"].insert(0, {"type": "text", "text": "<session_context>\nThe date is of no use."})
-
-
-def with_context_each_time(found: Any) -> None:
-    """What stands in front of each message of the user, in the same text."""
-    for message in found["messages"]:
-        for block in message["content"] if message["role"] == "user" else ():
-            if block["type"] == "text":
-                block["text"] = f"<context>cwd: /work</context>\n\n{block['text']}"
-
-
-def with_words_of_its_own(found: Any) -> None:
-    found["system"] = [{"type": "text", "text": "You are an agent."}, *found.get("system", ())]
-
-
-def in_front_of_the_first(found: Any) -> None:
-    """The system text has no place of its own."""
-    for block in found.pop("system", ()):
-        found["messages"][0]["content"].insert(0, block)
-
-
-def joined(found: Any) -> None:
-    """Texts of the user that follow each other become one, and so do those of the model."""
-    messages: list[Any] = []
-    for message in found["messages"]:
-        texts = all(block["type"] == "text" for block in message["content"])
-        if messages and texts and messages[-1]["role"] == message["role"]:
-            last = messages[-1]["content"][-1]
-            last["text"] = "\n\n".join([last["text"], *(block["text"] for block in message["content"])])
-        else:
-            messages.append(message)
-    found["messages"] = messages
-
-
-def in_blocks(found: Any) -> None:
-    """Each message of the user stands in a block beside the one before it, and half answers are not kept."""
-    found["messages"] = [one for one in found["messages"] if "lies to the south" not in json.dumps(one)]
-    messages: list[Any] = []
-    for message in found["messages"]:
-        if messages and messages[-1]["role"] == message["role"]:
-            messages[-1]["content"] += message["content"]
-        else:
-            messages.append(message)
-    found["messages"] = messages
-
-
-def in_one_text(found: Any) -> None:
-    in_blocks(found)
-    for message in found["messages"]:
-        if len(message["content"]) > 1 and all(block["type"] == "text" for block in message["content"]):
-            message["content"] = [{"type": "text", "text": "\n".join(block["text"] for block in message["content"])}]
-
-
-def of_a_server(found: Any) -> None:
-    """Tools that are offered by a server go by its name."""
-    calls = (block for message in found["messages"] for block in message["content"] if block["type"] == "tool_use")
-    for named in (*found.get("tools", ()), *calls):
-        named["name"] = f"mcp__session__{named['name']}"
-
-
-def with_tools_of_its_own(found: Any) -> None:
-    found["tools"] = [{"name": "Bash", "description": "Run it", "input_schema": {}}, *found.get("tools", ())]
-
-
-@pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize(
-    "change",
-    [
-        with_filler,
-        with_context,
-        with_context_each_time,
-        with_words_of_its_own,
-        in_front_of_the_first,
-        joined,
-        in_blocks,
-        in_one_text,
-        of_a_server,
-        with_tools_of_its_own,
-    ],
-)
-def test_what_a_program_puts_around_a_conversation_is_no_fault(name: str, change: Callable[[Any], Any]) -> None:
-    assert accused(bodies(change)(ran(name))) == set()
-
-
-@pytest.mark.parametrize("sent_as", ["read_sensor", "mcp__session__read_sensor", "mcp__session__read-sensor"])
-def test_a_tool_may_go_by_letters_that_the_service_allows(sent_as: str) -> None:
-    view = bodies(lambda found: [one.update(name=sent_as) for one in found["tools"]] and None)(ran("resumed"))
-    (tool,) = view.scenario.tools
-    renamed = replace(view.scenario, tools=(replace(tool, name="read-sensor"),))
-    assert status("tools-are-there-after-resume", View(view.transcript, view.dialect, renamed)) is Status.HELD
-
-
-@pytest.mark.parametrize("other", ["write_sensor", "mcp__session__open_valve"])
-def test_another_tool_is_another_one(other: str) -> None:
-    def another(found: Any) -> None:
-        found["tools"] = [{"name": other, "description": "Another one", "input_schema": {"type": "object"}}]
-
-    assert status("tools-are-there-after-resume", body(2, another)(ran("resumed"))) is Status.VIOLATED
-
 
 # -- agents that do something in another way -------------------------------------------------------------------------
 
@@ -243,11 +106,236 @@ class Titling(StoredAgent):
 
 @pytest.mark.parametrize("name", ["resumed", "resumed_in_place", "denied", "forked", "deleted", "cancelled", "failed"])
 def test_an_agent_may_ask_the_model_for_something_beside_the_conversation(name: str) -> None:
+    """No dialect knows that question for what it is, so that it gets an answer of the turn's."""
     view = run_of(unlike(Titling), scenario(name))
     assert sum("Which title" in str(one.body) for one in view.transcript.of(WireRequest)) >= 2
+    assert verdicts(view) == verdicts(ran(name))
+
+
+class Forgetful(StoredAgent):
+    """Has no history of what was said before it was opened."""
+
+    def __init__(self, *given: Any) -> None:
+        self._known = 0
+        super().__init__(*given)
+        self._known = len(super().history)
+
+    @property
+    def history(self) -> Sequence[Message]:
+        return super().history[self._known :]
+
+
+def is_recommended(name: str) -> bool:
+    return suite().catalogue[f"sessions/{name}"].level == "SHOULD"
+
+
+def test_a_history_that_is_empty_after_a_resume_misses_a_recommendation() -> None:
+    assert accused(run_of(unlike(Forgetful), scenario("resumed"))) == {"resume-restores-local-history"}
+    assert is_recommended("resume-restores-local-history")
+
+
+# -- agents that tell less, or in another order ----------------------------------------------------------------------
+
+
+def entries(change: Callable[[list[SessionListed]], Sequence[SessionListed]]) -> Change:
+    """Every list with other entries."""
+
+    def listed(one: SessionStepped) -> SessionStepped:
+        return replace(one, listed=tuple(change(list(one.listed))))
+
+    return lambda view: spoilt(view, SessionStepped, listed, every=True)
+
+
+def without(**fields: Any) -> Change:
+    return entries(lambda listed: [replace(one, **fields) for one in listed])
+
+
+LISTS = ("listed", "deleted", "resumed_twice")
+
+
+@pytest.mark.parametrize("name", LISTS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        entries(lambda listed: listed[::-1]),
+        without(titled=False),
+        without(cwd=""),
+        entries(lambda listed: [*listed, SessionListed(session="other-1", age=9)]),
+    ],
+    ids=["another-order", "no-titles", "no-folders", "sessions-of-others"],
+)
+def test_lists_may_differ(name: str, change: Change) -> None:
+    assert verdicts(change(ran(name))) == verdicts(ran(name))
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_a_list_without_times_misses_a_recommendation(name: str) -> None:
+    assert accused(without(age=None)(ran(name))) == {"list-tells-when"}
+    assert is_recommended("list-tells-when")
+
+
+def test_what_costs_a_request_misses_a_recommendation() -> None:
+    """Gemini's program has the model sum up the latest session when it lists them."""
+    request = ran("deleted").transcript.of(WireRequest)[0]
+    summing_up = inserted(SessionStepped, 2, replace(request, exchange=99, extra=True), nth=2)
+    assert accused(summing_up(ran("deleted"))) == {"listing-asks-no-model"}
+    assert is_recommended("listing-asks-no-model")
+
+
+def test_deleting_what_is_not_there_without_an_error_misses_a_recommendation() -> None:
+    assert accused(stepped(2, outcome="done")(ran("deleted"))) == {"deleting-an-unknown-one-is-refused"}
+    assert is_recommended("deleting-an-unknown-one-is-refused")
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("resumed", stepped(2, now=None)),
+        ("resumed_twice", stepped(2, 1, now=None)),
+        ("deleted", stepped(1, now="second")),
+        ("opened_unknown", stepped(0, now="second")),
+        ("continued_elsewhere", stepped(1, now="second")),
+    ],
+)
+def test_an_id_may_be_known_early_or_late(name: str, change: Change) -> None:
+    assert verdicts(change(ran(name))) == verdicts(ran(name))
+
+
+# -- agents that refuse, begin anew, or have lost something ----------------------------------------------------------
+
+
+def only_the_last(found: Any) -> None:
+    found["messages"] = found["messages"][-1:]
+
+
+def newest(messages: Sequence[Message]) -> tuple[Message, ...]:
+    return tuple(messages[-2:])
+
+
+def test_where_there_is_nothing_to_go_on_with_a_session_may_be_begun() -> None:
+    """The reference session stays where it is."""
+    anew = after(
+        ran("continued_elsewhere"),
+        stepped(2, outcome="done", now=None),
+        in_force(2, "other-1"),
+        body(2, only_the_last),
+        held(2, newest),
+    )
+    assert verdicts(anew) == verdicts(ran("continued_elsewhere"))
+    assert ran("continued_elsewhere").transcript.of(SessionStepped)[1].outcome == "nothing"
+
+
+REFUSED = stepped(4, 1, outcome="refused", error="ResumeError", message="it is damaged", typed=True, now="second")
+
+
+def taken_out(kind: type[Event]) -> Change:
+    """The last event of a kind is not there."""
+    return lambda view: spoilt(view, kind, lambda one: None, -1)
+
+
+def in_the_second(found: Any) -> None:
+    donkey = [text("user", "The donkey is called Anton."), text("assistant", "A fine name.")]
+    found["messages"] = [*donkey, found["messages"][-1]]
+
+
+def test_a_damaged_session_may_be_refused() -> None:
+    view = after(
+        ran("damaged"),
+        REFUSED,
+        in_force(4, "second"),
+        body(4, in_the_second),
+        held(4, lambda messages: (Message.user("The donkey is called Anton."), *newest(messages))),
+    )
     assert accused(view) == set()
-    if name == "resumed":
-        for held_all_the_same in ("resume-brings-back-what-was-said", "results-reach-the-model", "calls-run-once"):
-            assert status(held_all_the_same, view) is Status.HELD
-    if name in ("cancelled", "failed"):
-        assert status(f"{name}-turn-serves-the-next", view) is Status.HELD
+    assert status("damaged-session-is-no-empty-one", view) is Status.HELD
+
+
+def test_a_damaged_session_may_be_refused_when_something_is_said_in_it() -> None:
+    """A program that starts with the next turn sees only then what is wrong."""
+    fails = error("ResumeError")
+    unsent = [taken_out(WireRequest), taken_out(WireResponse)]
+    view = after(
+        ran("damaged"),
+        *unsent,
+        inserted(TurnEnded, 4, replace(fails, scope="turn")),
+        ended(4, outcome="error", text="", shown=""),
+        held(4, lambda messages: messages[:-2]),
+    )
+    assert accused(view) == set()
+    assert status("damaged-session-is-no-empty-one", view) is Status.HELD
+
+
+LOST = "We need forty pots "
+
+
+def without_what_was_lost(found: Any) -> None:
+    found["messages"] = [one for one in found["messages"] if LOST not in json.dumps(one)]
+
+
+def with_an_apology(found: Any) -> None:
+    for message in found["messages"]:
+        for block in message["content"]:
+            block["text"] = block["text"].replace(LOST, "No response requested.")
+
+
+def without_the_turn(found: Any) -> None:
+    found["messages"] = [one for one in found["messages"] if "Say what we need." not in json.dumps(one)]
+    without_what_was_lost(found)
+
+
+@pytest.mark.parametrize("stored", [without_what_was_lost, with_an_apology, without_the_turn])
+def test_what_was_being_said_when_the_agent_was_killed_may_be_lost(stored: Callable[[Any], Any]) -> None:
+    def before(messages: Sequence[Message]) -> tuple[Message, ...]:
+        return tuple(one for one in messages if one.text != LOST)
+
+    changes = [body(turn, stored) for turn in (2, 3)] + [held(turn, before) for turn in (1, 2, 3)]
+    view = after(killed(), *changes)
+    assert verdicts(view) == verdicts(killed())
+
+
+def test_an_agent_may_have_kept_what_it_had_said_before_it_was_killed() -> None:
+    assert accused(killed()) == set()
+    for name in ("killed-agent-ends-the-turn", "earlier-turns-survive-a-kill", "loss-is-not-hidden"):
+        assert status(name, killed()) is Status.HELD
+
+
+def test_an_agent_with_processes_or_one_that_asks_again_is_no_worse() -> None:
+    assert accused(with_processes()) == accused(asked_again()) == set()
+
+
+def test_an_agent_that_tells_no_figures_or_changes_no_files_is_not_accused() -> None:
+    silent = spoilt(ran("resumed"), UsageReport, lambda one: None, every=True)
+    assert accused(silent) == accused(of_all(LeftBehind, files=())(silent)) == set()
+
+
+# -- agents that know no session -------------------------------------------------------------------------------------
+
+
+def test_a_program_that_begins_a_session_to_list_others_has_changed_nothing() -> None:
+    """Nothing was open."""
+    view = conversation(Say("Hello.", "Hi.", steps=(done("list", now="first"),)))
+    assert accused(view) == set()
+
+
+def test_a_list_does_not_take_up_a_session_where_none_is_open() -> None:
+    view = conversation(
+        Say("The frost came.", "It did."),
+        Say("Hello.", "Hi.", steps=(done("open", now=None), done("list", now="first"))),
+    )
+    assert status("listing-changes-nothing", view) is Status.VIOLATED
+
+
+def test_a_session_may_be_deleted_where_none_is_open() -> None:
+    closed, deleted = done("open", now=None, label="second"), done("delete", session="first", now=None)
+    view = conversation(Say("The frost came.", "It did."), Say("Hello.", "Hi.", "second", (closed, deleted)))
+    assert accused(view) == set()
+
+
+def test_where_no_id_is_told_nothing_is_another_session() -> None:
+    """It is accused of having told none, and of nothing that follows from it."""
+    view = in_force(1, None)(ran("resumed"))
+    assert accused(view) == {"has-an-id", "id-stays-through-its-turns"}
+
+
+def test_an_id_that_is_not_told_is_not_that_of_nobody() -> None:
+    assert accused(in_force(0, None)(ran("opened_unknown"))) == {"has-an-id"}

@@ -78,6 +78,7 @@ GEMINI = Program(
     asks=False,
     replays_late=True,
     before_load=make_room,
+    parses=True,
     noise=re.compile(r"<session_context>.*?</session_context>|\[Function Response: [^\]]*\]", re.DOTALL),
 )
 

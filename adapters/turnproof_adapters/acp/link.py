@@ -44,7 +44,7 @@ class Link:
         self._run: Run | None = None
         self._prepared: Prepared | None = None
         names = [tool.schema.name for tool in setup.tools]
-        self._tools = ToolServer(setup.tools, None if program.asks else setup.permits)
+        self._tools = ToolServer(setup.tools, None if program.asks else setup.permits, wraps=program.parses)
         self._permissions = Permissions(setup.permits if program.asks else _anything, names)
         self._token: CancelToken | None = None
         self.scrub = partial(scrubbed, secret=setup.endpoint.api_key)

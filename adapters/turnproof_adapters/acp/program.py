@@ -51,6 +51,8 @@ class Program:
     noise:    what it tells of a loaded session in the user's name that the user has not said.
     off_by_one: how an agent calls itself that answers every prompt after a cancelled one with the answer to the one
               before; after a cancel it is started again.
+    parses:   whether it takes a text that a tool returns for JSON where it can be read as such, and refuses all but
+              objects.
     apology:  how the text begins that it puts in place of an answer when the model could not be asked. It is shown
               only if the turn does not fail.
     """
@@ -66,6 +68,7 @@ class Program:
     before_load: Callable[[Path, str], None] | None = None
     noise: re.Pattern[str] | None = None
     off_by_one: str | None = None
+    parses: bool = False
     apology: re.Pattern[str] | None = None
 
     def loses_count(self, agent: str) -> bool:

@@ -36,9 +36,17 @@ class ToolServer:
     """Serves the tools while it is open. Its methods belong to the loop's thread, `turn` to the one that asks.
 
     permits: asked before a tool runs, where the program does not ask by itself. No is told to the model.
+    wraps:   whether texts that can be read as JSON, and are no object, are given in one as well.
     """
 
-    def __init__(self, tools: Sequence[Tool], permits: Callable[[FunctionCall], bool] | None = None) -> None:
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        permits: Callable[[FunctionCall], bool] | None = None,
+        *,
+        wraps: bool = False,
+    ) -> None:
+        self._wraps = wraps
         self._schemas = tuple(tool.schema for tool in tools)
         self._tools = {wire_name(tool.schema.name).removeprefix(PREFIX): tool for tool in tools}
         self._permits = permits
@@ -130,7 +138,7 @@ class ToolServer:
             output = ToolOutput("the turn is over: no tool runs", is_error=True)
         else:
             output = await self._run(tool, FunctionCall(str(number), tool.schema.name, args), own, token)
-        _write(writer, {"jsonrpc": "2.0", "id": number, "result": _result(output)})
+        _write(writer, {"jsonrpc": "2.0", "id": number, "result": _result(output, self._wraps)})
 
     async def _run(self, tool: Tool, call: FunctionCall, own: CancelToken, turn: CancelToken) -> ToolOutput:
         self.running += 1
@@ -177,11 +185,19 @@ def _output(
         return ToolOutput(f"{type(error).__name__}: {error}", is_error=True)
 
 
-def _result(output: ToolOutput) -> dict[str, Any]:
+def _result(output: ToolOutput, wraps: bool) -> dict[str, Any]:
     value = thaw(output.result)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     content = [{"type": "text", "text": text}, *map(_content, output.attachments)]
-    return {"content": content, "isError": output.is_error}
+    told = {"content": content, "isError": output.is_error}
+    return {**told, "structuredContent": {"result": text}} if wraps and _is_bare_json(text) else told
+
+
+def _is_bare_json(text: str) -> bool:
+    try:
+        return not isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _content(attachment: InlineData | FileRef) -> dict[str, Any]:

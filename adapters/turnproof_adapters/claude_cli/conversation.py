@@ -7,6 +7,7 @@ results are there: then all calls are allowed, each is answered at once, and the
 from __future__ import annotations
 
 import contextlib
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import ToolSchema
 
 from .._child import GRACE
+from .._cut import current_cut
 from ..anthropic.wire import Event
 from . import tools as offered
 from .lines import Asked, Result, StreamEvent, User
@@ -25,7 +27,7 @@ _ENDS = frozenset({"end_turn", "stop_sequence", "tool_use"})
 """Stop reasons after which the program waits for its user. After others it asks the model to go on, or once more."""
 
 _MOST_OF_A_FAILURE = 5_000
-"""Characters that a failed call may have said; the program cuts at twice as many, which it counts in units of UTF-16."""
+"""Characters that a failed call may have said; the program cuts at twice as many units of UTF-16."""
 
 _BLANKS = "".join(c for c in map(chr, range(0x10000)) if c.isspace()) + "\ufeff"
 
@@ -44,6 +46,8 @@ class Conversation(Talk):
         self._said = Outline()
         self._permissions: dict[str, tuple[str, dict[str, Any]]] = {}
         self._results: dict[str, dict[str, Any]] = {}
+        # Also where nobody ends it: a provider may be dropped.
+        weakref.finalize(self, pipe.child.kill)
 
     def begin(self, wire: Sequence[dict[str, Any]]) -> None:
         """Tell it the conversation, and ask for an answer to the last message."""
@@ -59,7 +63,9 @@ class Conversation(Talk):
             return False
         if not self._said.calls:
             return True
-        return all(map(_can_be_told, following["content"])) and list(map(_call, following["content"])) == self._said.calls
+        return (
+            all(map(_can_be_told, following["content"])) and list(map(_call, following["content"])) == self._said.calls
+        )
 
     def go_on(self, wire: Sequence[dict[str, Any]]) -> None:
         """Ask for an answer to the last message: what the user says, or the results of all calls."""
@@ -94,10 +100,10 @@ class Conversation(Talk):
         self._pipe.child.end(grace=0)
 
     def leave(self) -> None:
-        """The call that was made of it is over. Where it does not rest, it is ended."""
-        if self.rests:
-            self._pipe.child.belong_to(None)
-        else:
+        """The call that was made of it is over. It is ended where it does not rest, or where the call was cut."""
+        self._pipe.child.belong_to(None)
+        cut = current_cut()
+        if not self.rests or (cut is not None and cut.fired):
             self.end()
 
     def _will_wait(self) -> bool:
@@ -118,7 +124,7 @@ class Conversation(Talk):
         return False
 
     def _give(self, results: dict[str, dict[str, Any]]) -> None:
-        """Have all calls made, and answer them: one by one, for it tells the results in the order in which they come."""
+        """Have all calls made, one by one: results go out in the order in which they come."""
         self._results = results
         permissions, self._permissions = self._permissions, {}
         for call, (number, given) in permissions.items():

@@ -17,8 +17,10 @@ def own_names(
     """The declared name of each sent tool by the name that it stands under; one that fits none is not in it.
 
     `fits` says of a declared and a sent name whether the one may be written as the other. Among several that may be,
-    the description decides.
+    the description decides; and so it does where none may, since the caller may write names in a way of its own before
+    the program does.
     """
+    sent = tuple(sent)
     free = {tool.name: tool for tool in held}
     found: dict[str, str] = {}
     for tool in sent:
@@ -26,6 +28,10 @@ def own_names(
         if fitting:
             best = max(fitting, key=lambda each: each.description.strip() in tool.description)
             found[tool.name] = free.pop(best.name).name
+    for tool in sent:
+        alike = [each for each in free.values() if (said := each.description.strip()) and said in tool.description]
+        if tool.name not in found and len(alike) == 1:
+            found[tool.name] = free.pop(alike[0].name).name
     return found
 
 

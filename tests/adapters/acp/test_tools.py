@@ -17,7 +17,7 @@ import pytest
 from turnproof.agents import Tool, ToolOutput
 from turnproof.cancel import CancelToken
 from turnproof.messages import FileRef, FunctionCall, InlineData, ToolSchema
-from turnproof_adapters.acp.tools import ToolServer
+from turnproof_adapters.acp.tools import ToolServer, _result
 
 Ask = Callable[..., Awaitable[dict[str, Any]]]
 
@@ -275,3 +275,18 @@ def test_the_socket_is_for_its_owner_alone_and_gone_afterwards() -> None:
 
 def test_without_tools_there_is_no_server() -> None:
     assert asyncio.run(ToolServer([]).open()) == []
+
+
+@pytest.mark.parametrize("returned", ["3", "true", "[1, 2]", 4.5, None])
+def test_what_reads_as_json_and_is_no_object_is_wrapped_for_who_parses_it(returned: Any) -> None:
+    """Gemini CLI takes such a text for structured content, which has to be an object, and fails the call."""
+    wrapped = _result(ToolOutput(returned), wraps=True)
+    text = returned if isinstance(returned, str) else json.dumps(returned)
+    assert wrapped["structuredContent"] == {"result": text}
+    assert wrapped["content"] == [{"type": "text", "text": text}]
+    assert "structuredContent" not in _result(ToolOutput(returned), wraps=False)
+
+
+@pytest.mark.parametrize("returned", ["12 %", {"litres": 3}, '{"litres": 3}', ""])
+def test_other_texts_and_objects_go_out_as_they_are(returned: Any) -> None:
+    assert "structuredContent" not in _result(ToolOutput(returned), wraps=True)

@@ -15,6 +15,7 @@ from turnproof.messages import ToolSchema
 from turnproof.provider import Endpoint
 from turnproof.scenarios.loader import from_data
 from turnproof_adapters.claude_cli.binding import BINDING
+from turnproof_adapters.claude_cli.legacy import ClaudeCliLegacy
 from turnproof_adapters.claude_cli.stateless import ClaudeCliStateless
 
 PROGRAM = os.environ.get("TURNPROOF_CLAUDE") or str(Path(__file__).with_name("standin.py"))
@@ -78,6 +79,19 @@ def provider(base_url: str, program: str = PROGRAM, **options: Any) -> Iterator[
     opened = BINDING.open_stateless(Endpoint(base_url, CANARY_KEY, MODEL, {"program": program, **options}))
     assert isinstance(opened, ClaudeCliStateless)
     try:
+        yield opened
+    finally:
+        opened.shutdown()
+
+
+@contextmanager
+def legacy(base_url: str, program: str = PROGRAM, **options: Any) -> Iterator[ClaudeCliLegacy]:
+    """The same for the legacy path, with the script's system text and tool."""
+    assert BINDING.open_legacy is not None
+    opened = BINDING.open_legacy(Endpoint(base_url, CANARY_KEY, MODEL, {"program": program, **options}))
+    assert isinstance(opened, ClaudeCliLegacy)
+    try:
+        opened.create_session(SYSTEM, [SENSOR])
         yield opened
     finally:
         opened.shutdown()

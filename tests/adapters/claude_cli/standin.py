@@ -11,6 +11,7 @@ import http.client
 import json
 import os
 import sys
+import time
 import uuid
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from urllib.parse import urlsplit
 
 VERSION = "2.1.330"
 RESUME = "Output token limit hit. Resume directly — no apology, no recap of what you were doing."
+THOUGHT = 0.1
+"""Seconds until it goes on where nobody has told it to. The program itself takes some 20 ms."""
 DEEDS = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 
 
@@ -128,6 +131,7 @@ class Program:
         while (calls := self.answered()) is not None:
             self.messages.append({"role": "assistant", "content": self.blocks})
             if self.stop in ("max_tokens", "refusal") and self.given.max_turns is None:
+                time.sleep(THOUGHT)
                 self.messages.append({"role": "user", "content": [{"type": "text", "text": RESUME}]})
             elif not calls:
                 self.result(False, "", "completed")
@@ -151,6 +155,8 @@ class Program:
             if call not in numbers.values():
                 text = f"<tool_use_error>Error: No such tool available: {call['name']}</tool_use_error>"
                 results.append({"type": "tool_result", "content": text, "is_error": True, "tool_use_id": call["id"]})
+        if not numbers:
+            time.sleep(THOUGHT)
         while len(results) < len(calls):
             line = self.hear()
             call = numbers.get(line.get("response", {}).get("request_id", ""))
@@ -169,10 +175,12 @@ class Program:
         texts = [item["text"] for item in result["content"]]
         if result.get("isError"):
             said = texts[0].strip()
-            cut = said if len(said) <= 10_000 else f"{said[:5000]}\n\n... cut ...\n\n{said[-5000:]}"
-            return {"content": cut or "Command failed with no output", "is_error": True}
+            kept = said if len(said) <= 10_000 else f"{said[:5000]}\n\n... cut ...\n\n{said[-5000:]}"
+            return {"content": kept or "Command failed with no output", "is_error": True}
         blank = not result.get("toolResult", texts[0]).strip()
-        return {"content": f"({name} completed with no output)" if blank else result.get("toolResult", result["content"])}
+        return {
+            "content": f"({name} completed with no output)" if blank else result.get("toolResult", result["content"])
+        }
 
     def answered(self) -> list[dict[str, Any]] | None:
         """Ask the model once; the calls of its answer, or None where there is none, which has been told."""

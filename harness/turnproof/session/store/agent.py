@@ -138,6 +138,8 @@ class StoredAgent(SessionSourceBase):
 
     def _load(self, session_id: str) -> None:
         before = self._kept
+        if before is not None and before.session_id == session_id:
+            return
         session = self._fresh()
         try:
             kept = self._store.resume(session, session_id)
