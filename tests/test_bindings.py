@@ -134,7 +134,7 @@ def test_a_session_may_bring_its_adapter_along() -> None:
         ("their_binding:SESSION@antropic", r"unknown adapter 'antropic'; did you mean 'anthropic'"),
         ("their_binding:ADRIFT", r"unknown adapter 'antropic'"),
         ("@anthropic", r"unknown session ''"),
-        ("their_binding:OTHER", r"not a turnproof.provider.Binding, a turnproof.subject.SessionBinding or a turnproof.agents.AgentBinding"),
+        ("their_binding:OTHER", r"not a turnproof.provider.Binding, a turnproof.subject.SessionBinding or "),
     ],
 )
 def test_what_is_no_subject_is_one_clear_line(name: str, says: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from turnproof.messages import Message, same
+from collections.abc import Iterator
+
+from turnproof.messages import FunctionCall, Message, same
 from turnproof.requirements import Findings, check
 from turnproof.transcript import Interjected, SessionInForce
 from turnproof.verdict import Verdict, inconclusive, violated
@@ -27,6 +29,14 @@ def what_was_said_is_held(view: View) -> Findings:
             yield "turns in the history"
 
 
+def _undeclared(view: View, step: Step) -> Iterator[str]:
+    """The names that the model of the scenario calls in this turn, and for which there is no tool."""
+    known = {tool.name for tool in view.scenario.tools_in(step.turn.index)}
+    rounds = step.turn.script.rounds if step.turn.script is not None else ()
+    parts = (part.part for round_ in rounds for part in round_.parts)
+    return (part.name for part in parts if isinstance(part, FunctionCall) and part.name not in known)
+
+
 def _missing(view: View, step: Step, added: tuple[Message, ...]) -> str:
     """What of an ordinary turn is not in the messages that came on top, or is there too often; empty if all is well."""
     said = step.turn.said
@@ -42,9 +52,9 @@ def _missing(view: View, step: Step, added: tuple[Message, ...]) -> str:
     kept = [call.args for call in calls_made(added)]
     if step.first(SessionInForce) is not None:
         # An agent shows the calls that it makes. Of one for a tool that there is not, it may tell the model alone.
-        known = {tool.name for tool in view.scenario.tools_in(step.turn.index)}
-        calls = [call for call in calls if any(call.name.endswith(name) for name in known)]
-        kept = [call.args for call in calls_made(added) if any(call.name.endswith(name) for name in known)]
+        unknown = tuple(_undeclared(view, step))
+        calls = [call for call in calls if not call.name.endswith(unknown)]
+        kept = [call.args for call in calls_made(added) if not call.name.endswith(unknown)]
     made = [call.args for call in calls]
     if not equal(made, kept):
         return f"the model made calls with {show(made)}, and the new messages have {show(kept)}"

@@ -233,7 +233,7 @@ def test_silence_is_told_with_its_seconds_and_the_end_of_stderr(start: Start) ->
     lines = child.lines()
     assert next(lines) == b"1"
     assert eventually(lambda: "waiting" in child._last_words())
-    child._silence = SHORT  # not before: Python may take longer to start
+    child.silence = SHORT  # not before: Python may take longer to start
     with pytest.raises(ChildLost, match=r"has said nothing for 0\.2 s; on stderr: waiting$"):
         next(lines)
 
@@ -459,6 +459,28 @@ def test_a_cut_while_a_program_does_not_read_ends_the_writing(start: Start) -> N
         with pytest.raises(ChildLost, match="was ended by SIGKILL"):
             child.write(b"x" * MEGABYTE, asks=True)
     firing.join()
+
+
+def test_a_call_that_takes_a_child_up_is_the_only_one_that_can_end_it(start: Start) -> None:
+    first, second = Cut(), Cut()
+    with first.in_force():
+        child = start(ECHO)
+    with second.in_force():
+        child.take_up()
+        first.fire()
+        child.write(b"one", asks=True)
+        assert next(child.lines()) == b"one"
+        second.fire()
+        assert list(child.lines()) == []
+
+
+def test_a_call_that_was_cut_takes_no_child_up(start: Start) -> None:
+    child, cut = start(ECHO), Cut()
+    cut.fire()
+    with cut.in_force(), pytest.raises(CutOff):
+        child.take_up()
+    child.write(b"one")
+    assert next(child.lines()) == b"one"
 
 
 def test_a_child_that_is_started_outside_of_a_call_is_not_cut(start: Start) -> None:

@@ -63,7 +63,7 @@ def ran(name: str) -> View:
 
 def run_of(agent: AgentBinding, script: Scenario) -> View:
     """The run of a scenario with any agent of this process."""
-    with Lab(in_process=True, bindings={"agent": agent}) as lab:  # type: ignore[dict-item]
+    with Lab(in_process=True, bindings={"agent": agent}) as lab:
         transcript = lab.run(RunSpec("agent", script, RunKey(script.name, "stateless")))
     return View(transcript, dialect(transcript.dialect), script)
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import msgspec
 
 from .. import emulator
+from ..agents import AgentBinding
 from ..bindings import resolve_subject, subject_of
 from ..dialects import dialect as dialect_named
 from ..dialects.base import Dialect
@@ -59,7 +60,7 @@ class Lab:
     """Runs scenarios. `with Lab() as lab: transcript = lab.run(spec)`.
 
     `jobs` worker processes run side by side; `in_process=True` runs everything in threads of this process, for
-    debugging and for bindings, of adapters or of sessions, that exist only here (`bindings`).
+    debugging and for bindings, of whatever kind of subject, that exist only here (`bindings`).
     """
 
     def __init__(
@@ -69,7 +70,7 @@ class Lab:
         seed: int = 0,
         in_process: bool = False,
         responders: Responders | None = None,
-        bindings: Mapping[str, Binding | SessionBinding] | None = None,
+        bindings: Mapping[str, Binding | SessionBinding | AgentBinding] | None = None,
         time_limit: float = TIME_LIMIT,
     ) -> None:
         self._jobs = 1 if in_process else max(1, jobs)

@@ -7,6 +7,7 @@ It follows 2.1.330 as it was seen; the tests beside it are run with the real pro
 from __future__ import annotations
 
 import argparse
+import contextlib
 import http.client
 import json
 import os
@@ -258,7 +259,8 @@ class Program:
         """Pass the events on; the calls that they held, or None where they broke off."""
         calls: list[dict[str, Any]] = []
         try:
-            for raw in answer:
+            lines = iter(answer)
+            for raw in lines:
                 if not raw.startswith(b"data:"):
                     continue
                 event = json.loads(raw[5:])
@@ -286,6 +288,8 @@ class Program:
                         self.finished(block)
                 self.say(type="stream_event", event=event, parent_tool_use_id=None)
                 if event["type"] == "message_stop":
+                    with contextlib.suppress(OSError, http.client.HTTPException):
+                        list(lines)  # it goes on when the body has come to its end, whatever stands there
                     return calls
             else:
                 self.apologise("API Error: Connection to the API was lost (StreamTruncated).")

@@ -25,7 +25,10 @@ QUESTION = "How moist are beds 3 and 4?"
 ANSWER = (
     *HEAD,
     b'event: content_block_stop\ndata: {"type":"content_block_stop","index":0}\n\n',
-    b'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":1}}\n\n',
+    (
+        b'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},'
+        b'"usage":{"output_tokens":1}}\n\n'
+    ),
     b'event: message_stop\ndata: {"type":"message_stop"}\n\n',
 )
 
@@ -91,7 +94,7 @@ def bodies(emulated: Api) -> list[Any]:
 def test_one_process_holds_the_conversation_and_sends_what_a_fresh_one_would(streamed: bool, thinking: bool) -> None:
     chunks: list[str] = []
     asked = {"on_chunk": chunks.append} if streamed else {}
-    options = {"thinking": {"budget_tokens": 1024}} if thinking else {}
+    options: dict[str, Any] = {"thinking": {"budget_tokens": 1024}} if thinking else {}
     with api(THINKING if thinking else SCRIPT) as emulated:
         with legacy(emulated.run.base_url, **options) as claude:
             emulated.arm(0)
