@@ -32,8 +32,10 @@ def has_an_id(view: View) -> Findings:
 
 @check("sessions/id-stays-through-its-turns", without_calls=True)
 def id_stays_through_its_turns(view: View) -> Findings:
-    """Of turns with nothing done to the sessions in between, also where one was cancelled, failed or lost; once there is
-    anything in it that could be lost."""
+    """Of turns with nothing done to the sessions in between, also where one was cancelled, failed or lost.
+
+    Before anything was answered in a session nothing is lost with its id.
+    """
     before: Talk | None = None
     for talk in talks(view):
         quiet = not any(done.wanted.do in CHANGING for done in talk.steps)

@@ -128,7 +128,7 @@ class Program:
         return [f"mcp__{self.server}__{tool['name']}" for tool in self.tools]
 
     def turn(self) -> None:
-        """Ask the model until it has said all. After one turn, where no more are wanted, whoever asked hangs up."""
+        """Ask the model until it has said all."""
         while (calls := self.answered()) is not None:
             self.messages.append({"role": "assistant", "content": self.blocks})
             if self.stop in ("max_tokens", "refusal") and self.given.max_turns is None:
@@ -139,6 +139,9 @@ class Program:
                 return
             else:
                 self.messages.append({"role": "user", "content": self.ran(calls)})
+                if self.given.max_turns is not None:
+                    self.result(True, "Reached maximum number of turns", "max_turns")
+                    return
 
     def permission(self, call: dict[str, Any]) -> None:
         """Ask for it, and do not wait for the answer: the model is still speaking."""
@@ -160,14 +163,14 @@ class Program:
             time.sleep(THOUGHT)
         while len(results) < len(calls):
             line = self.hear()
-            call = numbers.get(line.get("response", {}).get("request_id", ""))
-            if call is None:
+            allowed = numbers.get(line.get("response", {}).get("request_id", ""))
+            if allowed is None:
                 self.waiting.append(line)
                 continue
-            params = {"name": call["name"].split("__", 2)[2], "arguments": call["input"]}
-            named = {**params, "_meta": {"claudecode/toolUseId": call["id"], "progressToken": 1}}
-            told = self.served(method="tools/call", id=2, params=named)["mcp_response"]["result"]
-            results.append({"type": "tool_result", "tool_use_id": call["id"], **self.told(told, call["name"])})
+            meta = {"claudecode/toolUseId": allowed["id"], "progressToken": 1}
+            params = {"name": allowed["name"].split("__", 2)[2], "arguments": allowed["input"], "_meta": meta}
+            told = self.served(method="tools/call", id=2, params=params)["mcp_response"]["result"]
+            results.append({"type": "tool_result", "tool_use_id": allowed["id"], **self.told(told, allowed["name"])})
             self.say(type="user", message={"role": "user", "content": results[-1:]}, parent_tool_use_id=None)
         return results
 
@@ -224,9 +227,10 @@ class Program:
     def body(self) -> dict[str, Any]:
         *earlier, last = self.messages
         content = last["content"]
-        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else [dict(each) for each in content]
+        said: list[dict[str, Any]] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        blocks = [dict(each) for each in said]
         blocks[-1]["cache_control"] = {"type": "ephemeral"}
-        kept = {"cache_control": {"type": "ephemeral"}}
+        kept: dict[str, Any] = {"cache_control": {"type": "ephemeral"}}
         own = [{"type": "text", "text": self.given.system_prompt, **kept}] if self.given.system_prompt else []
         budget = int(os.environ.get("MAX_THINKING_TOKENS", "0"))
         return {
