@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from turnproof.bindings import subject_of
 from turnproof.dialects import dialect
 from turnproof.provider import Binding, Capabilities, Difference
 from turnproof.session.binding import REFERENCE
-from turnproof.subject import OPERATIONS, Flag, SessionBinding, Subject
+from turnproof.session.store.agent import stored_agent
+from turnproof.subject import OF_KEPT_SESSIONS, OPERATIONS, Flag, SessionBinding, Subject
 
 
 def nothing(*_: Any) -> Any:
@@ -29,8 +31,12 @@ ADAPTER = Binding(
 )
 
 
-def test_the_reference_session_can_do_everything() -> None:
-    assert REFERENCE.operations == frozenset(OPERATIONS)
+def test_the_reference_session_can_do_everything_but_outlive_its_process() -> None:
+    assert REFERENCE.operations == frozenset(OPERATIONS) - OF_KEPT_SESSIONS
+
+
+def test_the_reference_session_kept_in_files_can_do_all_that_takes() -> None:
+    assert subject_of(stored_agent(ADAPTER)).operations >= OF_KEPT_SESSIONS
 
 
 def test_a_session_needs_no_more_than_to_open_send_and_tell_its_history() -> None:

@@ -61,6 +61,8 @@ class Child:
         """Whether its output has ended in the middle of a line."""
         self.silence = silence
         """Seconds that it may be silent; may be set anew."""
+        self.watch: Callable[[bytes], object] | None = None
+        """Is told every line as soon as it arrives, in the reader's thread, whoever takes it when. May be set."""
         self._scrub = scrub
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._begun: list[bytes] = []
@@ -262,8 +264,11 @@ class Child:
             return
         *whole, rest = piece.split(b"\n")
         for line in whole:
-            self._lines.put(b"".join([*self._begun, line]))
+            whole_line = b"".join([*self._begun, line])
             self._begun.clear()
+            self._lines.put(whole_line)
+            if self.watch is not None:
+                self.watch(whole_line)
         self._begun.append(rest)
 
     def _take_words(self, piece: bytes) -> None:

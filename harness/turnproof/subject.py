@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FACTS",
+    "OF_KEPT_SESSIONS",
     "OPERATIONS",
     "Flag",
     "Operation",
@@ -160,6 +161,19 @@ Operation: TypeAlias = Literal[
 
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 """What a session binding may lack. Requirements that need it are then not claimed, by this name."""
+
+OF_KEPT_SESSIONS: frozenset[Operation] = frozenset(
+    {
+        "session_id",
+        "new_session",
+        "list_sessions",
+        "resume_session",
+        "continue_last",
+        "fork_session",
+        "delete_session",
+    }
+)
+"""Those of them that take sessions which outlive their process: who has none of those lacks none of these."""
 
 FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path", "spans"})
 """Those of them that are no functions, but say something of what the functions do."""

@@ -90,7 +90,7 @@ def test_a_dialect_is_asked_for_at_a_surface() -> None:
     ]
     with pytest.raises(BindingError, match=r"unknown surface 'mars' of 'openai-chat'; known: openai, azure, .*ollama"):
         dialect("openai-chat@mars")
-    with pytest.raises(BindingError, match=r"unknown surface 'vertex' of 'gemini'; known: none"):
+    with pytest.raises(BindingError, match=r"unknown surface 'vertex' of 'gemini'; known: gemini-cli"):
         dialect("gemini@vertex")
     with pytest.raises(BindingError, match=r"unknown dialect 'openai@azure'"):
         dialect("openai@azure")

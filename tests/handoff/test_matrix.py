@@ -97,7 +97,7 @@ def test_evidence_of_every_leg_is_kept(tmp_path: Path) -> None:
         (("FIRST", "SECOND"), {"after": (2,)}, "can change hands after turn 1, not after 2"),
         (("FIRST", "SECOND"), {"scenario": "basics/plain"}, "a conversation needs three"),
         (("FIRST", "SECOND"), {"scenario": "basics/*"}, "a hand-off is of one conversation"),
-        (("reference@anthropic", "FIRST"), {}, "is a session"),
+        (("reference@anthropic", "FIRST"), {}, "is no adapter"),
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_runs(

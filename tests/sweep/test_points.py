@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from scenarios.bad import Bad, check_refused, file
 
 import turnproof_suites
@@ -35,9 +36,19 @@ def kinds(scenario: Scenario, wire: str, seed: str = "seed") -> list[str]:
 
 def test_every_event_is_a_point_for_each_thing_that_can_happen_there() -> None:
     names = [point.name for point in points(CALLS, 5)]
+    usual = [happening for happening in HAPPENINGS if happening != "kill"]
     for index in range(4):
-        assert [f"sweep/calls#{happening}@{index}" for happening in HAPPENINGS] == names[7 * index : 7 * index + 7]
+        assert [f"sweep/calls#{happening}@{index}" for happening in usual] == names[7 * index : 7 * index + 7]
     assert len(names) == len(set(names))
+
+
+def test_a_scenario_may_say_what_happens_to_its_answer() -> None:
+    assert CALLS.sweep is not None
+    killed = list(points(replace(CALLS, sweep=replace(CALLS.sweep, only=("kill",))), 5))
+    assert [point.name.partition("#")[2] for point in killed] == [f"kill@{index}" for index in range(5)]
+    turns = [point.turns[CALLS.sweep.turn] for point in killed]
+    assert [turn.cancel and (turn.cancel.by, turn.cancel.index) for turn in turns] == [("kill", n) for n in range(5)]
+    assert {turn.expect for turn in turns} == {"error"}
 
 
 def test_behind_the_last_event_only_counts_what_is_done_with_a_whole_answer() -> None:

@@ -13,7 +13,7 @@ from .._opening import key_of, positive
 from ..anthropic.request import Settings
 from ..anthropic.service import ANTHROPIC
 from ..claude_cli.lifecycle import CLAUDE_CLI
-from ..claude_cli.program import WHOLE, Program
+from ..claude_cli.program import Program
 
 _KEPT = ("--system-prompt-snapshot=off",)
 """The system text of the setup is sent also where the session began with another."""
@@ -49,4 +49,4 @@ class Running:
 
     def environment(self) -> dict[str, str]:
         """All that the program sees of the environment."""
-        return self.program.environment(self.limits["max_tokens"], self.limits.get("thinking")) | WHOLE
+        return self.program.environment(self.limits["max_tokens"], self.limits.get("thinking"))

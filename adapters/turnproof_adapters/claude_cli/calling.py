@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from turnproof.cancel import CancelToken
@@ -57,18 +56,11 @@ class ClaudeCliCalls(ClaudeCliProvider):
             raise InvalidRequestError("the conversation ends with the model's own words, and nothing is asked of it")
         return Request(wire, limits)
 
-    def _run(
-        self,
-        limits: Mapping[str, Any],
-        system: SystemInstruction,
-        *flags: str,
-        more: Mapping[str, str] = MappingProxyType({}),
-    ) -> Run:
-        """The run for one request. `more` are variables of its environment."""
+    def _run(self, limits: Mapping[str, Any], system: SystemInstruction, *flags: str) -> Run:
         program, model = self._opened(), str(limits["model"])
         text = system.text if isinstance(system, Text) else system or ""
         environment = program.environment(limits["max_tokens"], limits.get("thinking"))
-        return Run(model, tuple(program.command(model, text, *flags)), {**environment, **more})
+        return Run(model, tuple(program.command(model, text, *flags)), environment)
 
     def _start(self, run: Run) -> Pipe:
         """Start the program. Raises UsageError where it cannot be run."""

@@ -23,13 +23,8 @@ from .outline import Outline, outlined
 from .pipe import Pipe
 from .talk import Talk
 
-_ENDS = frozenset({"end_turn", "stop_sequence", "tool_use"})
-"""Stop reasons after which the program waits for its user. After others it asks the model to go on, or once more."""
-
 _MOST_OF_A_FAILURE = 5_000
 """Characters that a failed call may have said; the program cuts at twice as many units of UTF-16."""
-
-_BLANKS = "".join(c for c in map(chr, range(0x10000)) if c.isspace()) + "\ufeff"
 
 
 class Conversation(Talk):
@@ -41,9 +36,8 @@ class Conversation(Talk):
     def __init__(self, pipe: Pipe, model: str, tools: Sequence[ToolSchema]) -> None:
         super().__init__(pipe, model, tools)
         self.rests = False
-        self._names = {offered.wire_name(tool.name) for tool in tools}
         self._told: Sequence[dict[str, Any]] = ()
-        self._said = Outline()
+        self._said = Outline(self._names)
         self._permissions: dict[str, tuple[str, dict[str, Any]]] = {}
         self._results: dict[str, dict[str, Any]] = {}
         # Also where nobody ends it: a provider may be dropped.
@@ -79,18 +73,12 @@ class Conversation(Talk):
 
     def events(self) -> Iterator[Event]:
         """The events of the answer's stream, as for `Talk`. Behind them it rests, or has ended."""
-        self._said, self._permissions = Outline(), {}
+        self._said, self._permissions = Outline(self._names), {}
         for event in super().events():
             self._said.take(event)
-            if self._said.stop_reason is not None and not self._will_wait():
-                # There is no time to lose: behind the answer it would ask for another one.
-                self.end()
-                yield event
-                yield Event(type="message_stop")
-                return
             yield event
         with contextlib.suppress(ProviderError):
-            self.rests = list(self._permissions) == self._said.calls and (bool(self._said.calls) or self._is_through())
+            self.rests = not self._said.is_followed_up and self._waits()
         if not self.rests:
             self.end()
 
@@ -106,15 +94,10 @@ class Conversation(Talk):
         if not self.rests or (cut is not None and cut.fired):
             self.end()
 
-    def _will_wait(self) -> bool:
-        """Whether the program is going to wait for us when this answer is over."""
-        if self._said.stop_reason not in _ENDS:
-            return False
-        # A call of a tool that is not there it answers by itself; an answer that says nothing it asks for once more.
-        return self._said.names <= self._names if self._said.calls else self._said.says_anything
-
-    def _is_through(self) -> bool:
-        """Wait for the end of its turn; whether it has come to one."""
+    def _waits(self) -> bool:
+        """Whether it waits to be allowed the calls, or for its user: then wait until it has told of its turn's end."""
+        if self._said.calls:
+            return list(self._permissions) == self._said.calls
         child = self._pipe.child
         usual, child.silence = child.silence, min(child.silence, GRACE)
         for line in self._lines:
@@ -174,7 +157,8 @@ def _can_be_told(block: dict[str, Any]) -> bool:
     content = block.get("content")
     if not isinstance(content, str) or not content.strip():
         return False
-    return "is_error" not in block or (len(content) <= _MOST_OF_A_FAILURE and content.strip(_BLANKS) == content)
+    trimmed = content.strip().strip("\ufeff")  # a blank to the program, and none to Python
+    return "is_error" not in block or (len(content) <= _MOST_OF_A_FAILURE and trimmed == content)
 
 
 def _call(block: dict[str, Any]) -> str:

@@ -1,33 +1,60 @@
-"""What an answer consists of, without its words: enough to see whether the program holds what its caller does."""
+"""What an answer consists of, without its words: enough to see what the program is going to do behind it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from ..anthropic.wire import Event
+
+_ENDS = frozenset({"end_turn", "stop_sequence", "tool_use"})
+"""Stop reasons after which the program waits for its user. After others it asks the model to go on, or once more."""
+
+_arguments = msgspec.json.Decoder(dict[str, Any])
 
 
 class Outline:
-    """Feed it an answer's events. `blocks` has the type and id of each block; `calls` and `names` are of the calls."""
+    """Feed it an answer's events. `blocks` has the type and id of each block, `calls` the ids of those that are calls.
 
-    def __init__(self) -> None:
+    `tools` are the names of the tools that there are.
+    """
+
+    def __init__(self, tools: frozenset[str]) -> None:
         self.blocks: list[tuple[Any, Any]] = []
         self.calls: list[str] = []
-        self.names: set[str] = set()
-        self.says_anything = False
-        self.stop_reason: str | None = None
+        self._tools = tools
+        self._says_anything = False
+        self._can_be_made = True
+        self._pieces: list[str] = []
+        self._stop_reason: str | None = None
 
     def take(self, event: Event) -> None:
         """Take one event."""
         block, delta = event.content_block, event.delta
         if block is not None:
             self.blocks.append(_kind(block))
+            self._pieces.clear()
             if block.get("type") == "tool_use":
                 self.calls.append(str(block.get("id")))
-                self.names.add(str(block.get("name")))
+                self._can_be_made = self._can_be_made and block.get("name") in self._tools
         if delta is not None:
-            self.says_anything = self.says_anything or bool((delta.text or "").strip())
-            self.stop_reason = delta.stop_reason or self.stop_reason
+            self._says_anything = self._says_anything or bool((delta.text or "").strip())
+            self._stop_reason = delta.stop_reason or self._stop_reason
+            self._pieces.append(delta.partial_json or "")
+        if event.type == "content_block_stop":
+            self._can_be_made = self._can_be_made and _are_arguments("".join(self._pieces))
+
+    @property
+    def is_followed_up(self) -> bool:
+        """Whether the answer has come to an end behind which the program does not wait for anybody.
+
+        A call that cannot be made it answers by itself; an answer that says nothing it asks for once more.
+        """
+        if self._stop_reason is None:
+            return False
+        waits = self._can_be_made if self.calls else self._says_anything
+        return not waits or self._stop_reason not in _ENDS
 
 
 def outlined(message: dict[str, Any]) -> list[tuple[Any, Any]]:
@@ -37,3 +64,10 @@ def outlined(message: dict[str, Any]) -> list[tuple[Any, Any]]:
 
 def _kind(block: dict[str, Any]) -> tuple[Any, Any]:
     return block.get("type"), block.get("id")
+
+
+def _are_arguments(grown: str) -> bool:
+    try:
+        return not grown or isinstance(_arguments.decode(grown), dict)
+    except (ValueError, RecursionError):
+        return False

@@ -36,6 +36,17 @@ _QUIET = {
     "DISABLE_TELEMETRY": "1",
 }
 
+_WHOLE = {
+    "CLAUDE_CODE_DISABLE_REFUSAL_RETRY": "1",
+    "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH": "1000000",
+    "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "0",
+    "CLAUDE_CODE_SDK_MCP_TOOL_IDLE_TIMEOUT": "0",
+    "MAX_MCP_OUTPUT_TOKENS": "1000000000",
+    "MCP_TOOL_TIMEOUT": "2000000000",
+}
+"""The model is told what tools there are and what they said, and is told it by them: nothing is cut, put off, or put in
+its place."""
+
 _NOBODY = str(UUID(int=0, version=4))
 """What stands for the conversation and the machine in every request: both are the same in all, and say nothing."""
 
@@ -58,17 +69,6 @@ ONE_ANSWER = ("--no-session-persistence", "--max-turns=1", f"--session-id={_NOBO
 
 KEPT = ("--no-session-persistence", f"--session-id={_NOBODY}")
 """For a process that goes on from answer to answer, and is all that keeps the conversation."""
-
-WHOLE = {
-    "CLAUDE_CODE_DISABLE_REFUSAL_RETRY": "1",
-    "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH": "1000000",
-    "CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS": "0",
-    "CLAUDE_CODE_SDK_MCP_TOOL_IDLE_TIMEOUT": "0",
-    "MAX_MCP_OUTPUT_TOKENS": "1000000000",
-    "MCP_TOOL_TIMEOUT": "2000000000",
-}
-"""For a process that gets results from its tools. The model is told what they said, and is told it by them: nothing is
-cut, put off, or put in its place."""
 
 
 def found(given: object) -> str:
@@ -130,7 +130,7 @@ class Program:
     def environment(self, max_tokens: int, thinking: Mapping[str, Any] | None) -> dict[str, str]:
         """All that the program sees of the environment. `thinking` is in the API's form; adaptive is its own choice."""
         own = {name: value for name, value in os.environ.items() if name.upper() in _PASSED_ON}
-        own |= _QUIET
+        own |= _QUIET | _WHOLE
         own |= {
             "ANTHROPIC_API_KEY": self.api_key,
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens),

@@ -16,6 +16,7 @@ from turnproof.messages import ToolSchema
 from ..anthropic.wire import Event
 from . import tools as offered
 from .failures import failure
+from .guard import Guard
 from .lines import Asked, Assistant, Result, StreamEvent
 from .pipe import Pipe, said
 
@@ -27,6 +28,8 @@ class Talk:
         self._pipe = pipe
         self._model = model
         self._tools = tools
+        self._names = frozenset(offered.wire_name(tool.name) for tool in tools)
+        pipe.child.watch = Guard(pipe.child, self._names).hear
         self._lines = pipe.lines(self._reply)
 
     def begin(self, wire: Sequence[dict[str, Any]]) -> None:
@@ -81,7 +84,10 @@ class Talk:
                 refused = line
             elif isinstance(line, Result):
                 raise failure(line, refused, self._pipe.secret)
-        raise self._pipe.child.lost()
+        if not finished:
+            raise self._pipe.child.lost()
+        # The guard has ended it, and what followed may not have arrived: it says nothing more.
+        yield Event(type="message_stop")
 
     def _reply(self, number: str, asked: Asked) -> None:
         if asked.subtype == "mcp_message":

@@ -50,7 +50,7 @@ def _adapters() -> list[dict[str, Any]]:
 def _sessions() -> list[dict[str, Any]]:
     from ..bindings import resolve_subject, session_names
     from ..errors import BindingError
-    from ..subject import OPERATIONS
+    from ..subject import OF_KEPT_SESSIONS, OPERATIONS
 
     rows: list[dict[str, Any]] = []
     for name in session_names():
@@ -61,7 +61,7 @@ def _sessions() -> list[dict[str, Any]]:
             continue
         lacks = [operation for operation in OPERATIONS if operation not in subject.operations]
         if "session_id" in lacks:
-            lacks = [operation for operation in lacks if operation not in _OF_KEPT_SESSIONS]
+            lacks = [operation for operation in lacks if operation not in OF_KEPT_SESSIONS]
         rows.append(
             {
                 "name": name,
@@ -157,20 +157,6 @@ _LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
     "mutants": _mutants,
     "differences": _differences,
 }
-
-
-_OF_KEPT_SESSIONS = frozenset(
-    {
-        "session_id",
-        "new_session",
-        "list_sessions",
-        "resume_session",
-        "continue_last",
-        "fork_session",
-        "delete_session",
-    }
-)
-"""What only makes sense where sessions outlive their process: whoever has none of that lacks none of it."""
 
 
 def _print(found: Mapping[Kind, list[dict[str, Any]]]) -> None:

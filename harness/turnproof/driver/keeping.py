@@ -212,8 +212,8 @@ class Keeping:
         return SessionStepped(do="damage", outcome="done" if count else "nothing")
 
     def _later(self, step: SessionStep) -> SessionStepped:
-        # The clock is the agent's own, which nobody can move. Some keep times in whole seconds.
-        time.sleep(1.05)
+        # The clock is the agent's own, which nobody can move. Some keep times in whole seconds: the next has to begin.
+        time.sleep(1.02 - time.time() % 1.0)
         return SessionStepped(do="later", outcome="done")
 
     # -- what there is -----------------------------------------------------------------------------------------

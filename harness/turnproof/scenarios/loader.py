@@ -43,7 +43,7 @@ The form, with everything optional but `title` and `turns`:
           - delete: second
           - list: null                     # or a working directory, or everywhere
           - damage: first                  # what is stored of it is cut in half
-          - later: null                    # a second passes
+          - later: null                    # the clock's next second begins
           - open: {session: first, cwd: elsewhere, label: third}   # another agent in its place; or last: true
         denied: read_sensor                # tools that may not run in this turn
         beside: {user: And you?, model: Me too.}          # what somebody else asks an agent while the first tool runs

@@ -169,10 +169,10 @@ class SessionStep(msgspec.Struct, frozen=True):
 
     `open`: what is open is closed, and another agent is opened in its place, which is to go on with `session`, or with
     the last one if `last`. The others are done with the agent that is open: `new`, `resume`, `continue`, `fork`,
-    `delete`, `list`. `damage` cuts in half what is stored of `session`. `later` lets a second pass. `label` is that of
-    the session that comes of it. `cwd` is the label of a working directory: for `open` where to work from now on, for
-    `continue` and `list` which sessions are asked for (None: the one in which it works; `list` may ask for
-    `everywhere`).
+    `delete`, `list`. `damage` cuts in half what is stored of `session`. `later` waits for the clock's next second.
+    `label` is that of the session that comes of it. `cwd` is the label of a working directory: for `open` where to work
+    from now on, for `continue` and `list` which sessions are asked for (None: the one in which it works; `list` may ask
+    for `everywhere`).
     """
 
     do: Doing

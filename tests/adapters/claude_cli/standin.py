@@ -22,6 +22,7 @@ VERSION = "2.1.330"
 RESUME = "Output token limit hit. Resume directly — no apology, no recap of what you were doing."
 THOUGHT = 0.1
 """Seconds until it goes on where nobody has told it to. The program itself takes some 20 ms."""
+UNPARSED = "__unparsedToolInput"
 DEEDS = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 
 
@@ -131,7 +132,7 @@ class Program:
         """Ask the model until it has said all."""
         while (calls := self.answered()) is not None:
             self.messages.append({"role": "assistant", "content": self.blocks})
-            if self.stop in ("max_tokens", "refusal") and self.given.max_turns is None:
+            if self.stop in ("max_tokens", "refusal"):
                 time.sleep(THOUGHT)
                 self.messages.append({"role": "user", "content": [{"type": "text", "text": RESUME}]})
             elif not calls:
@@ -157,7 +158,7 @@ class Program:
         numbers = {number: call for call in calls if (number := self.asked.pop(call["id"], None))}
         for call in calls:
             if call not in numbers.values():
-                text = f"<tool_use_error>Error: No such tool available: {call['name']}</tool_use_error>"
+                text = f"<tool_use_error>Error: {call['name']} cannot be called like this</tool_use_error>"
                 results.append({"type": "tool_result", "content": text, "is_error": True, "tool_use_id": call["id"]})
         if not numbers:
             time.sleep(THOUGHT)
@@ -211,7 +212,11 @@ class Program:
         """A block of an answer is there."""
         self.blocks.append({key: value for key, value in block.items() if key != "caller"})
         self.say(type="assistant", message={**self.shell, "content": [block]}, parent_tool_use_id=None)
-        if block["type"] == "tool_use" and block["name"] in self.names():
+        if (
+            block["type"] == "tool_use"
+            and block["name"] in self.names()
+            and "__unparsedToolInput" not in block["input"]
+        ):
             self.permission(block)
 
     def whole(self) -> dict[str, Any]:
@@ -219,7 +224,10 @@ class Program:
         grown = "".join(self.pieces)
         match self.block["type"]:
             case "tool_use":
-                return {**self.block, "input": json.loads(grown or "{}")}
+                try:
+                    return {**self.block, "input": json.loads(grown or "{}")}
+                except ValueError:
+                    return {**self.block, "input": {UNPARSED: {"raw": grown, "len": len(grown)}}}
             case "text" | "thinking" as kind:
                 return {**self.block, kind: grown}
         return self.block
@@ -247,7 +255,7 @@ class Program:
             "tools": [
                 {
                     "name": name,
-                    "description": tool.get("description") or "",
+                    "description": self.shortened(tool.get("description") or ""),
                     "input_schema": tool["inputSchema"],
                 }
                 for name, tool in zip(self.names(), self.tools, strict=True)
@@ -258,6 +266,10 @@ class Program:
             "temperature": 1,
             "stream": True,
         }
+
+    def shortened(self, description: str) -> str:
+        most = int(os.environ.get("CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH", "4096"))
+        return description if len(description) <= most else f"{description[:most]}… [truncated]"
 
     def streamed(self, answer: http.client.HTTPResponse) -> list[dict[str, Any]] | None:
         """Pass the events on; the calls that they held, or None where they broke off."""

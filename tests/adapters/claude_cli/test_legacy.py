@@ -7,6 +7,8 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -209,6 +211,11 @@ def test_calls_that_are_left_without_a_result_get_one(emulated: Api, answered: i
 
 # -- answers after which the program would go on by itself -------------------------------------------------------------
 
+MALFORMED = {
+    "user": "q",
+    "model": [["One moment.", {"call": "read_sensor", "pieces": ['{"bed": "3", ', '"x": 4'], "malformed": True}]],
+    "error": "TransportError",
+}
 UNKNOWN = {"user": "q", "model": [[{"call": "divining_rod", "args": {"bed": "3"}, "unknown": True}], ["I have none."]]}
 MISTAKEN = {"user": "q", "model": [[{"call": "read_sensor", "args": {"bed": {"a": [3]}}}], ["I cannot."]]}
 
@@ -239,6 +246,18 @@ def test_the_program_asks_nothing_that_it_was_not_told_to(turn: Mapping[str, Any
         claude.send_message("And bed 5?")
         assert unlike(emulated, claude) == []
     assert len(emulated.calls) == (3 if answer.calls else 2)
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_call_that_cannot_be_read_is_not_asked_for_again_by_the_program(streamed: bool) -> None:
+    with api(script(MALFORMED)) as emulated, legacy(emulated.run.base_url) as claude:
+        emulated.arm(0)
+        say = partial(claude.send_message_streaming, on_chunk=lambda _: None) if streamed else claude.send_message
+        with pytest.raises(TransportError):
+            say("q")
+        assert not runs(process(claude))
+        assert claude.get_history() == []
+    assert len(emulated.run.exchanges) == 1
 
 
 # -- calls that end otherwise ------------------------------------------------------------------------------------------
@@ -414,11 +433,17 @@ def test_a_provider_that_is_dropped_leaves_no_process(emulated: Api) -> None:
         assert child.end() == -signal.SIGKILL
 
 
-def test_a_provider_that_is_shut_down_in_a_call_fails_the_call(emulated: Api) -> None:
+def test_a_provider_that_is_shut_down_in_a_call_leaves_no_process(emulated: Api) -> None:
+    began = []
+
+    def stop(piece: str) -> None:
+        began.append(process(claude))
+        claude.shutdown()
+
     with legacy(emulated.run.base_url) as claude:
-        with pytest.raises(TransportError):
-            claude.send_message_streaming(QUESTION, lambda _: claude.shutdown())
-        assert claude.get_history() == []
+        with suppress(TransportError):  # the answer may have been there
+            claude.send_message_streaming(QUESTION, stop)
+        assert not runs(began[0])
 
 
 def test_a_process_that_hangs_behind_its_answer_is_ended() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,10 @@ from turnproof.errors import (
     TransportError,
     UsageError,
 )
-from turnproof.messages import FinishReason, Message, Text, Thought, ToolResult
+from turnproof.messages import FinishReason, Message, Text, Thought, ToolResult, ToolSchema
 
 from ..scripted_server import Exchange, scripted
-from .kit import PROGRAM, SCRIPT, SENSOR, SYSTEM, Api, api, provider
+from .kit import PROGRAM, SCRIPT, SENSOR, SYSTEM, Api, api, legacy, provider
 
 QUESTION = Message.user("How moist are beds 3 and 4?")
 
@@ -84,6 +85,14 @@ def test_calls_come_back_under_the_names_that_the_session_knows(emulated: Api) -
     assert heard == list(answer.calls)
     assert answer.finish_reason is FinishReason.TOOL_USE
     assert [tool.name for tool in emulated.calls[0].tools] == ["mcp__session__read_sensor"]
+
+
+def test_a_long_description_of_a_tool_goes_out_whole(emulated: Api) -> None:
+    tool = ToolSchema(SENSOR.name, "Read one sensor. " * 1000, SENSOR.parameters)
+    with provider(emulated.run.base_url) as claude:
+        claude.complete([QUESTION], SYSTEM, [tool])
+    (call,) = emulated.calls
+    assert emulated.run.dialect.differences([QUESTION], SYSTEM, [tool], call, call.model) == []
 
 
 def test_the_same_call_on_a_fresh_object_sends_the_same(emulated: Api) -> None:
@@ -231,6 +240,24 @@ def test_a_stream_that_breaks_off_is_no_answer_and_is_asked_for_once(
         assert len(server.requests) == 1
     assert shown == ["Monday"]
     assert raised.value.partial == (Text("Monday"),)
+
+
+CUT = {**SCRIPT, "results": {}, "turns": [{"user": "q", "model": [{"parts": ["Monday"], "finish": "max_tokens"}]}]}
+
+
+@pytest.mark.parametrize("path", ["stateless", "legacy"])
+def test_a_slow_listener_does_not_let_the_program_ask_the_model_to_go_on(path: str) -> None:
+    with api(CUT) as emulated:
+        emulated.arm(0)
+        if path == "stateless":
+            with provider(emulated.run.base_url) as claude:
+                answer = claude.complete([Message.user("q")], SYSTEM, on_chunk=lambda _: time.sleep(0.4))
+        else:
+            with legacy(emulated.run.base_url) as holding:
+                answer = holding.send_message_streaming("q", lambda _: time.sleep(0.4))
+        assert len(emulated.run.exchanges) == 1
+    assert (answer.text, answer.finish_reason) == ("Monday", FinishReason.MAX_TOKENS)
+    assert answer.usage.output_tokens > 0
 
 
 def test_the_conversation_has_to_ask_something() -> None:
