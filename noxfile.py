@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import shutil
 import sys
@@ -59,7 +60,9 @@ def tests(session: nox.Session) -> None:
     session.env["PYTHONDONTWRITEBYTECODE"] = ""
     # A file stays in one process: its fixtures start servers and whole commands. In their order: by the number of
     # their tests the slowest files would come last, and one core would wait for the other.
-    every_core = ["-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder"]
+    # One more than there are cores: a fifth of the time a test waits for a process, a clock or a socket.
+    workers = str((os.cpu_count() or 1) + 1)
+    every_core = ["-n", workers, "--dist", "loadfile", "--no-loadscope-reorder"]
     session.run("coverage", "run", "-m", "pytest", *(session.posargs or every_core))
     session.run("coverage", "combine", "--quiet")
     whole = [] if session.posargs else ["--fail-under=95"]
@@ -141,9 +144,12 @@ def oldest(session: nox.Session) -> None:
 @nox.session
 def mutants(session: nox.Session) -> None:
     """Break adapters and the session in every known way and show what catches it (`nox -s mutants -- anthropic`)."""
-    session.install(".[all,telemetry]")
+    session.install(".[all,telemetry]", *group("test"))
     for subject in session.posargs or (*ADAPTERS, "reference"):
         session.run("turnproof", "mutants", subject, "--out", f"reports/mutants-{subject}")
+    if not session.posargs:
+        # What breaks agents needs one that is quick to start and to be killed; the tests have it.
+        session.run("pytest", "tests/mutants/test_agent_mutants.py", env={"TURNPROOF_EVERY_MUTANT": "1"})
 
 
 @nox.session
