@@ -27,7 +27,7 @@ KILLS = {
 }
 """What takes an agent that has processes."""
 
-FEW = ("sessions/*", "basics/plain", "tools/one", "tools/parallel")
+FEW = ("sessions/*",)
 STOPPED = tuple(f"sessions/killed_anywhere#kill@{event}" for event in (0, 3, 6))
 
 
