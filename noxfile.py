@@ -225,7 +225,10 @@ def agents(session: nox.Session) -> None:
         if not session.posargs or name in session.posargs:
             session.run("npm", "install", "--silent", "--prefix", str(folder / name), package, external=True)
             found[name] = str(folder / name / "node_modules/.bin" / name)
-            session.run(found[name], "--version", external=True)
+            bare = package.rpartition("@")[0]
+            session.log(
+                f"{bare} {json.loads((folder / name / 'node_modules' / bare / 'package.json').read_text())['version']}"
+            )
     if claude := found.get("claude"):
         env = {"TURNPROOF_CLAUDE": claude}
         session.run("pytest", "tests/adapters/claude_cli", "tests/adapters/claude_agent", env=env)
