@@ -240,7 +240,8 @@ def agents(session: nox.Session) -> None:
         session.run("pytest", "tests/adapters/acp", env={"TURNPROOF_ACP": found[name]})
     here = {"claude": "claude_agent", **spoken}
     certified = [agent for name, agent in here.items() if name in found]
-    path = ":".join([*(str(pathlib.Path(one).parent) for one in found.values()), session.env.get("PATH") or ""])
+    programs = [str(pathlib.Path(one).parent) for one in found.values()]
+    path = os.pathsep.join([*programs, session.bin, os.environ.get("PATH", "")])  # some are scripts for node
     passthrough = ["turnproof_adapters.claude_cli.binding:BINDING"] if "claude" in found else []
     if certified:
         session.run("turnproof", "certify", *certified, *passthrough, "--out", "reports/agents", env={"PATH": path})
