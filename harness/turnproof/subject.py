@@ -339,6 +339,11 @@ class Subject:
             lacking.add("spans")
         return self.session.operations - lacking
 
+    @property
+    def keeps_sessions(self) -> bool:
+        """Whether its sessions outlive its process: it has a home, and they can be taken up again."""
+        return "session_id" in self.operations
+
     def claims(self) -> Capabilities:
         """What is claimed for the model, and the traits of the wire API. Raises BindingError for an unknown one."""
         given = self.session.capabilities if self.kind == "session" else None

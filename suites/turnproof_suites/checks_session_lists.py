@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from turnproof.requirements import Findings, check
-from turnproof.scenarios.model import NOBODY
+from turnproof.scenarios.model import EVERYWHERE, NOBODY
 from turnproof.verdict import violated
 from turnproof.view import View
 from turnproof.view.diff import show
@@ -26,7 +26,7 @@ def list_has_every_session(view: View) -> Findings:
     for done, talk in _lists(view):
         where, folders = done.folder, talk.folders
         whole = [label for label in talk.known if label not in talk.damaged]
-        wanted = [label for label in whole if where == "everywhere" or folders.get(label) == where]
+        wanted = [label for label in whole if where == EVERYWHERE or folders.get(label) == where]
         count = Counter(entry.session for entry in done.event.listed)
         missing = [label for label in wanted if not count[label]]
         twice = [label for label, times in count.items() if times > 1]
@@ -43,7 +43,7 @@ def list_is_of_the_folder_asked_for(view: View) -> Findings:
     """None of another folder; and where none was begun, none."""
     for done, talk in _lists(view):
         where, folders = done.wanted.cwd, talk.folders
-        if where is None or where == "everywhere":
+        if where is None or where == EVERYWHERE:
             continue
         strange = [one.session for one in done.event.listed if folders.get(one.session) not in (where, None)]
         strange += [one.session for one in done.event.listed if one.cwd not in (where, "")]

@@ -7,15 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from turnproof.messages import Message
-from turnproof.scenarios.model import NOBODY, SessionStep
+from turnproof.scenarios.model import NOBODY, PROJECT, SessionStep
 from turnproof.transcript import SessionInForce, SessionStepped
 from turnproof.view import Exchange, TurnView, View
 
 from .reading import once_per_view, spoken_text, user_text
 from .steps import Step, bare, steps
-
-FOLDER = "project"
-"""The folder that a run begins in."""
 
 CHANGING = ("open", "new", "resume", "continue", "fork", "delete")
 """Steps after which another session may be open."""
@@ -165,7 +162,7 @@ def talks(view: View) -> tuple[Talk, ...]:
     folders: dict[str, str] = {}
     damaged: set[str] = set()
     pending: list[Done] = []
-    here = FOLDER
+    here = PROJECT
     for step in steps(view):
         if step.done != "turn":
             for done in _done(step, len([one for one in pending if one.step.turn is step.turn]), here):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,10 +13,8 @@ OTHER = "77aa01bc-0000-4000-8000-000000000002"
 
 
 @pytest.fixture
-def ground() -> Iterator[Ground]:
-    ground = Ground()
-    yield ground
-    ground.clear()
+def ground(tmp_path: Path) -> Ground:
+    return Ground(str(tmp_path))
 
 
 # -- labels
@@ -94,13 +91,6 @@ def test_a_folder_goes_by_its_label_however_its_path_is_spelt(ground: Ground) ->
         "",
         "",
     ]
-
-
-def test_nothing_is_left_when_the_ground_is_cleared() -> None:
-    ground = Ground()
-    root = ground.home.parent
-    ground.clear()
-    assert not root.exists()
 
 
 # -- damage

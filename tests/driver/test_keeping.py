@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -75,6 +76,8 @@ class Run:
     """What `Keeping` needs of a run."""
 
     def __init__(self, **fields: Any) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self.job = SimpleNamespace(ground=self._folder.name)
         self.recorder = Recorder()
         self.tools = SimpleNamespace()
         self.refusals: list[tuple[str, str]] = []

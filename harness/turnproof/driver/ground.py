@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..scenarios.model import NOBODY
+from ..scenarios.model import FIRST, NOBODY, PROJECT
 from .processes import Processes
-
-FIRST = "first"
-HERE = "project"
-"""The label of the working directory that a run starts in."""
 
 NO_SESSION = "00000000-dead-4bad-8bad-00000000dead"
 """An id that no agent has given to a session."""
+
+_NOTES = "Water the beds at seven.\n"
 
 
 class Untold(Exception):
@@ -30,17 +26,16 @@ class Untold(Exception):
 
 
 class Ground:
-    """The folders of one run, until `clear`. What an agent starts is found among this process's descendants."""
+    """The folders of one run, below `root`. What an agent starts is found among this process's descendants."""
 
-    def __init__(self) -> None:
+    def __init__(self, root: str) -> None:
         adopt_orphans()
-        root = tempfile.mkdtemp(prefix="turnproof-")
         self._root = Path(os.path.realpath(root))
         self.home = self._root / "home"
         self.home.mkdir()
         self._folders: dict[str, Path] = {}
-        self.cwd = HERE
-        self.folder(HERE)
+        self.cwd = PROJECT
+        self.folder(PROJECT)
         self.processes = Processes()
         self.labels = Labels()
 
@@ -49,7 +44,7 @@ class Ground:
         if label not in self._folders:
             folder = self._root / label
             folder.mkdir()
-            (folder / "notes.txt").write_text("Water the beds at seven.\n", encoding="utf-8")
+            (folder / "notes.txt").write_text(_NOTES, encoding="utf-8")
             self._folders[label] = folder
         return self._folders[label]
 
@@ -65,7 +60,7 @@ class Ground:
     def _changed_in(self, label: str) -> Iterator[str]:
         folder = self._folders[label]
         notes = folder / "notes.txt"
-        if not notes.is_file() or notes.read_text(encoding="utf-8") != "Water the beds at seven.\n":
+        if not notes.is_file() or notes.read_text(encoding="utf-8") != _NOTES:
             yield notes.name
         yield from (str(path.relative_to(folder)) for path in folder.rglob("*") if path != notes)
 
@@ -78,11 +73,6 @@ class Ground:
             data = path.read_bytes()
             path.write_bytes(data[: len(data) // 2])
         return len(found)
-
-    def clear(self) -> None:
-        """Remove the folders."""
-        with contextlib.suppress(OSError):
-            shutil.rmtree(self._root)
 
 
 class Labels:

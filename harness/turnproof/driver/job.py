@@ -50,3 +50,5 @@ class Job:
     flag: Flag | None = None
     watch: Watch = "nothing"
     options: Mapping[str, Any] = field(default_factory=dict)
+    ground: str = ""
+    """The folder that an agent's home and working directories are made in."""

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from ..emulator.run import CANARY_KEY
 from ..errors import TurnproofError
 from ..messages import FunctionCall, Text
-from ..scenarios.model import SessionStep, Turn
+from ..scenarios.model import EVERYWHERE, SessionStep, Turn
 from ..sessions import SessionCapabilities, SessionInfo, last_update
 from ..transcript import Killed, LeftBehind, SessionInForce, SessionListed, SessionStepped
 from .beside import AT_ONCE, PATIENCE, Beside
@@ -24,8 +24,6 @@ from .ground import Ground, Untold
 
 if TYPE_CHECKING:
     from .run import Run
-
-EVERYWHERE = "everywhere"
 
 _KNOWN = tuple(field.name for field in fields(SessionCapabilities))
 
@@ -36,7 +34,7 @@ class Keeping:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._recorder = run.recorder
-        self._ground = Ground()
+        self._ground = Ground(run.job.ground)
         self._denied: tuple[str, ...] = ()
         self._wanted: dict[str, Any] = {}
         self._beside: Beside | None = None
@@ -101,12 +99,11 @@ class Keeping:
         processes.kill(CANARY_KEY)
 
     def close(self) -> None:
-        """The agent was shut down: look at what it has left, and clear it away."""
+        """The agent was shut down: look at what it has left."""
         ground = self._ground
         processes = ground.processes.left(CANARY_KEY)
         started, exposed = ground.processes.started, ground.processes.exposed
         self._recorder.event(LeftBehind(processes=processes, files=ground.changed(), started=started, exposed=exposed))
-        ground.clear()
 
     # -- steps -------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,7 @@ from .gather import Gathering
 from .job import Backend, Job, RunSpec
 from .line import Line, ProcessLine, ThreadLine
 from .mutation import mutant_named
+from .plot import Plot
 
 TIME_LIMIT = 20.0
 """Seconds without any word from a run after which it counts as hung."""
@@ -81,6 +82,7 @@ class Lab:
         self._time_limit = time_limit
         self._server = emulator.EmulatorServer()
         self._lines: list[Line] = []
+        self._plots: set[Plot] = set()
 
     def __enter__(self) -> Lab:
         self._server.start()
@@ -97,6 +99,8 @@ class Lab:
     def __exit__(self, *_: object) -> None:
         for line in self._lines:
             line.close()
+        for plot in list(self._plots):
+            self._clear(plot, orderly=False)
         self._server.stop()
 
     @property
@@ -200,6 +204,10 @@ class Lab:
             mutant = None
         if mutant is not None and mutant.filter is not None:
             server_run.filter = mutant.filter()
+        if subject.keeps_sessions:
+            self._plots.add(plot := Plot())
+        else:
+            plot = None
         job = Job(
             adapter=spec.adapter,
             scenario=spec.scenario,
@@ -212,12 +220,17 @@ class Lab:
             flag=spec.flag,
             watch=spec.watch,
             options=options,
+            ground=plot.root if plot is not None else "",
         )
         gathering = Gathering(server_run, spec.scenario)
+        orderly = False
         try:
             ended = line.run(job, gathering)
+            orderly = ended.how == "completed"
         finally:
             self._server.close_run(server_run)
+            if plot is not None:
+                self._clear(plot, orderly=orderly)
         if server_run.failure:
             detail = f"the server failed: {server_run.failure}"
             ended = msgspec.structs.replace(ended, how="harness-fault", detail=detail)
@@ -231,6 +244,10 @@ class Lab:
             seed=self._seed,
             events=gathering.finish(ended),
         )
+
+    def _clear(self, plot: Plot, *, orderly: bool) -> None:
+        plot.clear(orderly=orderly)
+        self._plots.discard(plot)
 
     def _line(self, preload: tuple[str, ...] = ()) -> Line:
         if self._in_process:

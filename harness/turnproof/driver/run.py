@@ -57,7 +57,7 @@ class Run:
         self.child: Any = None
         self.watcher = Watcher(recorder) if job.watch != "nothing" else None
         self.providers = Providers(job, subject.adapter, recorder, self._spoken, self.watcher)
-        self.keeping = Keeping(self) if "session_id" in subject.operations else None
+        self.keeping = Keeping(self) if subject.keeps_sessions else None
         self.tools = ScriptedTools(job.scenario.tools, recorder, untold=subject.kind == "agent")
         self._system = job.scenario.system
         self._ids = itertools.count(1)

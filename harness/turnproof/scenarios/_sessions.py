@@ -6,11 +6,9 @@ from typing import Final, get_args
 
 from .._suggest import did_you_mean
 from ._spot import Spot
-from .model import NOBODY, Doing, SessionStep
+from .model import EVERYWHERE, FIRST, NOBODY, Doing, SessionStep
 
 DOING: Final[tuple[Doing, ...]] = get_args(Doing)
-FIRST: Final = "first"
-EVERYWHERE: Final = "everywhere"
 
 _OPEN: Final = ("session", "last", "cwd", "label")
 

@@ -50,6 +50,15 @@ STEPS: Final[Mapping[Doing, tuple[Operation, ...]]] = {
 NOBODY: Final = "nobody"
 """The label of a session that there is not."""
 
+FIRST: Final = "first"
+"""The label of the session that a run begins with."""
+
+PROJECT: Final = "project"
+"""The label of the working directory that a run begins in."""
+
+EVERYWHERE: Final = "everywhere"
+"""The sessions of every working directory."""
+
 
 class Cut(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When the turn is cancelled.

@@ -1,0 +1,109 @@
+"""Whatever becomes of a run, nothing of its agent is left: no folder, and no process that stands in it."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from turnproof.dialects.base import ReplyPart
+from turnproof.driver import Lab, RunSpec
+from turnproof.driver import line as lines
+from turnproof.driver.plot import Plot
+from turnproof.messages import FinishReason, Text
+from turnproof.scenarios.model import Scenario, ScriptRound, Turn
+from turnproof.transcript import RunKey
+
+from . import leaving
+
+ANSWER = ScriptRound((ReplyPart(Text("Roses.")),), FinishReason.STOP)
+TALK = Scenario(name="toy/talk", title="Talk", turns=(Turn(user=(Text("What grows here?"),), rounds=(ANSWER,)),))
+
+
+def spec(agent: str) -> RunSpec:
+    return RunSpec(f"{leaving.__name__}:{agent}", TALK, RunKey(TALK.name, "legacy", "stream"))
+
+
+def left() -> list[psutil.Process]:
+    """Processes of the agents, wherever they hang."""
+    found = []
+    for one in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if leaving.MARK in one.cmdline() and one.status() != psutil.STATUS_ZOMBIE:
+                found.append(one)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the folders of runs are made; at the end of the test all processes are over."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield tmp_path
+    for one in left():
+        one.kill()
+
+
+@pytest.mark.parametrize(
+    ("agent", "how"), [("FAILS", "open-failed"), ("HANGS", "hung"), ("DIES", "died")], ids=["fails", "hangs", "dies"]
+)
+def test_a_run_that_goes_wrong_leaves_nothing(
+    agent: str, how: str, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "OPEN_LIMIT", 5.0)
+    with Lab(jobs=1, time_limit=5.0) as lab:
+        ended = lab.run(spec(agent)).end
+    assert ended.how == how
+    assert left() == []
+    assert list(folders.glob("turnproof-*")) == []
+
+
+def test_a_lab_that_is_closed_in_the_middle_of_a_run_leaves_nothing(folders: Path) -> None:
+    def run(lab: Lab) -> None:
+        with contextlib.suppress(Exception):
+            lab.run(spec("HANGS"))
+
+    with Lab(jobs=1) as lab:
+        running = threading.Thread(target=run, args=[lab], daemon=True)
+        running.start()
+        until = time.monotonic() + 60
+        while not list(folders.glob("turnproof-*/home/begun")) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert len(left()) == 1
+    assert left() == []
+    assert list(folders.glob("turnproof-*")) == []
+
+
+def test_after_an_orderly_run_no_process_is_looked_for() -> None:
+    plot = Plot()
+    command = [sys.executable, "-S", "-c", leaving.SLEEP, leaving.MARK]
+    with subprocess.Popen(command, cwd=plot.root) as process:
+        plot.clear(orderly=True)
+        assert not Path(plot.root).exists()
+        assert process.poll() is None
+        process.kill()
+
+
+def test_a_plot_that_was_cleared_is_left_alone() -> None:
+    plot = Plot()
+    plot.clear(orderly=True)
+    plot.clear(orderly=False)
+    assert not Path(plot.root).exists()
+
+
+def test_a_process_that_stands_elsewhere_is_left_alone() -> None:
+    plot = Plot()
+    elsewhere = Path(f"{plot.root}-of-somebody-else")
+    elsewhere.mkdir()
+    command = [sys.executable, "-S", "-c", leaving.SLEEP, leaving.MARK]
+    with subprocess.Popen(command, cwd=elsewhere, env={"HOME": str(elsewhere)}) as process:
+        plot.clear(orderly=False)
+        assert process.poll() is None
+        process.kill()
