@@ -73,6 +73,7 @@ WRONG = [
     Wrong("sessions", ("can_list",), r"sessions is \('can_list',\), not SessionCapabilities"),
     Wrong("sessions", Capabilities(), "sessions is Capabilities.*, not SessionCapabilities"),
     Wrong("options", ["a"], r"options is \['a'\], not a mapping"),
+    Wrong("program", "Some Code 2.1", "program is 'Some Code 2.1', not a function"),
 ]
 
 
@@ -180,6 +181,14 @@ def test_its_sessions_are_listed_on_every_page_and_taken_up_forked_and_deleted(t
     session.delete_session(spoken, copy)  # type: ignore[misc]
     assert copy not in [one.session_id for one in session.list_sessions(spoken, None)]  # type: ignore[misc]
     assert session.session_capabilities(spoken) == ALL  # type: ignore[misc]
+
+
+def test_the_program_behind_it_is_asked_for_its_name_where_the_binding_says_how(tmp_path: Path) -> None:
+    binding = dataclasses.replace(parrot.binding(), program=lambda agent: f"Parrot {agent.session_id}")
+    session = session_of(binding)
+    assert session.program is not None
+    assert session.program(session.open(setup(tmp_path))) == "Parrot None"
+    assert session_of(parrot.binding()).program is None
 
 
 def test_closing_it_shuts_the_agent_down(tmp_path: Path) -> None:

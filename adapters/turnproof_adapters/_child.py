@@ -19,15 +19,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from turnproof.errors import TransportError, UsageError
+from turnproof.errors import TransportError
 
 from ._cut import Cut, current_cut
-
-GRACE = 2.0
-"""Seconds given to a program to end by itself before it is killed."""
-
-_TOLD = 4000
-"""Bytes of stderr that are kept."""
+from ._ending import GRACE, LastWords, how_it_ended
+from ._program import unusable
 
 _PIECE = 1 << 16
 """What a pipe holds: one read empties it."""
@@ -63,12 +59,12 @@ class Child:
         """Seconds that it may be silent; may be set anew."""
         self.watch: Callable[[bytes], object] | None = None
         """Is told every line as soon as it arrives, in the reader's thread, whoever takes it when. May be set."""
-        self._scrub = scrub
+        self.last_words = LastWords(scrub)
         self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._begun: list[bytes] = []
-        self._told = b""
         self._lock = threading.Lock()
         self._killed = False
+        self._how: str | None = None
         self._owner: Cut | None = None
         self._ear, self._hand = socket.socketpair()
         try:
@@ -87,8 +83,7 @@ class Child:
             self._hand.close()
             if not isinstance(error, OSError):
                 raise
-            where = f" in {folder}" if error.filename == folder else ""
-            raise UsageError(f"{command[0]} cannot be run{where}: {error.strerror or error}") from None
+            raise unusable(command[0], folder, error) from None
         self._reader = threading.Thread(target=self._read, daemon=True, name=f"{self.name}-lines")
         try:
             self._reader.start()
@@ -121,7 +116,7 @@ class Child:
             while left:
                 # A pipe takes as much as there is room for once it is ready, if no more than a piece is offered.
                 if not room.poll(self.silence * 1000):
-                    raise ChildLost(f"{self.name} has read nothing for {self.silence:g} s{self._last_words()}")
+                    raise ChildLost(f"{self.name} has read nothing for {self.silence:g} s{self.last_words}")
                 left = left[os.write(stdin, left[: select.PIPE_BUF]) :]
         except (BrokenPipeError, ValueError):  # the program has closed its input, or we have
             raise self.lost() from None
@@ -139,7 +134,7 @@ class Child:
         try:
             line = self._lines.get(timeout=self.silence)
         except queue.Empty:
-            raise ChildLost(f"{self.name} has said nothing for {self.silence:g} s{self._last_words()}") from None
+            raise ChildLost(f"{self.name} has said nothing for {self.silence:g} s{self.last_words}") from None
         if line is None:
             self._lines.put(None)  # the end stays the end, whoever asks again
         return line
@@ -148,18 +143,9 @@ class Child:
         """End it, for an output that ended too soon. The error says how it ended, and what it said last on stderr."""
         by_itself = self._leaves_within(GRACE)
         code = self.end(grace=0)
-        if not by_itself:
-            how = "hung up without ending"
-        else:
-            how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-        return ChildLost(f"{self.name} {how} in the middle of its answer{self._last_words()}")
-
-    def _last_words(self) -> str:
-        told = self._told
-        if len(told) == _TOLD:
-            told = told.partition(b"\n")[2] or told  # the first line is cut off
-        said = told.decode("utf-8", "replace").strip()
-        return f"; on stderr: {self._scrub(said)}" if said else ""
+        if self._how is None:  # asked again, it would seem to have ended by itself
+            self._how = how_it_ended(code if by_itself else None)
+        return ChildLost(f"{self.name} {self._how} in the middle of its answer{self.last_words}")
 
     # -- its end --------------------------------------------------------------------------------------------------
 
@@ -234,7 +220,7 @@ class Child:
 
     def _read(self) -> None:
         stdout, stderr = _pipe(self._process.stdout), _pipe(self._process.stderr)
-        takers = {stdout: self._take_lines, stderr: self._take_words}
+        takers = {stdout: self._take_lines, stderr: self.last_words.hear}
         with self._ear, stdout, stderr, selectors.PollSelector() as selector:
             selector.register(self._ear, selectors.EVENT_READ)
             for pipe in takers:
@@ -271,17 +257,7 @@ class Child:
                 self.watch(whole_line)
         self._begun.append(rest)
 
-    def _take_words(self, piece: bytes) -> None:
-        self._told = (self._told + piece)[-_TOLD:]
-
 
 def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
     assert stream is not None
     return stream
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # most real-time signals have no name
-        return f"signal {number}"

@@ -124,6 +124,8 @@ class AgentBinding:
     sessions: what is claimed of its sessions; the agent says the same at run time.
     options:  for the endpoint.
     package:  the distribution whose version goes into reports.
+    program:  name and version of the program behind an agent (`Claude Code 2.1.330`), for reports; None before it has
+              told them. Asked after each turn. It is not installed with the package, and may update itself.
     """
 
     name: str
@@ -134,6 +136,7 @@ class AgentBinding:
     sessions: SessionCapabilities = SessionCapabilities()  # noqa: RUF009 (frozen)
     options: Mapping[str, Any] = field(default_factory=dict)
     package: str | None = None
+    program: Callable[[Any], str | None] | None = None
 
     def __post_init__(self) -> None:
         """Raise BindingError for a field that is not what it is for: where it is written, and not where it is used."""
@@ -143,6 +146,7 @@ class AgentBinding:
         self._demand("capabilities", isinstance(self.capabilities, Capabilities), "Capabilities")
         self._demand("sessions", isinstance(self.sessions, SessionCapabilities), "SessionCapabilities")
         self._demand("options", isinstance(self.options, Mapping), "a mapping")
+        self._demand("program", self.program is None or callable(self.program), "a function")
 
     def _demand(self, name: str, holds: bool, what: str) -> None:
         if not holds:

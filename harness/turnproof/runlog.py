@@ -157,12 +157,16 @@ class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
 
 
 class TranscriptLine(_Line, frozen=True, kw_only=True, tag="transcript"):
-    """A run of one scenario on one path is over; its evidence is stored under `digest`."""
+    """A run of one scenario on one path is over; its evidence is stored under `digest`.
+
+    `program` is what the program behind an agent calls itself, with its version. It is no part of the run's digest.
+    """
 
     adapter: str
     key: RunKey
     digest: str
     how: str = "completed"
+    program: str = ""
 
 
 class ResultLine(_Line, frozen=True, kw_only=True, tag="result"):
@@ -221,7 +225,8 @@ class Run:
 
 def run_digest(transcripts: tuple[TranscriptLine, ...], results: tuple[ResultLine, ...]) -> str:
     """One digest over all evidence and verdicts, whatever order they were written in."""
-    lines = sorted(canonical(line) for line in (*transcripts, *results))
+    named = (msgspec.structs.replace(line, program="") for line in transcripts)
+    lines = sorted(canonical(line) for line in (*named, *results))
     return hashlib.sha256(b"\n".join(lines)).hexdigest()
 
 

@@ -229,6 +229,7 @@ class SessionBinding:
     declared:   intended differences between its paths.
     flag:       its migration switch.
     package:    the distribution whose version goes into reports.
+    program:    name and version of the program behind it, where there is one and it has told them.
     """
 
     name: str
@@ -271,6 +272,7 @@ class SessionBinding:
     declared: Sequence[Difference] = ()
     flag: Flag = Flag()
     package: str | None = None
+    program: Callable[[Any], str | None] | None = None
 
     @property
     def operations(self) -> frozenset[Operation]:

@@ -392,12 +392,14 @@ class SessionStepped(_Event, frozen=True, kw_only=True, omit_defaults=True, tag=
 class SessionInForce(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="session_in_force"):
     """The session that is open after a turn, by its label, and what the agent says can be done with its sessions.
 
-    `unknown` names what it says beside that, of whatever type.
+    `unknown` names what it says beside that, of whatever type. `program` is what the program behind it calls itself,
+    with its version.
     """
 
     session: str | None
     can: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    program: str = ""
 
 
 class SaidBeside(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="said_beside"):

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
+from adapters.acp import standin as acp
+from adapters.claude_cli import standin as claude
 
 from turnproof.certify.engine import certify
 from turnproof.certify.options import CertifyOptions
@@ -20,6 +24,7 @@ from turnproof.session.store.agent import stored_agent
 from turnproof_adapters.anthropic.binding import BINDING
 
 STORED = stored_agent(BINDING)
+SCHEMA = json.loads((files("turnproof.reports") / "certification.schema.json").read_text())
 KILLS = {
     "sessions/killed-agent-ends-the-turn",
     "sessions/earlier-turns-survive-a-kill",
@@ -44,14 +49,23 @@ def certified(folder: Path, *agents: str, **options: Any) -> tuple[int, dict[str
     return code, found
 
 
-@pytest.mark.parametrize("agent", ["adapters.acp.bound:AGENT", "adapters.claude_agent.bound:AGENT"])
-def test_an_agent_behind_a_process_is_certified_and_its_run_verified(agent: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("agent", "program"),
+    [
+        ("adapters.acp.bound:AGENT", f"standin {acp.VERSION}"),
+        ("adapters.claude_agent.bound:AGENT", f"Claude Code {claude.VERSION}"),
+    ],
+    ids=["acp", "claude"],
+)
+def test_an_agent_behind_a_process_is_certified_and_its_run_verified(agent: str, program: str, tmp_path: Path) -> None:
     code, found = certified(tmp_path, agent, profiles=("sessions", "security"))
     (report,) = found.values()
     kept = [one for one in report["requirements"].values() if one["profile"] == "sessions"]
     assert {one["status"] for one in kept} == {"held"}, [one["message"] for one in kept if one["status"] != "held"]
     assert report["profiles"]["sessions"]["must"] == [44, 44]
-    assert report["kind"] == "agent"
+    assert (report["kind"], report["programs"]) == ("agent", [program])
+    assert program in (tmp_path / "summary.md").read_text()
+    jsonschema.validate(json.loads((tmp_path / "certification.json").read_text()), SCHEMA)
     assert code == Exit.OK
     assert not verify_run(read_run(tmp_path / "run.ndjson"), EvidenceStore(tmp_path / "evidence")).problems
 

@@ -15,6 +15,7 @@ import pytest
 
 from turnproof.driver.ground import NO_SESSION
 from turnproof.driver.keeping import Keeping
+from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import ResumeError
 from turnproof.messages import FunctionCall
 from turnproof.scenarios.model import SessionStep, Turn
@@ -215,6 +216,30 @@ def test_what_nobody_knows_of_capabilities_is_told_by_name(run: Run) -> None:
     told = run.last(SessionInForce)
     assert (told.session, told.can) == ("first", ("can_list",))
     assert told.unknown == ("can_fork", "can_resume", "version")
+
+
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        ("Some Code 2.1", "Some Code 2.1"),
+        (None, ""),
+        ("a\nb " + "c" * 200, "a b " + "c" * 76),
+        (f"started with {CANARY_KEY}", "started with [key]"),
+    ],
+)
+def test_the_program_behind_an_agent_is_told_in_a_line_and_without_the_key(told: str | None, kept: str) -> None:
+    run = Run(program=lambda agent: told)
+    run.keeping.report()
+    assert run.last(SessionInForce).program == kept
+    run.keeping.close()
+
+
+def test_a_program_that_cannot_be_asked_for_its_version_is_recorded_and_the_session_told(run: Run) -> None:
+    run = Run(program=broken)
+    run.keeping.report()
+    assert (run.last(SessionInForce).session, run.last(SessionInForce).program) == ("first", "")
+    assert run.refusals == [("program", "KeyError")]
+    run.keeping.close()
 
 
 def test_an_agent_that_cannot_say_what_is_open_is_recorded_and_the_run_goes_on() -> None:

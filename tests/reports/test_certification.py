@@ -16,7 +16,8 @@ from turnproof.dialects.base import Evidence
 from turnproof.reports import Certification, certification, certification_json
 from turnproof.reports.badge import badge_json
 from turnproof.reports.standing import profile_standing, standing, wire_of
-from turnproof.runlog import ResultLine
+from turnproof.runlog import ResultLine, TranscriptLine
+from turnproof.transcript import RunKey
 from turnproof.verdict import Status, Verdict, held, violated
 
 from .runs import ADAPTER, BAD, CATALOGUE, GOOD, HEADER, OK, RESULTS, UNCLAIMED, UNSURE, requirement, result, write_run
@@ -208,6 +209,19 @@ def test_a_session_is_shown_as_one_with_the_adapter_it_was_run_with(tmp_path: Pa
     assert (report["chat"].kind, report["chat"].run_with) == ("session", "anthropic")
     assert wire_of(report["anthropic"]) == "anthropic-messages"
     assert wire_of(report["chat"]) == "session run with anthropic, anthropic-messages"
+
+
+def test_an_agent_is_shown_with_each_program_that_was_behind_it(tmp_path: Path) -> None:
+    agent = msgspec.structs.replace(ADAPTER, name="cli", kind="agent")
+    told = ("", "Some Code 2.1", "Some Code 2.2", "Some Code 2.1")
+    runs = [
+        TranscriptLine(adapter="cli", key=RunKey("sessions/resumed", "legacy", "batch", n), digest=str(n), program=name)
+        for n, name in enumerate(told)
+    ]
+    report = certified(tmp_path, (), adapters=[ADAPTER, agent], transcripts=runs).adapters
+    assert report["cli"].programs == ("Some Code 2.1", "Some Code 2.2")
+    assert report["anthropic"].programs == ()
+    assert wire_of(report["cli"]) == "agent that owns its history, Some Code 2.1, Some Code 2.2, anthropic-messages"
 
 
 def test_what_is_asked_of_sessions_is_not_missing_in_an_adapter(tmp_path: Path) -> None:

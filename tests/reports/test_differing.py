@@ -40,10 +40,11 @@ def a_side(
     runs: Sequence[RunKey] = (SEEN,),
     adapter: AdapterLine = ADAPTER,
     exit_code: int | None = 0,
+    program: str = "",
     **head: Any,
 ) -> Path:
     """A folder with a run of these results, in which these runs were made."""
-    transcripts = [TranscriptLine(adapter=adapter.name, key=key, digest=str(key)) for key in runs]
+    transcripts = [TranscriptLine(adapter=adapter.name, key=key, digest=str(key), program=program) for key in runs]
     header = msgspec.structs.replace(HEADER, **head)
     write_run(
         folder / "run.ndjson",
@@ -148,6 +149,18 @@ def test_a_newer_sdk_fixes_what_it_fixes_and_is_told(tmp_path: Path) -> None:
         "seed": ("0", "7"),
         "profiles": ("2026.11", "2026.12"),
     }
+
+
+def test_a_program_that_has_updated_itself_is_told(tmp_path: Path) -> None:
+    results = [result(TEXT, "stateless", OK)]
+    sides = [a_side(tmp_path / version, results, program=f"Some Code {version}") for version in ("2.1", "2.2")]
+    (told,) = diff(*sides).circumstances
+    assert (told.what, told.adapter, told.before, told.after) == (
+        "program",
+        "anthropic",
+        "Some Code 2.1",
+        "Some Code 2.2",
+    )
 
 
 def test_an_adapter_that_took_no_part_is_told_once(tmp_path: Path) -> None:

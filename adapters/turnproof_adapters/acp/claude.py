@@ -92,4 +92,5 @@ AGENT = AgentBinding(
     ),
     sessions=SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True),
     package="agent-client-protocol",
+    program=lambda agent: agent.program,
 )

@@ -101,4 +101,5 @@ AGENT = AgentBinding(
     ),
     sessions=SessionCapabilities(can_list=True, can_load=True, can_continue_last=True),
     package="agent-client-protocol",
+    program=lambda agent: agent.program,
 )

@@ -100,4 +100,5 @@ AGENT = AgentBinding(
     ),
     sessions=SessionCapabilities(can_load=True),
     package="agent-client-protocol",
+    program=lambda agent: agent.program,
 )

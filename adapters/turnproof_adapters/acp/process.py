@@ -18,15 +18,12 @@ from typing import Any
 
 import psutil
 
-from turnproof.errors import TransportError, UsageError
+from turnproof.errors import TransportError
+
+from .._ending import GRACE, LastWords, how_it_ended
+from .._program import unusable
 
 _log = logging.getLogger(__name__)
-
-GRACE = 2.0
-"""Seconds given to a program to end by itself before it is killed."""
-
-_TOLD = 4000
-"""Bytes of stderr that are kept."""
 
 _PIECE = 1 << 16
 
@@ -40,8 +37,7 @@ class Process:
     def __init__(self, process: asyncio.subprocess.Process, name: str, scrub: Callable[[str], str]) -> None:
         self.name = name
         self._process = process
-        self._scrub = scrub
-        self._told = b""
+        self.last_words = LastWords(scrub)
         self._begun: list[bytes] = []
         self._lines: list[bytes] = []
         self._started: set[psutil.Process] = set()
@@ -67,8 +63,7 @@ class Process:
                 start_new_session=True,
             )
         except OSError as error:
-            where = f" in {folder}" if error.filename == str(folder) else ""
-            raise UsageError(f"{command[0]} cannot be run{where}: {error.strerror or error}") from None
+            raise unusable(command[0], folder, error) from None
         return cls(process, Path(command[0]).name, scrub)
 
     @property
@@ -114,19 +109,7 @@ class Process:
         """End it, for an output that ended too soon. The error says how it ended, and what it said last on stderr."""
         by_itself = await self._leaves_within(GRACE)
         code = await self.end(0)
-        if not by_itself:
-            how = "hung up without ending"
-        else:
-            how = f"was ended by {_signal_name(-code)}" if code < 0 else f"ended with exit code {code}"
-        return TransportError(f"{self.name} {how}{self.last_words()}")
-
-    def last_words(self) -> str:
-        """What it said last on stderr, as an error may show it."""
-        told = self._told
-        if len(told) == _TOLD:
-            told = told.partition(b"\n")[2] or told  # the first line is cut off
-        said = told.decode("utf-8", "replace").strip()
-        return f"; on stderr: {self._scrub(said)}" if said else ""
+        return TransportError(f"{self.name} {how_it_ended(code if by_itself else None)}{self.last_words}")
 
     async def end(self, grace: float = GRACE, *, ask: bool = False) -> int:
         """End it, its group, and what it has started; its exit code, negative for a signal. May be called again.
@@ -199,7 +182,7 @@ class Process:
         stderr = self._process.stderr
         assert stderr is not None
         while piece := await stderr.read(_PIECE):
-            self._told = (self._told + piece)[-_TOLD:]
+            self.last_words.hear(piece)
 
 
 def _nothing() -> None:
@@ -224,10 +207,3 @@ def _is_there(process: psutil.Process) -> bool:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
         return False
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"

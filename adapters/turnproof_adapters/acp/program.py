@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +11,7 @@ from typing import Any
 from turnproof.agents import AgentSetup
 from turnproof.errors import UsageError
 
-_PASSED_ON = frozenset(
-    {"PATH", "LANG", "LC_ALL", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"}
-)
-"""All that a program sees of the caller's variables: no key of another service, nothing that changes its ways."""
+from .._program import located, passed_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +82,11 @@ class Program:
             words = [str(word) for word in given] if isinstance(given, list | tuple) else words
         if not words:
             raise UsageError(f"program: {given!r} is neither a name nor a command")
-        path = shutil.which(words[0])
-        if path is not None:
-            return [str(Path(path).absolute()), *words[1:]]  # it is run in another folder
-        if Path(words[0]).is_file():
-            raise UsageError(f"{words[0]} cannot be run: it is not executable")
-        raise UsageError(
-            f"there is no program {words[0]!r}: install it ({self.install}), or say with `program` where it is"
-        )
+        return [located(words[0], self.install), *words[1:]]
 
 
 def environment(home: Path, own: Mapping[str, str]) -> dict[str, str]:
     """All that a program sees of the environment. Its home is the folder given, and so is what it takes for /tmp."""
-    passed = {name: value for name, value in os.environ.items() if name.upper() in _PASSED_ON}
     scratch = home / "tmp"
     scratch.mkdir(parents=True, exist_ok=True)
-    return {**passed, "HOME": str(home), "TMPDIR": str(scratch), **own}
+    return {**passed_on(), "HOME": str(home), "TMPDIR": str(scratch), **own}

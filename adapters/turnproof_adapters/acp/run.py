@@ -15,7 +15,8 @@ from acp.meta import AGENT_METHODS, CLIENT_METHODS
 from turnproof.errors import TransportError
 from turnproof.sessions import SessionCapabilities
 
-from .process import GRACE, Process
+from .._ending import GRACE
+from .process import Process
 
 _log = logging.getLogger(__name__)
 
@@ -98,6 +99,11 @@ class Run:
         """What it calls itself."""
         return str(_mapping(self._greeting, "agentInfo").get("name") or "")
 
+    @property
+    def version(self) -> str:
+        """The version that it tells of itself."""
+        return str(_mapping(self._greeting, "agentInfo").get("version") or "")
+
     # -- requests -------------------------------------------------------------------------------------------------
 
     async def request(self, method: str, params: Mapping[str, Any]) -> Answer:
@@ -110,7 +116,7 @@ class Run:
                 if done:
                     break
                 if heard == self._heard and not self._busy():
-                    words = self.process.last_words()
+                    words = str(self.process.last_words)
                     await self.end(grace=0)
                     raise TransportError(f"{self.process.name} has said nothing for {self._silence:g} s{words}")
             answer = asking.result()

@@ -68,6 +68,11 @@ class AcpSessions(SessionSourceBase):
         return self._session_id
 
     @property
+    def program(self) -> str | None:
+        """What the program calls itself, with its version, since it was started; None before."""
+        return self._link.name
+
+    @property
     def history(self) -> Sequence[Message]:
         """What was said, as far as the program has shown it."""
         self._settle()

@@ -50,6 +50,7 @@ class ClaudeAgent(SessionSourceBase):
         self._shelf = Shelf(Path(setup.home).absolute(), NAME)
         self._restore = restorer((), [tool.schema for tool in setup.tools])
         self._history: list[Message] = []
+        self._version = ""
         self._live: Live | None = None
         self._turn = threading.Lock()
         self._shut = False
@@ -71,6 +72,11 @@ class ClaudeAgent(SessionSourceBase):
     def history(self) -> Sequence[Message]:
         """What was said in the session that is open. Calls and results are the program's; it has no message ids."""
         return tuple(self._history)
+
+    @property
+    def program(self) -> str | None:
+        """The program with the version that it told in the last turn; None before it has."""
+        return f"Claude Code {self._version}" if self._version else None
 
     def send(
         self,
@@ -134,6 +140,7 @@ class ClaudeAgent(SessionSourceBase):
         finally:
             forget()
             brake.release()
+            self._version = turn.version or self._version
         self._session_id = turn.session_id or self._session_id
         self._history += [asked, *messages(turn.said, CLAUDE_CLI, self._restore)]
         return response

@@ -35,4 +35,5 @@ AGENT = AgentBinding(
     open=open_agent,
     capabilities=replace(capabilities(BINDING.model), lifecycle=False, result_images=True),
     sessions=SESSIONS,
+    program=lambda agent: agent.program,
 )

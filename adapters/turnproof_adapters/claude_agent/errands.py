@@ -10,6 +10,7 @@ import threading
 import time
 from base64 import b64encode
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any
 
 import msgspec
@@ -108,8 +109,22 @@ class Errands:
             # The model's own words: the program has read its numbers as those of JavaScript.
             told = self.calls.get(call_id)
             args = params.get("arguments") or {} if told is None else thaw(told.args)
-            output = _output(tool, args, self._token)
+            output = self._output(tool, args, call_id)
         return {"mcp_response": {"jsonrpc": "2.0", "id": message.get("id"), "result": _content(output)}}
+
+    def _output(self, tool: Tool, args: dict[str, Any], call_id: str) -> ToolOutput:
+        """What the tool gives; a handle where it goes on in the background."""
+        if tool.background_after is None:
+            return _output(tool, args, self._token)
+        given: Future[ToolOutput] = Future()
+        work = threading.Thread(
+            target=lambda: given.set_result(_output(tool, args, self._token)), daemon=True, name="claude-background"
+        )
+        work.start()
+        try:
+            return given.result(tool.background_after)
+        except TimeoutError:
+            return ToolOutput({"task_id": f"task-{call_id}", "status": "running"})
 
 
 def _denied(why: str) -> dict[str, Any]:

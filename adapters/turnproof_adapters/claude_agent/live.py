@@ -11,7 +11,8 @@ from typing import Any
 from turnproof.cancel import CancelToken
 from turnproof.errors import ProviderError
 
-from .._child import GRACE, Child, ChildLost
+from .._child import Child, ChildLost
+from .._ending import GRACE
 from .._errors import scrubbed
 from ..claude_cli.lines import Asked, Line
 from ..claude_cli.pipe import Pipe

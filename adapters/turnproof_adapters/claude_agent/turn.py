@@ -25,10 +25,11 @@ from .history import is_of_the_program
 
 class Turn:
     """Feed it lines until one of them is the result. `said` is what was said in it by then, `ended` whether the program
-    has told of its end."""
+    has told of its end, and `version` the program's own."""
 
     def __init__(self, service: Service, restore: Restore, listeners: Listeners, secret: str) -> None:
         self.session_id: str | None = None
+        self.version = ""
         self.said: list[Said] = []
         self.ended = False
         self._service = service
@@ -57,6 +58,7 @@ class Turn:
                     self.said.append(line.message)
             case System(subtype="init"):
                 self.session_id = line.session_id or self.session_id
+                self.version = line.claude_code_version or self.version
             case Result():
                 self.ended = True
                 return line

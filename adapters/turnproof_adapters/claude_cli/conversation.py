@@ -14,8 +14,8 @@ from typing import Any
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import ToolSchema
 
-from .._child import GRACE
 from .._cut import current_cut
+from .._ending import GRACE
 from ..anthropic.wire import Event
 from . import tools as offered
 from .lines import Asked, Result, StreamEvent, User

@@ -68,6 +68,7 @@ class System(Line, frozen=True, kw_only=True):
 
     subtype: str = ""
     session_id: str = ""
+    claude_code_version: str = ""
 
 
 class User(Line, frozen=True, kw_only=True):

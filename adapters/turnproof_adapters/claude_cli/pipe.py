@@ -10,7 +10,7 @@ import msgspec
 
 from turnproof.errors import TransportError
 
-from .._child import Child
+from .._child import Child, ChildLost
 from .._errors import scrubbed
 from .failures import failure
 from .lines import Asked, ControlRequest, ControlResponse, Line, Result, decode_line
@@ -45,10 +45,15 @@ class Pipe:
         raise self.child.lost()
 
     def write(self, line: dict[str, Any], *, asks: bool = False) -> None:
-        """Write a line; for `asks` see `Child.write`."""
+        """Write a line; for `asks` see `Child.write`. That the program is gone is found by whoever reads its lines,
+        behind the last of them: that one may say why."""
         data = _encode(line)
         with self._writing:
-            self.child.write(data, asks=asks)
+            try:
+                self.child.write(data, asks=asks)
+            except ChildLost:
+                if not self.child.has_ended:  # it does not read
+                    raise
 
     def answer(self, number: str, response: dict[str, Any], *, asks: bool = False) -> None:
         """Answer a question of the program's; for `asks` see `Child.write`."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -16,14 +15,10 @@ from uuid import UUID
 
 from turnproof.errors import UsageError
 
+from .._program import located, passed_on
 from .tools import CONFIG
 
 NAME = "claude"
-
-_PASSED_ON = frozenset(
-    {"PATH", "LANG", "LC_ALL", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"}
-)
-"""All that the program sees of the caller's variables: no key of another service, nothing that changes its ways."""
 
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -74,16 +69,7 @@ KEPT = ("--no-session-persistence", f"--session-id={_NOBODY}")
 def found(given: object) -> str:
     """The program's path: what is `given`, or the first of its name on PATH. Raises UsageError where there is none, or
     where it cannot be run."""
-    wanted = NAME if given is None else str(given)
-    path = shutil.which(wanted)
-    if path is not None:
-        return str(Path(path).absolute())  # it is run in another folder
-    if Path(wanted).is_file():
-        raise UsageError(f"{wanted} cannot be run: it is not executable")
-    raise UsageError(
-        f"there is no program {wanted!r}: install it (npm install -g @anthropic-ai/claude-code), or say with `program` "
-        "where it is"
-    )
+    return located(NAME if given is None else str(given), "npm install -g @anthropic-ai/claude-code")
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +115,7 @@ class Program:
 
     def environment(self, max_tokens: int, thinking: Mapping[str, Any] | None) -> dict[str, str]:
         """All that the program sees of the environment. `thinking` is in the API's form; adaptive is its own choice."""
-        own = {name: value for name, value in os.environ.items() if name.upper() in _PASSED_ON}
-        own |= _QUIET | _WHOLE
+        own = passed_on() | _QUIET | _WHOLE
         own |= {
             "ANTHROPIC_API_KEY": self.api_key,
             "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens),

@@ -75,7 +75,9 @@ class Keeping:
         known = tuple(name for name in _KNOWN if can.get(name) is True)
         beside = tuple(sorted(name for name, value in can.items() if name not in _KNOWN or type(value) is not bool))
         self._ground.processes.look(CANARY_KEY)
-        self._recorder.event(SessionInForce(session=session, can=known, unknown=beside, turn=self._recorder.turn))
+        program, turn = self._program(), self._recorder.turn
+        event = SessionInForce(session=session, can=known, unknown=beside, program=program, turn=turn)
+        self._recorder.event(event)
 
     def _say_beside(self, other: Turn) -> None:
         """Ask for another turn from another thread. It may be refused at once, or wait for the one that runs."""
@@ -238,6 +240,17 @@ class Keeping:
         told = capabilities(self._run.handle)
         names = {name for name in dir(told) if name.startswith("can_")} | set(getattr(told, "__dict__", ()))
         return {name: getattr(told, name) for name in sorted(names)}
+
+    def _program(self) -> str:
+        """What the program behind the agent calls itself: one line, and nothing where it has not told."""
+        if self._run.session.program is None:
+            return ""
+        try:
+            told = self._run.session.program(self._run.handle)
+        except Exception as error:
+            self._run.refused("program", error)
+            return ""
+        return " ".join(str(told or "").split())[:80].replace(CANARY_KEY, "[key]")
 
     def _permits(self, call: FunctionCall) -> bool:
         return call.name not in self._denied

@@ -53,6 +53,8 @@ class AdapterReport(msgspec.Struct, frozen=True):
 
     `claim` says how far the proof goes: emulated, replayed or live. `swept` counts the points of the sweep: events at
     which an answer was cancelled or broken, each in one way. `cache` has the economics of its runs about caching.
+    `programs` are the programs behind an agent, with the version that each told; more than one, where it was replaced
+    in the middle of the run.
     """
 
     kind: SubjectKind
@@ -66,6 +68,7 @@ class AdapterReport(msgspec.Struct, frozen=True):
     profiles: dict[str, ProfileReport]
     requirements: dict[str, RequirementReport]
     cache: tuple[RunEconomics, ...] = ()
+    programs: tuple[str, ...] = ()
 
 
 class Certification(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,6 +166,9 @@ def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) ->
         profiles=profiles,
         requirements=requirements,
         cache=cache,
+        programs=tuple(
+            sorted({line.program for line in run.transcripts if line.adapter == adapter.name and line.program})
+        ),
     )
 
 

@@ -33,6 +33,7 @@ def circumstances(before: Certification, after: Certification) -> Iterator[Circu
             ("model", one.model, other.model),
             ("proof", one.claim, other.claim),
             ("run with", one.run_with, other.run_with),
+            ("program", ", ".join(one.programs), ", ".join(other.programs)),
         ):
             if left != right:
                 yield Circumstance(what, name, left or _NONE, right or _NONE)

@@ -138,11 +138,19 @@ def _cell(name: str, report: Certification | None) -> Cell:
     return Cell(
         name=name,
         python=report.environment.python,
-        versions=dict(report.environment.packages),
+        versions=report.environment.packages | dict(_programs(report)),
         exit_code=report.exit_code,
         complete=report.complete,
         certified={adapter: found.certified for adapter, found in report.adapters.items()},
     )
+
+
+def _programs(report: Certification) -> Iterator[tuple[str, str]]:
+    """The programs behind agents, each with its version."""
+    for found in report.adapters.values():
+        for program in found.programs:
+            name, _, version = program.rpartition(" ")
+            yield name, version
 
 
 def _rows(reports: Mapping[str, Certification]) -> Iterator[Row]:

@@ -11,7 +11,7 @@ def wire_of(found: AdapterReport) -> str:
         case "session":
             return f"session run with {found.run_with}, {found.dialect}"
         case "agent":
-            return f"agent that owns its history, {found.dialect}"
+            return ", ".join(["agent that owns its history", *found.programs, found.dialect])
         case "adapter":
             return found.dialect
 

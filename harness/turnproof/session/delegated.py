@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 from ..agents import Agent, AgentBinding, AgentSetup
 from ..messages import FinishReason, FunctionCall, Part, TokenUsage
@@ -44,6 +45,7 @@ def session_of(binding: AgentBinding) -> SessionBinding:
         message_ids=False,
         capabilities=binding.capabilities,
         package=binding.package,
+        program=partial(_program, binding.program) if binding.program is not None else None,
     )
 
 
@@ -89,6 +91,10 @@ def _send(spoken: Spoken, content: str | Sequence[Part], turn: SessionTurn) -> S
     spoken.usage = response.usage
     cancelled = response.finish_reason is FinishReason.CANCELLED
     return SessionReply(response.text, "cancelled" if cancelled else "answer")
+
+
+def _program(told: Callable[[Any], str | None], spoken: Spoken) -> str | None:
+    return told(spoken.agent)
 
 
 def _unheard(call: FunctionCall) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from turnproof_adapters.acp.claude import AGENT as CLAUDE
 
-STANDIN = (sys.executable, str(Path(__file__).with_name("standin.py")))
+STANDIN = (sys.executable, str(Path(__file__).with_name("standin")))
 """Its command."""
 
 AGENT = replace(CLAUDE, name="acp_standin", options={"program": STANDIN})

@@ -12,14 +12,13 @@ from typing import Any
 
 from turnproof.agents import AgentBinding, AgentSetup, Tool
 from turnproof.cancel import CancelToken
-from turnproof.dialects import dialect
-from turnproof.emulator import EmulatorServer, ScriptResponder, ServerRun
+from turnproof.emulator import EmulatorServer
 from turnproof.emulator.run import CANARY_KEY
-from turnproof.messages import FunctionCall, Message, ProviderResponse, ToolSchema
+from turnproof.messages import FunctionCall, Message, ProviderResponse
 from turnproof.provider import Endpoint
-from turnproof.scenarios.loader import from_data
 from turnproof_adapters.acp.agent import AcpAgent
 
+from ..greenhouse import QUESTIONS, SCRIPT, SENSOR, SYSTEM, Api
 from .bound import STANDIN
 
 REAL = os.environ.get("TURNPROOF_ACP")
@@ -28,52 +27,6 @@ REAL = os.environ.get("TURNPROOF_ACP")
 WHICH = next((name for name in ("claude", "codex", "gemini") if name in (REAL or "claude")), "claude")
 
 AGENT: AgentBinding = import_module(f"turnproof_adapters.acp.{WHICH}").AGENT
-
-SYSTEM = "You keep a greenhouse log."
-
-SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
-
-SCRIPT: Mapping[str, Any] = {
-    "title": "A question, two calls, an answer, and two more questions",
-    "system": SYSTEM,
-    "tools": [{"name": "read_sensor", "description": "Read one sensor", "takes": {"bed": "string"}}],
-    "results": {"read_sensor": "41 %"},
-    "turns": [
-        {
-            "user": "How moist are beds 3 and 4?",
-            "model": [
-                [
-                    "Let me look.",
-                    {"call": "read_sensor", "args": {"bed": "3"}},
-                    {"call": "read_sensor", "args": {"bed": "4"}},
-                ],
-                ["Both are at 41 %."],
-            ],
-        },
-        {"user": "And bed 5?", "model": [["I ", "cannot ", "say."]]},
-        {"user": "Good night.", "model": [["Good ", "night."]]},
-    ],
-}
-
-QUESTIONS = tuple(turn["user"] for turn in SCRIPT["turns"])
-
-
-class Api:
-    """The emulator, answering one run from a script."""
-
-    def __init__(self, server: EmulatorServer, script: Mapping[str, Any]) -> None:
-        self._scenario = from_data(script, "agent")
-        self.run: ServerRun = server.open_run(dialect(AGENT.dialect), ScriptResponder(), seed="0/agent")
-
-    def arm(self, turn: int, **changes: Any) -> None:
-        """Answer this turn from now on."""
-        self.run.arm(turn, self._scenario.turns[turn], self._scenario.tools_in(turn), **changes)
-
-    @property
-    def calls(self) -> list[Any]:
-        """The requests so far, read by the dialect."""
-        found = [self.run.dialect.parse(one.request, self.run.world) for one in self.run.exchanges]
-        return [call for call in found if getattr(call, "operation", "") == "generate"]
 
 
 @dataclass
@@ -131,7 +84,7 @@ class Bench:
 def bench(folder: Path, script: Mapping[str, Any] = SCRIPT) -> Iterator[Bench]:
     (folder / "cwd").mkdir()
     with EmulatorServer() as server:
-        made = Bench(Api(server, script), folder / "home", folder / "cwd")
+        made = Bench(Api(server, AGENT.dialect, script), folder / "home", folder / "cwd")
         try:
             yield made
         finally:

@@ -28,8 +28,9 @@ from turnproof.errors import (
 from turnproof.messages import FinishReason
 from turnproof_adapters.acp.failures import failure
 
+from ..greenhouse import QUESTIONS
 from .bound import STANDIN
-from .kit import QUESTIONS, REAL, Bench, bench, told
+from .kit import REAL, Bench, bench, told
 
 standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
 
@@ -107,6 +108,13 @@ def test_a_program_that_is_not_there_is_told_with_what_to_do(at: Bench) -> None:
         at.open(program="no-such-agent")
     with pytest.raises(UsageError, match="not executable"):
         at.open(program=str(Path(__file__)))
+
+
+def test_a_folder_that_is_missing_is_not_blamed_on_the_program(at: Bench) -> None:
+    agent = at.open()
+    at.cwd.rmdir()
+    with pytest.raises(UsageError, match=f"cannot be run in {at.cwd}"):
+        at.say(agent, 1)
 
 
 # -- with the stand-in alone ------------------------------------------------------------------------------------------

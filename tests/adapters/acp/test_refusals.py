@@ -16,6 +16,7 @@ from turnproof.errors import (
     TransportError,
 )
 
+from ..greenhouse import SYSTEM
 from .kit import REAL, WHICH, bench, told
 
 REFUSED = [
@@ -34,7 +35,7 @@ if WHICH == "claude":
 def script(fault: dict[str, Any]) -> dict[str, Any]:
     return {
         "title": "A refusal between two answers",
-        "system": "You keep a greenhouse log.",
+        "system": SYSTEM,
         "turns": [
             {"user": "The frost came early.", "model": [["Cover the dahlias."]]},
             {

@@ -17,7 +17,8 @@ from turnproof.sessions import SessionCapabilities, every_session
 from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
-from .kit import AGENT, QUESTIONS, REAL, SYSTEM, WHICH, Bench, bench, told
+from ..greenhouse import QUESTIONS, SYSTEM
+from .kit import AGENT, REAL, WHICH, Bench, bench, told
 
 standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
 lists = pytest.mark.skipif(not AGENT.sessions.can_list, reason="the program lists no sessions")

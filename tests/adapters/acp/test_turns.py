@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from turnproof.agents import Tool
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, InvalidRequestError, TransportError, UsageError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Text
+from turnproof_adapters.acp.agent import AcpAgent
+from turnproof_adapters.acp.claude import CLAUDE
 
-from .kit import QUESTIONS, REAL, SYSTEM, WHICH, Bench, bench, told
+from ..greenhouse import QUESTIONS, SENSOR, SYSTEM
+from .kit import AGENT, REAL, WHICH, Bench, bench, told
 
 standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
 
@@ -107,12 +112,6 @@ def test_no_to_a_call_is_told_to_the_model_and_the_tool_does_not_run(at: Bench) 
 
 
 def test_a_tool_that_takes_long_is_answered_with_a_handle(at: Bench) -> None:
-    from dataclasses import replace
-
-    from turnproof.agents import Tool
-
-    from .kit import AGENT, SENSOR
-
     freed = threading.Event()
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
@@ -257,11 +256,6 @@ def test_an_image_is_refused_where_the_program_takes_none(at: Bench) -> None:
 
 @standin_only
 def test_a_system_text_that_no_setting_takes_goes_in_front_of_the_first_message_once(at: Bench) -> None:
-    from dataclasses import replace
-
-    from turnproof_adapters.acp.agent import AcpAgent
-    from turnproof_adapters.acp.claude import CLAUDE
-
     program = replace(CLAUDE, prepare=lambda setup: replace(CLAUDE.prepare(setup), meta={}, instructed=False))
     agent = AcpAgent(program, at.setup())
     at.agents.append(agent)
@@ -312,11 +306,6 @@ def test_a_turn_without_a_word_is_an_error(at: Bench) -> None:
 
 @standin_only
 def test_an_agent_that_loses_count_after_a_cancel_is_started_again(at: Bench) -> None:
-    from dataclasses import replace
-
-    from turnproof_adapters.acp.agent import AcpAgent
-    from turnproof_adapters.acp.claude import CLAUDE
-
     token = CancelToken()
     agent = AcpAgent(replace(CLAUDE, off_by_one="standin"), at.setup("--off-by-one"))
     at.agents.append(agent)

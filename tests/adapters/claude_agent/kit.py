@@ -13,19 +13,18 @@ from typing import Any
 from turnproof.agents import AgentSetup, Tool
 from turnproof.cancel import CancelToken
 from turnproof.emulator.run import CANARY_KEY
-from turnproof.messages import FunctionCall, ToolSchema
+from turnproof.messages import FunctionCall
 from turnproof.provider import Endpoint
 from turnproof_adapters.claude_agent.agent import ClaudeAgent
 from turnproof_adapters.claude_agent.binding import AGENT
 
+from ..greenhouse import SENSOR, SYSTEM
 from ..scripted_server import Exchange, Script
 
 PROGRAM = os.environ.get("TURNPROOF_CLAUDE") or str(Path(__file__).with_name("standin.py"))
 """The program under test: what the variable names, or the stand-in."""
 
-SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
 WIRE = "mcp__session__read_sensor"
-SYSTEM = "You keep a greenhouse log."
 
 
 def sensor(run: Callable[[dict[str, Any], CancelToken], Any] = lambda args, token: "41 %") -> Tool:

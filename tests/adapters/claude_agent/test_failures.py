@@ -12,32 +12,19 @@ import pytest
 from turnproof.cancel import CancelToken
 from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import (
-    AuthenticationError,
-    ContextLimitError,
-    InvalidRequestError,
     OverloadedError,
     ProviderError,
-    RateLimitError,
     TransportError,
     UsageError,
 )
 from turnproof.messages import Text
 
+from ..claude_troubles import refusals, strange_programs
 from ..scripted_server import Exchange, scripted
 from .kit import Place, begins, call, conversation, events, refuses, says, sensor
 
 
-@pytest.mark.parametrize(
-    ("status", "kind", "message", "error"),
-    [
-        (401, "authentication_error", "invalid x-api-key", AuthenticationError),
-        (429, "rate_limit_error", "slow down", RateLimitError),
-        (500, "api_error", "boom", OverloadedError),
-        (529, "overloaded_error", "Overloaded", OverloadedError),
-        (400, "invalid_request_error", "messages: something is wrong", InvalidRequestError),
-        (400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum", ContextLimitError),
-    ],
-)
+@refusals
 def test_a_refusal_is_typed_and_leaves_nothing_of_its_turn(
     here: Place, status: int, kind: str, message: str, error: type[ProviderError]
 ) -> None:
@@ -171,22 +158,7 @@ def test_tools_of_a_turn_that_is_lost_are_told(here: Place) -> None:
 # -- programs that are none -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("source", "said"),
-    [
-        ("print('Hello! What can I do for you?')", "none of its protocol: Hello!"),
-        ("import sys; sys.exit('no such flag')", "exit code 1.*no such flag"),
-        ("pass", "exit code 0 in the middle"),
-        ("import sys; sys.exit(4)", "exit code 4"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", "SIGKILL"),
-        ("import time; time.sleep(60)", "has said nothing for 0.3 s"),
-        ('for n in range(200_000): print(\'{"type": "chatter"}\')', "exit code 0"),
-        ("for n in range(200_000): print('chatter')", "none of its protocol: chatter"),
-        ('print(\'{"type": "assistant", "message": 3}\')', "none of its protocol"),
-        ("import os, sys; sys.exit('the key is ' + os.environ['ANTHROPIC_API_KEY'])", r"the key is \*"),
-    ],
-    ids=["greets", "refuses flags", "nothing", "a code", "killed", "hangs", "chatters", "babbles", "shape", "the key"],
-)
+@strange_programs
 def test_a_program_that_does_something_else_is_a_typed_error(
     here: Place, tmp_path: Path, source: str, said: str
 ) -> None:

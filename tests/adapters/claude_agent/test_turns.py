@@ -24,8 +24,9 @@ from turnproof.messages import (
     same_history,
 )
 
+from ..greenhouse import SENSOR, SYSTEM
 from ..scripted_server import scripted
-from .kit import SYSTEM, WIRE, Place, begins, call, conversation, says, sensor
+from .kit import WIRE, Place, begins, call, conversation, says, sensor
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b4944415478da6364f80f00010501012718e366"
@@ -149,6 +150,28 @@ def test_a_tool_that_fails_is_an_error_result_and_the_turn_goes_on(here: Place, 
     (result,) = agent.history[2].results
     assert result.is_error
     assert said in str(result.result)
+
+
+@pytest.mark.parametrize(("patience", "handed"), [(0.05, True), (60.0, False)], ids=["long", "short"])
+def test_a_tool_that_takes_long_is_answered_with_a_handle_and_goes_on(
+    here: Place, patience: float, *, handed: bool
+) -> None:
+    freed, ended = threading.Event(), threading.Event()
+
+    def run(args: dict[str, Any], token: CancelToken) -> str:
+        freed.wait(20 if handed else 0)
+        ended.set()
+        return "41 %"
+
+    with scripted(says(call(bed="3", call_id="toolu_a")), says("Later then.")) as api:
+        agent = here.agent(api.url, Tool(SENSOR, run, background_after=patience))
+        assert agent.send("Look.").text == "Later then."
+        assert ended.is_set() is not handed
+    (result,) = agent.history[2].results
+    told = '{"task_id":"task-toolu_a","status":"running"}' if handed else "41 %"
+    assert (result.result, result.is_error) == (told, False)
+    freed.set()
+    assert ended.wait(20)
 
 
 def test_a_call_that_is_not_permitted_is_told_to_the_model_and_not_made(here: Place) -> None:

@@ -18,8 +18,9 @@ from turnproof.errors import Cancelled, InvalidRequestError, RateLimitError, Tra
 from turnproof.messages import FinishReason, InlineData, Message, Text, ToolResult
 from turnproof_adapters.claude_cli.legacy import ClaudeCliLegacy
 
+from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
 from ..scripted_server import LIMIT, Exchange, scripted
-from .kit import PROGRAM, SCRIPT, SENSOR, SYSTEM, Api, api, legacy, provider
+from .kit import PROGRAM, api, legacy, provider
 from .test_stateless import HEAD, THINKING
 
 QUESTION = "How moist are beds 3 and 4?"

@@ -13,20 +13,19 @@ import pytest
 from turnproof.cancel import CancelToken
 from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import (
-    AuthenticationError,
     Cancelled,
-    ContextLimitError,
     InvalidRequestError,
     OverloadedError,
     ProviderError,
-    RateLimitError,
     TransportError,
     UsageError,
 )
 from turnproof.messages import FinishReason, Message, Text, Thought, ToolResult, ToolSchema
 
+from ..claude_troubles import refusals, strange_programs
+from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
 from ..scripted_server import Exchange, scripted
-from .kit import PROGRAM, SCRIPT, SENSOR, SYSTEM, Api, api, legacy, provider
+from .kit import PROGRAM, api, legacy, provider
 
 QUESTION = Message.user("How moist are beds 3 and 4?")
 
@@ -133,17 +132,7 @@ def test_a_cancel_before_the_question_is_asked_asks_nothing(emulated: Api) -> No
     assert emulated.calls == []
 
 
-@pytest.mark.parametrize(
-    ("status", "kind", "message", "error"),
-    [
-        (401, "authentication_error", "invalid x-api-key", AuthenticationError),
-        (429, "rate_limit_error", "slow down", RateLimitError),
-        (500, "api_error", "boom", OverloadedError),
-        (529, "overloaded_error", "Overloaded", OverloadedError),
-        (400, "invalid_request_error", "messages: something is wrong", InvalidRequestError),
-        (400, "invalid_request_error", "prompt is too long: 250000 tokens > 200000 maximum", ContextLimitError),
-    ],
-)
+@refusals
 def test_a_refusal_is_typed_by_what_the_api_said(
     status: int, kind: str, message: str, error: type[ProviderError]
 ) -> None:
@@ -300,27 +289,14 @@ def test_several_threads_do_not_mix(emulated: Api) -> None:
 # -- programs that are none -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("source", "error", "said"),
-    [
-        ("print('Hello! What can I do for you?')", TransportError, "none of its protocol: Hello!"),
-        ("import sys; sys.exit('no such flag')", TransportError, "exit code 1.*no such flag"),
-        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", TransportError, "SIGKILL"),
-        ("import time; time.sleep(60)", TransportError, "has said nothing for 0.3 s"),
-        ('import sys; sys.stdout.write(\'{"type": "sys\'); sys.exit(4)', TransportError, "exit code 4"),
-        ("import os, sys; sys.exit('the key is ' + os.environ['ANTHROPIC_API_KEY'])", TransportError, "the key is \\*"),
-    ],
-    ids=["prints garbage", "ends", "is killed", "hangs", "ends in the middle of a line", "tells the key"],
-)
-def test_a_program_that_does_something_else_is_a_typed_error(
-    tmp_path: Path, source: str, error: type[ProviderError], said: str
-) -> None:
+@strange_programs
+def test_a_program_that_does_something_else_is_a_typed_error(tmp_path: Path, source: str, said: str) -> None:
     program = tmp_path / "claude"
     program.write_text(f"#!/usr/bin/env python3\n{source}\n")
     program.chmod(0o755)
     limit = 0.3 if "sleep" in source else 20
     open_provider = provider("http://127.0.0.1:9", str(program), timeout=limit)
-    with open_provider as claude, pytest.raises(error, match=said) as raised:
+    with open_provider as claude, pytest.raises(TransportError, match=said) as raised:
         claude.complete([QUESTION], SYSTEM)
     assert CANARY_KEY not in repr(raised.value)
 
