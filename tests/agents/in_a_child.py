@@ -24,7 +24,8 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import ResumeError, TransportError, UsageError
 from turnproof.messages import FunctionCall, Message, Part, ProviderResponse
 from turnproof.provider import OnChunk
-from turnproof.session.store.agent import CAN, StoredAgent, stored_agent
+from turnproof.session.store.agent import StoredAgent, stored_agent
+from turnproof.session.store.client import CAN
 from turnproof.sessions import SessionCapabilities, SessionPage
 from turnproof_adapters.antigravity.binding import BINDING
 

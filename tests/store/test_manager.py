@@ -108,6 +108,20 @@ def test_a_detached_client_says_so_until_it_resumes_a_session() -> None:
     assert client.send("hello").text == "You said: hello"
 
 
+def test_a_session_can_be_begun_that_is_made_with_what_is_said_first() -> None:
+    manager = managed()
+    client = manager.begin(workspace="/w", connection=Connection("anthropic"))
+    assert (client.session_id, client.messages, client.stop()) == (None, [], False)
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        client.send("never mind", cancel_token=token)
+    assert manager.store.list_sessions().sessions == ()
+    client.send("hello")
+    (info,) = manager.store.list_sessions().sessions
+    assert (info.session_id, info.title, info.cwd, info.provider) == (client.session_id, "hello", "/w", "anthropic")
+
+
 def test_what_is_not_there_or_open_elsewhere_is_told_and_nothing_is_loaded() -> None:
     manager = managed()
     with pytest.raises(UnknownSessionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,10 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, OverloadedError, ResumeError, UsageError
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage, ToolSchema
 from turnproof.provider import Binding, Capabilities, Endpoint
-from turnproof.session.store.agent import CAN, StoredAgent, stored_agent
+from turnproof.session.store.agent import StoredAgent, stored_agent
+from turnproof.session.store.client import CAN
+
+from .test_fifo import started
 
 PUMP = ToolSchema("pump", "Start the pump", {"type": "object", "properties": {}})
 
@@ -24,6 +28,7 @@ class Echo:
 
     def __init__(self) -> None:
         self.asked: list[Sequence[Message]] = []
+        self.given: list[tuple[Any, Sequence[ToolSchema]]] = []
         self.shut = 0
         self.failing = False
 
@@ -31,6 +36,7 @@ class Echo:
         self, messages: Sequence[Message], system: Any = None, tools: Any = None, **_: Any
     ) -> ProviderResponse:
         self.asked.append(tuple(messages))
+        self.given.append((system, tuple(tools or ())))
         if self.failing:
             raise OverloadedError("too much to do")
         usage = TokenUsage(10, 2, 12)
@@ -70,6 +76,20 @@ def test_a_session_that_is_open_may_be_resumed_and_stays_as_it_is(tmp_path: Path
     assert kept.send("Still here?").text == "2 times"
 
 
+def test_a_session_that_is_open_may_be_resumed_in_the_middle_of_a_turn(tmp_path: Path) -> None:
+    def meanwhile(args: Any, token: CancelToken) -> None:
+        if len(kept.history) > 2:
+            assert kept.session_id is not None
+            kept.resume_session(kept.session_id)
+            resumed.append(kept.session_id)
+
+    resumed: list[str] = []
+    kept = agent(tmp_path, tools=(Tool(PUMP, meanwhile),))
+    kept.send("Good morning.")
+    assert kept.send("And again.").text == "2 times"
+    assert resumed == [kept.session_id]
+
+
 def test_one_that_is_gone_is_refused_and_opening_with_it_begins_anew(tmp_path: Path) -> None:
     kept = agent(tmp_path, session="nobody")
     kept.send("Good morning.")
@@ -90,6 +110,36 @@ def test_the_last_session_of_the_folder_is_gone_on_with(tmp_path: Path) -> None:
     kept.send("In this one.")
     kept.shutdown()
     assert agent(tmp_path, continue_last=True).history[0].text == "In this one."
+
+
+def test_a_session_that_is_taken_up_has_the_system_text_and_tools_of_who_took_it_up(tmp_path: Path) -> None:
+    first = agent(tmp_path, system="Be brief.")
+    first.send("Good morning.")
+    first.shutdown()
+    provider = Echo()
+    tool = Tool(PUMP, lambda args, token: None)
+    again = agent(tmp_path, provider, system="Be kind.", tools=(tool,), session=first.session_id)
+    assert again.send("And again.").text == "2 times"
+    again.fork_session()
+    again.send("In the copy.")
+    assert provider.given == [("Be kind.", (PUMP,))] * 4
+
+
+def test_what_is_begun_belongs_to_the_folder_of_the_agent_wherever_the_session_before_did(tmp_path: Path) -> None:
+    elsewhere = str(tmp_path / "elsewhere")
+    other = StoredAgent(replace(setup(tmp_path), cwd=elsewhere), Echo())
+    other.send("In another folder.")
+    other.shutdown()
+    kept = agent(tmp_path, session=other.session_id)
+    kept.new_session()
+    kept.send("In this one.")
+    assert [info.session_id for info in kept.list_sessions(cwd=str(tmp_path)).sessions] == [kept.session_id]
+    assert other.session_id is not None
+    kept.resume_session(other.session_id)
+    kept.delete_session(other.session_id)
+    kept.send("In this one, too.")
+    assert kept.list_sessions(cwd=elsewhere).sessions == ()
+    assert len(kept.list_sessions(cwd=str(tmp_path)).sessions) == 2
 
 
 def test_a_fork_goes_its_own_way(tmp_path: Path) -> None:
@@ -147,6 +197,10 @@ def test_a_failed_turn_leaves_nothing_and_a_cancelled_one_says_so(tmp_path: Path
     with pytest.raises(Cancelled):
         kept.send("Never mind.", cancel_token=token)
     assert len(kept.history) == 2
+    kept.new_session()
+    with pytest.raises(Cancelled):
+        kept.send("Never mind.", cancel_token=token)
+    assert len(kept.list_sessions().sessions) == 1
 
 
 def test_a_second_turn_is_refused_while_one_runs(tmp_path: Path) -> None:
@@ -161,6 +215,25 @@ def test_a_second_turn_is_refused_while_one_runs(tmp_path: Path) -> None:
     kept = agent(tmp_path, tools=(Tool(PUMP, meanwhile),))
     kept.send("Start it.")
     assert said == ["refused"]
+
+
+def test_a_turn_that_runs_at_the_end_is_cancelled_and_stored(tmp_path: Path) -> None:
+    at_work = threading.Event()
+    answers: list[ProviderResponse] = []
+
+    def long(args: Any, token: CancelToken) -> None:
+        at_work.set()
+        token.wait(10)
+        token.raise_if_cancelled()
+
+    kept = agent(tmp_path, tools=(Tool(PUMP, long),))
+    turn = started(lambda: answers.append(kept.send("Start it.")))
+    at_work.wait(10)
+    kept.shutdown()
+    turn.join(10)
+    assert [one.finish_reason for one in answers] == [FinishReason.CANCELLED]
+    (info,) = kept.list_sessions().sessions
+    assert agent(tmp_path, session=info.session_id).history[0].text == "Start it."
 
 
 def test_an_adapter_is_bound_as_an_agent_and_shut_down_with_it(tmp_path: Path) -> None:

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from operator import add
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from msgspec.structs import astuple, replace
+from msgspec.structs import replace
 
 from ...agents import AgentBinding, AgentSetup
-from ...cancel import CancelToken
 from ...errors import ResumeError, TurnproofError, UsageError
-from ...messages import FinishReason, FunctionCall, Message, Part, ProviderResponse, Text, TokenUsage
-from ...provider import (
-    Binding,
-    JSONSchema,
-    OnChunk,
-    OnFunctionCall,
-    OnThinking,
-    OnUsage,
-    StatelessProvider,
-)
+from ...messages import FinishReason, Message, Part, ProviderResponse, Text
+from ...provider import Binding, StatelessProvider
 from ...sessions import SessionCapabilities, SessionPage, SessionSourceBase
 from ..approval import Approval
-from ..observer import SessionObserver
+from ..ledger import TokenLedger, summed
 from ..retry import RetryPolicy
 from ..session import Session
+from .client import CAN
 from .file_store import FileStore
-from .kept import KeptSession
-
-CAN = SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True)
+from .manager import SessionManager
 
 
 def stored_agent(binding: Binding, *, name: str | None = None) -> AgentBinding:
@@ -57,11 +48,11 @@ class StoredAgent(SessionSourceBase):
         super().__init__()
         self._setup = setup
         self._provider = provider
-        self._store = FileStore(Path(setup.home) / "sessions", page_size=25)
-        self._kept: KeptSession | None = None
+        self._ledger = TokenLedger()
         self._busy = threading.Lock()
-        self._spent = _Spent()
-        self._take_up(setup)
+        self._manager = SessionManager(FileStore(Path(setup.home) / "sessions", page_size=25), self._opened)
+        self._client = self._manager.begin(workspace=setup.cwd)
+        self._take_up()
 
     @property
     def session_capabilities(self) -> SessionCapabilities:
@@ -71,134 +62,73 @@ class StoredAgent(SessionSourceBase):
     @property
     def history(self) -> Sequence[Message]:
         """The messages of the session that is open: a copy."""
-        return self._kept.session.history.messages if self._kept is not None else []
+        return self._client.messages
 
     def list_sessions(self, *, cwd: str | None = None, cursor: str | None = None) -> SessionPage:
         """From the store, newest first."""
-        return self._store.list_sessions(cwd=cwd, cursor=cursor)
+        return self._client.list_sessions(cwd=cwd, cursor=cursor)
 
-    def send(
-        self,
-        content: str | Sequence[Part],
-        *,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: JSONSchema | None = None,
-    ) -> ProviderResponse:
-        """A turn, with the guarantees of `Agent.send`; when it returns the turn is on the disk."""
+    def send(self, content: str | Sequence[Part], **options: Any) -> ProviderResponse:
+        """A turn, with the options and guarantees of `Agent.send`; when it returns the turn is on the disk."""
         if not self._busy.acquire(blocking=False):
             raise UsageError("a turn is running: wait for its end, or cancel it")
         try:
-            if cancel_token is not None:
-                cancel_token.raise_if_cancelled()
-            kept = self._opened(content)
-            self._spent.usage = TokenUsage()
-            result = kept.send(
-                content,
-                cancel_token=cancel_token,
-                on_chunk=on_chunk,
-                on_usage_update=on_usage_update,
-                on_function_call=on_function_call,
-                on_thinking=on_thinking,
-                response_schema=response_schema,
-            )
+            before = len(self._ledger.rows)
+            result = self._client.send(content, **options)
+            spent = summed(row.usage for row in self._ledger.rows[before:])
         finally:
+            # A client that was closed meanwhile tells none.
+            self._session_id = self._client.session_id or self._session_id
             self._busy.release()
-        cancelled = result.outcome == "cancelled"
-        finish = FinishReason.CANCELLED if cancelled else result.response.finish_reason
+        finish = FinishReason.CANCELLED if result.outcome == "cancelled" else result.response.finish_reason
         said = (Text(result.text),) if result.text else ()
-        return replace(result.response, parts=said, finish_reason=finish, usage=self._spent.usage)
+        return replace(result.response, parts=said, finish_reason=finish, usage=spent)
 
     def shutdown(self) -> None:
-        """Write down what is not, and let go of the provider's connections."""
-        self._close()
+        """Stop what runs, write down what is not, and let go of the provider's connections."""
+        self._manager.close()
+        self._begin()
         end = getattr(self._provider, "shutdown", None)
         if end is not None:
             end()
 
     # -- sessions -------------------------------------------------------------------------------------------------
 
-    def _take_up(self, setup: AgentSetup) -> None:
-        tries: list[Callable[[], object]] = []
-        if setup.session is not None:
-            wanted = setup.session
-            tries.append(lambda: self.resume_session(wanted))
-        if setup.continue_last:
-            tries.append(lambda: self.continue_last(setup.cwd))
-        for attempt in tries:
-            try:
-                attempt()
-            except TurnproofError:
-                continue
-            if self.session_id is not None:
-                return
+    def _take_up(self) -> None:
+        if self._setup.session is not None:
+            with suppress(TurnproofError):
+                self.resume_session(self._setup.session)
+        if self._setup.continue_last and self.session_id is None:
+            with suppress(TurnproofError):
+                self.continue_last(self._setup.cwd)
 
     def _load(self, session_id: str) -> None:
-        before = self._kept
-        if before is not None and before.session_id == session_id:
+        if session_id == self._client.session_id:
             return
-        session = self._fresh()
         try:
-            kept = self._store.resume(session, session_id)
+            self._client.resume_session(session_id)
         except TurnproofError as error:
             raise ResumeError(f"session {session_id!r} cannot be resumed: {error}", session_id=session_id) from error
-        session.set_system(self._setup.system)
-        session.set_tools(self._setup.tools)
-        if before is not None:
-            before.close()
-        self._kept = kept
+        # What was stored has the system text that was in force then.
+        self._client.kept.session.set_system(self._setup.system)
 
     def _begin(self) -> None:
-        self._close()
+        self._client.detach()
+        # Not as `Client.new_session` does it: that one stays in the workspace of a session that was resumed.
+        self._client = self._manager.begin(workspace=self._setup.cwd)
 
     def _fork(self, session_id: str) -> str:
-        assert self._kept is not None
-        session = self._fresh()
-        session.restore(self._kept.session.save())
-        kept = self._store.create(session, workspace=self._setup.cwd)
-        self._close()
-        self._kept = kept
-        return kept.session_id
+        return self._client.fork_session()
 
     def _delete(self, session_id: str) -> None:
-        if session_id == self.session_id:
-            self._close()
-        self._store.delete(session_id)
+        self._client.delete_session(session_id)
 
-    def _opened(self, content: str | Sequence[Part]) -> KeptSession:
-        if self._kept is None:
-            said = content if isinstance(content, str) else Message.user(*content).text
-            self._kept = self._store.create(self._fresh(), description=said[:60] or None, workspace=self._setup.cwd)
-            self._session_id = self._kept.session_id
-        return self._kept
-
-    def _fresh(self) -> Session:
+    def _opened(self) -> Session:
         return Session(
             self._provider,
             system=self._setup.system,
             tools=self._setup.tools,
             retry=RetryPolicy(attempts=1),
-            approve=self._approve,
-            observers=(self._spent,),
+            approve=lambda call, token: Approval(self._setup.permits(call), "the user has said no"),
+            observers=(self._ledger,),
         )
-
-    def _approve(self, call: FunctionCall, token: CancelToken) -> Approval:
-        return Approval(self._setup.permits(call), "the user has said no")
-
-    def _close(self) -> None:
-        kept, self._kept = self._kept, None
-        if kept is not None:
-            kept.close()
-
-
-class _Spent(SessionObserver):
-    """What a turn has taken: the figures of its answers, added up."""
-
-    def __init__(self) -> None:
-        self.usage = TokenUsage()
-
-    def on_response(self, response: ProviderResponse) -> None:
-        self.usage = TokenUsage(*map(add, astuple(self.usage), astuple(response.usage)))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from ...cancel import CancelToken
 from ...errors import UsageError
 from ...messages import Message, Part
 from ...sessions import SessionCapabilities, SessionPage, SessionSourceBase
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from .manager import SessionManager
 
 T = TypeVar("T")
+
+CAN = SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True)
+"""What can be done with kept sessions: all there is."""
 
 
 @dataclass(slots=True)
@@ -41,18 +45,18 @@ class Next:
 
 
 class Client(SessionSourceBase):
-    """One user of a session. Made by `SessionManager.create` and `attach`; used from any thread.
+    """One user of a session. Made by `SessionManager.create`, `begin` and `attach`; used from any thread.
 
     It is on one session at a time: `resume_session`, `continue_last` and `fork_session` move it to another. After
     `new_session`, and after its own session is deleted, the next thing that is said makes a new one, in the same
     workspace. Leaving it as a context manager detaches it.
     """
 
-    def __init__(self, manager: SessionManager, hot: Hot | None = None) -> None:
+    def __init__(self, manager: SessionManager, hot: Hot | None = None, following: Next | None = None) -> None:
         super().__init__()
         self._manager = manager
         self._on = hot
-        self._next: Next | None = None
+        self._next = following
         self._moving = threading.Lock()
         if hot is not None:
             hot.clients.add(self)
@@ -65,16 +69,19 @@ class Client(SessionSourceBase):
 
     @property
     def messages(self) -> list[Message]:
-        """The conversation of the session that it is on: a copy. Empty after `new_session`."""
+        """The conversation of the session that it is on: a copy. Empty before one is begun."""
         return [] if self._next is not None else self.kept.session.history.messages
 
     def send(self, content: str | Sequence[Part], **options: Any) -> TurnResult:
         """A turn, as `KeptSession.send`, after those that were asked for before.
 
-        Raises Cancelled, and says nothing, if its `cancel_token` is set while it waits.
+        Raises Cancelled, and says nothing, if its `cancel_token` is set already, or while it waits.
         """
+        token: CancelToken | None = options.get("cancel_token")
+        if token is not None:
+            token.raise_if_cancelled()
         hot = self._begun()
-        with hot.line.turn(options.get("cancel_token")):
+        with hot.line.turn(token):
             return hot.kept.send(content, **options)
 
     def change(self, action: Callable[[Session], T], *, connection: Connection | None = None) -> T:
@@ -108,7 +115,7 @@ class Client(SessionSourceBase):
     @property
     def session_capabilities(self) -> SessionCapabilities:
         """All of them."""
-        return SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True)
+        return CAN
 
     def list_sessions(self, *, cwd: str | None = None, cursor: str | None = None) -> SessionPage:
         """The sessions of the store."""

@@ -63,6 +63,10 @@ class SessionManager:
             )
             return Client(self, self._loaded(kept))
 
+    def begin(self, *, connection: Connection | None = None, workspace: str | None = None) -> Client:
+        """A client of a session that is made with the first thing said in it; the arguments are those of `create`."""
+        return Client(self, following=Next(connection, workspace))
+
     def attach(self, which: str | int) -> Client:
         """A client of a stored session, by id or number; it is loaded unless it is in memory.
 
