@@ -6,7 +6,6 @@ An adapter that turnproof has cassettes for is replayed unless something else is
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,11 +17,12 @@ from ..cassettes import Cassette, Player, cassette_path, load, overlaid
 from ..cassettes.format import how_to_record
 from ..cassettes.proxy import ProxyTarget
 from ..controls import CONTROLS
+from ..dialects.access import access_to
 from ..dialects.base import Dialect
 from ..driver import Backend, RunSpec
 from ..emulator import CassetteResponder, Responder, ScriptResponder, ServerRun
 from ..emulator.responders import ProxyResponder
-from ..errors import CassetteError, UsageError
+from ..errors import CassetteError
 from ..provider import Binding
 from ..subject import Subject
 
@@ -157,10 +157,6 @@ class Backends:
 
 def live_target(binding: Binding, dialect: Dialect) -> ProxyTarget:
     """The real API of a binding's dialect. Raises UsageError when the environment has no key for it."""
-    names = dialect.service.key_variables
-    key = next((os.environ[name] for name in names if os.environ.get(name)), "")
-    if not key:
-        raise UsageError(f"the live backend of {binding.name!r} needs a key: set {' or '.join(names)}")
-    base_url = os.environ.get(dialect.service.base_url_variable) or dialect.default_host
-    base_url = base_url.rstrip("/").removesuffix(dialect.service.base_path)
-    return ProxyTarget(base_url if "//" in base_url else f"https://{base_url}", key, dialect)
+    access = access_to(dialect, f"the live backend of {binding.name!r}")
+    # Requests come with their whole path.
+    return ProxyTarget(access.base_url.rstrip("/").removesuffix(dialect.service.base_path), access.key, dialect)

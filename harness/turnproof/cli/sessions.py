@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import UsageError
 from ..exits import Exit
+from .sessions_words import (
+    BaseURL,
+    Cwd,
+    Everywhere,
+    Home,
+    Json,
+    Options,
+    Store,
+    exactly_one,
+    folder_of,
+    named,
+    opened,
+    wanted,
+    which,
+)
 
 if TYPE_CHECKING:
-    from ..sessions import SessionInfo
-    from ..sources.source import Source, Wanted
+    from ..sources.source import Source
 
 sessions = typer.Typer(
     help="The sessions that an agent keeps: list them, look into one, go on with it, delete it.",
@@ -23,30 +35,15 @@ sessions = typer.Typer(
         "beginning, or a number as listed: 1 is the newest. Keys come from the environment: TURNPROOF_API_KEY, or the "
         "service's own variable."
     ),
-    no_args_is_help=True,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-Words = Annotated[list[str] | None, typer.Argument(show_default=False)]
-Store = Annotated[
-    Path | None, typer.Option(metavar="FOLDER", help="In place of AGENT: the sessions that turnproof keeps there.")
-]
-Cwd = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="The sessions of this folder. Default: the current one; of a store all."),
-]
-Everywhere = Annotated[bool, typer.Option("--all", help="The sessions of every folder.")]
-Home = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="The agent's own folder. Default: ~/.local/share/turnproof/agents/AGENT."),
-]
-BaseURL = Annotated[str | None, typer.Option("--base-url", metavar="URL", help="Where the model is.")]
-Options = Annotated[
-    list[str] | None,
-    typer.Option("--option", metavar="KEY=VALUE", help="An option of the agent, as program=/path. May be repeated."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+@sessions.callback(invoke_without_command=True)
+def _which_command(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        raise UsageError("which command? list, info, resume or delete; `turnproof sessions --help` has what each does")
 
 
 @sessions.command("list")
@@ -65,23 +62,22 @@ def list_(
 
     What cannot be resumed is listed with the reason.
     """
-    from ..errors import UsageError
-    from ..sources.choosing import newest_first
+    from ..sources.asking import tell
+    from ..sources.choosing import newest_first, nothing
     from ..sources.text import list_json, print_list
 
     if agent is not None and store is not None:
         raise UsageError("AGENT or --store: say one of them")
-    rest = _rest([agent] if agent else [], store, "")
-    wanted = _wanted(cwd, home, base_url, None, option)
-    with _opened(rest, store, wanted) as (source, _):
-        folder = _folder(store, cwd, everywhere)
+    rest = named([agent] if agent else [], store, "")
+    with opened(rest, store, wanted(cwd, home, base_url, option)) as (source, _):
+        folder = folder_of(store, cwd, everywhere)
         found = newest_first(source, folder)[:limit]
         if json:
             sys.stdout.write(list_json(found))
         elif found:
             print_list(found)
         if not found:
-            _say(_nothing(source, folder))
+            tell(nothing(source, folder))
     return Exit.OK
 
 
@@ -100,13 +96,13 @@ def info(
 
     An agent is asked to resume it for that; nothing is said to it.
     """
+    from ..sources.asking import tell
     from ..sources.choosing import chosen, usable
     from ..sources.text import info_json, print_info
 
-    rest = _rest(words, store, "ID")
-    wanted = _wanted(cwd, home, base_url, None, option)
-    with _opened(rest, store, wanted) as (source, rest):
-        (found,) = chosen(source, _exactly_one(rest), _folder(store, cwd, everywhere))
+    rest = named(words, store, "ID")
+    with opened(rest, store, wanted(cwd, home, base_url, option)) as (source, rest):
+        (found,) = chosen(source, exactly_one(rest, store), folder_of(store, cwd, everywhere))
         can = source.can
         messages = source.look(usable(found)) if can.can_load and found.problem is None else None
         if json:
@@ -115,9 +111,9 @@ def info(
             print_info(found, can, messages or ())
         if messages is None:
             why = found.problem or f"{source.name} cannot load a session"
-            _say(f"what was said in it cannot be told: {why}")
+            tell(f"what was said in it cannot be told: {why}")
         elif not messages:
-            _say(f"{source.name} gives nothing back of what was said in it")
+            tell(f"{source.name} gives nothing back of what was said in it")
     return Exit.OK
 
 
@@ -142,17 +138,24 @@ def resume(
     from stdin. With --last, or with a session in the settings, a single word is the prompt. Ctrl-C cancels the turn and
     leaves a session that can be gone on with.
     """
-    from ..errors import UsageError
+    from ..sources.asking import prompt
+    from ..sources.choosing import chosen, enter, usable
     from ..sources.speaking import say
 
-    rest = _rest(words, store, "ID or --last")
-    wanted = _wanted(cwd, home, base_url, system, option, adapter)
+    rest = named(words, store, "ID or --last")
+    how = wanted(cwd, home, base_url, option, system=system, adapter=adapter)
     if adapter is not None and store is None:
         raise UsageError("--adapter goes with --store; an agent asks its own model")
-    with _opened(rest, store, wanted, needs_key=True) as (source, rest):
-        which, prompt = _which(rest, last=last, configured=source.is_configured)
-        text = _prompt(prompt)
-        asked = _enter(source, which, last, _folder(store, cwd, everywhere))
+    with opened(rest, store, how, needs_key=True) as (source, rest):
+        one, word = which(rest, store, last=last, configured=source.is_configured)
+        folder = folder_of(store, cwd, everywhere)
+        found = None
+        if one is not None:
+            # Before a prompt is typed in vain.
+            beside = "a prompt stands in quotes, behind an ID or --last"
+            found = usable(*chosen(source, [one], folder, beside=beside))
+        text = prompt(word)
+        asked = enter(source, found, last=last, cwd=folder)
         try:
             finished = say(source, text)
         finally:
@@ -175,19 +178,19 @@ def delete(
 
     Asks first, and prints the ids of those that are gone.
     """
-    from ..errors import UsageError
+    from ..sources.asking import agrees, tell
     from ..sources.choosing import chosen
+    from ..sources.source import cannot
 
-    rest = _rest(words, store, "ID...")
-    wanted = _wanted(cwd, home, base_url, None, option)
-    with _opened(rest, store, wanted) as (source, rest):
+    rest = named(words, store, "ID...")
+    with opened(rest, store, wanted(cwd, home, base_url, option)) as (source, rest):
         if not rest:
             raise UsageError("which session? name it by its id, or by its number in the list")
         if not source.can.can_delete:
-            raise UsageError(f"{source.name} cannot delete sessions")
-        found = chosen(source, rest, _folder(store, cwd, everywhere))
-        if not yes and not _agreed(source, found):
-            _say("nothing was deleted")
+            raise cannot(source.name, "delete sessions", source.can)
+        found = chosen(source, rest, folder_of(store, cwd, everywhere), beside="nothing was deleted")
+        if not yes and not agrees(source, found):
+            tell("nothing was deleted")
             return Exit.OK
         for one in found:
             source.delete(one)
@@ -195,162 +198,9 @@ def delete(
     return Exit.OK
 
 
-# -- what the commands share -------------------------------------------------------------------------------------
-
-
-def _rest(words: Sequence[str] | None, store: Path | None, then: str) -> list[str]:
-    """The words as they are; there has to be an agent, unless there is a store."""
-    from ..errors import UsageError
-
-    if store is None and not words:
-        raise UsageError(f"which agent? name one{f', and {then}' if then else ''}; `turnproof list agents` shows them")
-    return list(words or ())
-
-
-@contextmanager
-def _opened(
-    words: Sequence[str], store: Path | None, wanted: Wanted, *, needs_key: bool = False
-) -> Iterator[tuple[Source, list[str]]]:
-    """The source, and the words behind its name."""
-    from ..config import load_config
-    from ..sources.opening import open_agent, open_store
-
-    if store is not None:
-        source, rest = open_store(store, wanted, needs_key=needs_key), list(words)
-    else:
-        source = open_agent(words[0], wanted, load_config(Path.cwd()), needs_key=needs_key)
-        rest = list(words[1:])
-    try:
-        yield source, rest
-    finally:
-        source.close()
-
-
-def _wanted(
-    cwd: Path | None,
-    home: Path | None,
-    base_url: str | None,
-    system: str | None,
-    options: Sequence[str] | None,
-    adapter: str | None = None,
-) -> Wanted:
-    from ..errors import UsageError
-    from ..sources.source import Wanted
-
-    folder = (cwd or Path.cwd()).resolve()
-    if not folder.is_dir():
-        raise UsageError(f"--cwd: there is no folder {folder}")
-    return Wanted(folder, home, base_url, system, dict(map(_option, options or ())), adapter)
-
-
-def _option(word: str) -> tuple[str, Any]:
-    """`KEY=VALUE`; a value that is JSON is taken as that, and any other as text."""
-    from json import loads
-
-    from ..errors import UsageError
-
-    key, is_there, value = word.partition("=")
-    if not key or not is_there:
-        raise UsageError(f"--option {word!r}: say KEY=VALUE")
-    try:
-        return key, loads(value)
-    except ValueError:
-        return key, value
-
-
-def _folder(store: Path | None, cwd: Path | None, everywhere: bool) -> str | None:
-    from ..errors import UsageError
-
-    if cwd is not None and everywhere:
-        raise UsageError("--cwd names a folder and --all means every one: say one of them")
-    if everywhere or (store is not None and cwd is None):
-        return None
-    return str((cwd or Path.cwd()).resolve())
-
-
-def _exactly_one(words: Sequence[str]) -> Sequence[str]:
-    from ..errors import UsageError
-
-    if len(words) != 1:
-        raise UsageError("one session: name it by its id, or by its number in the list")
-    return words
-
-
-def _which(words: Sequence[str], *, last: bool, configured: bool) -> tuple[str | None, str | None]:
-    """The session's name and the prompt, where they are there."""
-    from ..errors import UsageError
-
-    if len(words) > (1 if last else 2):
-        raise UsageError("too many words: put the prompt in quotes")
-    if last or (configured and len(words) < 2):
-        return None, words[0] if words else None
-    if not words:
-        raise UsageError("which session? name it by its id, by its number in the list, or say --last")
-    return words[0], words[1] if len(words) > 1 else None
-
-
-def _prompt(word: str | None) -> str:
-    from ..errors import UsageError
-
-    if word is None or word == "-":
-        if sys.stdin.isatty():
-            _say("the prompt, and Ctrl-D on a line of its own:")
-        try:
-            word = sys.stdin.read().rstrip("\n")
-        except UnicodeDecodeError as error:
-            raise UsageError(f"the prompt on stdin is no text: {error}") from error
-    if not word.strip():
-        raise UsageError("the prompt is empty")
-    return word
-
-
-def _enter(source: Source, which: str | None, last: bool, folder: str | None) -> str:
-    """Open the session that is meant, and return its id; "" where it is not known before a turn."""
-    from ..errors import UsageError
-    from ..sources.choosing import chosen, newest_first, usable
-
-    if which is not None:
-        (info,) = chosen(source, [which], folder)
-        source.enter(usable(info))
-        return info.session_id
-    if not last:
-        return source.enter_configured()
-    if folder is None:
-        newest = next((info for info in newest_first(source, None) if info.problem is None), None)
-        found = None if newest is None else newest.session_id
-        if newest is not None:
-            source.enter(newest)
-    else:
-        found = source.enter_last(folder)
-    if found is None:
-        raise UsageError(_nothing(source, folder))
-    return found
-
-
 def _tell_session(source: Source, asked: str) -> None:
+    from ..sources.asking import tell
+
     session_id = source.session_id
     if session_id is not None:
-        _say(f"session: {session_id}{f' (asked for: {asked})' if asked not in ('', session_id) else ''}")
-
-
-def _agreed(source: Source, infos: Sequence[SessionInfo]) -> bool:
-    from ..errors import UsageError
-
-    if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask on whether they are to go for good: add --yes")
-    for info in infos:
-        _say(" ".join(filter(None, (info.session_id, info.title))))
-    many = "this session" if len(infos) == 1 else f"these {len(infos)} sessions"
-    _say(f"delete {many} of {source.name} for good? y or n:")
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
-def _nothing(source: Source, folder: str | None) -> str:
-    where = f" in {folder}; --all looks in every folder" if folder is not None else ""
-    return f"{source.name} has no session{where}"
-
-
-def _say(line: str) -> None:
-    from .._printable import one_line
-
-    print(one_line(line), file=sys.stderr)
+        tell(f"session: {session_id}{f' (asked for: {asked})' if asked not in ('', session_id) else ''}")

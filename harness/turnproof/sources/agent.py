@@ -11,7 +11,7 @@ from ..errors import BindingError, TurnproofError, UsageError
 from ..messages import FinishReason, Message
 from ..provider import Endpoint, OnChunk
 from ..sessions import SessionCapabilities, SessionInfo, every_session
-from .source import Answer, asked_of
+from .source import Answer, asked_of, cannot
 
 
 class AgentSource:
@@ -29,9 +29,9 @@ class AgentSource:
         continue_last: bool,
     ) -> None:
         self.name = binding.name
+        self.home = home
         self._binding = binding
         self._endpoint = endpoint
-        self._home = home
         self._cwd = cwd
         self._system = system
         self._session = session
@@ -108,7 +108,7 @@ class AgentSource:
 
     def _demand(self, what: str, can: bool) -> None:
         if not can:
-            raise UsageError(f"{self.name} cannot {what}")
+            raise cannot(self.name, what, self.can)
 
     def _move(self, info: SessionInfo) -> None:
         """Sessions belong to a folder, and some programs find them from there alone."""
@@ -122,7 +122,7 @@ class AgentSource:
     def _opened(self, session: str | None, *, continue_last: bool) -> Agent:
         setup = AgentSetup(
             endpoint=self._endpoint,
-            home=self._home,
+            home=self.home,
             cwd=self._cwd,
             system=self._system,
             session=session,

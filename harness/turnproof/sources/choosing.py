@@ -1,4 +1,4 @@
-"""Which session is meant: by its id, the beginning of one, or its number in the list."""
+"""Which session is meant: by its id, the beginning of one, its number in the list, or as the last."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ def newest_first(source: Source, cwd: str | None) -> list[SessionInfo]:
     return sorted(source.listed(cwd), key=last_update, reverse=True)
 
 
-def chosen(source: Source, words: Sequence[str], cwd: str | None) -> list[SessionInfo]:
+def chosen(source: Source, words: Sequence[str], cwd: str | None, *, beside: str = "") -> list[SessionInfo]:
     """The session that each word means, once. Numbers are those of the list of that folder, 1 is the newest; ids are
     looked for in other folders too.
 
-    Where there is no list, a word is taken for an id. Raises UsageError for a word that means none, or several.
+    Where there is no list, a word is taken for an id. Raises UsageError for a word that means none, with what else is
+    to be known of it (`beside`), or several.
     """
     if not source.can.can_list:
         for word in words:
@@ -39,8 +40,7 @@ def chosen(source: Source, words: Sequence[str], cwd: str | None) -> list[Sessio
             everywhere = newest_first(source, None) if everywhere is None else everywhere
             info = _by_id(word, everywhere)
         if info is None:
-            hint = did_you_mean(word, [one.session_id for one in everywhere or ()])
-            raise UsageError(f"{source.name} has no session {word!r}{hint}")
+            raise UsageError(_unknown(source, word, here, everywhere or (), cwd) + (f" ({beside})" if beside else ""))
         found[info.session_id] = info
     return list(found.values())
 
@@ -50,6 +50,52 @@ def usable(info: SessionInfo) -> SessionInfo:
     if info.problem is not None:
         raise UsageError(f"session {info.session_id!r} cannot be resumed: {info.problem}")
     return info
+
+
+def enter(source: Source, info: SessionInfo | None, *, last: bool, cwd: str | None) -> str:
+    """Open a session: this one; else the last of that folder (None: of all), if that is asked for; else the one that
+    the settings name. Its id, or "" where that is not known before a turn. Raises UsageError where there is none.
+    """
+    if info is not None:
+        source.enter(info)
+        return info.session_id
+    if not last:
+        return source.enter_configured()
+    if cwd is not None:
+        found = source.enter_last(cwd)
+    else:
+        newest = next((info for info in newest_first(source, None) if info.problem is None), None)
+        found = None if newest is None else newest.session_id
+        if newest is not None:
+            source.enter(newest)
+    if found is None:
+        raise UsageError(nothing(source, cwd))
+    return found
+
+
+def nothing(source: Source, cwd: str | None) -> str:
+    """That there is no session in a folder (None: in any), and where else one could look."""
+    elsewhere = ["--all looks in every folder"] if cwd is not None else []
+    if source.home is not None:
+        elsewhere.append("--home DIR in another home" if elsewhere else "--home DIR looks in another home")
+    where = f" in {cwd}" if cwd is not None else ""
+    return f"{source.name} has no session{where}{_home(source)}" + (f"; {', '.join(elsewhere)}" if elsewhere else "")
+
+
+def _home(source: Source) -> str:
+    return f" (its home is {source.home})" if source.home is not None else ""
+
+
+def _unknown(
+    source: Source, word: str, here: Sequence[SessionInfo], everywhere: Sequence[SessionInfo], cwd: str | None
+) -> str:
+    what = f"{source.name} has no session {word!r}"
+    if near := did_you_mean(word, [one.session_id for one in everywhere]):
+        return what + near
+    if not everywhere:
+        return f"{what}; it has none at all{_home(source)}"
+    many = f"{len(here)} in {cwd}, {len(everywhere)} in all" if cwd is not None else f"{len(everywhere)} in all"
+    return f"{what}; it has {many}: `turnproof sessions list` with --all shows them"
 
 
 def _one(source: Source, word: str, here: Sequence[SessionInfo]) -> SessionInfo | None:

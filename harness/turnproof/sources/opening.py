@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..agents import AgentBinding
 from ..bindings import agent_names, resolve_agent, resolve_subject
 from ..config import AgentSettings, Config
-from ..dialects import dialect
 from ..errors import BindingError, UsageError
-from ..provider import Endpoint
 from .agent import AgentSource
+from .endpoint import endpoint_of
 from .source import Source, Wanted
 from .store import StoreSource
-
-KEY = "TURNPROOF_API_KEY"
-"""The environment variable of a key for whichever service; the service's own come after it."""
 
 
 def open_agent(name: str, wanted: Wanted, config: Config, *, needs_key: bool = False) -> Source:
@@ -39,7 +34,9 @@ def open_agent(name: str, wanted: Wanted, config: Config, *, needs_key: bool = F
     return AgentSource(
         binding,
         endpoint,
-        home=_made(wanted.home or (folder / Path(settings.home).expanduser() if settings.home else default_home(own))),
+        home=_made(
+            name, wanted.home or (folder / Path(settings.home).expanduser() if settings.home else default_home(own))
+        ),
         cwd=str(wanted.cwd),
         system=settings.system if wanted.system is None else wanted.system,
         session=settings.session or None,
@@ -48,26 +45,18 @@ def open_agent(name: str, wanted: Wanted, config: Config, *, needs_key: bool = F
 
 
 def open_store(folder: Path, wanted: Wanted, *, needs_key: bool = False) -> Source:
-    """The sessions in a folder of `FileStore`. Raises UsageError where there is none, and as `open_agent` does."""
+    """The sessions in a folder of `FileStore`.
+
+    Raises UsageError where there is none, and with `needs_key`, which says that one of them is to be gone on with,
+    where there is no adapter for that, or no key.
+    """
     if not folder.is_dir():
-        raise UsageError(f"--store: there is no folder {folder}")
-    return StoreSource(folder, wanted, needs_key=needs_key)
-
-
-def endpoint_of(
-    name: str, spoken: str, model: str, base_url: str, options: Mapping[str, Any], *, needs_key: bool
-) -> Endpoint:
-    """Where the model is: as said, else as the environment says, else the service itself. So with the key."""
-    if "api_key" in options:
-        raise UsageError(f"{name}: a key is no option: set {KEY} in the environment")
-    wire = dialect(spoken)
-    service = wire.service
-    variables = (KEY, *service.key_variables)
-    key = next((os.environ[variable] for variable in variables if os.environ.get(variable)), "")
-    if needs_key and not key:
-        raise UsageError(f"{name!r} needs a key: set {' or '.join(variables)}")
-    url = base_url or os.environ.get(service.base_url_variable) or f"{wire.default_host}{service.base_path}"
-    return Endpoint(url if "//" in url else f"https://{url}", key, model, options)
+        where = "" if folder.is_absolute() else f" in {Path.cwd()}"
+        raise UsageError(f"--store: there is no folder {folder}{where}")
+    source = StoreSource(folder, wanted, needs_key=needs_key)
+    if needs_key:
+        source.check_adapter()
+    return source
 
 
 def default_home(name: str) -> Path:
@@ -87,12 +76,24 @@ def _agent(name: str) -> AgentBinding:
         except BindingError:
             kind = "agent"
         if kind == "agent":
+            # An agent of that name that does not load has a better reason.
+            if name not in agent_names() and _is_folder(name):
+                raise UsageError(
+                    f"{name!r} is a folder and no agent; for the sessions in it say --store {name}"
+                ) from None
             raise
     agents = ", ".join(agent_names()) or "none is installed"
     raise UsageError(
         f"{name!r} is {'an adapter' if kind == 'adapter' else 'a session'} and keeps no sessions of its own; agents do "
         f"({agents}; or name yours as module:attribute), and so does a store (--store FOLDER)"
     )
+
+
+def _is_folder(name: str) -> bool:
+    try:
+        return Path(name).is_dir()
+    except OSError:  # too long for a path: a prompt in the agent's place
+        return False
 
 
 def _configured_options(settings: AgentSettings, folder: Path) -> dict[str, Any]:
@@ -103,10 +104,12 @@ def _configured_options(settings: AgentSettings, folder: Path) -> dict[str, Any]
     return options
 
 
-def _made(home: Path) -> str:
+def _made(name: str, home: Path) -> str:
     home = home.expanduser().absolute()
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"home: {home} cannot be made: {error.strerror or error}") from error
+        raise UsageError(
+            f"the home of {name!r}, {home}, cannot be made: {error.strerror or error}; name another folder with --home"
+        ) from error
     return str(home)

@@ -41,11 +41,15 @@ class Answer:
 
 
 class Source(Protocol):
-    """Keeps sessions. Made by `open_source`; `close` ends whatever it started."""
+    """Keeps sessions. Made by `open_agent` or `open_store`; `close` ends whatever it started."""
 
     @property
     def name(self) -> str:
         """What messages call it."""
+
+    @property
+    def home(self) -> str | None:
+        """The folder where it keeps them; None where its name says so."""
 
     @property
     def can(self) -> SessionCapabilities:
@@ -88,6 +92,11 @@ class Source(Protocol):
 def abilities(can: SessionCapabilities) -> list[str]:
     """What can be done, a word for each."""
     return [one.name.removeprefix("can_").replace("_", " ") for one in fields(can) if getattr(can, one.name)]
+
+
+def cannot(name: str, what: str, can: SessionCapabilities) -> UsageError:
+    """That a source lacks an ability, and which it has."""
+    return UsageError(f"{name} cannot {what}; what it can do with sessions: {', '.join(abilities(can)) or 'nothing'}")
 
 
 @contextmanager

@@ -10,11 +10,12 @@ from ..bindings import resolve_binding
 from ..cancel import CancelToken
 from ..errors import UsageError
 from ..messages import Message
-from ..provider import OnChunk
+from ..provider import Binding, Endpoint, OnChunk
 from ..session import Session
 from ..session.persistence import Connection
 from ..session.store import FileStore, KeptSession
 from ..sessions import SessionCapabilities, SessionInfo, every_session
+from .endpoint import endpoint_of
 from .source import Answer, Wanted
 
 
@@ -28,6 +29,11 @@ class StoreSource:
         self._needs_key = needs_key
         self._provider: Any = None
         self._kept: KeptSession | None = None
+
+    @property
+    def home(self) -> None:
+        """The folder, which stands in the name."""
+        return None
 
     @property
     def can(self) -> SessionCapabilities:
@@ -49,9 +55,7 @@ class StoreSource:
 
     def enter(self, info: SessionInfo) -> Sequence[Message]:
         """Open it for writing, on a provider of the adapter, with the model that it had there."""
-        spec = self._wanted.adapter
-        if spec is None:
-            raise UsageError("a store has no model: say with --adapter NAME who is to go on")
+        spec = self._adapter()
         self.close()
         stored = self._store.load(info.session_id).state.connection
         connection = _connection(spec, stored)
@@ -100,24 +104,34 @@ class StoreSource:
                 getattr(self._provider, "shutdown", lambda: None)()
                 self._provider = None
 
-    def _opened(self, spec: str, connection: Connection) -> Any:
-        from .opening import endpoint_of
+    def check_adapter(self) -> None:
+        """Raises UsageError where nobody can go on with a session: no adapter is named, or it has no key; BindingError
+        for a name that is none. Starts nothing."""
+        spec = self._adapter()
+        self._endpoint(spec, resolve_binding(spec), None)
 
+    def _adapter(self) -> str:
+        if self._wanted.adapter is None:
+            raise UsageError("a store has no model: say with --adapter NAME who is to go on")
+        return self._wanted.adapter
+
+    def _opened(self, spec: str, connection: Connection) -> Any:
         binding = resolve_binding(spec)
         opener = binding.opener(connection.path)
         if opener is None:
             raise UsageError(f"{spec!r} is no adapter that a session can be given")
-        self._provider = opener(
-            endpoint_of(
-                spec,
-                binding.dialect,
-                connection.model or binding.model,
-                self._wanted.base_url or "",
-                {**binding.options, **self._wanted.options},
-                needs_key=self._needs_key,
-            )
-        )
+        self._provider = opener(self._endpoint(spec, binding, connection.model))
         return self._provider
+
+    def _endpoint(self, spec: str, binding: Binding, model: str | None) -> Endpoint:
+        return endpoint_of(
+            spec,
+            binding.dialect,
+            model or binding.model,
+            self._wanted.base_url or "",
+            {**binding.options, **self._wanted.options},
+            needs_key=self._needs_key,
+        )
 
 
 def _connection(spec: str, stored: Connection) -> Connection:
