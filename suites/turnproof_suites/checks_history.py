@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from turnproof.messages import FunctionCall, Message, same
 from turnproof.requirements import Findings, check
@@ -48,17 +48,34 @@ def _missing(view: View, step: Step, added: tuple[Message, ...]) -> str:
         held = model_texts(added)
         if bare(texts) != bare(held):
             return f"the model said {show(texts)}, and the new messages have {show(held)}"
-    calls = [call for one in step.answers if one.answer is not None for call in calls_in(one.answer.parts)]
-    kept = [call.args for call in calls_made(added)]
+    answers = [calls_in(one.answer.parts) for one in step.answers if one.answer is not None]
+    calls: Sequence[FunctionCall] = calls_made(added)
     if step.first(SessionInForce) is not None:
         # An agent shows the calls that it makes. Of one for a tool that there is not, it may tell the model alone.
         unknown = tuple(_undeclared(view, step))
-        calls = [call for call in calls if not call.name.endswith(unknown)]
-        kept = [call.args for call in calls_made(added) if not call.name.endswith(unknown)]
-    made = [call.args for call in calls]
+        answers = [tuple(call for call in each if not call.name.endswith(unknown)) for each in answers]
+        calls = _as_answered(answers, [call for call in calls if not call.name.endswith(unknown)])
+    made = [call.args for each in answers for call in each]
+    kept = [call.args for call in calls]
     if not equal(made, kept):
         return f"the model made calls with {show(made)}, and the new messages have {show(kept)}"
     return ""
+
+
+def _as_answered(answers: Sequence[Sequence[FunctionCall]], calls: Sequence[FunctionCall]) -> Sequence[FunctionCall]:
+    """The calls that an agent told of, those of each answer in its own order; as they are, where they are others.
+
+    A program begins the calls of one answer beside each other, and tells of each as it begins.
+    """
+    found, rest = list[FunctionCall](), list(calls)
+    for answer in answers:
+        mine, rest = rest[: len(answer)], rest[len(answer) :]
+        for call in answer:
+            place = next((place for place, one in enumerate(mine) if equal(one.args, call.args)), None)
+            if place is None:
+                return calls
+            found.append(mine.pop(place))
+    return [*found, *rest]
 
 
 @check("history/failed-turn-leaves-nothing")

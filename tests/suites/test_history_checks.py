@@ -18,6 +18,7 @@ from turnproof.transcript import (
     HistorySnapshot,
     Refused,
     Response,
+    SessionInForce,
     TurnEnded,
     UsageReport,
     UsageUpdate,
@@ -236,6 +237,37 @@ def test_other_names_of_tools_on_the_wire_do_not_matter_to_the_history() -> None
     view = uncalled(made.view())
     assert status("history/what-was-said-is-held", view) is Status.HELD
     assert status("history/wire-is-what-the-session-holds", view) is Status.HELD
+
+
+def two_answers_with_calls(*order: int, agent: bool) -> View:
+    """The model reads beds 3 and 4, then 5 and 6; the history has the four calls in this order."""
+    calls = [FunctionCall(id=f"toolu_{n}", name="read_sensor", args={"bed": str(n)}) for n in (3, 4, 5, 6)]
+    made = Made(scripted(calls[:2], calls[2:], ["Dry."], user="Moist?"), tools=(READ,))
+    made.turn("Moist?").call(*calls[:2]).results(*(result(call.id) for call in calls[:2]))
+    made.call(*calls[2:]).results(*(result(call.id) for call in calls[2:])).call("Dry.")
+    told = [calls[n] for n in order]
+    (first, second) = (place for place, message in enumerate(made.history) if message.calls)
+    made.history[first], made.history[second] = Message.model(*told[:2]), Message.model(*told[2:])
+    if agent:
+        made.add(SessionInForce(session="first", turn=0))
+    return uncalled(made.end().view())
+
+
+@pytest.mark.parametrize(
+    ("order", "agent", "status_"),
+    [
+        ((0, 1, 2, 3), True, Status.HELD),
+        ((1, 0, 3, 2), True, Status.HELD),
+        ((0, 2, 1, 3), True, Status.VIOLATED),
+        ((0, 0, 2, 3), True, Status.VIOLATED),
+        ((0, 1, 2, 3), False, Status.HELD),
+        ((1, 0, 2, 3), False, Status.VIOLATED),
+    ],
+)
+def test_an_agent_may_tell_of_the_calls_of_one_answer_in_the_order_in_which_it_began_them(
+    order: tuple[int, ...], agent: bool, status_: Status
+) -> None:
+    assert status("history/what-was-said-is-held", two_answers_with_calls(*order, agent=agent)) is status_
 
 
 def test_figures_of_nothing_may_be_passed_over() -> None:
