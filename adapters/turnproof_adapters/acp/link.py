@@ -10,12 +10,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from acp import RequestError
+
 from turnproof.agents import AgentSetup
 from turnproof.cancel import CancelToken
 from turnproof.messages import FunctionCall
 
 from .._errors import scrubbed
 from .calls import Update
+from .failures import failure
 from .loop import Loop
 from .permissions import Permissions
 from .process import Process
@@ -99,6 +102,9 @@ class Link:
         )
         try:
             await run.greet()
+        except RequestError as error:
+            await run.end(grace=0)
+            raise failure(error, "", self.scrub) from None
         except BaseException:
             await run.end(grace=0)
             raise

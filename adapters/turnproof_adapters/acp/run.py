@@ -12,7 +12,7 @@ from acp import PROTOCOL_VERSION, RequestError
 from acp.connection import Connection
 from acp.meta import AGENT_METHODS, CLIENT_METHODS
 
-from turnproof.errors import TransportError
+from turnproof.errors import TransportError, UsageError
 from turnproof.sessions import SessionCapabilities
 
 from .._ending import GRACE
@@ -59,7 +59,7 @@ class Run:
         self.gone = True
 
     async def greet(self) -> None:
-        """Say who we are, and hear what it can do."""
+        """Say who we are, and hear what it can do. Raises UsageError for a program that speaks another version."""
         self._greeting = await self.request(
             "initialize",
             {
@@ -68,6 +68,13 @@ class Run:
                 "clientInfo": {"name": "turnproof", "version": "1"},
             },
         )
+        spoken = self._greeting.get("protocolVersion")
+        if spoken != PROTOCOL_VERSION:
+            told = f"version {spoken}" if spoken is not None else "no version"
+            raise UsageError(
+                f"{self.process.name} speaks {told} of the Agent Client Protocol, and {PROTOCOL_VERSION} is needed: "
+                "install one that does, or say with `program` where it is"
+            )
 
     # -- what it can do -------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from turnproof.errors import (
     ProviderError,
     RateLimitError,
     TransportError,
+    TurnproofError,
     UsageError,
 )
 from turnproof.messages import FinishReason
@@ -170,6 +171,55 @@ def test_a_program_that_stays_when_its_input_ends_is_ended_and_so_is_what_it_has
     assert orphan.is_running()
     agent.shutdown()
     assert not orphan.is_running() or orphan.status() == psutil.STATUS_ZOMBIE
+
+
+ANSWER = """
+import json, sys
+asked = json.loads(sys.stdin.readline())
+print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], %s}), flush=True)
+sys.stdin.read()
+"""
+
+
+@standin_only
+@pytest.mark.parametrize(
+    ("source", "kind", "said"),
+    [
+        ("print('Hello! What can I do for you?')", TransportError, "ended with exit code 0"),
+        ("import sys; sys.exit('no such flag')", TransportError, "exit code 1; on stderr: no such flag"),
+        ("pass", TransportError, "ended with exit code 0"),
+        ("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", TransportError, "was ended by SIGKILL"),
+        ("for n in range(200_000): print('chatter')", TransportError, "ended with exit code 0"),
+        ('for n in range(200_000): print(\'{"method": "chatter"}\')', TransportError, "ended with exit code 0"),
+        ("print('y' * 3_000_000)", TransportError, "ended with exit code 0"),
+        (ANSWER % "'result': {'protocolVersion': 2}", UsageError, "speaks version 2 of the Agent Client Protocol"),
+        (ANSWER % "'result': {}", UsageError, "speaks no version of the Agent Client Protocol"),
+        (ANSWER % "'result': ['none']", UsageError, "speaks no version of the Agent Client Protocol"),
+        (ANSWER % "'result': {'protocolVersion': 1}", TransportError, "has said nothing for 2 s"),
+        (ANSWER % "'error': {'code': -32603, 'message': 'too old'}", TransportError, "too old"),
+    ],
+    ids=[
+        "greets",
+        "refuses flags",
+        "says nothing",
+        "is killed",
+        "babbles",
+        "chatters",
+        "writes one long line",
+        "speaks another version",
+        "says nothing of itself",
+        "answers in another shape",
+        "falls silent behind its greeting",
+        "refuses to be greeted",
+    ],
+)
+def test_a_program_that_is_no_such_agent_is_a_typed_error(
+    at: Bench, source: str, kind: type[TurnproofError], said: str
+) -> None:
+    agent = at.open(program=[STANDIN[0], "-c", source], options={"timeout": 2.0})
+    with pytest.raises(kind, match=said):
+        at.say(agent, 1)
+    assert list(agent.history) == []
 
 
 @standin_only
