@@ -156,10 +156,19 @@ class AdapterLine(_Line, frozen=True, kw_only=True, tag="adapter"):
     operations: tuple[str, ...] = ()
 
 
+class Processes(msgspec.Struct, frozen=True):
+    """Processes that agents had: how many were seen, killed by the scenario, and still there after the end."""
+
+    started: int = 0
+    killed: int = 0
+    left: int = 0
+
+
 class TranscriptLine(_Line, frozen=True, kw_only=True, tag="transcript"):
     """A run of one scenario on one path is over; its evidence is stored under `digest`.
 
-    `program` is what the program behind an agent calls itself, with its version. It is no part of the run's digest.
+    Of an agent, `program` is what the program behind it calls itself, with its version, and `processes` counts what it
+    had. Neither is a part of the run's digest.
     """
 
     adapter: str
@@ -167,6 +176,7 @@ class TranscriptLine(_Line, frozen=True, kw_only=True, tag="transcript"):
     digest: str
     how: str = "completed"
     program: str = ""
+    processes: Processes | None = None
 
 
 class ResultLine(_Line, frozen=True, kw_only=True, tag="result"):
@@ -225,8 +235,8 @@ class Run:
 
 def run_digest(transcripts: tuple[TranscriptLine, ...], results: tuple[ResultLine, ...]) -> str:
     """One digest over all evidence and verdicts, whatever order they were written in."""
-    named = (msgspec.structs.replace(line, program="") for line in transcripts)
-    lines = sorted(canonical(line) for line in (*named, *results))
+    bare = (msgspec.structs.replace(line, program="", processes=None) for line in transcripts)
+    lines = sorted(canonical(line) for line in (*bare, *results))
     return hashlib.sha256(b"\n".join(lines)).hexdigest()
 
 

@@ -64,7 +64,12 @@ def test_an_agent_behind_a_process_is_certified_and_its_run_verified(agent: str,
     assert {one["status"] for one in kept} == {"held"}, [one["message"] for one in kept if one["status"] != "held"]
     assert report["profiles"]["sessions"]["must"] == [44, 44]
     assert (report["kind"], report["programs"]) == ("agent", [program])
-    assert program in (tmp_path / "summary.md").read_text()
+    assert report["processes"]["started"] > 20
+    assert report["processes"]["killed"] > 0
+    assert report["processes"]["left"] == 0
+    summary = (tmp_path / "summary.md").read_text()
+    assert program in summary
+    assert "none left behind" in summary
     jsonschema.validate(json.loads((tmp_path / "certification.json").read_text()), SCHEMA)
     assert code == Exit.OK
     assert not verify_run(read_run(tmp_path / "run.ndjson"), EvidenceStore(tmp_path / "evidence")).problems

@@ -15,8 +15,8 @@ import pytest
 from turnproof.dialects.base import Evidence
 from turnproof.reports import Certification, certification, certification_json
 from turnproof.reports.badge import badge_json
-from turnproof.reports.standing import profile_standing, standing, wire_of
-from turnproof.runlog import ResultLine, TranscriptLine
+from turnproof.reports.standing import profile_standing, proof_of, standing, wire_of
+from turnproof.runlog import Processes, ResultLine, TranscriptLine
 from turnproof.transcript import RunKey
 from turnproof.verdict import Status, Verdict, held, violated
 
@@ -222,6 +222,30 @@ def test_an_agent_is_shown_with_each_program_that_was_behind_it(tmp_path: Path) 
     assert report["cli"].programs == ("Some Code 2.1", "Some Code 2.2")
     assert report["anthropic"].programs == ()
     assert wire_of(report["cli"]) == "agent that owns its history, Some Code 2.1, Some Code 2.2, anthropic-messages"
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((), "emulated"),
+        ((None, Processes(3)), "emulated, 3 processes, none left behind"),
+        (
+            (Processes(3, 1), Processes(4, 2, 1)),
+            "emulated, 7 processes, 3 of them killed in a turn, 1 left behind",
+        ),
+    ],
+)
+def test_the_processes_of_an_agent_are_counted_over_all_its_runs(
+    tmp_path: Path, counts: tuple[Processes | None, ...], said: str
+) -> None:
+    agent = msgspec.structs.replace(ADAPTER, name="cli", kind="agent")
+    runs = [
+        TranscriptLine(adapter=name, key=RunKey("sessions/resumed", "legacy", "batch", n), digest=str(n), processes=one)
+        for n, (name, one) in enumerate([*(("cli", one) for one in counts), ("another", Processes(9))])
+    ]
+    report = certified(tmp_path, (), adapters=[ADAPTER, agent], transcripts=runs)
+    assert proof_of(report.adapters["cli"]) == said
+    jsonschema.validate(json.loads(certification_json(report)), SCHEMA)
 
 
 def test_what_is_asked_of_sessions_is_not_missing_in_an_adapter(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from turnproof.errors import HarnessError, UsageError
-from turnproof.runlog import RunWriter, TranscriptLine, read_run, run_digest
+from turnproof.runlog import Processes, RunWriter, TranscriptLine, read_run, run_digest
 from turnproof.transcript import RunKey
 
 from .runs import ADAPTER, CATALOGUE, HEADER, RESULTS, result, write_run
@@ -74,8 +74,8 @@ def test_the_digest_depends_on_what_was_found_and_not_on_the_order(tmp_path: Pat
     assert digest([*RESULTS]) != digest([*RESULTS[:-1], result("thinking/signature-kept", "stateless", HELD)])
 
 
-def test_the_version_of_the_program_behind_an_agent_is_no_part_of_the_digest() -> None:
-    told = msgspec.structs.replace(TRANSCRIPT, program="Some Code 2.1")
+def test_what_stood_behind_an_agent_is_no_part_of_the_digest() -> None:
+    told = msgspec.structs.replace(TRANSCRIPT, program="Some Code 2.1", processes=Processes(3, 1, 0))
     assert run_digest((told,), ()) == run_digest((TRANSCRIPT,), ())
     other = msgspec.structs.replace(TRANSCRIPT, digest="d2")
     assert run_digest((other,), ()) != run_digest((TRANSCRIPT,), ())

@@ -15,10 +15,11 @@ from ..reports.progress import Silence, Telling
 from ..runlog import ResultLine, RunWriter, TranscriptLine
 from ..scenarios import Scenario
 from ..subject import Subject
-from ..transcript import RunKey, SessionInForce, Transcript
+from ..transcript import RunKey, Transcript
 from ..verdict import Status, Verdict, inconclusive
 from ..view import View
 from .again import SecondRuns
+from .behind import processes_behind, program_behind
 from .deciding import Claimed, decide
 from .plan import Item, Plan
 from .sweep import Sweep
@@ -106,10 +107,16 @@ class Campaign:
         digest = self._store.put(transcript)
         if self._writer is not None:
             name = self.adapters[spec.adapter].name
-            program = next((told.program for told in transcript.of(SessionInForce) if told.program), "")
-            how = transcript.end.how
-            line = TranscriptLine(adapter=name, key=transcript.key, digest=digest, how=how, program=program)
-            self._writer.write(line)
+            self._writer.write(
+                TranscriptLine(
+                    adapter=name,
+                    key=transcript.key,
+                    digest=digest,
+                    how=transcript.end.how,
+                    program=program_behind(transcript),
+                    processes=processes_behind(transcript),
+                )
+            )
         return digest
 
     def verdict(self, item: Item) -> Verdict:

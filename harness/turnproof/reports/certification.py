@@ -16,7 +16,16 @@ import msgspec
 from .._canonical import canonical
 from ..evidence import EvidenceStore
 from ..requirements import PROFILES, concerns
-from ..runlog import AdapterLine, ControlResult, Environment, RequirementLine, ResultLine, Run, TranscriptLine
+from ..runlog import (
+    AdapterLine,
+    ControlResult,
+    Environment,
+    Processes,
+    RequirementLine,
+    ResultLine,
+    Run,
+    TranscriptLine,
+)
 from ..scenarios.sweep import is_point
 from ..subject import SubjectKind
 from ..verdict import Status, worst
@@ -54,7 +63,7 @@ class AdapterReport(msgspec.Struct, frozen=True):
     `claim` says how far the proof goes: emulated, replayed or live. `swept` counts the points of the sweep: events at
     which an answer was cancelled or broken, each in one way. `cache` has the economics of its runs about caching.
     `programs` are the programs behind an agent, with the version that each told; more than one, where it was replaced
-    in the middle of the run.
+    in the middle of the run. `processes` counts those that an agent had in all runs; None for what is no agent.
     """
 
     kind: SubjectKind
@@ -69,6 +78,7 @@ class AdapterReport(msgspec.Struct, frozen=True):
     requirements: dict[str, RequirementReport]
     cache: tuple[RunEconomics, ...] = ()
     programs: tuple[str, ...] = ()
+    processes: Processes | None = None
 
 
 class Certification(msgspec.Struct, frozen=True, kw_only=True):
@@ -153,23 +163,30 @@ def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) ->
         for name in sorted({line.profile for line in mine}, key=_profile_order)
     }
     claimed = [profile for profile in profiles.values() if profile.must[1] or profile.unmeasured]
+    runs = [line for line in run.transcripts if line.adapter == adapter.name]
     return AdapterReport(
         kind=adapter.kind,
         run_with=adapter.run_with,
         dialect=adapter.dialect,
         model=adapter.model,
         claim=claim(adapter),
-        swept=len({line.key.scenario for line in run.transcripts if line.adapter == adapter.name and _is_point(line)}),
+        swept=len({line.key.scenario for line in runs if _is_point(line)}),
         certified=bool(claimed) and all(profile.certified for profile in claimed),
         conditional=any(profile.conditional for profile in claimed)
         and all(profile.certified or profile.conditional for profile in claimed),
         profiles=profiles,
         requirements=requirements,
         cache=cache,
-        programs=tuple(
-            sorted({line.program for line in run.transcripts if line.adapter == adapter.name and line.program})
-        ),
+        programs=tuple(sorted({line.program for line in runs if line.program})),
+        processes=_in_all([line.processes for line in runs if line.processes is not None]),
     )
+
+
+def _in_all(counts: Sequence[Processes]) -> Processes | None:
+    if not counts:
+        return None
+    started, killed, left = (sum(getattr(one, name) for one in counts) for name in Processes.__struct_fields__)
+    return Processes(started, killed, left)
 
 
 def _is_point(line: TranscriptLine) -> bool:

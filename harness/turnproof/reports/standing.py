@@ -17,8 +17,12 @@ def wire_of(found: AdapterReport) -> str:
 
 
 def proof_of(found: AdapterReport) -> str:
-    """How far the proof goes, and at how many points an answer was cancelled or broken for it."""
-    return f"{found.claim}, {found.swept} points swept" if found.swept else found.claim
+    """How far the proof goes, at how many points an answer was cancelled or broken for it, and an agent's processes."""
+    proof = f"{found.claim}, {found.swept} points swept" if found.swept else found.claim
+    if (count := found.processes) is None:
+        return proof
+    killed = f", {count.killed} of them killed in a turn" if count.killed else ""
+    return f"{proof}, {count.started} processes{killed}, {count.left or 'none'} left behind"
 
 
 def standing(found: AdapterReport, *, complete: bool) -> str:

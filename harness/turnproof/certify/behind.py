@@ -1,0 +1,23 @@
+"""What stood behind an agent in one run: the program, and its processes."""
+
+from __future__ import annotations
+
+from ..runlog import Processes
+from ..transcript import Killed, LeftBehind, SessionInForce, Transcript
+
+
+def program_behind(transcript: Transcript) -> str:
+    """What the program calls itself, with its version; empty where none was told."""
+    return next((told.program for told in transcript.of(SessionInForce) if told.program), "")
+
+
+def processes_behind(transcript: Transcript) -> Processes | None:
+    """The processes that were counted when the agent was shut down; None for what is no agent, or was not shut down."""
+    counted = list(transcript.of(LeftBehind))
+    if not counted:
+        return None
+    return Processes(
+        started=sum(one.started for one in counted),
+        killed=sum(event.processes for event in transcript.of(Killed)),
+        left=sum(len(one.processes) for one in counted),
+    )
