@@ -17,7 +17,10 @@ from turnproof_adapters.claude_cli.stateless import ClaudeCliStateless
 
 from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
 
-PROGRAM = os.environ.get("TURNPROOF_CLAUDE") or str(Path(__file__).with_name("standin.py"))
+REAL = os.environ.get("TURNPROOF_CLAUDE")
+"""The real program, where there is one."""
+
+PROGRAM = REAL or str(Path(__file__).with_name("standin.py"))
 """The program under test: what the variable names, or the stand-in."""
 
 MODEL = "claude-haiku-4-5"

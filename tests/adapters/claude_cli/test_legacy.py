@@ -20,7 +20,7 @@ from turnproof_adapters.claude_cli.legacy import ClaudeCliLegacy
 
 from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
 from ..scripted_server import LIMIT, Exchange, scripted
-from .kit import PROGRAM, api, legacy, provider
+from .kit import PROGRAM, REAL, api, legacy, provider
 from .test_stateless import HEAD, THINKING
 
 QUESTION = "How moist are beds 3 and 4?"
@@ -236,6 +236,19 @@ MISTAKEN = {"user": "q", "model": [[{"call": "read_sensor", "args": {"bed": {"a"
     ids=["cut", "refused", "a new word", "an unknown tool", "wrong arguments"],
 )
 def test_the_program_asks_nothing_that_it_was_not_told_to(turn: Mapping[str, Any], reason: FinishReason) -> None:
+    # On a busy machine the real one may ask before it is killed (docs/claude-cli.md), but not time after time.
+    for left in reversed(range(3 if REAL else 1)):
+        try:
+            asked_and_went_on(turn, reason)
+        except AssertionError:
+            if not left:
+                raise
+        else:
+            break
+
+
+def asked_and_went_on(turn: Mapping[str, Any], reason: FinishReason) -> None:
+    """Have an answer that the program would follow up, and one behind it: the API is asked for these alone."""
     with api(script(turn, SCRIPT["turns"][1])) as emulated, legacy(emulated.run.base_url) as claude:
         emulated.arm(0)
         answer = claude.send_message("q")
