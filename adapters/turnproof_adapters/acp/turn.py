@@ -59,6 +59,8 @@ class Turn:
         self._apology: list[Update] = []
         self._sorry: str | None = None
         self._called = False
+        self._counted = False
+        """Whether it told how full the context is, which it does behind each answer of the model."""
         self.hushed = False
         """Once set, words are passed over: the turn was cancelled, and nothing more of it is heard."""
 
@@ -73,6 +75,8 @@ class Turn:
                 self._take_words(update, Thought)
             case "tool_call" | "tool_call_update":
                 self._take_call(update)
+            case "usage_update":
+                self._counted = True
 
     def _take_words(self, update: Update, kind: type[Text] | type[Thought]) -> None:
         text = text_of(update.get("content"))
@@ -177,7 +181,8 @@ class Turn:
         usage, stop = usage_of(answer), answer.get("stopReason")
         finish = _FINISHES.get(str(stop), FinishReason.UNKNOWN)
         silent = not self._parts and not self._transcript.messages()
-        if silent and finish in (FinishReason.STOP, FinishReason.UNKNOWN) and not (usage and usage.total_tokens):
+        counted = self._counted or (usage is not None and usage.total_tokens > 0)
+        if silent and not counted and finish in (FinishReason.STOP, FinishReason.UNKNOWN):
             raise TransportError("the agent ended the turn without a word, a call or a reason")
         if usage is not None and self._listeners.on_usage_update is not None:
             self._listeners.on_usage_update(usage)

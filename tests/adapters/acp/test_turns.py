@@ -305,6 +305,14 @@ def test_a_turn_without_a_word_is_an_error(at: Bench) -> None:
 
 
 @standin_only
+def test_a_turn_without_a_word_is_an_empty_answer_where_the_model_was_heard(at: Bench) -> None:
+    agent = at.open("--silent", "--counts")
+    response = at.say(agent, 1)
+    assert (response.text, response.finish_reason) == ("", FinishReason.STOP)
+    assert told(agent.history) == [("user", QUESTIONS[1])]
+
+
+@standin_only
 def test_an_agent_that_loses_count_after_a_cancel_is_started_again(at: Bench) -> None:
     token = CancelToken()
     agent = AcpAgent(replace(CLAUDE, off_by_one="standin"), at.setup("--off-by-one"))

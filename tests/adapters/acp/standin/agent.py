@@ -168,6 +168,8 @@ class Agent:
         if session.lost_count or self.given.silent:
             session.lost_count = False
             session.busy = False
+            if self.given.counts:
+                session.update("usage_update", used=2968, size=258400)
             yield {"stopReason": "end_turn"}
             return
         if self.given.long:

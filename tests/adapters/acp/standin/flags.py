@@ -19,6 +19,7 @@ def flags() -> argparse.Namespace:
     parser.add_argument("--garbage", action="store_true", help="write lines that are none of the protocol")
     parser.add_argument("--long", type=int, default=0, help="write a line of so many bytes before each answer")
     parser.add_argument("--silent", action="store_true", help="end every turn without a word, and say nothing of usage")
+    parser.add_argument("--counts", action="store_true", help="tell how full the context is when a turn was silent")
     parser.add_argument("--repeat", action="store_true", help="tell thinking with each chunk of the answer")
     parser.add_argument("--retell", action="store_true", help="break off the first answer, and tell it anew")
     parser.add_argument("--off-by-one", action="store_true", help="answer a prompt after a cancel with nothing")
