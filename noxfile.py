@@ -234,9 +234,8 @@ def agents(session: nox.Session) -> None:
             session.run("npm", "install", "--silent", "--prefix", str(folder / name), package, external=True)
             found[name] = str(folder / name / "node_modules/.bin" / name)
             bare = package.rpartition("@")[0]
-            session.log(
-                f"{bare} {json.loads((folder / name / 'node_modules' / bare / 'package.json').read_text())['version']}"
-            )
+            installed = json.loads((folder / name / "node_modules" / bare / "package.json").read_text())
+            session.log(f"{bare} {installed['version']}")
     if claude := found.get("claude"):
         env = {"TURNPROOF_CLAUDE": claude}
         session.run("pytest", "tests/adapters/claude_cli", "tests/adapters/claude_agent", env=env)

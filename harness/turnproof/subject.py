@@ -129,6 +129,16 @@ class SessionReply:
     outcome: Literal["answer", "cancelled"] = "answer"
 
 
+KeptOperation: TypeAlias = Literal[
+    "session_id",
+    "new_session",
+    "list_sessions",
+    "resume_session",
+    "continue_last",
+    "fork_session",
+    "delete_session",
+]
+
 Operation: TypeAlias = Literal[
     "send_parts",
     "stop",
@@ -150,29 +160,13 @@ Operation: TypeAlias = Literal[
     "message_ids",
     "other_path",
     "spans",
-    "session_id",
-    "new_session",
-    "list_sessions",
-    "resume_session",
-    "continue_last",
-    "fork_session",
-    "delete_session",
+    KeptOperation,
 ]
 
 OPERATIONS: tuple[Operation, ...] = get_args(Operation)
 """What a session binding may lack. Requirements that need it are then not claimed, by this name."""
 
-OF_KEPT_SESSIONS: frozenset[Operation] = frozenset(
-    {
-        "session_id",
-        "new_session",
-        "list_sessions",
-        "resume_session",
-        "continue_last",
-        "fork_session",
-        "delete_session",
-    }
-)
+OF_KEPT_SESSIONS: frozenset[KeptOperation] = frozenset(get_args(KeptOperation))
 """Those of them that take sessions which outlive their process: who has none of those lacks none of these."""
 
 FACTS: frozenset[Operation] = frozenset({"message_ids", "other_path", "spans"})

@@ -225,6 +225,7 @@ def test_what_nobody_knows_of_capabilities_is_told_by_name(run: Run) -> None:
         (None, ""),
         ("a\nb " + "c" * 200, "a b " + "c" * 76),
         (f"started with {CANARY_KEY}", "started with [key]"),
+        (f"{'c' * 76} {CANARY_KEY}", f"{'c' * 76} [ke"),
     ],
 )
 def test_the_program_behind_an_agent_is_told_in_a_line_and_without_the_key(told: str | None, kept: str) -> None:

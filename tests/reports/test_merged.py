@@ -78,8 +78,8 @@ def test_cells_of_other_adapters_are_no_columns_of_this_one(tmp_path: Path) -> N
 
 
 def test_the_program_behind_an_agent_is_told_with_its_version(tmp_path: Path) -> None:
-    cell(tmp_path, "a", one=msgspec.structs.replace(adapter(), kind="agent", programs=("Some Code 2.1",)))
-    assert ["with", "Python 3.11.7, sdk 1.0, Some Code 2.1"] in table(tmp_path)
+    cell(tmp_path, "a", one=msgspec.structs.replace(adapter(), kind="agent", programs=("Some Code 2.1", "shy")))
+    assert ["with", "Python 3.11.7, sdk 1.0, Some Code 2.1, shy"] in table(tmp_path)
 
 
 def test_what_differs_between_cells_is_told_by_itself(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ class Link:
         self._silence = float(options.get("timeout", _SILENCE))
         self._loop = Loop(f"{program.name}-loop")
         self._run: Run | None = None
-        self.name: str | None = None
+        self.introduced: str | None = None
         """What the program called itself, with its version, when it was last started."""
         self._prepared: Prepared | None = None
         names = [tool.schema.name for tool in setup.tools]
@@ -63,7 +63,7 @@ class Link:
         if run is None or run.gone:
             self.drop()
             run = self._run = self._loop.run(self._start())
-            self.name = f"{run.agent} {run.version}".strip() or None
+            self.introduced = f"{run.agent} {run.version}".strip() or None
         return run
 
     @property

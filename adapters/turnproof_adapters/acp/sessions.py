@@ -70,7 +70,7 @@ class AcpSessions(SessionSourceBase):
     @property
     def program(self) -> str | None:
         """What the program calls itself, with its version, since it was started; None before."""
-        return self._link.name
+        return self._link.introduced
 
     @property
     def history(self) -> Sequence[Message]:

@@ -10,7 +10,6 @@ import asyncio
 import base64
 import contextlib
 import json
-import logging
 import shutil
 import sys
 import tempfile
@@ -21,12 +20,11 @@ from typing import Any
 
 from turnproof.agents import Tool, ToolOutput
 from turnproof.cancel import CancelToken
-from turnproof.messages import FileRef, FunctionCall, InlineData, ToolResult, thaw
+from turnproof.messages import FileRef, FunctionCall, InlineData, thaw
 
 from .. import _mcp_relay
+from .._tool_outputs import output_of, still_running
 from ..claude_cli.tools import PREFIX, SERVER, answer, wire_name
-
-_log = logging.getLogger(__name__)
 
 _LONGEST = 1 << 30
 """Bytes of a line that are read: as good as all."""
@@ -162,7 +160,7 @@ class ToolServer:
                 return await asyncio.wait_for(asyncio.shield(done), patience)
             except TimeoutError:
                 self._background += 1
-                return ToolOutput({"task_id": f"task-{self._background}", "status": "running"})
+                return still_running(f"task-{self._background}")
         finally:
             self.running -= 1
             if done.done():
@@ -175,14 +173,9 @@ def _output(
     try:
         if permits is not None and not permits(call):
             return ToolOutput("the user does not permit this call", is_error=True)
-        returned = tool.run(thaw(call.args), token)
-        output = returned if isinstance(returned, ToolOutput) else ToolOutput(returned)
-        # Frozen, it is known to be JSON.
-        kept = ToolResult(call.id, call.name, output.result, is_error=output.is_error, attachments=output.attachments)
-        return ToolOutput(kept.result, kept.is_error, kept.attachments)
-    except BaseException as error:  # a tool's thread ends here: also SystemExit must become an answer
-        _log.debug("tool %r failed", call.name, exc_info=True)
-        return ToolOutput(f"{type(error).__name__}: {error}", is_error=True)
+    except Exception as error:  # it must become an answer: the program waits for one
+        return ToolOutput(f"nobody could be asked for permission ({type(error).__name__}: {error})", is_error=True)
+    return output_of(tool, thaw(call.args), token)
 
 
 def _result(output: ToolOutput, wraps: bool) -> dict[str, Any]:

@@ -17,9 +17,10 @@ import msgspec
 
 from turnproof.agents import AgentSetup, Tool, ToolOutput
 from turnproof.cancel import CancelToken
-from turnproof.errors import PayloadError, ProviderError
-from turnproof.messages import FileRef, FunctionCall, InlineData, freeze, thaw
+from turnproof.errors import ProviderError
+from turnproof.messages import FileRef, FunctionCall, InlineData, thaw
 
+from .._tool_outputs import output_of, still_running
 from ..anthropic.parts import Restore
 from ..claude_cli.lines import Asked
 from ..claude_cli.pipe import Pipe
@@ -109,38 +110,26 @@ class Errands:
             # The model's own words: the program has read its numbers as those of JavaScript.
             told = self.calls.get(call_id)
             args = params.get("arguments") or {} if told is None else thaw(told.args)
-            output = self._output(tool, args, call_id)
+            output = self._in_time(tool, args, call_id)
         return {"mcp_response": {"jsonrpc": "2.0", "id": message.get("id"), "result": _content(output)}}
 
-    def _output(self, tool: Tool, args: dict[str, Any], call_id: str) -> ToolOutput:
+    def _in_time(self, tool: Tool, args: dict[str, Any], call_id: str) -> ToolOutput:
         """What the tool gives; a handle where it goes on in the background."""
         if tool.background_after is None:
-            return _output(tool, args, self._token)
+            return output_of(tool, args, self._token)
         given: Future[ToolOutput] = Future()
         work = threading.Thread(
-            target=lambda: given.set_result(_output(tool, args, self._token)), daemon=True, name="claude-background"
+            target=lambda: given.set_result(output_of(tool, args, self._token)), daemon=True, name="claude-background"
         )
         work.start()
         try:
             return given.result(tool.background_after)
         except TimeoutError:
-            return ToolOutput({"task_id": f"task-{call_id}", "status": "running"})
+            return still_running(f"task-{call_id}")
 
 
 def _denied(why: str) -> dict[str, Any]:
     return {"behavior": "deny", "message": why}
-
-
-def _output(tool: Tool, args: dict[str, Any], token: CancelToken) -> ToolOutput:
-    """What the tool gives, in plain JSON."""
-    try:
-        returned = tool.run(args, token)
-        output = returned if isinstance(returned, ToolOutput) else ToolOutput(returned)
-        return ToolOutput(freeze(output.result, "$.result"), output.is_error, tuple(output.attachments))
-    except PayloadError as error:
-        return ToolOutput(f"tool {tool.schema.name!r} returned what cannot be sent: {error}", is_error=True)
-    except BaseException as error:  # the thread ends here: also SystemExit must become an answer
-        return ToolOutput(f"{type(error).__name__}: {error}", is_error=True)
 
 
 def _content(output: ToolOutput) -> dict[str, Any]:

@@ -13,11 +13,8 @@ def program_behind(transcript: Transcript) -> str:
 
 def processes_behind(transcript: Transcript) -> Processes | None:
     """The processes that were counted when the agent was shut down; None for what is no agent, or was not shut down."""
-    counted = list(transcript.of(LeftBehind))
-    if not counted:
+    counted = next(iter(transcript.of(LeftBehind)), None)
+    if counted is None:
         return None
-    return Processes(
-        started=sum(one.started for one in counted),
-        killed=sum(event.processes for event in transcript.of(Killed)),
-        left=sum(len(one.processes) for one in counted),
-    )
+    killed = sum(event.processes for event in transcript.of(Killed))
+    return Processes(started=counted.started, killed=killed, left=len(counted.processes))

@@ -250,7 +250,7 @@ class Keeping:
         except Exception as error:
             self._run.refused("program", error)
             return ""
-        return " ".join(str(told or "").split())[:80].replace(CANARY_KEY, "[key]")
+        return " ".join(str(told or "").replace(CANARY_KEY, "[key]").split())[:80]
 
     def _permits(self, call: FunctionCall) -> bool:
         return call.name not in self._denied

@@ -204,10 +204,9 @@ class Lab:
             mutant = None
         if mutant is not None and mutant.filter is not None:
             server_run.filter = mutant.filter()
-        if subject.keeps_sessions:
-            self._plots.add(plot := Plot())
-        else:
-            plot = None
+        plot = Plot() if subject.keeps_sessions else None
+        if plot is not None:
+            self._plots.add(plot)
         job = Job(
             adapter=spec.adapter,
             scenario=spec.scenario,

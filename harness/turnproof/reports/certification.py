@@ -185,8 +185,11 @@ def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) ->
 def _in_all(counts: Sequence[Processes]) -> Processes | None:
     if not counts:
         return None
-    started, killed, left = (sum(getattr(one, name) for one in counts) for name in Processes.__struct_fields__)
-    return Processes(started, killed, left)
+    return Processes(
+        started=sum(one.started for one in counts),
+        killed=sum(one.killed for one in counts),
+        left=sum(one.left for one in counts),
+    )
 
 
 def _is_point(line: TranscriptLine) -> bool:

@@ -150,7 +150,7 @@ def _programs(report: Certification) -> Iterator[tuple[str, str]]:
     for found in report.adapters.values():
         for program in found.programs:
             name, _, version = program.rpartition(" ")
-            yield name, version
+            yield (name, version) if name else (version, "")
 
 
 def _rows(reports: Mapping[str, Certification]) -> Iterator[Row]:
@@ -188,7 +188,9 @@ def _grouped(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _with(cell: Cell) -> str:
-    return ", ".join([f"Python {cell.python}", *(f"{name} {version}" for name, version in cell.versions.items())])
+    return ", ".join(
+        [f"Python {cell.python}", *(f"{name} {version}".rstrip() for name, version in cell.versions.items())]
+    )
 
 
 def _held(must: tuple[int, int] | None) -> str:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from turnproof.messages import Message, Part
-from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn
+from turnproof.subject import OF_KEPT_SESSIONS, SessionBinding, SessionReply, SessionSetup, SessionTurn
 
 _PASSED_ON = (
     "stop",
@@ -31,14 +31,8 @@ _PASSED_ON = (
     "provider_history",
     "configure",
     "path",
-    "session_id",
     "session_capabilities",
-    "new_session",
-    "list_sessions",
-    "resume_session",
-    "continue_last",
-    "fork_session",
-    "delete_session",
+    *sorted(OF_KEPT_SESSIONS),
 )
 
 

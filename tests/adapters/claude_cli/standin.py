@@ -26,6 +26,16 @@ UNPARSED = "__unparsedToolInput"
 DEEDS = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 
 
+def worded(status: int, body: bytes) -> tuple[str, str | None]:
+    """What the program says of a refusal of the API, and the type that the API gave it."""
+    try:
+        error = json.loads(body)["error"]
+    except (ValueError, KeyError):
+        error = {"type": None, "message": ""}
+    too_long = error["message"].startswith("prompt is too long")
+    return "Prompt is too long" if too_long else f"API Error: {status} {error['message']}", error["type"]
+
+
 def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="claude", allow_abbrev=False)
     for name in ("print", "bare", "verbose", "include-partial-messages", "no-session-persistence", "strict-mcp-config"):
@@ -317,14 +327,8 @@ class Program:
         return None
 
     def refused(self, status: int, body: bytes) -> None:
-        try:
-            error = json.loads(body)["error"]
-        except (ValueError, KeyError):
-            error = {"type": None, "message": ""}
-        text = f"API Error: {status} {error['message']}"
-        if error["message"].startswith("prompt is too long"):
-            text = "Prompt is too long"
-        self.apologise(text, status, error["type"])
+        text, kind = worded(status, body)
+        self.apologise(text, status, kind)
         self.result(True, text, "prompt_too_long" if text == "Prompt is too long" else "api_error", status)
 
     def apologise(self, text: str, status: int | None = None, kind: str | None = None, deed: str | None = None) -> None:

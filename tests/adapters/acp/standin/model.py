@@ -11,6 +11,8 @@ import uuid
 from typing import Any
 from urllib.parse import urlsplit
 
+from adapters.claude_cli.standin import worded
+
 from . import VERSION
 from .blocks import text_block
 from .session import Session
@@ -156,13 +158,7 @@ class Model:
     # -- failures
 
     def refused(self, status: int, body: bytes) -> None:
-        try:
-            error = json.loads(body)["error"]
-        except (ValueError, KeyError):
-            error = {"type": None, "message": ""}
-        text = f"API Error: {status} {error['message']}"
-        if error["message"].startswith("prompt is too long"):
-            text = "Prompt is too long"
+        text, _ = worded(status, body)
         self.sorry(text, KINDS.get(status, "overloaded" if status == 529 else "server_error"))
 
     def sorry(self, text: str, kind: str) -> None:
