@@ -96,7 +96,7 @@ class Chunks(httpx2.SyncByteStream):
 
 def anthropic_stream(texts: Sequence[str]) -> bytes:
     """A streamed answer of these pieces."""
-    shell = {"id": "m", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5", "content": []}
+    shell = {"id": "m", "type": "message", "role": "assistant", "model": "claude-sonnet-4-6", "content": []}
     events: list[dict[str, Any]] = [
         {"type": "message_start", "message": {**shell, "usage": {"input_tokens": 1, "output_tokens": 1}}},
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},

@@ -293,12 +293,16 @@ print(grandchild.pid, flush=True)
 """
 
 
-@pytest.mark.parametrize("grace", [0, 10])
-def test_the_end_leaves_no_process_of_its_group(start: Start, grace: float) -> None:
-    child = start(PARENT + "sys.stdin.read(); sys.exit(5)")
+@pytest.mark.parametrize(
+    ("then", "grace", "code"),
+    [("import time; time.sleep(60)", 0, -signal.SIGKILL), ("sys.stdin.read(); sys.exit(5)", 10, 5)],
+    ids=["killed", "by itself"],
+)
+def test_the_end_leaves_no_process_of_its_group(start: Start, then: str, grace: float, code: int) -> None:
+    child = start(PARENT + then)
     grandchild = said(child)
     assert runs(grandchild)
-    assert child.end(grace=grace) == (5 if grace else -signal.SIGKILL)
+    assert child.end(grace=grace) == code
     assert not runs(child._process.pid)
     assert eventually(lambda: not runs(grandchild))
 

@@ -12,14 +12,11 @@ from typing import Any, NoReturn
 
 from turnproof.agents import AgentBinding, AgentSetup
 
-MARK = "left-by-an-agent-of-a-test"
-"""Stands in the command line of each process that is started."""
-
 SLEEP = "import time; time.sleep(60)"
 
 
 def start(setup: AgentSetup, *, cwd: str, home: str) -> None:
-    command = [sys.executable, "-S", "-c", SLEEP, MARK]
+    command = [sys.executable, "-S", "-c", SLEEP, setup.home]  # the home tells whose process it is
     quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     subprocess.Popen(command, cwd=cwd, env={"HOME": home}, start_new_session=True, **quiet)
     (Path(setup.home) / "begun").write_text("yes")

@@ -32,12 +32,13 @@ def spec(agent: str) -> RunSpec:
     return RunSpec(f"{leaving.__name__}:{agent}", TALK, RunKey(TALK.name, "legacy", "stream"))
 
 
-def left() -> list[psutil.Process]:
-    """Processes of the agents, wherever they hang."""
+def left(folders: Path) -> list[psutil.Process]:
+    """Processes of the agents of this test, wherever they hang."""
     found = []
     for one in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
-            if leaving.MARK in one.cmdline() and one.status() != psutil.STATUS_ZOMBIE:
+            words = one.cmdline()
+            if leaving.SLEEP in words and str(folders) in words[-1] and one.status() != psutil.STATUS_ZOMBIE:
                 found.append(one)
     return found
 
@@ -47,7 +48,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the folders of runs are made; at the end of the test all processes are over."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     yield tmp_path
-    for one in left():
+    for one in left(tmp_path):
         one.kill()
 
 
@@ -61,7 +62,7 @@ def test_a_run_that_goes_wrong_leaves_nothing(
     with Lab(jobs=1, time_limit=5.0) as lab:
         ended = lab.run(spec(agent)).end
     assert ended.how == how
-    assert left() == []
+    assert left(folders) == []
     assert list(folders.glob("turnproof-*")) == []
 
 
@@ -76,14 +77,14 @@ def test_a_lab_that_is_closed_in_the_middle_of_a_run_leaves_nothing(folders: Pat
         until = time.monotonic() + 60
         while not list(folders.glob("turnproof-*/home/begun")) and time.monotonic() < until:
             time.sleep(0.01)
-        assert len(left()) == 1
-    assert left() == []
+        assert len(left(folders)) == 1
+    assert left(folders) == []
     assert list(folders.glob("turnproof-*")) == []
 
 
 def test_after_an_orderly_run_no_process_is_looked_for() -> None:
     plot = Plot()
-    command = [sys.executable, "-S", "-c", leaving.SLEEP, leaving.MARK]
+    command = [sys.executable, "-S", "-c", leaving.SLEEP]
     with subprocess.Popen(command, cwd=plot.root) as process:
         plot.clear(orderly=True)
         assert not Path(plot.root).exists()
@@ -102,7 +103,7 @@ def test_a_process_that_stands_elsewhere_is_left_alone() -> None:
     plot = Plot()
     elsewhere = Path(f"{plot.root}-of-somebody-else")
     elsewhere.mkdir()
-    command = [sys.executable, "-S", "-c", leaving.SLEEP, leaving.MARK]
+    command = [sys.executable, "-S", "-c", leaving.SLEEP]
     with subprocess.Popen(command, cwd=elsewhere, env={"HOME": str(elsewhere)}) as process:
         plot.clear(orderly=False)
         assert process.poll() is None

@@ -135,7 +135,7 @@ CASES = [
         "model-stays-the-one-asked-for",
         "resumed",
         body(2, lambda found: found.update(model="claude-haiku-4-5")),
-        "turn 2: 'claude-haiku-4-5' was asked, and the agent was given 'claude-sonnet-4-5'",
+        "turn 2: 'claude-haiku-4-5' was asked, and the agent was given 'claude-sonnet-4-6'",
     ),
     case(
         "unknown-id-is-refused",

@@ -66,7 +66,7 @@ def open_messages_create(endpoint: Endpoint, conversation: Conversation) -> Mess
 BINDING = Binding(
     name="anthropic",
     dialect=DIALECT,
-    model="claude-sonnet-4-5",
+    model="claude-sonnet-4-6",
     capabilities=capabilities,
     open_stateless=open_stateless,
     open_legacy=open_legacy,

@@ -12,7 +12,7 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from turnproof import cancel, errors, provider
 from turnproof import messages as ours
 
-DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-5"
+DIALECT, MODEL = "anthropic-messages", "claude-sonnet-4-6"
 CLAIMS = "streaming tools parallel_tools thinking images documents result_images cancel cancel_batch typed_errors"
 FINISH = {"stop": "stop", "tool_call": "tool_use", "length": "max_tokens", "content_filter": "refusal"}
 FINISH |= {"pause_turn": "paused", "model_context_window_exceeded": "context_limit"}  # told by the API's own word only
@@ -87,7 +87,8 @@ def news(event: Any, stream: models.StreamedResponse) -> tuple[str, Any]:
 class PydanticAI:
     def __init__(self, endpoint: provider.Endpoint) -> None:
         # Without the SDK's retries, as wherever something above the model retries: one call is one request.
-        settings: Any = {"max_retries": 0, **endpoint.options}
+        # And nothing before the system text, to explain system messages in mid-conversation where there are none.
+        settings: Any = {"max_retries": 0, "framing_announcement": "when_needed", **endpoint.options}
         if thinking := settings.pop("thinking", None):
             settings["anthropic_thinking"] = {"type": "enabled", **thinking}
         wire = AnthropicProvider(base_url=endpoint.base_url, api_key=endpoint.api_key)
@@ -112,7 +113,9 @@ class PydanticAI:
             return response(stream.get() if stream else m.ModelResponse([]), cancelled=True)
         except exceptions.ModelAPIError as error:
             kind = next(kind for known, kind in ERRORS.items() if isinstance(error, known))
-            typed = kind(str(error), status=getattr(error, "status_code", None), kind=error.provider_error_type)
+            status = getattr(error, "status_code", None)
+            kind = errors.TransportError if status == 408 else kind  # a time limit, which has no class of its own
+            typed = kind(str(error), status=status, kind=error.provider_error_type)
             typed.retry_after = error.retry_after
             raise typed from error
         except ValueError as error:  # arguments of a call that are not JSON

@@ -136,4 +136,4 @@ def _block(part: Part) -> dict[str, Any]:
             raise TypeError(f"the control knows no {type(part).__name__}")
 
 
-CONTROL = control("anthropic-messages", "claude-sonnet-4-5", MessagesApi())
+CONTROL = control("anthropic-messages", "claude-sonnet-4-6", MessagesApi())

@@ -28,7 +28,7 @@ _TURN = Turn(
     rounds=(ScriptRound((ReplyPart(Text("Bed 3 is dry.")),), FinishReason.STOP),),
 )
 _BODY = json.dumps(
-    {"model": "claude-sonnet-4-5", "max_tokens": 64, "messages": [{"role": "user", "content": "How is bed 3?"}]}
+    {"model": "claude-sonnet-4-6", "max_tokens": 64, "messages": [{"role": "user", "content": "How is bed 3?"}]}
 ).encode()
 
 

@@ -27,7 +27,7 @@ def request(number: int) -> HttpRequest:
         for turn in range(20)
     ]
     messages.append({"role": "user", "content": [{"type": "text", "text": f"Entry {number:06d}?"}]})
-    sent = {"model": "claude-sonnet-4-5", "max_tokens": 256, "stream": True, "messages": messages}
+    sent = {"model": "claude-sonnet-4-6", "max_tokens": 256, "stream": True, "messages": messages}
     return HttpRequest("POST", PATH, {}, HEADERS, json.dumps(sent).encode())
 
 
@@ -41,7 +41,7 @@ def read(sent: HttpRequest) -> Call:
 def write(path: Path, interactions: int) -> None:
     """A cassette of so many exchanges."""
     tape = Recorder(
-        adapter="bench", scenario="fixed", dialect=WIRE, model="claude-sonnet-4-5", recorded="emulated", day=_DAY
+        adapter="bench", scenario="fixed", dialect=WIRE, model="claude-sonnet-4-6", recorded="emulated", day=_DAY
     )
     for number in range(interactions):
         sent = request(number)
