@@ -193,10 +193,10 @@ UNANSWERABLE = {
     **{key: {"only an empty message"} for key in ANTHROPIC_AND_OPENAI_FORMS},
     **{
         key: NOT_ASKED - ANSWERED_IN_THE_USERS_NAME | {"orphan result at the end", "only an empty message"}
-        for key in GEMINI_FORM
+        for key in (*GEMINI_FORM, "anthropic")
     },
 }
-"""Nothing is said in them, or, for an API that does not go on with the model's own words, nothing after those."""
+"""Nothing is said in them, or, for a model that does not go on with its own words, nothing after those."""
 
 
 REFUSED_BY_THE_SERVICE = {"zai": {"only the model", "empty user message"}}

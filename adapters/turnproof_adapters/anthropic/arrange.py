@@ -18,23 +18,23 @@ from typing import Generic
 from msgspec.structs import replace
 
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import FunctionCall, Text, ToolResult
+from turnproof.messages import FunctionCall, Opaque, Text, ToolResult
 
 from . import convert
 from .blocks import Codec, Kind, Row, Unit, V
 from .names import wire_id
-from .service import Service
+from .service import Facts, Service
 
 
 class Arrangement(Generic[V]):
     """Wire messages so far. Feed it with `add`, in order; `finish` gives them all and ends it."""
 
-    __slots__ = ("_answers", "_closed", "_codec", "_instructions", "_mid_system", "_said", "_service", "_thinks")
+    __slots__ = ("_answers", "_closed", "_codec", "_facts", "_instructions", "_said", "_service", "_thinks")
 
-    def __init__(self, codec: Codec[V], service: Service, *, mid_system: bool) -> None:
+    def __init__(self, codec: Codec[V], service: Service, facts: Facts) -> None:
         self._codec = codec
         self._service = service
-        self._mid_system = mid_system
+        self._facts = facts
         self._closed: list[V] = []
         self._said: list[Unit[V]] = []
         self._answers: list[Unit[V]] = []
@@ -48,7 +48,7 @@ class Arrangement(Generic[V]):
 
     def copy(self) -> Arrangement[V]:
         """A snapshot: adding to either leaves the other alone."""
-        other = Arrangement(self._codec, self._service, mid_system=self._mid_system)
+        other = Arrangement(self._codec, self._service, self._facts)
         other._closed = self._closed.copy()
         other._said = self._said.copy()
         other._answers = self._answers.copy()
@@ -64,7 +64,7 @@ class Arrangement(Generic[V]):
             self._answers.extend(unit for unit in units if unit.kind is Kind.RESULT)
         elif all(unit.kind is Kind.THINKING for unit in units):
             return  # nothing to send
-        elif role == "system" and self._mid_system and self._answers:
+        elif role == "system" and self._facts.mid_system and self._answers:
             # The API takes an instruction only after a user message and before an assistant one.
             self._instructions.extend(units)
         else:
@@ -77,8 +77,14 @@ class Arrangement(Generic[V]):
     def finish(self) -> list[V]:
         """All wire messages. The arrangement takes no more after this.
 
-        Raises InvalidRequestError where there is none: the API answers no conversation in which nothing is said.
+        Raises InvalidRequestError where the API answers no such conversation: nothing is said in it, or what was said
+        last are the model's own words, and the model does not go on with them.
         """
+        if self._waits_for_the_user() and not self._facts.prefill:
+            raise InvalidRequestError(
+                "what was said last are the model's own words, and this model does not go on with them: "
+                "end the conversation with a user's message or a tool's result"
+            )
         self._close(last=not self._answers_anything())
         if not self._closed:
             raise InvalidRequestError("there is nothing to send: no message of the conversation says anything")
@@ -102,6 +108,13 @@ class Arrangement(Generic[V]):
         if any(unit.kind is not Kind.RESULT for unit in self._answers):
             return True
         return bool(self._instructions) or (bool(self._answers) and bool(self._calls()))
+
+    def _waits_for_the_user(self) -> bool:
+        """Whether the model has said all it had to say. A turn that paused in a tool of the service's own has not: it
+        goes back as it came."""
+        if self._answers_anything() or self._calls():
+            return False
+        return bool(self._said) and not any(isinstance(unit.part, Opaque) for unit in self._said)
 
     def _close(self, *, last: bool = False) -> None:
         """Write the open assistant run, then what followed it. `last` says that nothing follows."""

@@ -30,5 +30,5 @@ class Encoder(_memo.Encoder[Arrangement[bytes]]):
 
     def __init__(self, service: Service, model: str) -> None:
         codec = BytesCodec()
-        fresh = partial(Arrangement[bytes], codec, service, mid_system=service.facts(model).mid_system)
+        fresh = partial(Arrangement[bytes], codec, service, service.facts(model))
         super().__init__(fresh, partial(row, codec=codec, service=service, model=model))

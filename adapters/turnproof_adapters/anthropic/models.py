@@ -54,6 +54,11 @@ class Model:
         return self.version >= (4, 8)
 
     @property
+    def prefill(self) -> bool:
+        """Since 4.6 a conversation that ends with the model's own words is refused."""
+        return self.version < (4, 6)
+
+    @property
     def documents(self) -> bool:
         """PDF input arrived with the 3.5 models."""
         return self.version >= (3, 5)

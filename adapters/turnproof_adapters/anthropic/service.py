@@ -45,6 +45,10 @@ class Facts(Protocol):
     def mid_system(self) -> bool:
         """Whether messages of role `system` are taken."""
 
+    @property
+    def prefill(self) -> bool:
+        """Whether it goes on with its own words, where they are what was said last."""
+
 
 @dataclass(frozen=True, slots=True)
 class Service:

@@ -75,6 +75,11 @@ class Model:
         """The server hands on a message of any role as it is (`convertMessage` of anthropic.go)."""
         return True
 
+    @property
+    def prefill(self) -> bool:
+        """Nothing looks at whose message is the last."""
+        return True
+
 
 def model(name: str | None) -> Model:
     """The model of that name, whatever its tag."""

@@ -56,6 +56,11 @@ class Model:
         """Nothing says that it takes messages of role `system`."""
         return False
 
+    @property
+    def prefill(self) -> bool:
+        """Nothing says that it refuses them."""
+        return True
+
 
 def model(name: str | None) -> Model:
     """The model of that name. A Claude name, which the service maps to one of its models, is an unknown one."""

@@ -99,7 +99,7 @@ def signed(words: str, signature: str = "sig==", model: str = DATED, dialect: st
 def arranged(messages: Iterable[Message], model: str = MODEL) -> Arrangement[dict[str, Any]]:
     """A conversation on its way onto the wire, with nothing around it: what both paths make of it."""
     codec = DictCodec()
-    arrangement = Arrangement(codec, ANTHROPIC, mid_system=facts_of(model).mid_system)
+    arrangement = Arrangement(codec, ANTHROPIC, facts_of(model))
     for message in messages:
         arrangement.add(row(message, codec, ANTHROPIC, model))
     return arrangement

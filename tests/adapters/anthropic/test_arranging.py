@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import Message, Text
+from turnproof.messages import Message, Opaque, Text
 from turnproof_adapters.anthropic.blocks import row
 from turnproof_adapters.anthropic.plainly import DictCodec
 from turnproof_adapters.anthropic.service import ANTHROPIC
@@ -221,22 +221,31 @@ MID_SYSTEM = [
     ),
     Case(
         "after-the-model-it-is-the-users",
-        (HI, Message.model("ok"), Message.system("be brief"), Message.model("yes")),
+        (HI, Message.model("ok"), Message.system("be brief"), Message.model("yes"), Message.user("so")),
         [
             ("user", [text("hi")]),
             ("assistant", [text("ok")]),
             ("user", [text("be brief")]),
             ("assistant", [text("yes")]),
+            ("user", [text("so")]),
         ],
     ),
     Case(
         "after-results-that-answer-nothing-it-is-the-users",
-        (HI, Message.model("ok"), Message.tool(result("gone")), Message.system("be brief"), Message.model("yes")),
+        (
+            HI,
+            Message.model("ok"),
+            Message.tool(result("gone")),
+            Message.system("be brief"),
+            Message.model("yes"),
+            Message.user("so"),
+        ),
         [
             ("user", [text("hi")]),
             ("assistant", [text("ok")]),
             ("user", [text("be brief")]),
             ("assistant", [text("yes")]),
+            ("user", [text("so")]),
         ],
     ),
 ]
@@ -251,16 +260,17 @@ def test_a_model_that_takes_instructions_in_mid_conversation_gets_them_where_it_
 @pytest.mark.parametrize("case", [*ARRANGEMENTS, *MID_SYSTEM], ids=attrgetter("id"))
 def test_a_snapshot_and_what_it_is_of_go_their_own_ways(case: Case, model: str) -> None:
     """Gone on from anywhere, a conversation is arranged as it would be from its beginning."""
-    whole = arranged(case.history, model).finish()
-    for cut in range(len(case.history) + 1):
-        first = arranged(case.history[:cut], model)
+    history = case.history if model == MODEL else (*case.history, Message.user("so"))
+    whole = arranged(history, model).finish()
+    for cut in range(len(history) + 1):
+        first = arranged(history[:cut], model)
         second = first.copy()
-        for message in case.history[cut:]:
+        for message in history[cut:]:
             second.add(row(message, DictCodec(), ANTHROPIC, model))
-        assert second.loop_lacks_thinking is arranged(case.history, model).loop_lacks_thinking
+        assert second.loop_lacks_thinking is arranged(history, model).loop_lacks_thinking
         assert second.finish() == whole
         first.add(row(Message.user("another way"), DictCodec(), ANTHROPIC, model))
-        assert first.finish() == arranged([*case.history[:cut], Message.user("another way")], model).finish()
+        assert first.finish() == arranged([*history[:cut], Message.user("another way")], model).finish()
 
 
 @pytest.mark.parametrize(
@@ -271,6 +281,35 @@ def test_a_snapshot_and_what_it_is_of_go_their_own_ways(case: Case, model: str) 
 def test_a_conversation_in_which_nothing_is_said_is_refused(history: tuple[Message, ...]) -> None:
     with pytest.raises(InvalidRequestError, match="nothing to send"):
         arranged(history).finish()
+
+
+NEWER = "claude-sonnet-4-6"
+SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "beans"}}
+
+
+@pytest.mark.parametrize(
+    "after",
+    [(), (Message.tool(result("gone")),), (Message.user(" "),), (Message.model("more"),)],
+    ids=["nothing", "an-orphan", "blanks", "more-words"],
+)
+def test_a_model_that_does_not_go_on_with_its_own_words_is_not_asked_to(after: tuple[Message, ...]) -> None:
+    history = (HI, Message.model("yes"), *after)
+    with pytest.raises(InvalidRequestError, match="end the conversation with a user's message or a tool's result"):
+        arranged(history, NEWER).finish()
+    assert arranged(history, MODEL).finish()[-1]["role"] == "assistant"
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        Message.user("and?"),
+        Message.model(call("a")),  # gets a result that says so
+        Message.model("I look.", Opaque("anthropic-messages", "server_tool_use", SEARCH)),
+    ],
+    ids=["a-question", "a-call", "a-paused-turn"],
+)
+def test_it_is_asked_where_there_is_something_to_answer_or_to_end(last: Message) -> None:
+    assert arranged((HI, Message.model("yes"), last), NEWER).finish()
 
 
 LOOP = (Message.model(call("a")), Message.tool(result("a")))

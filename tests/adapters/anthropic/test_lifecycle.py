@@ -126,27 +126,28 @@ def test_a_provider_without_a_model_knows_what_holds_for_unknown_ones(opened: An
 
 
 @pytest.mark.parametrize(
-    ("name", "thinks", "structured", "mid_system", "window", "room"),
+    ("name", "thinks", "structured", "mid_system", "prefill", "window", "room"),
     [
-        ("claude-3-haiku-20240307", False, False, False, 200_000, 4096),
-        ("claude-3-5-sonnet-20241022", False, False, False, 200_000, 8192),
-        ("claude-3-7-sonnet-latest", True, False, False, 200_000, 8192),
-        ("claude-sonnet-4-20250514", True, False, False, 200_000, 8192),
-        ("claude-opus-4-20250514", True, False, False, 200_000, 8192),
-        ("claude-opus-4-1-20250805", True, True, False, 200_000, 8192),
-        (DATED, True, True, False, 200_000, 8192),
-        ("claude-sonnet-4-6", True, True, False, 1_000_000, 8192),
-        ("claude-opus-4-8", True, True, True, 1_000_000, 8192),
-        ("claude-haiku-5-5", True, True, True, 200_000, 8192),
-        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", True, True, False, 200_000, 8192),
-        ("a-model-of-tomorrow", True, True, True, 1_000_000, 8192),
+        ("claude-3-haiku-20240307", False, False, False, True, 200_000, 4096),
+        ("claude-3-5-sonnet-20241022", False, False, False, True, 200_000, 8192),
+        ("claude-3-7-sonnet-latest", True, False, False, True, 200_000, 8192),
+        ("claude-sonnet-4-20250514", True, False, False, True, 200_000, 8192),
+        ("claude-opus-4-20250514", True, False, False, True, 200_000, 8192),
+        ("claude-opus-4-1-20250805", True, True, False, True, 200_000, 8192),
+        (DATED, True, True, False, True, 200_000, 8192),
+        ("claude-sonnet-4-6", True, True, False, False, 1_000_000, 8192),
+        ("claude-opus-4-8", True, True, True, False, 1_000_000, 8192),
+        ("claude-haiku-5-5", True, True, True, False, 200_000, 8192),
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", True, True, False, True, 200_000, 8192),
+        ("a-model-of-tomorrow", True, True, True, False, 1_000_000, 8192),
     ],
 )
 def test_features_follow_from_a_models_name(
-    name: str, thinks: bool, structured: bool, mid_system: bool, window: int, room: int
+    name: str, thinks: bool, structured: bool, mid_system: bool, prefill: bool, window: int, room: int
 ) -> None:
     facts = model(name)
-    assert (facts.thinks, facts.structured, facts.mid_system) == (thinks, structured, mid_system)
+    assert (facts.thinks, facts.structured) == (thinks, structured)
+    assert (facts.mid_system, facts.prefill) == (mid_system, prefill)
     assert (facts.context_tokens, facts.max_tokens) == (window, room)
 
 
