@@ -52,6 +52,13 @@ WIRE_SENSOR: Json = {
 PNG = InlineData("image/png", b"png")
 WIRE_PNG = image({"type": "base64", "media_type": "image/png", "data": "cG5n"})
 
+SEARCH = Opaque(
+    NAME, "server_tool_use", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+)
+FOUND = Opaque(
+    NAME, "web_search_tool_result", {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+)
+
 READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
 
 ASKED, WIRE_ASKED = user("How moist is bed 3?"), user_message("How moist is bed 3?")
@@ -188,6 +195,8 @@ RIGHT: tuple[Case, ...] = (
          wire=THINKING),
     Case("foreign-opaque", [ASKED, model(Opaque("gemini", "blob", {"x": 1}), "41 %"), THANKS],
          [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="foreign-opaque"),
+    Case("abandoned-service-call", [ASKED, model("I look.", SEARCH), THANKS],
+         [WIRE_ASKED, assistant("I look."), WIRE_THANKS], allows="abandoned-service-call"),
     Case("foreign-code-as-text",
          [ASKED, model(ExecutableCode("python", "print(41)"), CodeExecutionResult("ok", "41"), "41 %"), THANKS],
          [WIRE_ASKED, assistant("```python\nprint(41)\n```", "```\n41\n```", "41 %"), WIRE_THANKS],
@@ -284,6 +293,10 @@ WRONG: tuple[Case, ...] = (
          ("lost-attachment", "invented")),
     Case("lost-own-opaque", [ASKED, model(Opaque(NAME, "hologram", {"type": "hologram"}), "41 %"), THANKS],
          [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], ("lost-attachment",)),
+    Case("a-service-call-with-its-result-is-not-abandoned", [ASKED, model("I look.", SEARCH, FOUND), THANKS],
+         [WIRE_ASKED, assistant("I look.", FOUND.data), WIRE_THANKS], ("lost-attachment",)),
+    Case("a-paused-one-is-not-abandoned", [ASKED, model("I look.", SEARCH)], [WIRE_ASKED, assistant("I look.")],
+         ("lost-attachment",)),
     Case("lost-signed-thinking-in-the-loop", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],
          [WIRE_ASKED, assistant(call()), user_message(result())], ("lost-signature",), wire=THINKING),
     Case("thinking-without-its-signature", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],

@@ -2,8 +2,9 @@
 
 Neighbours of one role are merged. Within an assistant message calls come last; the user message after it opens with
 one result for every call, in call order, and with no other. A call without a result gets one that says so, a result
-without a call is left out, and so is a message that has nothing to say. The rules are those of the public reference
-(https://docs.claude.com/en/api/messages) and of recorded refusals.
+without a call is left out, and so are a call of the service's own that it did not come back to, and a message that
+has nothing to say. The rules are those of the public reference (https://docs.claude.com/en/api/messages) and of
+recorded refusals.
 
 Only the last assistant run and what followed it are still open at any time; everything before is closed and never
 changes again. That makes a conversation resumable: `copy()` is a snapshot that costs nothing to keep, and going on
@@ -120,6 +121,8 @@ class Arrangement(Generic[V]):
         """Write the open assistant run, then what followed it. `last` says that nothing follows."""
         calls = _told_apart(self._calls())
         words = [unit for unit in self._said if unit.kind is not Kind.CALL]
+        if not last:
+            words = _over(words)
         while words and words[-1].kind is Kind.THINKING and not calls:
             words.pop()
         said = [unit.value for unit in words]
@@ -168,6 +171,17 @@ class Arrangement(Generic[V]):
             return unit.value
         shorter = replace(unit.part, text=unit.part.text.rstrip())
         return self._codec.block(convert.cited(shorter, self._service))
+
+
+def _over(words: list[Unit[V]]) -> list[Unit[V]]:
+    """Without the calls of the service's own that nothing came of: a paused turn that was left alone has such, and once
+    anything follows it they are refused."""
+    own = [unit.part.data for unit in words if isinstance(unit.part, Opaque)]
+    if not own:
+        return words
+    answered = {block.get("tool_use_id") for block in own}
+    waiting = [block for block in own if block.get("type") == "server_tool_use" and block.get("id") not in answered]
+    return [unit for unit in words if not (isinstance(unit.part, Opaque) and unit.part.data in waiting)]
 
 
 def _told_apart(calls: list[Unit[V]]) -> list[tuple[str, Unit[V]]]:

@@ -19,6 +19,18 @@ from .kit import MODEL, answered, arranged, call, result, signed, text, use
 UNANSWERED = "No result: the call was not carried out."
 
 
+SEARCH = Opaque(
+    "anthropic-messages",
+    "server_tool_use",
+    {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "beans"}},
+)
+FOUND = Opaque(
+    "anthropic-messages",
+    "web_search_tool_result",
+    {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
+)
+
+
 @dataclass(frozen=True)
 class Case:
     id: str
@@ -182,6 +194,30 @@ ARRANGEMENTS = [
         ],
     ),
     Case(
+        "a-call-of-the-services-own-goes-back-with-its-result",
+        (HI, Message.model("I look.", SEARCH), Message.model(FOUND, "None."), Message.user("so")),
+        [
+            ("user", [text("hi")]),
+            ("assistant", [text("I look."), SEARCH.data, FOUND.data, text("None.")]),
+            ("user", [text("so")]),
+        ],
+    ),
+    Case(
+        "one-that-nothing-came-of-is-left-out-once-anything-follows",
+        (HI, Message.model("I look.", SEARCH), Message.user("so"), Message.model(SEARCH), Message.user("well?")),
+        [
+            ("user", [text("hi")]),
+            ("assistant", [text("I look.")]),
+            ("user", [text("so")]),
+            ("user", [text("well?")]),
+        ],
+    ),
+    Case(
+        "it-stays-at-the-end-where-the-service-goes-on-with-it",
+        (HI, Message.model("I look.", SEARCH)),
+        [("user", [text("hi")]), ("assistant", [text("I look."), SEARCH.data])],
+    ),
+    Case(
         "a-conversation-may-begin-with-the-model",
         (Message.model("welcome"), HI),
         [("assistant", [text("welcome")]), ("user", [text("hi")])],
@@ -284,7 +320,6 @@ def test_a_conversation_in_which_nothing_is_said_is_refused(history: tuple[Messa
 
 
 NEWER = "claude-sonnet-4-6"
-SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "beans"}}
 
 
 @pytest.mark.parametrize(
@@ -304,7 +339,7 @@ def test_a_model_that_does_not_go_on_with_its_own_words_is_not_asked_to(after: t
     [
         Message.user("and?"),
         Message.model(call("a")),  # gets a result that says so
-        Message.model("I look.", Opaque("anthropic-messages", "server_tool_use", SEARCH)),
+        Message.model("I look.", SEARCH),
     ],
     ids=["a-question", "a-call", "a-paused-turn"],
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from ...messages import JSON, Message, Part, Text, Thought, ToolSchema, thaw, to_builtins
+from ...messages import JSON, Message, Opaque, Part, Text, Thought, ToolSchema, thaw, to_builtins
 from ..agree import Comparison
 from ..atoms import Atom, token_of
 from ..base import Call, ModelFacts, WireDifference
@@ -42,6 +42,16 @@ class MessagesComparison(Comparison):
         if super().may_omit_thought(thought) or thought.message < self._last_said:
             return True
         return self._thinking in (None, "disabled")
+
+    def may_omit(self, atom: Atom) -> bool:
+        return super().may_omit(atom) or (atom.message < self._last_said and self._came_to_nothing(atom.part))
+
+    def _came_to_nothing(self, part: Part) -> bool:
+        """A call of the service's own without its result."""
+        if not isinstance(part, Opaque) or part.kind != "server_tool_use":
+            return False
+        others = [each.part for each in self.held if isinstance(each.part, Opaque)]
+        return all(other.data.get("tool_use_id") != part.data.get("id") for other in others)
 
     def demands(self, thought: Atom) -> bool:
         # Adaptive thinking is not known to be demanded back.
