@@ -8,6 +8,7 @@ import re
 import socket
 import struct
 import threading
+import time
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 from typing import Any
@@ -69,14 +70,22 @@ def post(run: ServerRun, body: bytes, path: str = "/v1/messages") -> tuple[int, 
         connection.close()
 
 
-def raw(run: ServerRun, body: bytes) -> tuple[bytes, str]:
-    """Everything that arrives, and how the connection ended: `closed` or `reset`."""
+def raw(run: ServerRun, body: bytes, window: int | None = None, idle: float = 0) -> tuple[bytes, str]:
+    """Everything that arrives, and how the connection ended: `closed` or `reset`.
+
+    `window` is how much may be on its way, `idle` how many seconds pass before anything is read.
+    """
     host, port = run.base_url.split("/")[2].split(":")
     head = f"POST /run/{run.id}/v1/messages HTTP/1.1\r\nhost: {host}\r\ncontent-length: {len(body)}\r\n"
     head += "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items()) + "connection: close\r\n\r\n"
     arrived = b""
-    with socket.create_connection((host, int(port)), timeout=10) as client:
+    with socket.socket() as client:
+        client.settimeout(10)
+        if window is not None:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
+        client.connect((host, int(port)))
         client.sendall(head.encode() + body)
+        time.sleep(idle)
         while True:
             try:
                 data = client.recv(65536)
@@ -180,6 +189,17 @@ def test_a_fault_ends_the_connection(
     whole = b"message_stop" in content
     assert whole == (ended == "completed")
     assert (b"overloaded_error" in content) == (kind == "error-event")
+
+
+def test_a_reset_takes_nothing_away_from_a_client_that_reads_slowly(run: ServerRun) -> None:
+    """What was written before it has reached the client's machine, however small the window is."""
+    pieces = [f"{n} ".rjust(2_000, ".") for n in range(40)]
+    told = ScriptRound((ReplyPart(Text("".join(pieces)), tuple(pieces)),), FinishReason.STOP)
+    reset = Fault("reset", index=0, after="text:40")
+    run.arm(0, Turn(user=(Text("How is bed 3?"),), rounds=(told,), faults=(reset,)))
+    arrived, how = raw(run, request(), window=4_096, idle=0.02)
+    assert how == "reset"
+    assert [n for n in range(40) if f"..{n} ".encode() not in arrived] == []
 
 
 def test_a_stalled_answer_is_given_up_after_the_limit(run: ServerRun) -> None:

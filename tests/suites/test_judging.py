@@ -276,5 +276,21 @@ def test_a_declared_difference_excuses_nothing_at_another_place() -> None:
     assert usage_parity((LATE,), ("stream-usage-late",), key="0").status is Status.HELD
 
 
+def test_paths_are_not_compared_at_a_point_of_a_sweep() -> None:
+    """What a cut leaves over is a matter of moments, and nothing is run there a second time."""
+
+    def check(view: View) -> Findings:
+        yield "x"
+
+    found = registry(check, lambda view: [1] if view.key.scenario == "one" else [view.key.path])
+    ours, theirs = ([run(name, path=path) for name in ("one", "two#reset@3")] for path in ("stateless", "legacy"))
+    verdict = judge_parity(requirement(), ours, theirs, [], registry=found)
+    assert verdict is not None
+    assert verdict.status is Status.HELD
+    alone = judge_parity(requirement(), ours[1:], theirs[1:], [], registry=found)
+    assert alone is not None
+    assert alone.status is Status.INCONCLUSIVE
+
+
 def test_a_requirement_without_an_aspect_has_no_parity() -> None:
     assert judge_parity(requirement(), [run()], [run(path="legacy")], [], registry=yields("x")) is None

@@ -67,7 +67,9 @@ def from_exception(error: Exception, secret: str, cache: str | None = None) -> P
     detail = scrubbed(f"{type(error).__name__}: {str(error) or 'no details'}", secret)
     if isinstance(error, httpx2.TimeoutException | TimeoutError):
         return TransportError(f"the service was silent for too long ({detail})")
-    return TransportError(f"no complete answer from the service ({detail})")
+    # The SDK looks at what is no JSON only in an answer that is none of its errors.
+    status = 200 if isinstance(error, sdk.UnknownApiResponseError) else None
+    return TransportError(f"no complete answer from the service ({detail})", status=status)
 
 
 def _from_status(error: sdk.APIError, secret: str, cache: str | None) -> ProviderError:

@@ -29,21 +29,21 @@ Decode = Callable[[bytes], T]
 def batch(response: httpx2.Response, decode: Decode[T]) -> T:
     """What stands in a response that is one document."""
     with closing(response):
-        return _understood(b"".join(_bytes(response)), decode)
+        return _understood(b"".join(_bytes(response)), decode, response)
 
 
 def stream(response: httpx2.Response, decode: Decode[T]) -> Source[T]:
     """What stands in a response of several, as they come."""
-    return Source((_understood(each, decode) for each in _documents(response)), response.close)
+    return Source((_understood(each, decode, response) for each in _documents(response)), response.close)
 
 
-def _understood(data: bytes, decode: Decode[T]) -> T:
+def _understood(data: bytes, decode: Decode[T], response: httpx2.Response) -> T:
     try:
         return decode(data)
     except (ValueError, RecursionError) as error:
         why = f"{type(error).__name__}: {error}"
     # Raised out here: the document, which the decoder's error may quote, is not attached.
-    raise TransportError(f"the service sent what is no answer ({why:.200})")
+    raise TransportError(f"the service sent what is no answer ({why:.200})", status=response.status_code)
 
 
 def _bytes(response: httpx2.Response) -> Iterator[bytes]:
@@ -52,7 +52,7 @@ def _bytes(response: httpx2.Response) -> Iterator[bytes]:
         return
     except httpx2.DecodingError as error:
         why = str(error)
-    raise TransportError(f"the service sent what cannot be unpacked ({why:.200})")
+    raise TransportError(f"the service sent what cannot be unpacked ({why:.200})", status=response.status_code)
 
 
 def _documents(response: httpx2.Response) -> Iterator[bytes]:
@@ -67,6 +67,6 @@ def _documents(response: httpx2.Response) -> Iterator[bytes]:
         case b"[":
             yield from map(bytes, msgspec.json.decode(head + b"".join(pieces), type=list[msgspec.Raw]))
         case b"<":
-            raise TransportError("the service sent a page where a stream belongs")
+            raise TransportError("the service sent a page where a stream belongs", status=response.status_code)
         case _:
             yield from payloads(chain((head,), pieces))

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import socket
 import struct
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import NoReturn
@@ -149,6 +150,7 @@ class Writer:
         match fault.kind:
             case "reset":
                 await self._drained()
+                await self._taken()
                 self._reset()
                 raise _CutByUsError
             case "stall":
@@ -214,6 +216,12 @@ class Writer:
         for _ in range(3):
             await asyncio.sleep(0)
 
+    async def _taken(self) -> None:
+        """Wait, a while at most, until the client's machine has all that was written: a reset throws away the rest."""
+        async for _ in _until(GRACE):
+            if self._transport is None or self._gone() or not _on_its_way(self._transport):
+                return
+
     def _reset(self) -> web.StreamResponse:
         self._exchange.ended = "cut-by-us"
         if self._transport is not None:
@@ -230,6 +238,22 @@ class Writer:
     def _check_peer(self) -> None:
         if self._gone():
             raise ConnectionResetError
+
+
+def _on_its_way(transport: asyncio.Transport) -> int:
+    """Bytes that were written and that the other side has not acknowledged, as far as this system tells."""
+    waiting = transport.get_write_buffer_size()
+    sock = transport.get_extra_info("socket")
+    if sys.platform != "linux" or sock is None:
+        return waiting
+    import fcntl
+    import termios
+
+    try:
+        told = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4))
+    except OSError:  # closed
+        return waiting
+    return waiting + int.from_bytes(told, sys.byteorder)
 
 
 class _CutByUsError(Exception):

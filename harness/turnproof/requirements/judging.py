@@ -15,6 +15,7 @@ from ..dialects.base import Evidence
 from ..errors import HarnessError
 from ..parity import Comparison, compare_views
 from ..provider import Capabilities, Difference, Path
+from ..scenarios.sweep import is_point
 from ..transcript import RunKey
 from ..verdict import Status, Verdict, combine, held, inconclusive, not_claimed, violated
 from ..view import View
@@ -101,7 +102,7 @@ def judge_parity(
     `again` are second legacy runs: what differs between them is noise, and where there is nothing but noise, nothing is
     decided. Where both paths did the same none is needed: there is nothing that could be noise. A difference is held,
     with a note, if it is of a kind that the binding declared and the requirement knows, as a comparison of the whole
-    runs names it at the same place.
+    runs names it at the same place. Points of a sweep are judged on each path alone: nothing is run twice there.
     """
     aspect = registry[requirement.id].aspect
     if aspect is None:
@@ -112,7 +113,7 @@ def judge_parity(
     firsts, seconds = _by_run(requirement, legacy), _by_run(requirement, again)
     verdicts = []
     for key, view in _by_run(requirement, stateless).items():
-        if key in firsts:
+        if key in firsts and not is_point(view.key.scenario):
             verdict = _compare(aspect, view, firsts[key], seconds.get(key), excuses)
             if verdict is not None:
                 verdicts.append(verdict)
