@@ -132,6 +132,53 @@ def test_whether_anybody_is_there_is_asked_beside_the_conversation() -> None:
     assert THROUGH.render_extra(call, PromptUsage(0), WORLD, "seed").status == 404
 
 
+NAMING = "You are naming a coding session so the user can pick it out of a long list of sessions."
+ABOUT_IT = [{"role": "user", "content": "<session>\nHow moist is bed 3?\n</session>\n\nWrite the title."}]
+BESIDE = {
+    "a name": {
+        "system": [{"type": "text", "text": text} for text in (BILLING, IDENTITY, NAMING)],
+        "messages": ABOUT_IT,
+    },
+    "a sign of life": {"max_tokens": 1, "system": [], "messages": [{"role": "user", "content": "Hi"}]},
+}
+
+
+def asked_beside(**fields: Any) -> tuple[HttpRequest, Call]:
+    body = {"model": MODEL, "max_tokens": 1000, "tools": [], **fields}
+    headers = {"x-api-key": "k", "anthropic-version": "2023-06-01", "content-type": "application/json"}
+    request = HttpRequest("POST", "/v1/messages", {}, headers, json.dumps(body).encode())
+    call = THROUGH.parse(request, WORLD)
+    assert isinstance(call, Call)
+    return request, call
+
+
+@pytest.mark.parametrize("stream", [True, False], ids=["in pieces", "whole"])
+@pytest.mark.parametrize("fields", BESIDE.values(), ids=BESIDE)
+def test_what_is_asked_beside_the_conversation_is_judged_and_answered_all_the_same(
+    fields: dict[str, Any], stream: bool
+) -> None:
+    request, call = asked_beside(**fields, stream=stream)
+    assert call.operation == "other"
+    assert THROUGH.validate(request, call, WORLD) == []
+    rendered = THROUGH.render_extra(call, PromptUsage(1), WORLD, "seed")
+    answer = THROUGH.read_response(rendered.status, rendered.headers, b"".join(e.data for e in rendered.events))
+    assert answer.complete
+    assert answer.parts != ()
+    assert (answer.finish is FinishReason.MAX_TOKENS) is ("max_tokens" in fields)
+
+
+@pytest.mark.parametrize("fields", BESIDE.values(), ids=BESIDE)
+def test_what_is_asked_beside_the_conversation_is_refused_like_anything_else(fields: dict[str, Any]) -> None:
+    request, call = asked_beside(**{**fields, "messages": [{"role": "user", "content": " "}]})
+    assert call.operation == "other"
+    assert [refusal.status for refusal in THROUGH.validate(request, call, WORLD)] == [400]
+
+
+def test_a_system_text_that_speaks_of_names_is_the_callers_where_tools_are_offered() -> None:
+    system = [{"type": "text", "text": text} for text in (BILLING, IDENTITY, NAMING)]
+    assert sent(system=system).operation == "generate"
+
+
 def test_a_lost_message_is_a_loss_all_the_same() -> None:
     assert found(sent(messages=[{"role": "user", "content": "How moist is bed 3?"}]))
 

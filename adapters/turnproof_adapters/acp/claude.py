@@ -1,7 +1,7 @@
 """Claude's agent over the protocol: `@agentclientprotocol/claude-agent-acp`, around Claude Code.
 
-Seen with 0.49.0. Older ones of `@zed-industries` answer every prompt after a cancelled one with the answer before it;
-they are started again after a cancel.
+Seen with 0.49.0 and 0.101.0. Older ones of `@zed-industries` answer every prompt after a cancelled one with the answer
+before it; they are started again after a cancel.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS": "1",
     "CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK": "1",
+    "CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION": "0",  # else the model is asked what the user may say next
     "CLAUDE_CODE_EAGER_FLUSH": "1",  # what was said is stored before the turn ends, and not a moment later
     "CLAUDE_CODE_MAX_RETRIES": "0",  # whoever drives the agent tries again
     "DISABLE_AUTOUPDATER": "1",

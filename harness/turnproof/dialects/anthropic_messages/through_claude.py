@@ -2,7 +2,9 @@
 
 Seen in 2.1.330 with `--bare`: two system texts come before the caller's own, and a tool of a server that the caller
 offers (`mcp_servers`) goes by `mcp__SERVER__NAME`. Seen in 2.1.185, as claude-agent-acp 0.49.0 runs it: reminders stand
-before the user's words, and a note where a turn was interrupted; whether there is a service is asked with a HEAD.
+before the user's words, and a note where a turn was interrupted; whether there is a service is asked with a HEAD. Seen
+in 2.1.318, as claude-agent-acp 0.101.0 runs it: beside a turn the model is asked for a name for the session, and after
+a failure whether it is there, with room for a single token.
 Everything else is the API's own, also the program's own tools: it can be told to offer none.
 """
 
@@ -14,7 +16,8 @@ from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
-from ...messages import JSON, FunctionCall, Message, Part, Role, Text, ToolResult, ToolSchema
+from ...messages import JSON, FinishReason, FunctionCall, Message, Part, Role, Text, ToolResult, ToolSchema
+from ..asides import as_asked, aside, reply_to_aside
 from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireDifference, World
 from . import rules
 from .dialect import AnthropicMessages
@@ -34,6 +37,9 @@ _AROUND: Mapping[Role, re.Pattern[str]] = {
 }
 """Texts of the program's own in the conversation, by the role that they are said in."""
 
+_NAMING = "You are naming a coding session "
+"""How the program begins to ask for a session's name."""
+
 _SERVER = re.compile(r"mcp__[a-zA-Z0-9-]+__(?=.)")
 
 
@@ -41,16 +47,25 @@ class ThroughClaude(AnthropicMessages):
     """`anthropic-messages@claude-cli`."""
 
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
-        """As everywhere, with the question whether anybody is there as an aside."""
-        return Call("other") if request.method == "HEAD" else super().parse(request, world)
+        """As everywhere, with the questions whether anybody is there, and that for a name, as asides."""
+        if request.method == "HEAD":
+            return Call("other")
+        found = super().parse(request, world)
+        if isinstance(found, Refusal) or not (_asks_for_a_name(found) or _is_probe(found)):
+            return found
+        return aside(found)
 
     def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
-        return [] if call.operation == "other" else super().validate(request, call, world)
+        return [] if request.method == "HEAD" else super().validate(request, as_asked(call), world)
 
     def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        if call.operation == "other":
-            return super().render_refusal(Refusal(rules.NOT_FOUND, 404, "not_found_error", "Not Found"), seed)
-        return super().render_extra(call, usage, world, seed)
+        if call.operation != "other":
+            return super().render_extra(call, usage, world, seed)
+        if call.messages:
+            return super().render(
+                as_asked(call), _SIGN_OF_LIFE if _is_probe(call) else reply_to_aside(), usage, world, seed
+            )
+        return super().render_refusal(Refusal(rules.NOT_FOUND, 404, "not_found_error", "Not Found"), seed)
 
     def match_form(self, call: Call) -> JSON:
         return super().match_form(_bare(call))
@@ -76,6 +91,21 @@ class ThroughClaude(AnthropicMessages):
 
         plain = super().speak(reply, tools, _bare(call))
         return replace(plain, parts=tuple(map(spoken, plain.parts)))
+
+
+def _asks_for_a_name(call: Call) -> bool:
+    """Whether a request is about the session, and no part of it."""
+    system = list(_of_the_caller(call.system))
+    first = system[0] if system and not call.tools else None
+    return isinstance(first, Text) and first.text.startswith(_NAMING)
+
+
+def _is_probe(call: Call) -> bool:
+    """Whether no more than a sign of life is asked for."""
+    return (call.body or {}).get("max_tokens") == 1
+
+
+_SIGN_OF_LIFE = Reply((ReplyPart(Text("Hi")),), FinishReason.MAX_TOKENS)
 
 
 def _own(name: str) -> str:
