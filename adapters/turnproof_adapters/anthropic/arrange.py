@@ -19,7 +19,7 @@ from typing import Generic
 from msgspec.structs import replace
 
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import FunctionCall, Opaque, Text, ToolResult
+from turnproof.messages import FunctionCall, Opaque, Part, Text, ToolResult
 
 from . import convert
 from .blocks import Codec, Kind, Row, Unit, V
@@ -176,12 +176,14 @@ class Arrangement(Generic[V]):
 def _over(words: list[Unit[V]]) -> list[Unit[V]]:
     """Without the calls of the service's own that nothing came of: a paused turn that was left alone has such, and once
     anything follows it they are refused."""
-    own = [unit.part.data for unit in words if isinstance(unit.part, Opaque)]
-    if not own:
-        return words
-    answered = {block.get("tool_use_id") for block in own}
-    waiting = [block for block in own if block.get("type") == "server_tool_use" and block.get("id") not in answered]
-    return [unit for unit in words if not (isinstance(unit.part, Opaque) and unit.part.data in waiting)]
+    answered = {unit.part.data.get("tool_use_id") for unit in words if isinstance(unit.part, Opaque)}
+
+    def waits(part: Part) -> bool:
+        if not isinstance(part, Opaque) or part.kind != "server_tool_use":
+            return False
+        return part.data.get("id") not in answered
+
+    return [unit for unit in words if not waits(unit.part)]
 
 
 def _told_apart(calls: list[Unit[V]]) -> list[tuple[str, Unit[V]]]:

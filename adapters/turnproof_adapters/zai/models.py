@@ -58,7 +58,7 @@ class Model:
 
     @property
     def prefill(self) -> bool:
-        """Nothing says that it refuses them."""
+        """Nothing says that it refuses to go on with its own words."""
         return True
 
 

@@ -26,6 +26,8 @@ from .run import Arrived, Exchange, ServerRun
 _POLL = 0.002
 GRACE = 0.3
 """Seconds in which a client that has returned must have closed its connection."""
+_DELIVERY = 5.0
+"""Seconds that a client may take until its machine has what was written to it."""
 
 
 class Writer:
@@ -218,7 +220,7 @@ class Writer:
 
     async def _taken(self) -> None:
         """Wait, a while at most, until the client's machine has all that was written: a reset throws away the rest."""
-        async for _ in _until(GRACE):
+        async for _ in _until(_DELIVERY):
             if self._transport is None or self._gone() or not _on_its_way(self._transport):
                 return
 

@@ -40,6 +40,8 @@ _AROUND: Mapping[Role, re.Pattern[str]] = {
 _NAMING = "You are naming a coding session "
 """How the program begins to ask for a session's name."""
 
+_SIGN_OF_LIFE = Reply((ReplyPart(Text("Hi")),), FinishReason.MAX_TOKENS)
+
 _SERVER = re.compile(r"mcp__[a-zA-Z0-9-]+__(?=.)")
 
 
@@ -62,9 +64,8 @@ class ThroughClaude(AnthropicMessages):
         if call.operation != "other":
             return super().render_extra(call, usage, world, seed)
         if call.messages:
-            return super().render(
-                as_asked(call), _SIGN_OF_LIFE if _is_probe(call) else reply_to_aside(), usage, world, seed
-            )
+            reply = _SIGN_OF_LIFE if _is_probe(call) else reply_to_aside()
+            return super().render(as_asked(call), reply, usage, world, seed)
         return super().render_refusal(Refusal(rules.NOT_FOUND, 404, "not_found_error", "Not Found"), seed)
 
     def match_form(self, call: Call) -> JSON:
@@ -103,9 +104,6 @@ def _asks_for_a_name(call: Call) -> bool:
 def _is_probe(call: Call) -> bool:
     """Whether no more than a sign of life is asked for."""
     return (call.body or {}).get("max_tokens") == 1
-
-
-_SIGN_OF_LIFE = Reply((ReplyPart(Text("Hi")),), FinishReason.MAX_TOKENS)
 
 
 def _own(name: str) -> str:
