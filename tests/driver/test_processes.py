@@ -122,6 +122,27 @@ def test_a_key_in_a_command_line_is_noticed_also_when_the_process_is_gone(start:
     assert found.exposed == (name,)
 
 
+def test_a_key_in_a_command_line_that_is_still_to_be_written_is_noticed(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, looks = psutil.Process.cmdline, iter(range(3))
+    monkeypatch.setattr(psutil.Process, "cmdline", lambda one: [] if next(looks, None) is not None else real(one))
+    found = Processes()
+    start(SLEEP, f"--key={KEY}")
+    found.look(KEY)
+    assert len(found.exposed) == 1
+
+
+def test_a_process_that_never_shows_a_command_line_is_not_waited_for_without_end(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(psutil.Process, "cmdline", lambda one: [])
+    found = Processes()
+    process = start(SLEEP, f"--key={KEY}")
+    assert [one.pid for one in found.look(KEY)] == [process.pid]
+    assert found.exposed == ()
+
+
 def test_a_command_line_without_the_key_exposes_nobody(start: Start) -> None:
     found = Processes()
     start(SLEEP, "--key=another")

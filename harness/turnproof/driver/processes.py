@@ -17,6 +17,8 @@ GRACE = 5.0
 """Seconds that processes have to be gone after the agent was shut down."""
 
 _PAUSE = 0.005
+_LOOKS = 20
+"""How often a command line is read that says nothing yet."""
 
 
 class Processes:
@@ -39,7 +41,7 @@ class Processes:
             with contextlib.suppress(self._psutil.Error):
                 if one not in self._seen:
                     self._seen[one] = one.name()
-                if any(secret in word for word in one.cmdline()):
+                if any(secret in word for word in self._command_line(one)):
                     self._exposed.add(self._seen[one])
         return [one for one in running if self._runs(one)]
 
@@ -81,6 +83,14 @@ class Processes:
                 break
             time.sleep(_PAUSE)
         return left
+
+    def _command_line(self, one: psutil.Process) -> list[str]:
+        """Its words. Whoever has started a process goes on before the system has written them: these are waited for."""
+        for _ in range(_LOOKS):
+            if (words := one.cmdline()) or not self._runs(one):
+                return words
+            time.sleep(_PAUSE)
+        return []
 
     def _runs(self, one: psutil.Process) -> bool:
         try:
