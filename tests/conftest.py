@@ -1,7 +1,28 @@
-"""What all tests share: how random examples are drawn."""
+"""What all tests share: how random examples are drawn, and that no test hangs on who has started them."""
 
 from __future__ import annotations
 
+import signal
+import threading
+from collections.abc import Iterator
+
 import properties
+import pytest
 
 properties.register()
+
+# Whoever is started in the background of a shell has Ctrl-C ignored, and so would every command that a test interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+OF_THE_SERVER = ("FORCE_COLOR", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+"""Variables with which a CI server says how commands are to write into its log."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def on_no_server() -> Iterator[None]:
+    """What a command writes is what it writes by itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in OF_THE_SERVER:
+            patch.delenv(name, raising=False)
+        yield

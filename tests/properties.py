@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 _DEEP = 50
 """How many times as many examples a deep search takes."""
@@ -10,8 +10,9 @@ _DEEP = 50
 
 def register() -> None:
     """Make both ways known to hypothesis, and the short one the default. No example is measured by the clock."""
-    settings.register_profile("short", derandomize=True, deadline=None)
-    settings.register_profile("deep", max_examples=100 * _DEEP, deadline=None, print_blob=True)
+    untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("short", untimed, derandomize=True)
+    settings.register_profile("deep", untimed, max_examples=100 * _DEEP, print_blob=True)
     settings.load_profile("short")
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import select
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Generic, TypeVar
+from unittest.mock import patch
 
 from turnproof.cancel import CancelToken
 
@@ -41,6 +43,11 @@ class Running(Generic[T]):
     def reads(self) -> bool:
         """Whether the call waits for bytes at this moment."""
         return self.frames[:1] == ["read"]
+
+    def wait_for_more(self, told: Callable[[], object] = lambda: True) -> None:
+        """Wait until the call, having told this, waits for more: what arrived in one piece with it is taken by then."""
+        # In this order: seen to read before it was heard, the call may have been in the read that this came out of.
+        wait_until(lambda: bool(told()) and self.reads)
 
     @property
     def frames(self) -> list[str]:
@@ -88,8 +95,9 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 @contextmanager
 def full_listener() -> Iterator[str]:
-    """An address that accepts no more connections: the next one hangs while connecting."""
-    with closing(socket.socket()) as listener:
+    """An address that accepts no more connections: the next one hangs while connecting, for as long as it takes."""
+    patient = patch("turnproof_adapters._http.CONNECT_TIMEOUT", LIMIT)
+    with patient, closing(socket.socket()) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
         waiting = []
@@ -99,6 +107,8 @@ def full_listener() -> Iterator[str]:
                 each.setblocking(False)
                 each.connect_ex(listener.getsockname())
                 waiting.append(each)
+            # The first of them has been let in, and fills the queue.
+            assert select.select([listener], [], [], LIMIT)[0]
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
             for each in waiting:

@@ -14,7 +14,7 @@ from turnproof.session import RetryPolicy
 from turnproof.session.agents import Agent, Limits, ProviderSource, Runtime, SharedState, Team
 from turnproof.subject import Tool
 
-LIMIT = 20.0
+LIMIT = 60.0
 """Seconds after which something that must happen has not happened."""
 
 

@@ -38,6 +38,9 @@ def completion(*, model, messages, stream=False, **options):
         sys.stderr.flush()
         import os
         os._exit(3)
+    if model.endswith("silent"):
+        import time
+        time.sleep(600)
     words = [model, " ", str(len(messages))]
     return map(Piece, ["", *words]) if stream else Piece("".join(words))
 
@@ -99,9 +102,10 @@ def test_a_peer_that_dies_is_told_with_its_last_words(peer: PeerProcess) -> None
 def test_a_peer_that_does_not_answer_is_not_waited_for_for_ever(
     peer: PeerProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    silent = peer.open("http://127.0.0.1:9", "key", "silent", TALK)
     monkeypatch.setattr(process, "_LIMIT", 0.0)
     with pytest.raises(ProviderError, match="litellm has not answered for 0 s"):
-        peer.ask({"do": "versions"})
+        silent.ask()
 
 
 def test_only_what_a_peer_is_known_for_is_started() -> None:

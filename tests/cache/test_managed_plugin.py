@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from adapters.running import Running, wait_until
+from adapters.scripted_server import LIMIT
 
 from turnproof.cache import CachePlugin, CacheUsage, ManagedCachePlugin, Prepared
 from turnproof.cache.managed import PAUSE_SECONDS
@@ -330,12 +331,12 @@ def test_a_turn_that_waits_for_what_another_one_stores_can_be_cancelled_and_keep
 
     def during(token: CancelToken) -> None:
         storing.set()
-        assert stored.wait(10)
+        assert stored.wait(LIMIT)
 
     service = Service(during=during)
     plugin = service.plugin()
     first = Running(lambda token: name_in(ask(plugin, token=token)))
-    assert storing.wait(10)
+    assert storing.wait(LIMIT)
     impatient, patient = (Running(lambda token: name_in(ask(plugin, token=token))) for _ in range(2))
     wait_until(lambda: all("wait_for" in each.frames for each in (impatient, patient)))
     impatient.token.cancel()

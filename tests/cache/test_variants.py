@@ -127,7 +127,7 @@ class Conversation:
         answers = (
             wire.read_response(each.status, each.headers, bytes(each.body)).usage
             for each in self.served.exchanges
-            if each.operation == "generate" and each.done.wait(5)
+            if each.operation == "generate" and each.done.wait(60)
         )
         return [CacheUsage.of(usage) for usage in answers if usage is not None]
 

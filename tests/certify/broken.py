@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -47,6 +48,7 @@ def _shouting(response: ProviderResponse) -> ProviderResponse:
 
 
 def _hang(response: ProviderResponse) -> ProviderResponse:
+    Path("hanging").touch()  # for whoever waits until a run is under way
     threading.Event().wait()
     return response
 

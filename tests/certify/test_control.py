@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -63,18 +63,14 @@ def drops_bytes(patch: Patch) -> None:
     patch.setattr(web.StreamResponse, "write", losing)
 
 
-def jumping_clock(patch: Patch) -> None:
-    """Whoever looks at the clock finds that ten seconds are over."""
+def waits_for_nobody(patch: Patch) -> None:
+    """The front finds at once that it has waited for long enough: what it holds back until a cancel is let go."""
 
-    class Jumping:
-        now = 0.0
+    async def not_at_all(limit: float) -> AsyncIterator[None]:
+        for never in ():
+            yield never
 
-        @classmethod
-        def monotonic(cls) -> float:
-            cls.now += 10
-            return cls.now
-
-    patch.setattr(writing, "time", Jumping)
+    patch.setattr(writing, "_until", not_at_all)
 
 
 def refuses_everything(patch: Patch) -> None:
@@ -102,8 +98,8 @@ BREAKAGES = [
         "(TransportError: the stream ended before its answer did) instead of 'answer'",
     ),
     Breakage(
-        "the clock jumps",
-        jumping_clock,
+        "nobody is waited for",
+        waits_for_nobody,
         "cancel/in_text",
         "cancellation/silence-is-no-obstacle",
         "control/trouble",

@@ -41,12 +41,12 @@ def real_api(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     options = ServeOptions(scenario=scenario, key=REAL_KEY)
     thread = threading.Thread(target=serve, args=(options, out, lines.append, stop))
     thread.start()
-    assert ready.wait(10)
+    assert ready.wait(60)
     monkeypatch.setenv("ANTHROPIC_API_KEY", REAL_KEY)
     monkeypatch.setenv("ANTHROPIC_BASE_URL", urls[0])
     yield lines
     stop.set()
-    thread.join(10)
+    thread.join(60)
 
 
 def test_a_recording_of_the_emulator_says_so_and_holds_no_key(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,15 @@ from .kit import AGENT, Done, Run, conversation, home, said
 
 @pytest.fixture
 def deaf(folder: Path) -> str:
-    """The name of an agent that does not listen to its token."""
+    """The name of an agent that does not listen to its token, and says on stderr when that was set."""
     (folder / "their_echo_deaf.py").write_text(
+        "import sys\n"
         "from parrot import Parrot\n"
         "from turnproof.agents import AgentBinding\n"
         "from turnproof.cancel import CancelToken\n"
         "class Deaf(Parrot):\n"
         "    def send(self, content, **options):\n"
+        "        options['cancel_token'].on_cancel(lambda: print('set', file=sys.stderr, flush=True))\n"
         "        return super().send(content, **{**options, 'cancel_token': CancelToken()})\n"
         "DEAF = AgentBinding('deaf', 'anthropic-messages', 'm', Deaf)\n"
     )
@@ -30,7 +31,7 @@ def deaf(folder: Path) -> str:
 
 
 def interrupted(folder: Path, *words: str, times: int = 1) -> Done:
-    """A real process, and Ctrl-C when the agent has said something."""
+    """A real process, and Ctrl-C when the agent has said something; another one when the first was heard."""
     process = subprocess.Popen(
         [sys.executable, "-c", "import sys; from turnproof.cli import main; sys.exit(main())", "sessions", *words],
         cwd=folder,
@@ -41,10 +42,11 @@ def interrupted(folder: Path, *words: str, times: int = 1) -> Done:
         text=True,
     )
     assert process.stdout is not None
+    assert process.stderr is not None
     began = process.stdout.read(len("I was"))
     for number in range(times):
         if number:
-            time.sleep(0.3)  # a second Ctrl-C counts only when the first was heard
+            assert process.stderr.readline() == "set\n"
         process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     return Done(process.returncode, began + out, err.splitlines())

@@ -22,7 +22,7 @@ class Client:
     hosts: list[str]
     token_url: str
     # No certificates: loopback speaks plain HTTP, and to read them takes longer than a test.
-    http: httpx2.Client = field(default_factory=lambda: httpx2.Client(trust_env=False, verify=False))
+    http: httpx2.Client = field(default_factory=lambda: httpx2.Client(trust_env=False, verify=False, timeout=60))
     tokens: dict[str, str] = field(default_factory=dict)
     projects: dict[str, str] = field(default_factory=dict)
 

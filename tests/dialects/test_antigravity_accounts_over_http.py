@@ -55,7 +55,7 @@ def asked(run: ServerRun) -> list[tuple[str, str, int]]:
     for exchange in run.exchanges:
         host, _, verb = exchange.request.path.partition("/v1internal:")
         if verb == "generateContent":
-            assert exchange.done.wait(5)
+            assert exchange.done.wait(60)
             project = getattr(exchange.call, "project", "").removeprefix("turnproof-")
             found.append((host.removeprefix("/"), project, exchange.status))
     return found

@@ -28,7 +28,7 @@ def asked(server: EmulatorServer, responder: Responder) -> tuple[ServerRun, dict
     client = Client([refresh_token("main")], [run.base_url], f"{run.base_url}/token")
     with client.http:
         answer = client.generate()
-    assert all(exchange.done.wait(5) for exchange in run.exchanges)
+    assert all(exchange.done.wait(60) for exchange in run.exchanges)
     assert answer.status_code == 200
     found: dict[str, object] = answer.json()
     return run, found

@@ -47,7 +47,7 @@ def posted(run: ServerRun, path: str = "/api/chat", **more: Any) -> tuple[int, d
     """A request as any client would make it, and what came of it, as far as it came."""
     body = {"model": MODEL, "messages": [QUESTION], "tools": [FUNCTION], **more}
     host, port = run.base_url.split("/")[2].split(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
     try:
         connection.request("POST", f"/run/{run.id}{path}", json.dumps(body), {"content-type": "application/json"})
         response = connection.getresponse()

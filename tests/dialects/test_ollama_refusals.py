@@ -176,7 +176,7 @@ def run() -> Iterator[ServerRun]:
 def sent(run: ServerRun, asked: Ask) -> tuple[int, bytes]:
     request = asked.request(encode)
     host, port = run.base_url.split("/")[2].split(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
     try:
         connection.request(request.method, f"/run/{run.id}{request.path}", request.body, dict(request.headers))
         response = connection.getresponse()

@@ -65,7 +65,7 @@ class Service:
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with EmulatorServer() as server, httpx2.Client() as client:
+    with EmulatorServer() as server, httpx2.Client(timeout=60) as client:
         runs = {surface: server.open_run(SURFACES[surface], Yes(), keys=frozenset({KEY})) for surface in Surface}
         for run in runs.values():
             run.world = world()

@@ -30,7 +30,7 @@ def server() -> Iterator[EmulatorServer]:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[httpx2.Client]:
-    with httpx2.Client() as opened:
+    with httpx2.Client(timeout=60) as opened:
         yield opened
 
 

@@ -54,7 +54,7 @@ class Service:
         """What went out last, as our reader sees it."""
         last = self.run.exchanges[-1]
         # The client may have read the last byte before the server has written it down.
-        assert last.done.wait(5)
+        assert last.done.wait(60)
         return DIALECT.read_response(last.status, last.headers, bytes(last.body))
 
 

@@ -58,7 +58,7 @@ class Service:
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Service]:
-    with EmulatorServer() as server, httpx2.Client() as http:
+    with EmulatorServer() as server, httpx2.Client(timeout=60) as http:
         run = server.open_run(DIALECT, Yes(), keys=frozenset({KEY}))
         known = world()
         run.world.issued.update(known.issued)

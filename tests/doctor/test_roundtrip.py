@@ -22,7 +22,7 @@ BINDINGS = {name: value for name, value in vars(broken).items() if isinstance(va
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
     """In this process: the bindings that need one of their own are told from made-up runs."""
-    with Lab(in_process=True, bindings=BINDINGS, time_limit=10) as lab:
+    with Lab(in_process=True, bindings=BINDINGS) as lab:
         yield lab
 
 

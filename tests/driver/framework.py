@@ -140,7 +140,7 @@ class Chat:
 
     def _request(self, show: Callable[[str], object] | None) -> Line:
         where = urlsplit(self.url)
-        connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=10)
+        connection = http.client.HTTPConnection(where.hostname or "", where.port, timeout=60)
         headers = {"content-type": "application/json", "x-api-key": self.key, "anthropic-version": "2023-06-01"}
         line = Line("bot")
         try:

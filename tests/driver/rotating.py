@@ -77,7 +77,7 @@ class Rotating:
 
 def _post(url: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, Any]:
     try:
-        with _open(urllib.request.Request(url, body, dict(headers)), timeout=10) as answer:
+        with _open(urllib.request.Request(url, body, dict(headers)), timeout=60) as answer:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)

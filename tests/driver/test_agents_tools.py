@@ -26,7 +26,7 @@ class Recorder:
 
     def at_work(self, name: str) -> None:
         self.begun.set()
-        assert self.goes_on.wait(10)
+        assert self.goes_on.wait(60)
 
 
 def test_a_tool_that_ends_after_its_turn_is_told_with_that_turn() -> None:
@@ -35,15 +35,15 @@ def test_a_tool_that_ends_after_its_turn_is_told_with_that_turn() -> None:
     tools.begin(Turn(user=(), rounds=(), results={"count": ToolScript(result=38)}))
     working = threading.Thread(target=tools.tools[0].run, args=({"shed": "left"}, CancelToken()))
     working.start()
-    assert recorder.begun.wait(10)
+    assert recorder.begun.wait(60)
     recorder.turn = 2
     telling = threading.Thread(target=tools.flush)
     telling.start()
     telling.join(0.05)
     assert telling.is_alive(), "what runs is waited for"
     recorder.goes_on.set()
-    telling.join(10)
-    working.join(10)
+    telling.join(60)
+    working.join(60)
     (told,) = recorder.events
     assert isinstance(told, ToolRun)
     assert (told.turn, told.name, told.args, told.outcome) == (1, "count", {"shed": "left"}, "ok")

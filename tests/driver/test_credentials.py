@@ -24,7 +24,7 @@ HERE = str(Path(__file__).parent)
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
     sys.path.insert(0, HERE)
-    with Lab(jobs=1, time_limit=3.0) as opened:
+    with Lab(jobs=1) as opened:
         yield opened
     sys.path.remove(HERE)
 

@@ -192,7 +192,7 @@ def asking(toy: Plain, callbacks: dict[str, Any]) -> ProviderResponse:
 def lying(toy: Plain, callbacks: dict[str, Any]) -> ProviderResponse:
     """Says that its body is packed, and it is not."""
     url = urlsplit(toy.endpoint.base_url)
-    line = http.client.HTTPConnection(url.hostname or "", url.port, timeout=10)
+    line = http.client.HTTPConnection(url.hostname or "", url.port, timeout=60)
     line.request("POST", f"{url.path}/v1/messages", b"{}", {"content-encoding": "gzip", "x-api-key": "k"})
     line.getresponse().read()
     line.close()

@@ -280,7 +280,7 @@ def test_a_kill_is_told_before_it_is_done(run: Run, monkeypatch: pytest.MonkeyPa
     run.keeping.kill("event 3")
     assert run.last(Killed).processes == 1
     assert running == [None]
-    assert child.wait(10) == -9
+    assert child.wait(60) == -9
 
 
 def test_what_is_left_is_told_at_the_end() -> None:

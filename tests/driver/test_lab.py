@@ -8,12 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from turnproof.dialects.base import ReplyPart
-from turnproof.driver import Lab, RunSpec
+from turnproof.driver import Lab, RunSpec, line
 from turnproof.emulator.run import CANARY_KEY
 from turnproof.evidence import digest
-from turnproof.messages import FinishReason, Text
-from turnproof.scenarios.model import Scenario, ScriptRound, Turn
 from turnproof.transcript import (
     CallBegan,
     Chunk,
@@ -28,26 +25,21 @@ from turnproof.transcript import (
     WireResponse,
 )
 
+from .silence import silent_once
+from .talks import scenario
+
 HERE = str(Path(__file__).parent)
 
 
-def scenario(*answers: str, name: str = "toy/talk") -> Scenario:
-    turns = tuple(
-        Turn(user=(Text(f"question {n}"),), rounds=(ScriptRound((ReplyPart(Text(text)),), FinishReason.STOP),))
-        for n, text in enumerate(answers)
-    )
-    return Scenario(name=name, title="Talk", turns=turns)
-
-
-def spec(toy: str, *answers: str, mode: str = "stream") -> RunSpec:
-    made = scenario(*(answers or ("first answer", "second answer")))
+def spec(toy: str, *answers: str, mode: str = "stream", **options: str) -> RunSpec:
+    made = scenario(*(answers or ("first answer", "second answer")), **options)
     return RunSpec(f"toys:{toy}", made, RunKey(made.name, "stateless", mode))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
     sys.path.insert(0, HERE)
-    with Lab(jobs=1, time_limit=3.0) as opened:
+    with Lab(jobs=1) as opened:
         yield opened
     sys.path.remove(HERE)
 
@@ -83,8 +75,13 @@ def test_one_changed_character_of_the_script_changes_the_digest(lab: Lab, talk: 
     assert digest(lab.run(spec("PLAIN", "first answer", "second answer!"))) != digest(talk)
 
 
-def test_an_adapter_that_hangs_is_reported_as_hung_and_the_next_run_goes_on(lab: Lab) -> None:
-    hung = lab.run(spec("HANGS"))
+def test_an_adapter_that_hangs_is_reported_as_hung_and_the_next_run_goes_on(
+    lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hangs = tmp_path / "hangs"
+    with monkeypatch.context() as patched:
+        patched.setattr(line, "poller", silent_once(hangs.exists))
+        hung = lab.run(spec("HANGS", hangs=str(hangs)))
     assert hung.end.how == "hung"
     assert "provider call 0" in hung.end.detail
     assert lab.run(spec("PLAIN")).end.how == "completed"

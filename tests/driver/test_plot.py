@@ -23,6 +23,7 @@ from turnproof.scenarios.model import Scenario, ScriptRound, Turn
 from turnproof.transcript import RunKey
 
 from . import leaving
+from .silence import silent_once
 
 ANSWER = ScriptRound((ReplyPart(Text("Roses.")),), FinishReason.STOP)
 TALK = Scenario(name="toy/talk", title="Talk", turns=(Turn(user=(Text("What grows here?"),), rounds=(ANSWER,)),))
@@ -43,6 +44,11 @@ def left(folders: Path) -> list[psutil.Process]:
     return found
 
 
+def begun(folders: Path) -> bool:
+    """Whether the agent has started its process."""
+    return bool(list(folders.glob("turnproof-*/home/begun")))
+
+
 @pytest.fixture(autouse=True)
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where the folders of runs are made; at the end of the test all processes are over."""
@@ -58,8 +64,9 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_a_run_that_goes_wrong_leaves_nothing(
     agent: str, how: str, folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "OPEN_LIMIT", 5.0)
-    with Lab(jobs=1, time_limit=5.0) as lab:
+    if agent == "HANGS":
+        monkeypatch.setattr(lines, "poller", silent_once(lambda: begun(folders)))
+    with Lab(jobs=1) as lab:
         ended = lab.run(spec(agent)).end
     assert ended.how == how
     assert left(folders) == []
@@ -75,9 +82,10 @@ def test_a_lab_that_is_closed_in_the_middle_of_a_run_leaves_nothing(folders: Pat
         running = threading.Thread(target=run, args=[lab], daemon=True)
         running.start()
         until = time.monotonic() + 60
-        while not list(folders.glob("turnproof-*/home/begun")) and time.monotonic() < until:
+        # Its process is known by its words, which the system writes when it has begun already.
+        while not (begun(folders) and left(folders)):
+            assert time.monotonic() < until, "no process of the agent was seen"
             time.sleep(0.01)
-        assert len(left(folders)) == 1
     assert left(folders) == []
     assert list(folders.glob("turnproof-*")) == []
 
@@ -107,4 +115,24 @@ def test_a_process_that_stands_elsewhere_is_left_alone() -> None:
     with subprocess.Popen(command, cwd=elsewhere, env={"HOME": str(elsewhere)}) as process:
         plot.clear(orderly=False)
         assert process.poll() is None
+        process.kill()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the rest of what is told of a process is there at once")
+def test_a_process_that_was_started_a_moment_ago_is_known_by_its_home_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system writes its environment when whoever has started it goes on already, and may be dead again."""
+    plot, looks = Plot(), iter(range(3))
+    command = [sys.executable, "-S", "-c", leaving.SLEEP]
+    process = subprocess.Popen(command, cwd="/", env={"HOME": plot.root})
+    cmdline, environ = psutil.Process.cmdline, psutil.Process.environ
+
+    def written(one: psutil.Process) -> bool:
+        return one.pid != process.pid or next(looks, None) is None
+
+    monkeypatch.setattr(psutil.Process, "environ", lambda one: environ(one) if written(one) else {})
+    monkeypatch.setattr(psutil.Process, "cmdline", lambda one: cmdline(one) if one.pid != process.pid else [])
+    try:
+        plot.clear(orderly=False)
+        process.wait(30)  # half of the time that it sleeps
+    finally:
         process.kill()

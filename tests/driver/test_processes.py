@@ -5,6 +5,7 @@ Real processes: what is found among one's descendants cannot be shown with made-
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import sys
 import time
@@ -14,20 +15,21 @@ import psutil
 import pytest
 
 from turnproof.driver import processes as module
+from turnproof.driver import starting
 from turnproof.driver.ground import adopt_orphans
 from turnproof.driver.processes import Processes
 
 KEY = "canary-key-of-this-test"
 SLEEP = "import time; time.sleep(60)"
 
-# Starts a sleeping child of its own, in a session of its own, tells its id and goes on or ends.
+# Starts a sleeping child of its own, in a session of its own, tells its id and ends, or stays whatever becomes of it.
 PARENT = """
-import subprocess, sys
+import subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"], start_new_session=True,
     stdout=subprocess.DEVNULL)
 print(child.pid, flush=True)
 if sys.argv[1] == "stay":
-    child.wait()
+    time.sleep(60)
 """
 
 Start = Callable[..., "subprocess.Popen[str]"]
@@ -46,8 +48,9 @@ def start() -> Iterator[Start]:
     yield started
     for one in psutil.Process().children(recursive=True):
         if one not in before:
-            one.kill()
-            one.wait(10)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                one.kill()
+                one.wait(60)
 
 
 @pytest.fixture(autouse=True)
@@ -61,11 +64,12 @@ def told_pid(process: subprocess.Popen[str]) -> int:
 
 
 def until_gone(pid: int) -> None:
-    for _ in range(1000):
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return
-        time.sleep(0.01)
-    raise AssertionError(f"{pid} is still running")
+    until = time.monotonic() + 60
+    with contextlib.suppress(psutil.NoSuchProcess):
+        one = psutil.Process(pid)
+        while one.status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < until, f"{pid} is still running"
+            time.sleep(0.01)
 
 
 def test_what_ran_before_is_not_the_agents(start: Start) -> None:
@@ -82,7 +86,7 @@ def test_all_that_hang_below_are_killed_and_counted(start: Start) -> None:
     assert {one.pid for one in found.look(KEY)} == {parent.pid, child}
     assert found.kill(KEY) == 2
     until_gone(child)
-    assert parent.wait(10) == -9
+    assert parent.wait(60) == -9
     assert (found.left(KEY), found.started) == ((), 2)
 
 
@@ -91,7 +95,7 @@ def test_how_a_killed_child_ended_is_left_to_whoever_started_it(start: Start) ->
     process = start(SLEEP)
     assert found.kill(KEY) == 1
     assert process.returncode is None
-    assert process.wait(10) == -9
+    assert process.wait(60) == -9
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are adopted on Linux alone")
@@ -100,7 +104,7 @@ def test_an_orphan_is_found_named_and_ended(start: Start) -> None:
     parent = start(PARENT, "end")
     child = told_pid(parent)
     name = psutil.Process(child).name()
-    assert parent.wait(10) == 0
+    assert parent.wait(60) == 0
     assert found.left(KEY) == (name,)
     until_gone(child)
 
@@ -109,7 +113,7 @@ def test_those_that_have_ended_by_themselves_are_not_left(start: Start) -> None:
     found = Processes()
     process = start("pass")
     found.look(KEY)
-    process.wait(10)
+    process.wait(60)
     assert found.left(KEY) == ()
 
 
@@ -125,21 +129,36 @@ def test_a_key_in_a_command_line_is_noticed_also_when_the_process_is_gone(start:
 def test_a_key_in_a_command_line_that_is_still_to_be_written_is_noticed(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, looks = psutil.Process.cmdline, iter(range(3))
-    monkeypatch.setattr(psutil.Process, "cmdline", lambda one: [] if next(looks, None) is not None else real(one))
+    real, real_name, looks = psutil.Process.cmdline, psutil.Process.name, iter(range(50))
+    there: list[bool] = []
+
+    def cmdline(one: psutil.Process) -> list[str]:
+        if next(looks, None) is not None:
+            return []
+        there.append(True)
+        return real(one)
+
+    monkeypatch.setattr(psutil.Process, "cmdline", cmdline)
+    monkeypatch.setattr(psutil.Process, "name", lambda one: real_name(one) if there else "whoever has started it")
     found = Processes()
-    start(SLEEP, f"--key={KEY}")
+    process = start(SLEEP, f"--key={KEY}")
     found.look(KEY)
-    assert len(found.exposed) == 1
+    assert found.exposed == (psutil.Process(process.pid).name(),)
+    assert there
 
 
 def test_a_process_that_never_shows_a_command_line_is_not_waited_for_without_end(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(psutil.Process, "cmdline", lambda one: [])
+    looks: list[None] = []
+    monkeypatch.setattr(starting, "PATIENCE", 0.05)
+    monkeypatch.setattr(psutil.Process, "cmdline", lambda one: looks.append(None) or [])
     found = Processes()
     process = start(SLEEP, f"--key={KEY}")
     assert [one.pid for one in found.look(KEY)] == [process.pid]
+    looks.clear()
+    assert [one.pid for one in found.look(KEY)] == [process.pid]
+    assert len(looks) == 1, "it is not waited for again"
     assert found.exposed == ()
 
 

@@ -11,6 +11,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -52,7 +53,7 @@ class Plain:
 
     def post(self, body: dict[str, Any]) -> dict[str, Any]:
         url = urlsplit(self.endpoint.base_url)
-        connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=10)
+        connection = http.client.HTTPConnection(url.hostname or "", url.port, timeout=60)
         headers = {
             "content-type": "application/json",
             "x-api-key": self.endpoint.api_key,
@@ -77,6 +78,8 @@ class Plain:
 
 class Hangs(Plain):
     def complete(self, *args: Any, **kw: Any) -> ProviderResponse:
+        if told := self.endpoint.options.get("hangs"):
+            Path(told).touch()
         threading.Event().wait()
         raise AssertionError
 

@@ -27,6 +27,8 @@ from turnproof.scenarios.model import Cut, Fault, FaultKind, ScriptRound, Turn
 WIRE = dialect("anthropic-messages")
 PIECES = ("Bed 3 ", "is ", "dry – ", "water it 🌱.")
 ROUND = ScriptRound((ReplyPart(Text("".join(PIECES)), PIECES),), FinishReason.STOP)
+LIMIT = 60.0
+"""Seconds after which something that must happen has not happened."""
 HEADERS = {"content-type": "application/json", "x-api-key": CANARY_KEY, "anthropic-version": "2023-06-01"}
 
 
@@ -61,7 +63,7 @@ def request(stream: bool = True, **more: Any) -> bytes:
 
 def post(run: ServerRun, body: bytes, path: str = "/v1/messages") -> tuple[int, dict[str, str], bytes]:
     host, port = run.base_url.split("/")[2].split(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    connection = http.client.HTTPConnection(host, int(port), timeout=LIMIT)
     try:
         connection.request("POST", f"/run/{run.id}{path}", body, HEADERS)
         response = connection.getresponse()
@@ -80,7 +82,7 @@ def raw(run: ServerRun, body: bytes, window: int | None = None, idle: float = 0)
     head += "".join(f"{name}: {value}\r\n" for name, value in HEADERS.items()) + "connection: close\r\n\r\n"
     arrived = b""
     with socket.socket() as client:
-        client.settimeout(10)
+        client.settimeout(LIMIT)
         if window is not None:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, window)
         client.connect((host, int(port)))
@@ -146,7 +148,7 @@ def test_a_fault_behind_the_head_leaves_nothing_of_the_answer(server: EmulatorSe
     run = server.open_run(dialect("gemini"), ScriptResponder(), seed="front")
     run.arm(0, turn(Fault(kind, after="start:1", status=529)))
     host, port = server.url.removeprefix("http://").split(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    connection = http.client.HTTPConnection(host, int(port), timeout=LIMIT)
     asked = json.dumps({"contents": [{"role": "user", "parts": [{"text": "How is bed 3?"}]}]})
     path = f"/run/{run.id}/v1beta/models/gemini-3-flash-preview:streamGenerateContent?alt=sse"
     connection.request("POST", path, asked, {"x-goog-api-key": CANARY_KEY})
@@ -158,7 +160,7 @@ def test_a_fault_behind_the_head_leaves_nothing_of_the_answer(server: EmulatorSe
         connection.close()
         server.close_run(run)
     assert b"Bed 3" not in arrived
-    assert run.exchanges[0].done.wait(5)
+    assert run.exchanges[0].done.wait(LIMIT)
     assert (run.exchanges[0].status, run.exchanges[0].ended) == (200, "cut-by-us")
 
 
@@ -183,7 +185,7 @@ def test_a_fault_ends_the_connection(
     run.arm(0, turn(Fault(kind, index=index, after=after, status=529)))
     arrived, how = raw(run, request())
     assert how == end
-    run.exchanges[0].done.wait(5)
+    assert run.exchanges[0].done.wait(LIMIT)
     assert run.exchanges[0].ended == ended
     content = re.sub(rb"\r\n[0-9a-f]+\r\n", b"", arrived)  # without the frames of the chunked encoding
     whole = b"message_stop" in content
@@ -205,6 +207,7 @@ def test_a_reset_takes_nothing_away_from_a_client_that_reads_slowly(run: ServerR
 def test_a_stalled_answer_is_given_up_after_the_limit(run: ServerRun) -> None:
     run.arm(0, turn(Fault("stall", after="text:1")))
     raw(run, request())
+    assert run.exchanges[0].done.wait(LIMIT)
     assert run.exchanges[0].ended == "timed-out"
 
 
@@ -223,19 +226,19 @@ def test_a_wait_given_as_a_date_counts_from_the_answers_own_date(run: ServerRun)
 
 
 def test_a_stream_is_held_until_the_client_has_closed(run: ServerRun) -> None:
-    run.hold_limit = 10
+    run.hold_limit = LIMIT
     run.arm(0, turn(cancel=Cut("event", after="text:2")))
     host, port = run.base_url.split("/")[2].split(":")
     held = threading.Event()
     arrived = []
     run.on_hold = lambda at: (arrived.append(at), held.set())  # type: ignore[assignment, func-returns-value]
     body = request()
-    with socket.create_connection((host, int(port)), timeout=10) as client:
+    with socket.create_connection((host, int(port)), timeout=LIMIT) as client:
         head = f"POST /run/{run.id}/v1/messages HTTP/1.1\r\nhost: {host}\r\ncontent-length: {len(body)}\r\n"
         client.sendall((head + "".join(f"{n}: {v}\r\n" for n, v in HEADERS.items()) + "\r\n").encode() + body)
-        assert held.wait(10)
+        assert held.wait(LIMIT)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    assert run.exchanges[0].done.wait(10)
+    assert run.exchanges[0].done.wait(LIMIT)
     assert arrived[0].text == len(PIECES[0] + PIECES[1])
     assert (run.exchanges[0].released, run.exchanges[0].ended) == ("peer-closed", "cut-by-peer")
     assert run.exchanges[0].events_after_cancel == 0
@@ -245,6 +248,7 @@ def test_a_client_that_stays_gets_the_rest_after_the_limit_and_is_noted(run: Ser
     run.arm(0, turn(cancel=Cut("event", after="text:2")))
     arrived, _ = raw(run, request())
     assert b"message_stop" in arrived
+    assert run.exchanges[0].done.wait(LIMIT)
     assert run.exchanges[0].released == "limit"
     assert run.exchanges[0].events_after_cancel > 0
 
@@ -260,9 +264,9 @@ def test_serve_prints_its_url_logs_what_comes_in_and_stops_cleanly() -> None:
     served = threading.Thread(target=serve, args=(ServeOptions(), out, lines.append, stop))
     served.start()
     try:
-        assert ready.wait(10)
+        assert ready.wait(LIMIT)
         host, port = urls[0].split("/")[2].split(":")
-        connection = http.client.HTTPConnection(host, int(port), timeout=10)
+        connection = http.client.HTTPConnection(host, int(port), timeout=LIMIT)
         connection.request("POST", "/v1/messages", request(stream=False), {**HEADERS, "x-api-key": "any"})
         answer = json.loads(connection.getresponse().read())
         connection.request("POST", "/v1/messages", request(messages=[]), {**HEADERS, "x-api-key": "any"})
@@ -270,7 +274,7 @@ def test_serve_prints_its_url_logs_what_comes_in_and_stops_cleanly() -> None:
         connection.close()
     finally:
         stop.set()
-        served.join(10)
+        served.join(LIMIT)
     assert not served.is_alive()
     assert answer["content"][0]["text"] == "You said: How is bed 3?"
     assert "claude-sonnet-4-5" in lines[0]

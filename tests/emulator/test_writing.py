@@ -1,6 +1,10 @@
-"""Where an answer may be cut, and how it is taken apart on the way."""
+"""Where an answer may be cut, how it is taken apart on the way, and how long a client is waited for."""
 
 from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -8,6 +12,7 @@ from hypothesis import strategies as st
 
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
+from turnproof.emulator import writing
 from turnproof.emulator.writing import BEFORE_ALL, NOWHERE, awkward_pieces, locate
 from turnproof.messages import FinishReason, FunctionCall, Text
 
@@ -76,3 +81,31 @@ def test_awkward_pieces_join_to_what_they_were_cut_from(text: str) -> None:
 def test_every_multi_byte_character_and_line_end_is_cut_through() -> None:
     pieces = [b"a\xc3", b"\x9f", b"\r", b"\n", b"\xf0", b"\x9f", b"\x8c", b"\xb1"]
     assert list(awkward_pieces("aß\r\n🌱".encode())) == pieces
+
+
+@pytest.mark.parametrize(
+    "pauses",
+    [
+        pytest.param([0.0625] * 4, id="a busy machine"),
+        pytest.param([3600.0, *[0.0625] * 3], id="one that stood still for an hour"),
+    ],
+)
+def test_a_client_is_waited_for_while_the_machine_runs_and_looked_at_once_more_behind_the_limit(
+    pauses: Sequence[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has arrived while the server stood still is only heard in a pause: the last look must come after one."""
+    now, happened, coming = 0.0, list[str](), iter(pauses)
+
+    async def pause(_: float) -> None:
+        nonlocal now
+        now += next(coming)
+        happened.append("pause")
+
+    async def wait() -> None:
+        async for _ in writing._until(0.25):
+            happened.append("look")
+
+    monkeypatch.setattr(writing, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(writing, "asyncio", SimpleNamespace(sleep=pause))
+    asyncio.run(wait())
+    assert happened == [*["look", "pause"] * 4, "look"]

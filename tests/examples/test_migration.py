@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(600)
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "migration"
 CHANGES = sorted((EXAMPLE / "changes").glob("*.patch"))
@@ -53,7 +53,7 @@ Gates = Mapping[tuple[int, int], dict[str, Any]]
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LOOM_")}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=250, check=False)
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=550, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -36,7 +36,7 @@ def gate(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=115,
+        timeout=250,
         check=False,
     )
 

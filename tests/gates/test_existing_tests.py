@@ -7,6 +7,7 @@ import os
 import select
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -57,10 +58,29 @@ def test_a_command_that_a_signal_ends_has_not_passed(tmp_path: Path) -> None:
 FAMILY = """
 import os, subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-open("pids", "w").write(f"{os.getpid()} {child.pid}")
 print("waiting", flush=True)
+open("pids.part", "w").write(f"{os.getpid()} {child.pid}")
+os.rename("pids.part", "pids")
 time.sleep(600)
 """
+
+
+Wait = Callable[[subprocess.Popen[bytes], float | None], int]
+
+
+def waits_until_it_sleeps(monkeypatch: pytest.MonkeyPatch, folder: Path, then: Wait) -> None:
+    """FAMILY is waited for until it sleeps, however long it takes to come there, and only `then` as it is told."""
+    wait: Wait = subprocess.Popen.wait
+
+    def patient(process: subprocess.Popen[bytes], timeout: float | None = None) -> int:
+        if timeout is None:
+            return wait(process, None)
+        while not (folder / "pids").exists():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                pytest.fail(f"it ended by itself with {wait(process, 0.05)}")
+        return then(process, timeout)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", patient)
 
 
 def gone(pid: int) -> bool:
@@ -70,16 +90,19 @@ def gone(pid: int) -> bool:
     except ProcessLookupError:
         return True
     try:
-        return bool(select.select([process], [], [], 10.0)[0])
+        return bool(select.select([process], [], [], 60.0)[0])
     finally:
         os.close(process)
 
 
-def test_a_command_whose_time_is_up_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
-    done = run(tmp_path, FAMILY, seconds=3.0)
+def test_a_command_whose_time_is_up_is_ended_with_all_that_it_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits_until_it_sleeps(monkeypatch, tmp_path, subprocess.Popen.wait)
+    done = run(tmp_path, FAMILY, seconds=0.5)
     assert done.code is None
     assert not done.passed
-    assert done.ending == "was stopped: it was not done within 3 s"
+    assert done.ending == "was stopped: it was not done within 0.5 s"
     assert done.output == "waiting"
     parent, child = map(int, (tmp_path / "pids").read_text().split())
     assert gone(parent)
@@ -87,17 +110,10 @@ def test_a_command_whose_time_is_up_is_ended_with_all_that_it_started(tmp_path: 
 
 
 def test_an_interrupt_ends_the_command_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wait = subprocess.Popen.wait
-
-    def interrupted(process: subprocess.Popen[bytes], timeout: float | None = None) -> int:
-        if timeout is None:
-            return wait(process)
-        while not (tmp_path / "pids").exists() or not (tmp_path / "pids").read_text():
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                pytest.fail(f"it ended by itself with {wait(process, 0.05)}")
+    def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
+    waits_until_it_sleeps(monkeypatch, tmp_path, interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path, FAMILY)
     assert gone(int((tmp_path / "pids").read_text().split()[0]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from itertools import count
 from pathlib import Path
 from textwrap import dedent
@@ -30,6 +30,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
         name = f"written_{next(_numbers)}"
         (tmp_path / f"{name}.py").write_text(dedent(source))
         written.extend((name, *beside))
+        # Python knows a folder's files by the time at which it was changed, which may be as coarse as a clock's tick.
+        invalidate_caches()
         found = import_module(name)
         for step in cls.split("."):
             found = getattr(found, step)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace as but
+from typing import Any
 
 from msgspec.structs import replace
 
 from turnproof.driver.mutation import Mutant
 from turnproof.messages import FinishReason, ProviderResponse, TokenUsage
-from turnproof.provider import Capabilities
+from turnproof.provider import Capabilities, Endpoint
 from turnproof_adapters.anthropic.binding import BINDING as REFERENCE
 from turnproof_suites.mutants import Broken, Given, Rewriting, mutant
 
@@ -99,6 +101,24 @@ LOST = Mutant(
     "lost", "outputs", "Runs nowhere.", "core/text-is-what-the-wire-carried", (SOURCE,), ("no/such",), wrap=Broken
 )
 NO_MUTANT = object()
+
+
+def _slowly(endpoint: Endpoint) -> Any:
+    assert REFERENCE.open_stateless is not None
+    provider = REFERENCE.open_stateless(endpoint)
+    complete = provider.complete
+
+    def later(*arguments: Any, **options: Any) -> ProviderResponse:
+        time.sleep(1.0)
+        response: ProviderResponse = complete(*arguments, **options)
+        return response
+
+    provider.complete = later
+    return provider
+
+
+SLOW = but(REFERENCE, name="slow", open_stateless=_slowly, open_legacy=None)
+"""The reference adapter, silent for a second before each request."""
 
 TOOL_LESS = but(REFERENCE, name="tool-less", capabilities=Capabilities(streaming=True))
 """The reference adapter, which claims next to nothing here."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from turnproof.certify import kill_matrix
+from turnproof.certify import mutants as certify_mutants
 from turnproof.certify.deciding import decide
 from turnproof.certify.mutants import exit_code, mutants, select
 from turnproof.certify.options import MutantsOptions
@@ -122,6 +123,14 @@ def test_a_mutant_that_hangs_on_purpose_is_caught_in_short_time(
     shown = capsys.readouterr().out
     assert "1 mutants of anthropic: 1 caught (1 runs)" in shown
     assert "core/turns-come-to-an-end" in shown
+
+
+def test_a_control_that_is_silent_for_longer_than_a_hanging_mutant_is_waited_for_does_not_hang(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(certify_mutants, "HANG_LIMIT", 0.5)
+    code, matrix = run(tmp_path, *fakes("Hanging"), adapter="mutants.fakes:SLOW")
+    assert (code, matrix["control"], matrix["counts"]) == (Exit.OK, {}, {"caught": 1})
 
 
 def test_nothing_measured_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -293,7 +293,7 @@ def test_recorded_json_arrays_come_back_equal_through_a_plain_client(
     compared = 0
     with (
         replaying(DIALECT) as (base_url, replayer),
-        httpx2.Client(base_url=base_url, headers={"x-goog-api-key": "recorded"}) as client,
+        httpx2.Client(base_url=base_url, headers={"x-goog-api-key": "recorded"}, timeout=60) as client,
     ):
         for exchange in exchanges:
             if not exchange.streamed or "sse" in exchange.source["response"]:

@@ -152,7 +152,7 @@ def test_parallel_calls_run_at_the_same_time_and_are_answered_in_call_order() ->
     together = threading.Barrier(3)
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
-        together.wait(timeout=10)  # broken, and so an error result, unless all three run at once
+        together.wait(timeout=30)  # broken, and so an error result, unless all three run at once
         return args["n"]
 
     results = ToolBox([tool(run=run)]).run([call(id=f"c{n}", n=n) for n in range(3)], CancelToken())
@@ -172,7 +172,7 @@ def test_at_most_eight_tools_run_at_once() -> None:
         with lock:
             running += 1
             peak = max(peak, running)
-        full.wait(timeout=10)
+        full.wait(timeout=30)
         with lock:
             running -= 1
         return "ok"
@@ -286,13 +286,13 @@ def test_tools_that_were_waiting_for_a_free_thread_do_not_start_after_a_cancel()
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
         ran.append(args["n"])
-        full.wait(timeout=10)
+        full.wait(timeout=30)
         token.cancel()
 
     before = set(threading.enumerate())
     ToolBox([tool(run=run)]).run([call(id=f"c{n}", n=n) for n in range(2 * MAX_WORKERS)], token)
     for thread in set(threading.enumerate()) - before:
-        thread.join(timeout=10)
+        thread.join(timeout=30)
     assert sorted(ran) == list(range(MAX_WORKERS))
 
 

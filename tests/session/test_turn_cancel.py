@@ -175,6 +175,8 @@ def test_a_turn_cancelled_here_leaves_a_history_that_goes_on(point: Point, path:
     def run(args: dict[str, Any], turn_token: CancelToken) -> Any:
         if args["n"] == point.tool_that_cancels:
             token.cancel()
+        elif point.parallel:
+            assert turn_token.wait(30), "it would be done before the other one cancels"
         return "seen"
 
     def on_tool(asked: FunctionCall, result: ToolResult) -> None:

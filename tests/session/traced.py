@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import pytest
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
@@ -40,6 +40,16 @@ class Node:
             yield from child.lines(depth + 1)
 
 
+class Began(SpanProcessor):
+    """The ids of spans in the order in which they began. Their times are of a clock that may be set back."""
+
+    def __init__(self) -> None:
+        self.ids: list[int] = []
+
+    def on_start(self, span: ReadableSpan, parent_context: object = None) -> None:
+        self.ids.append(span.context.span_id)
+
+
 class Spans:
     """A tracer provider that keeps what it is told. Give `tracing()` to sessions."""
 
@@ -47,6 +57,8 @@ class Spans:
         self.exporter = InMemorySpanExporter()
         self.provider = TracerProvider(shutdown_on_exit=False)
         self.provider.add_span_processor(SimpleSpanProcessor(self.exporter))
+        self._began = Began()
+        self.provider.add_span_processor(self._began)
         self.tracer = self.provider.get_tracer("test")
 
     def tracing(self, **options: Any) -> Tracing:
@@ -78,7 +90,7 @@ class Spans:
                 failed=span.status.status_code is StatusCode.ERROR,
                 children=self._below(span.context.span_id, without),
             )
-            for span in sorted(here, key=lambda span: span.start_time or 0)
+            for span in sorted(here, key=lambda span: self._began.ids.index(span.context.span_id))
         )
 
 

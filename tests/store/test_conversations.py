@@ -257,12 +257,12 @@ def test_a_burst_of_first_requests_makes_one_session_in_order() -> None:
 
     def slow(request: ConversationRequest) -> ConversationReply:
         asked.set()
-        go.wait(10)
+        go.wait(60)
         return provider(request)
 
     manager = conversations(slow)
     threads = [started(lambda: manager.request("talk", CLI, "0"))]
-    asked.wait(10)
+    asked.wait(60)
     held = manager._open["talk"]
     for number in (1, 2):
         threads.append(started(lambda number=number: manager.request("talk", CLI, str(number))))  # type: ignore[misc]
@@ -270,7 +270,7 @@ def test_a_burst_of_first_requests_makes_one_session_in_order() -> None:
             pass
     go.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert [request.messages[-1].text for request in provider.requests] == ["0", "1", "2"]
     assert [request.session_id for request in provider.requests] == [None, "cli-1", "cli-1"]
 

@@ -80,7 +80,7 @@ def test_two_conversations_over_one_agent_take_turns_and_never_mix(agent: Parrot
             manager.request(name, CLI, f"{name} {number}")
 
     for thread in [started(lambda name=name: talk(name)) for name in ("tea", "coffee")]:  # type: ignore[misc]
-        thread.join(30)
+        thread.join(60)
     for name in ("tea", "coffee"):
         held = [f"{name} {number}" for number in range(6)]
         assert [message.text for message in manager.messages(name)[::2]] == held

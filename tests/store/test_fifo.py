@@ -43,7 +43,7 @@ def test_they_are_let_in_one_by_one_in_the_order_in_which_they_came() -> None:
             until(line, name + 1)
         assert order == []
     for thread in threads:
-        thread.join(5)
+        thread.join(60)
     assert order == [0, 1, 2, 3, 4]
 
 
@@ -67,9 +67,9 @@ def test_who_is_cancelled_while_waiting_leaves_and_holds_up_nobody() -> None:
         second = started(stay)
         until(line, 2)
         token.cancel()
-        first.join(5)
+        first.join(60)
         assert got == ["cancelled"]
-    second.join(5)
+    second.join(60)
     assert got == ["cancelled", "stayed"]
     with line.turn(timeout=0):
         pass
@@ -96,7 +96,7 @@ def test_who_waits_for_too_long_is_told() -> None:
             except TimeoutError as error:
                 late.append(error)
 
-        started(wait).join(5)
+        started(wait).join(60)
     assert "it was still busy after 0 seconds" in str(late[0])
     with line.turn(timeout=0):
         pass
@@ -115,7 +115,7 @@ def test_who_is_inside_and_comes_again_is_refused_instead_of_waiting_for_ever(el
 
     with line.turn():
         if elsewhere:
-            started(again, context=True).join(5)
+            started(again, context=True).join(60)
         else:
             again()
     assert told == ["session 's' cannot be used from inside one of its own turns: return from it first"]
@@ -125,14 +125,14 @@ def test_a_helper_that_outlives_its_turn_may_come_like_anybody_else() -> None:
     line, go, done = Fifo("it"), threading.Event(), []
 
     def later() -> None:
-        go.wait(5)
+        go.wait(60)
         with line.turn():
             done.append(True)
 
     with line.turn():
         thread = started(later, context=True)
     go.set()
-    thread.join(5)
+    thread.join(60)
     assert done == [True]
 
 

@@ -82,7 +82,7 @@ def test_two_threads_that_speak_first_speak_in_one_session() -> None:
     client = talking("hello")
     client.new_session()
     for thread in [started(lambda: client.send("mine")) for _ in range(4)]:
-        thread.join(30)
+        thread.join(60)
     assert said(state(client, str(client.session_id))) == ["mine"] * 4
 
 
@@ -233,13 +233,13 @@ def test_a_deletion_waits_for_the_turn_that_runs() -> None:
     manager, gate = gated()
     client = manager.create(session_id="s")
     running = started(lambda: client.send("hello"))
-    gate.asked.wait(10)
+    gate.asked.wait(60)
     deleting = started(lambda: client.delete_session("s"))
     while client._on is not None and client._on.line.waiting != 1:
         pass
     gate.answers.set()
-    running.join(10)
-    deleting.join(10)
+    running.join(60)
+    deleting.join(60)
     assert client.session_id is None
     assert list(manager.store.list_sessions().sessions) == []
 

@@ -230,7 +230,7 @@ class Gate(Echo):
 
     def complete(self, messages: Any, *args: Any, **kwargs: Any) -> ProviderResponse:
         self.asked.set()
-        self.answers.wait(10)
+        self.answers.wait(60)
         token = kwargs.get("cancel_token")
         if token and token.is_cancelled:
             return reply("I was", finish="cancelled")
@@ -251,13 +251,13 @@ def test_clients_take_turns_in_the_order_in_which_they_asked() -> None:
     manager, gate = gated()
     clients = [manager.create(session_id="s"), *(manager.attach("s") for _ in range(4))]
     threads = [started(lambda: clients[0].send("turn 0"))]
-    gate.asked.wait(10)
+    gate.asked.wait(60)
     for number, client in enumerate(clients[1:], 1):
         threads.append(started(lambda number=number, client=client: client.send(f"turn {number}")))  # type: ignore[misc]
         in_line(clients[0], number)
     gate.answers.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert said(manager.store.load("s").state) == [f"turn {n}" for n in range(5)]
     assert [len(request) for request in gate.requests] == [1, 3, 5, 7, 9], "each saw what was said before"
 
@@ -274,13 +274,13 @@ def test_a_client_may_give_up_waiting_and_then_has_said_nothing() -> None:
             got.append(error)
 
     running = started(lambda: first.send("hello"))
-    gate.asked.wait(10)
+    gate.asked.wait(60)
     waiting = started(give_up)
     in_line(first, 1)
     token.cancel()
-    waiting.join(10)
+    waiting.join(60)
     gate.answers.set()
-    running.join(10)
+    running.join(60)
     assert len(got) == 1
     assert said(manager.store.load("s").state) == ["hello"]
 
@@ -290,10 +290,10 @@ def test_any_client_can_stop_the_running_turn() -> None:
     first, second = manager.create(session_id="s"), manager.attach("s")
     results: list[TurnResult] = []
     thread = started(lambda: results.append(first.send("hello")))
-    gate.asked.wait(10)
+    gate.asked.wait(60)
     assert second.stop()
     gate.answers.set()
-    thread.join(10)
+    thread.join(60)
     assert results[0].outcome == "cancelled"
     assert not second.stop()
 
@@ -320,10 +320,10 @@ def test_who_detaches_while_others_still_wait_takes_nothing_from_them() -> None:
     manager, gate = gated()
     first, second = manager.create(session_id="s"), manager.attach("s")
     thread = started(lambda: first.send("hello"))
-    gate.asked.wait(10)
+    gate.asked.wait(60)
     second.detach()
     gate.answers.set()
-    thread.join(10)
+    thread.join(60)
     first.detach()
     assert said(manager.store.load("s").state) == ["hello"]
 
@@ -369,8 +369,8 @@ def test_a_turn_that_runs_when_the_manager_closes_is_stopped_and_stored() -> Non
     manager, gate = gated()
     client = manager.create(session_id="s")
     thread = started(lambda: client.send("hello"))
-    gate.asked.wait(10)
-    manager._patience = 10
+    gate.asked.wait(60)
+    manager._patience = 60
     kept = client.kept
     gate_opens = kept.session.stop
 
@@ -381,7 +381,7 @@ def test_a_turn_that_runs_when_the_manager_closes_is_stopped_and_stored() -> Non
 
     kept.stop = stop  # type: ignore[method-assign]
     manager.close()
-    thread.join(10)
+    thread.join(60)
     state = manager.store.load("s").state
     assert [turn.outcome for turn in state.turns] == ["cancelled"]
     assert client.session_id is None
@@ -391,13 +391,13 @@ def test_a_turn_that_does_not_listen_is_left_behind_and_noted_as_interrupted() -
     manager, gate = gated()
     client = manager.create(session_id="s")
     thread = started(lambda: client.send("hello"))
-    gate.asked.wait(10)
+    gate.asked.wait(60)
     manager.close()
     state = manager.store.load("s").state
     assert state.interrupted is not None
     assert [part.text for part in state.interrupted.content] == ["hello"]  # type: ignore[union-attr]
     gate.answers.set()
-    thread.join(10)
+    thread.join(60)
 
 
 def test_a_manager_that_nobody_closes_stores_when_the_interpreter_exits() -> None:
@@ -480,7 +480,7 @@ def test_other_threads_are_never_interrupted_anyway() -> None:
         with uninterrupted():
             masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
 
-    started(work).join(5)
+    started(work).join(60)
     assert masks == [set()]
 
 

@@ -223,14 +223,15 @@ def test_a_turn_that_runs_at_the_end_is_cancelled_and_stored(tmp_path: Path) -> 
 
     def long(args: Any, token: CancelToken) -> None:
         at_work.set()
-        token.wait(10)
+        token.wait(60)
         token.raise_if_cancelled()
 
     kept = agent(tmp_path, tools=(Tool(PUMP, long),))
+    kept._manager._patience = 60  # a turn that takes longer to stop is left behind
     turn = started(lambda: answers.append(kept.send("Start it.")))
-    at_work.wait(10)
+    at_work.wait(60)
     kept.shutdown()
-    turn.join(10)
+    turn.join(60)
     assert [one.finish_reason for one in answers] == [FinishReason.CANCELLED]
     (info,) = kept.list_sessions().sessions
     assert agent(tmp_path, session=info.session_id).history[0].text == "Start it."

@@ -135,6 +135,7 @@ class Process:
         self._watch.cancel()
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._ears), GRACE)
+        await self._started_are_gone(asyncio.get_running_loop().time() + GRACE)
         self._ears.cancel()
         await asyncio.gather(self._ears, self._watch, return_exceptions=True)
         # Not closed by itself while somebody else holds the other end of a pipe.
@@ -152,6 +153,10 @@ class Process:
             await asyncio.wait_for(asyncio.shield(self._process.wait()), seconds)
         except TimeoutError:
             return False
+        return await self._started_are_gone(deadline)
+
+    async def _started_are_gone(self, deadline: float) -> bool:
+        """Wait for all that it has started. A process that was killed is there for a moment more."""
         while any(_is_there(each) for each in self._started):
             if asyncio.get_running_loop().time() >= deadline:
                 return False

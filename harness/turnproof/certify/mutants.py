@@ -232,21 +232,20 @@ class _Runs:
         broken = [spec for trial in trials if trial.mutant.fails != "hangs" for spec in trial.runs]
         hanging = [spec for trial in trials if trial.mutant.fails == "hangs" for spec in trial.runs]
         scenes = {spec.scenario.name: spec.scenario for spec in broken}
-        control = [
-            RunSpec(options.adapter, scenario, key)
-            for scenario in scenes.values()
-            for key in _keys(subject, scenario, subject.paths)
-        ]
-        self.total = len(control) * bool(broken) + len(broken) + 2 * len(hanging)
-        if broken:
+        keys = {key: scene for scene in scenes.values() for key in _keys(subject, scene, subject.paths)}
+        keys |= {spec.key: spec.scenario for spec in hanging}
+        control = [RunSpec(options.adapter, scenario, key) for key, scenario in keys.items()]
+        self.total = len(control) + len(broken) + len(hanging)
+        if control:
             with Lab(jobs=options.jobs or 2, seed=options.seed) as lab:
                 lab.run_all([*control, *broken], self.keep, begun=lambda spec: self.progress.begun(_name(spec)))
         if hanging:
             with Lab(jobs=1, seed=options.seed, time_limit=HANG_LIMIT) as lab:
-                # The short limit counts from a worker's second run on: only then is its SDK imported for sure.
-                for hangs in hanging:
-                    for spec in (replace(hangs, mutant=None), hangs):
-                        self.keep(spec, lab.run(spec))
+                # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The
+                # first is no control: on a busy machine it may be silent for that long without hanging.
+                for spec in hanging:
+                    lab.run(replace(spec, mutant=None))
+                    self.keep(spec, lab.run(spec))
 
     def keep(self, spec: RunSpec, transcript: Transcript) -> None:
         """Take a run in."""

@@ -49,7 +49,7 @@ def folder(out: Path) -> Finding:
 def _loopback() -> Finding:
     try:
         with EmulatorServer() as server:
-            connection = http.client.HTTPConnection(_LOOPBACK, server.port, timeout=5)
+            connection = http.client.HTTPConnection(_LOOPBACK, server.port, timeout=30)
             connection.request("GET", "/run/nobody/")
             status = connection.getresponse().status
             connection.close()

@@ -10,11 +10,19 @@ import contextlib
 import os
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .starting import as_soon_as_written
+
 if TYPE_CHECKING:
     import psutil
+
+_GRACE = 5.0
+"""Seconds that a process has to be gone after it was killed."""
+
+_PAUSE = 0.005
 
 
 class Plot:
@@ -43,8 +51,17 @@ class Plot:
             with contextlib.suppress(psutil.Error):
                 if one.pid != os.getpid() and self._is_home_of(one):
                     one.kill()
-                    one.wait(timeout=5)
+                    self._wait_for(one)
+                    one.wait(timeout=0)  # those that became ours
+
+    def _wait_for(self, killed: psutil.Process) -> None:
+        """Wait until it has ended. Whoever has started it may never take leave of it."""
+        until = time.monotonic() + _GRACE
+        while killed.status() != "zombie" and time.monotonic() < until:
+            time.sleep(_PAUSE)
 
     def _is_home_of(self, one: psutil.Process) -> bool:
         """Whether a process works below the folder, or has its home there."""
-        return any(Path(place).is_relative_to(self.root) for place in (one.cwd(), one.environ().get("HOME", "")))
+        if Path(one.cwd()).is_relative_to(self.root):
+            return True
+        return Path(as_soon_as_written(one, one.environ).get("HOME", "")).is_relative_to(self.root)

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..errors import HarnessError
+from .starting import as_soon_as_written
 
 if TYPE_CHECKING:
     import psutil
@@ -17,8 +18,6 @@ GRACE = 5.0
 """Seconds that processes have to be gone after the agent was shut down."""
 
 _PAUSE = 0.005
-_LOOKS = 20
-"""How often a command line is read that says nothing yet."""
 
 
 class Processes:
@@ -32,17 +31,18 @@ class Processes:
         self._psutil = psutil
         self._before = set(psutil.Process().children(recursive=True))
         self._seen: dict[psutil.Process, str] = {}
-        self._exposed: set[str] = set()
+        self._exposed: set[psutil.Process] = set()
+        self._mute: set[psutil.Process] = set()
 
     def look(self, secret: str) -> list[psutil.Process]:
         """Those that are running now. Each is remembered, by its name, and whether its command line has the secret."""
         running = [one for one in self._psutil.Process().children(recursive=True) if one not in self._before]
         for one in running:
             with contextlib.suppress(self._psutil.Error):
-                if one not in self._seen:
-                    self._seen[one] = one.name()
+                self._seen.setdefault(one, one.name())
                 if any(secret in word for word in self._command_line(one)):
-                    self._exposed.add(self._seen[one])
+                    self._exposed.add(one)
+                self._seen[one] = one.name()  # before its program was there, that of whoever has started it
         return [one for one in running if self._runs(one)]
 
     def kill(self, secret: str) -> int:
@@ -70,7 +70,7 @@ class Processes:
     @property
     def exposed(self) -> tuple[str, ...]:
         """The names of those in whose command line the secret stood."""
-        return tuple(sorted(self._exposed))
+        return tuple(sorted({self._seen[one] for one in self._exposed}))
 
     def _ended(self, running: Iterable[psutil.Process]) -> list[psutil.Process]:
         """Wait for their end; those that are still there after a while.
@@ -85,12 +85,11 @@ class Processes:
         return left
 
     def _command_line(self, one: psutil.Process) -> list[str]:
-        """Its words. Whoever has started a process goes on before the system has written them: these are waited for."""
-        for _ in range(_LOOKS):
-            if (words := one.cmdline()) or not self._runs(one):
-                return words
-            time.sleep(_PAUSE)
-        return []
+        """Its words. One that was waited for in vain is not waited for again."""
+        words = one.cmdline() if one in self._mute else as_soon_as_written(one, one.cmdline)
+        if not words:
+            self._mute.add(one)
+        return words
 
     def _runs(self, one: psutil.Process) -> bool:
         try:

@@ -16,6 +16,9 @@ from .control import Control
 SETTLE_LIMIT = 0.5
 """Seconds a cancel waits for callbacks that the adapter may legally never make."""
 
+_STEPS = 50
+"""It waits in so many steps."""
+
 
 class Recorder:
     """Collects a run's events and knows what has arrived in the call that is running.
@@ -102,7 +105,10 @@ class Recorder:
     def _cancel_from_server(self, arrived: Arrived) -> None:
         if self.streamed:
             with self._seen:
-                self._seen.wait_for(lambda: self._has(arrived), timeout=SETTLE_LIMIT)
+                # In steps: a machine that stands still for longer than all of them takes but one away.
+                for _ in range(_STEPS):
+                    if self._seen.wait_for(lambda: self._has(arrived), timeout=SETTLE_LIMIT / _STEPS):
+                        break
         self.cancel()
 
     def _has(self, arrived: Arrived) -> bool:

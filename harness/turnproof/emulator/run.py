@@ -23,6 +23,9 @@ HOLD_LIMIT = 2.0
 STALL_LIMIT = 6.0
 """Seconds of silence after which the server gives up on a stalled client."""
 
+DONE_LIMIT = 10.0
+"""Seconds in which the server is done with an exchange whose call has returned: longer than it waits for anything."""
+
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
@@ -132,7 +135,7 @@ class ServerRun:
         self.call_returned.clear()
         return len(self.exchanges)
 
-    def end_call(self, since: int, limit: float = 2.0) -> list[Exchange]:
+    def end_call(self, since: int, limit: float = DONE_LIMIT) -> list[Exchange]:
         """A provider call is over; its exchanges, once the server is done with them (or `limit` seconds later)."""
         self.call_returned.set()
         mine = self.exchanges[since:]

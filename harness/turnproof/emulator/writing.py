@@ -24,6 +24,8 @@ from ..scenarios.model import Cut, Fault
 from .run import Arrived, Exchange, ServerRun
 
 _POLL = 0.002
+_AWAKE = 0.1
+"""Seconds that count at most between two looks: where the machine stood still for longer, so did the client."""
 GRACE = 0.3
 """Seconds in which a client that has returned must have closed its connection."""
 _DELIVERY = 5.0
@@ -267,10 +269,15 @@ class _TimedOutError(Exception):
 
 
 async def _until(limit: float) -> AsyncIterator[None]:
-    end = time.monotonic() + limit
-    while time.monotonic() < end:
+    """Look again and again, for so many seconds. The last look is behind the limit, when everything has been heard that
+    had arrived by then."""
+    left = limit
+    while left > 0:
         yield
+        before = time.monotonic()
         await asyncio.sleep(_POLL)
+        left -= min(time.monotonic() - before, _AWAKE)
+    yield
 
 
 NOWHERE = -1

@@ -50,7 +50,7 @@ class Bench:
         **more: Any,
     ) -> AgentSetup:
         command = program if program is not None else REAL or [*STANDIN, *flags]
-        own = {"program": command, "timeout": 30, **(options or {})}
+        own = {"program": command, "timeout": 60, **(options or {})}
         settings: dict[str, Any] = {"cwd": str(self.cwd), "system": SYSTEM, "permits": self._permits, **more}
         return AgentSetup(
             Endpoint(self.api.run.base_url, CANARY_KEY, AGENT.model, own),

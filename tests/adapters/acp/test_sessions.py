@@ -14,6 +14,7 @@ import pytest
 from turnproof.errors import ResumeError
 from turnproof.messages import same_history
 from turnproof.sessions import SessionCapabilities, every_session
+from turnproof_adapters.acp import run
 from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
@@ -27,6 +28,12 @@ forks = pytest.mark.skipif(not AGENT.sessions.can_fork, reason="the program fork
 deletes = pytest.mark.skipif(not AGENT.sessions.can_delete, reason="the program deletes no session")
 
 NOBODY = "00000000-0000-4000-8000-000000000000"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a program tells of a session later than this is taken for news."""
+    monkeypatch.setattr(run, "GRACE", 60.0)
 
 
 @pytest.fixture

@@ -40,7 +40,7 @@ class Client:
 
     async def read(self) -> dict[str, Any]:
         assert self._process.stdout is not None
-        found: dict[str, Any] = json.loads(await asyncio.wait_for(self._process.stdout.readline(), 20))
+        found: dict[str, Any] = json.loads(await asyncio.wait_for(self._process.stdout.readline(), 60))
         return found
 
     async def ask(self, method: str, **params: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ async def serving(server: ToolServer) -> AsyncIterator[Client]:
         yield Client(process)
     finally:
         await server.close()
-        assert await asyncio.wait_for(process.wait(), 20) == 0
+        assert await asyncio.wait_for(process.wait(), 60) == 0
 
 
 def begun(server: ToolServer) -> CancelToken:
@@ -179,7 +179,7 @@ def test_calls_of_one_answer_run_side_by_side() -> None:
     both = threading.Barrier(2)
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
-        both.wait(20)
+        both.wait(60)
         return "met"
 
     async def main() -> None:
@@ -201,7 +201,7 @@ def test_a_cancel_reaches_the_tool_whoever_cancels(how: str) -> None:
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
         began.set()
-        if token.wait(20):
+        if token.wait(60):
             stopped.set()
         return "stopped"
 
@@ -210,24 +210,24 @@ def test_a_cancel_reaches_the_tool_whoever_cancels(how: str) -> None:
         token = begun(server)
         async with serving(server) as client:
             client.write(id=7, method="tools/call", params={"name": "look", "arguments": {}})
-            await asyncio.to_thread(began.wait, 20)
+            await asyncio.to_thread(began.wait, 60)
             assert server.running == 1
             if how == "turn":
                 token.cancel()
             elif how == "agent":
                 client.write(method="notifications/cancelled", params={"requestId": 7})
             if how != "hangs up":
-                assert await asyncio.to_thread(stopped.wait, 20)
+                assert await asyncio.to_thread(stopped.wait, 60)
 
     asyncio.run(main())
-    assert stopped.wait(20)
+    assert stopped.wait(60)
 
 
 def test_a_call_that_takes_longer_than_its_tool_may_is_answered_with_a_handle() -> None:
     freed = threading.Event()
 
     async def main() -> None:
-        server = ToolServer([tool(lambda args, token: freed.wait(20), patience=0.01)])
+        server = ToolServer([tool(lambda args, token: freed.wait(60), patience=0.01)])
         begun(server)
         async with serving(server) as client:
             handles = [json.loads((await client.call())["content"][0]["text"]) for _ in range(2)]

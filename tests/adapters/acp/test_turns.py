@@ -14,6 +14,7 @@ from turnproof.agents import Tool
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, InvalidRequestError, TransportError, UsageError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Text
+from turnproof_adapters.acp import link
 from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
@@ -21,6 +22,12 @@ from ..greenhouse import QUESTIONS, SENSOR, SYSTEM
 from .kit import AGENT, REAL, WHICH, Bench, bench, told
 
 standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that takes longer to stop a turn would be killed."""
+    monkeypatch.setattr(link, "PATIENCE", 60.0)
 
 
 @pytest.fixture
@@ -115,7 +122,7 @@ def test_a_tool_that_takes_long_is_answered_with_a_handle(at: Bench) -> None:
     freed = threading.Event()
 
     def run(args: dict[str, Any], token: CancelToken) -> Any:
-        freed.wait(20)
+        freed.wait(60)
         return "41 %"
 
     setup = replace(at.setup(), tools=(Tool(SENSOR, run, background_after=0.05),))
@@ -157,14 +164,14 @@ def test_a_cancel_while_a_tool_runs_sets_its_token(at: Bench) -> None:
 
     def run(args: dict[str, Any], own: CancelToken) -> Any:
         token.cancel()
-        if own.wait(20):
+        if own.wait(60):
             seen.set()
         own.raise_if_cancelled()
 
     agent = at.open(run=run)
     response = at.say(agent, 0, cancel_token=token)
     assert response.finish_reason is FinishReason.CANCELLED
-    assert seen.wait(20)
+    assert seen.wait(60)
     assert at.say(agent, 1).text == "I cannot say."
 
 
@@ -173,7 +180,7 @@ def test_a_cancel_while_a_permission_is_asked_for_ends_the_turn(at: Bench) -> No
 
     def permits(call: FunctionCall) -> bool:
         token.cancel()
-        asked.wait(1)
+        asked.wait(60)
         return True
 
     agent = at.open(permits=permits)
@@ -240,7 +247,7 @@ def test_no_file_is_written_where_it_works_and_nothing_of_ours_is_left_behind(at
     agent.shutdown()
     assert list(at.cwd.iterdir()) == []
     for thread in set(threading.enumerate()) - before:  # asyncio's own, which waits for a process: it ends by itself
-        thread.join(timeout=10)
+        thread.join(timeout=60)
     assert not set(threading.enumerate()) - before
     with pytest.raises(UsageError, match="shut down"):
         agent.send("hi")

@@ -22,11 +22,13 @@ from turnproof_adapters._http import Connection
 from turnproof_adapters.anthropic.client import open_client
 
 from ..heard import Heard
-from ..running import Running
+from ..running import Running, wait_until
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import KEY, answer, start, stateless, text
 
 HI = [Message.user("hi")]
+# A handshake takes part in the time that there is to connect.
+pytestmark = pytest.mark.usefixtures("patient")
 
 
 @pytest.fixture(scope="module")
@@ -99,10 +101,14 @@ def relay(open_target: Callable[[socket.socket], tuple[socket.socket, socket.soc
                 return
             threading.Thread(target=serve, args=(client,), daemon=True).start()
 
-    threading.Thread(target=accept, daemon=True).start()
+    accepting = threading.Thread(target=accept, daemon=True)
+    accepting.start()
     try:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
+        # Whoever waits for a client notices a shutdown, and no mere close().
+        listener.shutdown(socket.SHUT_RDWR)
+        accepting.join(LIMIT)
         listener.close()
 
 
@@ -149,8 +155,7 @@ def test_a_call_that_is_still_shaking_hands_is_cut_and_counts_as_never_sent(cert
     with scripted(lambda exchange: exchange.answer({})) as server, tls_in_front(server.url, certificate, go) as url:
         provider = stateless(url, ssl_context=trusting(certificate))
         running = Running(lambda token: provider.complete(HI, cancel_token=token))
-        while "do_handshake" not in running.frames:
-            assert running.alive
+        wait_until(lambda: "do_handshake" in running.frames)
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
         go.set()

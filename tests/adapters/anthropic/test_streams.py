@@ -11,7 +11,7 @@ from turnproof.errors import OverloadedError, ProviderError, RateLimitError, Tra
 from turnproof.messages import FunctionCall, Message, Text, Thought
 
 from ..heard import Heard
-from ..scripted_server import Exchange, scripted
+from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import (
     answer,
     block,
@@ -221,9 +221,10 @@ def test_what_a_callback_raises_passes_through_unchanged_and_hangs_up(
         with pytest.raises(type(error)) as raised:
             way(server.url, Failing())
         assert raised.value is error
-        assert server.hung_up.wait(20)
+        assert server.hung_up.wait(LIMIT)
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_connection_is_used_again_after_a_whole_stream_and_after_a_batch_answer() -> None:
     scripts = [
         lambda exchange: exchange.stream(*RICH),
@@ -247,7 +248,7 @@ def test_a_complete_answer_is_not_held_up_by_a_service_that_does_not_end_the_bod
     with scripted(linger, lambda exchange: exchange.stream(*RICH)) as server:
         provider = stateless(server.url)
         assert provider.complete(HI, **Heard().callbacks).raw_finish == "tool_use"
-        assert server.hung_up.wait(20)
+        assert server.hung_up.wait(LIMIT)
         assert provider.complete(HI, **Heard().callbacks).raw_finish == "tool_use"
 
 
@@ -260,7 +261,7 @@ def test_a_service_that_goes_on_and_on_after_its_end_marker_is_hung_up_on() -> N
 
     with scripted(chatter) as server:
         assert stateless(server.url).complete(HI, **Heard().callbacks).raw_finish == "tool_use"
-        assert server.hung_up.wait(20)
+        assert server.hung_up.wait(LIMIT)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
@@ -275,7 +276,7 @@ def test_silence_beyond_the_limit_is_a_transport_error(streamed: bool) -> None:
         provider = stateless(server.url, timeout=0.2)
         with pytest.raises(TransportError, match="silent"):
             provider.complete(HI, **(Heard().callbacks if streamed else {}))
-        assert server.hung_up.wait(20)
+        assert server.hung_up.wait(LIMIT)
 
 
 def test_batch_answers_with_a_malformed_call_are_refused() -> None:

@@ -53,7 +53,7 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str, path: st
         running = Running(asked(path, server.url, heard, model=CLAUDE))
         assert held.wait(LIMIT)
         # Everything written came in one chunk: back in a read, the call has taken all of it.
-        wait_until(lambda: running.reads and bool(heard.said or not pieces))
+        running.wait_for_more(lambda: heard.said or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
@@ -157,7 +157,7 @@ def test_a_cut_call_leaves_the_client_usable(path: str) -> None:
         ask = asked(path, server.url, heard)
         running = Running(ask)
         assert held.wait(LIMIT)
-        wait_until(lambda: running.reads and bool(heard.said))
+        running.wait_for_more(lambda: heard.said)
         running.token.cancel()
         running.result()
         assert ask(CancelToken()).text == "again"

@@ -58,7 +58,7 @@ class Gateway:
         """For every request for an answer the host, the account and the status."""
         found = []
         for exchange in self.run.exchanges:
-            assert exchange.done.wait(5)
+            assert exchange.done.wait(60)
             if exchange.operation == "generate":
                 host = exchange.request.path.partition("/v1internal:")[0].removeprefix("/")
                 account = getattr(exchange.call, "account", None)

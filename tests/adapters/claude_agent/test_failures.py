@@ -146,7 +146,7 @@ def test_tools_of_a_turn_that_is_lost_are_told(here: Place) -> None:
         tokens.append(token)
         assert agent._live is not None
         os.killpg(agent._live._child._process.pid, signal.SIGKILL)
-        return "41 %" if token.wait(15) else "nobody told"
+        return "41 %" if token.wait(60) else "nobody told"
 
     with scripted(says(call(bed="3"))) as api:
         agent = here.agent(api.url, sensor(run))
@@ -165,7 +165,7 @@ def test_a_program_that_does_something_else_is_a_typed_error(
     program = tmp_path / "claude"
     program.write_text(f"#!/usr/bin/env python3\n{source}\n")
     program.chmod(0o755)
-    agent = here.agent(program=str(program), timeout=0.3 if "sleep" in source else 20)
+    agent = here.agent(program=str(program), timeout=0.3 if "sleep" in source else 60)
     with pytest.raises(TransportError, match=said) as raised:
         agent.send("1?")
     assert CANARY_KEY not in repr(raised.value)

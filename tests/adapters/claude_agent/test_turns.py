@@ -23,6 +23,8 @@ from turnproof.messages import (
     ToolSchema,
     same_history,
 )
+from turnproof_adapters._child import Child
+from turnproof_adapters.claude_agent.errands import Errands
 
 from ..greenhouse import SENSOR, SYSTEM
 from ..scripted_server import scripted
@@ -95,7 +97,7 @@ def test_arguments_keep_their_types(here: Place) -> None:
 
 
 def test_parallel_calls_run_beside_each_other(here: Place) -> None:
-    both = threading.Barrier(2, timeout=15)
+    both = threading.Barrier(2, timeout=60)
 
     def run(args: dict[str, Any], token: CancelToken) -> str:
         both.wait()
@@ -159,7 +161,7 @@ def test_a_tool_that_takes_long_is_answered_with_a_handle_and_goes_on(
     freed, ended = threading.Event(), threading.Event()
 
     def run(args: dict[str, Any], token: CancelToken) -> str:
-        freed.wait(20 if handed else 0)
+        freed.wait(60 if handed else 0)
         ended.set()
         return "41 %"
 
@@ -171,7 +173,7 @@ def test_a_tool_that_takes_long_is_answered_with_a_handle_and_goes_on(
     told = '{"task_id":"task-toolu_a","status":"running"}' if handed else "41 %"
     assert (result.result, result.is_error) == (told, False)
     freed.set()
-    assert ended.wait(20)
+    assert ended.wait(60)
 
 
 def test_a_call_that_is_not_permitted_is_told_to_the_model_and_not_made(here: Place) -> None:
@@ -287,13 +289,35 @@ def test_an_image_reaches_the_model_and_stands_in_the_history(here: Place) -> No
     assert agent.history[0].parts == parts
 
 
-def test_a_tool_may_take_longer_than_the_program_may_be_silent(here: Place) -> None:
+def test_a_tool_may_take_longer_than_the_program_may_be_silent(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    silent_for, at_work, excused = Errands.silent_for, threading.Event(), threading.Event()
+
+    def silent(errands: Errands, seconds: float) -> bool:
+        """While the tool runs it is asked as if no time was left; the program's own may take what they do."""
+        if not at_work.is_set():
+            return silent_for(errands, seconds)
+        found = silent_for(errands, 0)
+        excused.set()
+        return found
+
+    def child() -> Child:
+        assert agent._live is not None
+        return agent._live._child
+
+    def permits(wanted: FunctionCall) -> bool:
+        child().silence = 0.05
+        return True
+
     def run(args: dict[str, Any], token: CancelToken) -> str:
-        token.wait(2.6)
+        at_work.set()
+        assert excused.wait(60), "nobody missed the program"
+        at_work.clear()
+        child().silence = 60
         return "41 %"
 
+    monkeypatch.setattr(Errands, "silent_for", silent)
     with scripted(says(call(bed="3")), says("Dry.")) as api:
-        agent = here.agent(api.url, sensor(run), timeout=2)
+        agent = here.agent(api.url, sensor(run), permits=permits, timeout=60)
         assert agent.send("Look.").text == "Dry."
 
 

@@ -20,8 +20,9 @@ from urllib.parse import urlsplit
 
 VERSION = "2.1.330"
 RESUME = "Output token limit hit. Resume directly — no apology, no recap of what you were doing."
-THOUGHT = 0.1
-"""Seconds until it goes on where nobody has told it to. The program itself takes some 20 ms."""
+THOUGHT = 30
+"""Seconds until it goes on where nobody has told it to. The program itself takes 20 ms, and a busy machine does not
+always come to end it before."""
 UNPARSED = "__unparsedToolInput"
 DEEDS = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 

@@ -16,6 +16,7 @@ import pytest
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, InvalidRequestError, RateLimitError, TransportError, UsageError
 from turnproof.messages import FinishReason, InlineData, Message, Text, ToolResult
+from turnproof_adapters.claude_cli import conversation
 from turnproof_adapters.claude_cli.legacy import ClaudeCliLegacy
 
 from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
@@ -34,6 +35,12 @@ ANSWER = (
     ),
     b'event: message_stop\ndata: {"type":"message_stop"}\n\n',
 )
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that is slow to tell of its turn's end would be ended, and another one started in its place."""
+    monkeypatch.setattr(conversation, "GRACE", 60.0)
 
 
 @pytest.fixture
@@ -460,8 +467,9 @@ def test_a_provider_that_is_shut_down_in_a_call_leaves_no_process(emulated: Api)
         assert not runs(began[0])
 
 
-def test_a_process_that_hangs_behind_its_answer_is_ended() -> None:
+def test_a_process_that_hangs_behind_its_answer_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """The program tells of the end of its turn when the service has ended the answer. Some services never do."""
+    monkeypatch.setattr(conversation, "GRACE", 0.2)
 
     def answer(exchange: Exchange) -> None:
         exchange.stream_head()

@@ -28,7 +28,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     """Starts Python programs, and ends them after the test."""
     with ExitStack() as ending:
 
-        def started(program: str, *, silence: float = 20) -> Pipe:
+        def started(program: str, *, silence: float = 60) -> Pipe:
             command = [sys.executable, "-I", "-S", "-c", program]
             child = Child(command, environment={}, folder=tmp_path, silence=silence)
             ending.callback(child.end, grace=0)
@@ -39,7 +39,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 def gone(pipe: Pipe) -> Pipe:
     """The same when its program has run and ended."""
-    pipe.child._process.wait(20)
+    pipe.child._process.wait(60)
     return pipe
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,20 @@ from turnproof.errors import (
     UsageError,
 )
 from turnproof.messages import FinishReason, Message, Text, Thought, ToolResult, ToolSchema
+from turnproof_adapters._child import Child
 
 from ..claude_troubles import refusals, strange_programs
 from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
-from ..scripted_server import Exchange, scripted
+from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import PROGRAM, api, legacy, provider
 
 QUESTION = Message.user("How moist are beds 3 and 4?")
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a program that has closed its output and takes longer to end nobody could say how it has ended."""
+    monkeypatch.setattr("turnproof_adapters._child.GRACE", 60.0)
 
 
 @pytest.fixture
@@ -231,21 +237,36 @@ def test_a_stream_that_breaks_off_is_no_answer_and_is_asked_for_once(
     assert raised.value.partial == (Text("Monday"),)
 
 
-CUT = {**SCRIPT, "results": {}, "turns": [{"user": "q", "model": [{"parts": ["Monday"], "finish": "max_tokens"}]}]}
+CUT = [{"parts": ["Monday"], "finish": "max_tokens"}]
+CALLS_NOBODY = [["Monday", {"call": "divining_rod", "args": {"bed": "3"}, "unknown": True}], ["There is none."]]
 
 
 @pytest.mark.parametrize("path", ["stateless", "legacy"])
-def test_a_slow_listener_does_not_let_the_program_ask_the_model_to_go_on(path: str) -> None:
-    with api(CUT) as emulated:
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [(CUT, FinishReason.MAX_TOKENS), (CALLS_NOBODY, FinishReason.TOOL_USE)],
+    ids=["cut", "an unknown tool"],
+)
+def test_a_slow_listener_does_not_let_the_program_ask_the_model_to_go_on(
+    said: Any, reason: FinishReason, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kill, killed = Child.kill, threading.Event()
+    monkeypatch.setattr(Child, "kill", lambda child: (kill(child), killed.set()))
+
+    def listen(piece: str) -> None:
+        """Takes until the program is killed: it has to be while nobody takes its lines."""
+        assert killed.wait(LIMIT)
+
+    with api({**SCRIPT, "results": {}, "turns": [{"user": "q", "model": said}]}) as emulated:
         emulated.arm(0)
         if path == "stateless":
             with provider(emulated.run.base_url) as claude:
-                answer = claude.complete([Message.user("q")], SYSTEM, on_chunk=lambda _: time.sleep(0.4))
+                answer = claude.complete([Message.user("q")], SYSTEM, on_chunk=listen)
         else:
             with legacy(emulated.run.base_url) as holding:
-                answer = holding.send_message_streaming("q", lambda _: time.sleep(0.4))
+                answer = holding.send_message_streaming("q", listen)
         assert len(emulated.run.exchanges) == 1
-    assert (answer.text, answer.finish_reason) == ("Monday", FinishReason.MAX_TOKENS)
+    assert (answer.text, answer.finish_reason) == ("Monday", reason)
     assert answer.usage.output_tokens > 0
 
 
@@ -294,7 +315,7 @@ def test_a_program_that_does_something_else_is_a_typed_error(tmp_path: Path, sou
     program = tmp_path / "claude"
     program.write_text(f"#!/usr/bin/env python3\n{source}\n")
     program.chmod(0o755)
-    limit = 0.3 if "sleep" in source else 20
+    limit = 0.3 if "sleep" in source else 60
     open_provider = provider("http://127.0.0.1:9", str(program), timeout=limit)
     with open_provider as claude, pytest.raises(TransportError, match=said) as raised:
         claude.complete([QUESTION], SYSTEM)

@@ -399,7 +399,7 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(opened: str, pieces: 
 
         running = Running(ask)
         assert held.wait(LIMIT)
-        wait_until(lambda: running.reads and (heard.text == "so far" or not pieces))
+        running.wait_for_more(lambda: heard.text == "so far" or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
@@ -449,6 +449,7 @@ def test_a_token_that_is_set_already_sends_nothing() -> None:
     assert not capture.requests
 
 
+@pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("opened", ["stateless", "legacy"])
 def test_a_connection_is_used_again_after_a_whole_stream(opened: str) -> None:
     with scripted(lambda exchange: exchange.stream(*RICH)) as server:

@@ -43,7 +43,7 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str) -> None:
         running = Running(lambda token: provider.complete(HI, cancel_token=token, **heard.callbacks))
         assert held.wait(LIMIT)
         # Everything written came in one chunk: back in a read, the call has taken all of it.
-        wait_until(lambda: running.reads and bool(heard.usage or not pieces))
+        running.wait_for_more(lambda: heard.usage or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
@@ -68,7 +68,7 @@ def test_a_batch_call_is_cut_too(written: bytes) -> None:
         provider = stateless(server.url)
         running = Running(lambda token: provider.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
-        wait_until(lambda: running.reads)
+        running.wait_for_more()
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
         assert server.hung_up.wait(LIMIT)

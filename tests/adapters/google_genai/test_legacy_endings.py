@@ -23,7 +23,7 @@ from turnproof.errors import (
 from turnproof.messages import FinishReason, FunctionCall, Message, Part, ProviderResponse, Text, Thought, ToolResult
 
 from ..heard import Heard
-from ..running import Running, holding, wait_until
+from ..running import Running, holding
 from ..scripted_server import LIMIT, Exchange, scripted
 from .histories import grown, issued
 from .kit import SIGNATURE, answer, call, chunk, event, legacy, stream, text, thought
@@ -185,7 +185,7 @@ def test_a_cancelled_stream_keeps_the_users_side_and_what_the_model_had_said(mom
         callbacks: Any = heard.callbacks
         running = Running(lambda token: provider.send_message_streaming("hi", cancel_token=token, **callbacks))
         assert held.wait(LIMIT)
-        wait_until(lambda: running.reads and bool(heard.usage or not pieces))
+        running.wait_for_more(lambda: heard.usage or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"

@@ -27,7 +27,7 @@ from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
-from ..running import Running, holding, wait_until
+from ..running import Running, holding
 from ..scripted_server import LIMIT, scripted
 from .kit import KEY, MODEL, answer, legacy, stateless, stream, text
 
@@ -383,7 +383,7 @@ def test_a_turn_that_is_cancelled_while_a_cache_is_made_waits_for_nothing(holder
         session = talking(server.url, holder)
         running = Running(lambda token: session.send("hello", cancel_token=token))
         assert asked.wait(LIMIT)
-        wait_until(lambda: running.reads)
+        running.wait_for_more()
         running.token.cancel()
         result = running.result()
         assert server.hung_up.wait(LIMIT), "the service did not see the cut"
@@ -401,7 +401,7 @@ def test_the_turn_after_it_has_its_prefix_kept(holder: str) -> None:
         session = talking(server.url, holder)
         running = Running(lambda token: session.send("hello", cancel_token=token))
         assert asked.wait(LIMIT)
-        wait_until(lambda: running.reads)
+        running.wait_for_more()
         running.token.cancel()
         running.result()
         assert session.send("again").text == "hi"
@@ -441,7 +441,7 @@ def test_a_deletion_that_was_cut_is_made_up_for_at_shutdown() -> None:
         name = provider.create_cache(RULES, [], ttl_seconds=60)
         running = Running(lambda token: provider.delete_cache(name, cancel_token=token))
         assert asked.wait(LIMIT)
-        wait_until(lambda: running.reads)
+        running.wait_for_more()
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
         provider.shutdown()

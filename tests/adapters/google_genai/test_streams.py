@@ -226,6 +226,7 @@ def test_what_a_callback_raises_is_the_callers_and_closes_the_stream(name: str) 
     assert response.text == "Berth 9 is free."
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_connection_is_used_again_after_a_stream() -> None:
     with scripted(lambda exchange: exchange.stream(*stream(text("a"), text("b")))) as server:
         provider = stateless(server.url)

@@ -60,7 +60,7 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str, caller: 
         running = Running(caller(server.url, heard))
         assert held.wait(LIMIT)
         # Everything written came in one chunk: back in a read, the call has taken all of it.
-        wait_until(lambda: running.reads and heard.text == words)
+        running.wait_for_more(lambda: heard.text == words)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"

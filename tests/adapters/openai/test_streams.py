@@ -12,7 +12,7 @@ from turnproof.errors import OverloadedError, ProviderError, RateLimitError, Tra
 from turnproof.messages import FunctionCall, Message, Text, Thought
 
 from ..heard import Heard
-from ..scripted_server import Exchange, scripted
+from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import DONE, answer, chunk, event, legacy, opening, outcome, pieces, stateless, stream, texts
 
 HI = [Message.user("hi")]
@@ -217,9 +217,10 @@ def test_what_a_callback_raises_passes_through_unchanged_and_hangs_up(
         with pytest.raises(type(error)) as raised:
             way(server.url, Failing())
         assert raised.value is error
-        assert server.hung_up.wait(20)
+        assert server.hung_up.wait(LIMIT)
 
 
+@pytest.mark.usefixtures("patient")
 def test_a_connection_is_used_again_after_a_whole_stream_and_after_a_batch_answer() -> None:
     scripts = [
         lambda exchange: exchange.stream(*RICH),
@@ -243,7 +244,7 @@ def test_a_complete_answer_is_not_held_up_by_a_service_that_does_not_end_the_bod
 
     with scripted(linger) as server:
         assert way(server.url, Heard()).raw_finish == "tool_calls"
-        assert server.hung_up.wait(20)
+        assert server.hung_up.wait(LIMIT)
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])

@@ -17,7 +17,7 @@ from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Tex
 
 from ..anthropic.kit import call_block, event, text_block, thinking_block
 from ..heard import Heard
-from ..running import Running, holding, wait_until
+from ..running import Running, holding
 from ..scripted_server import LIMIT, scripted
 from ..ways import HI
 from .kit import issued, legacy, stateless, stream
@@ -101,7 +101,7 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(kept: int, parts: tup
     with scripted(script) as server:
         running = Running(lambda token: way(server.url, heard, token))
         assert held.wait(LIMIT)
-        wait_until(lambda: running.reads and bool(heard.usage or not kept))
+        running.wait_for_more(lambda: heard.usage or not kept)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"

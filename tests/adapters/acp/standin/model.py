@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import http.client
 import json
 import os
@@ -42,7 +43,7 @@ class Model:
         try:
             connection.connect()
             line: socket.socket = connection.sock
-            self.session.on_cancel(lambda: line.shutdown(socket.SHUT_RDWR))
+            self.session.on_cancel(lambda: _hang_up(line))
             headers = {
                 "content-type": "application/json",
                 "anthropic-version": "2023-06-01",
@@ -165,3 +166,8 @@ class Model:
         """What stands in an answer's place, and then the error."""
         self.session.show_text("agent_message_chunk", text, str(uuid.uuid4()))
         raise Refused(-32603, f"Internal error: {text}", {"errorKind": kind})
+
+
+def _hang_up(line: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # the answer may be over by now, and the line closed
+        line.shutdown(socket.SHUT_RDWR)
