@@ -39,7 +39,7 @@ from .kill_matrix_text import print_matrix
 from .options import MutantsOptions
 from .scenarios import suite_scenarios
 
-HANG_LIMIT = 3.0
+HANG_LIMIT = 8.0
 """Seconds that a mutant made to hang is waited for."""
 
 _CAUGHT_NOT = (Outcome.SURVIVED, Outcome.CRASHED, Outcome.NEVER_RAN, Outcome.NO_CONTROL)

@@ -17,7 +17,7 @@ from ..scenarios.model import Cut, Fault, Turn
 CANARY_KEY = "tp-canary-5d41402abc4b2a76b9719d911017c592"
 """The key of every emulated run. It must never be seen anywhere but in an auth header."""
 
-HOLD_LIMIT = 2.0
+HOLD_LIMIT = 5.0
 """Seconds a stream is held for a cancel that the adapter does not act on ("must not" limit)."""
 
 STALL_LIMIT = 6.0

@@ -26,8 +26,10 @@ from .run import Arrived, Exchange, ServerRun
 _POLL = 0.002
 _AWAKE = 0.1
 """Seconds that count at most between two looks: where the machine stood still for longer, so did the client."""
-GRACE = 0.3
+GRACE = 1.5
 """Seconds in which a client that has returned must have closed its connection."""
+_REACTION = 0.75
+"""Seconds in which a client that leaves because of what it got is seen to leave."""
 _DELIVERY = 5.0
 """Seconds that a client may take until its machine has what was written to it."""
 
@@ -212,7 +214,7 @@ class Writer:
 
     async def _left_or_going_on(self) -> None:
         """Wait until the client has left because of what it got, or long enough to say that it goes on."""
-        async for _ in _until(GRACE):
+        async for _ in _until(_REACTION):
             self._check_peer()
 
     async def _drained(self) -> None:
