@@ -13,7 +13,7 @@ from ..transcript import SaidBeside
 if TYPE_CHECKING:
     from .run import Run
 
-AT_ONCE = 0.5
+AT_ONCE = 2.0
 """Seconds in which a refusal comes; a turn that waits does so until the other one has ended."""
 
 PATIENCE = 10.0
