@@ -32,6 +32,18 @@ if sys.argv[1] == "stay":
     time.sleep(60)
 """
 
+# Tells that it begins, and starts one sleeping child after the other.
+BREEDER = """
+import os, time
+print(os.getpid(), flush=True)
+for _ in range(200):
+    if not os.fork():
+        time.sleep(60)
+        os._exit(0)
+    time.sleep(0.002)
+time.sleep(60)
+"""
+
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
@@ -88,6 +100,31 @@ def test_all_that_hang_below_are_killed_and_counted(start: Start) -> None:
     until_gone(child)
     assert parent.wait(60) == -9
     assert (found.left(KEY), found.started) == ((), 2)
+
+
+def test_none_lives_to_see_anothers_end(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    kill = psutil.Process.kill
+
+    def busy(one: psutil.Process) -> None:
+        kill(one)
+        until_gone(one.pid)
+        time.sleep(0.3)  # the machine has other things to do, and another one could do something about it
+
+    monkeypatch.setattr(psutil.Process, "kill", busy)
+    found = Processes()
+    parent = start(PARENT, "stay")
+    told_pid(parent)
+    assert found.kill(KEY) == 2
+    assert parent.wait(60) == -9
+
+
+def test_what_is_started_while_they_are_killed_is_killed_too(start: Start) -> None:
+    for _ in range(5):
+        found = Processes()
+        parent = start(BREEDER)
+        told_pid(parent)
+        found.kill(KEY)
+        assert (parent.wait(60), found.left(KEY)) == (-9, ())
 
 
 def test_how_a_killed_child_ended_is_left_to_whoever_started_it(start: Start) -> None:

@@ -46,13 +46,19 @@ class Processes:
         return [one for one in running if self._runs(one)]
 
     def kill(self, secret: str) -> int:
-        """Kill them all, the children first; how many there were."""
-        running = self.look(secret)
-        for one in reversed(running):
+        """Kill them all at once: none lives to see another one's end, or to start one more. How many there were."""
+        stopped: list[psutil.Process] = []
+        while running := [one for one in self.look(secret) if one not in stopped]:
+            for one in running:
+                with contextlib.suppress(self._psutil.Error):
+                    one.suspend()
+            self._stand_still(running)
+            stopped += running
+        for one in stopped:
             with contextlib.suppress(self._psutil.Error):
                 one.kill()
-        self._ended(running)
-        return len(running)
+        self._ended(stopped)
+        return len(stopped)
 
     def left(self, secret: str) -> tuple[str, ...]:
         """The names of those that are still running after a while; they are then killed."""
@@ -71,6 +77,16 @@ class Processes:
     def exposed(self) -> tuple[str, ...]:
         """The names of those in whose command line the secret stood."""
         return tuple(sorted({self._seen[one] for one in self._exposed}))
+
+    def _stand_still(self, stopped: Iterable[psutil.Process]) -> None:
+        """Wait, a while at most, until they do nothing more: one that is about to start another has started it then."""
+        # One that waits for the system does nothing either: its child may have been stopped before it had its program.
+        still = (self._psutil.STATUS_STOPPED, self._psutil.STATUS_DISK_SLEEP)
+        moving = list(stopped)
+        until = time.monotonic() + GRACE
+        while moving and time.monotonic() < until:
+            time.sleep(_PAUSE / 10)
+            moving = [one for one in moving if self._runs(one, *still)]
 
     def _ended(self, running: Iterable[psutil.Process]) -> list[psutil.Process]:
         """Wait for their end; those that are still there after a while.
@@ -91,9 +107,9 @@ class Processes:
             self._mute.add(one)
         return words
 
-    def _runs(self, one: psutil.Process) -> bool:
+    def _runs(self, one: psutil.Process, *but: str) -> bool:
         try:
-            return bool(one.is_running() and one.status() != self._psutil.STATUS_ZOMBIE)
+            return bool(one.is_running() and one.status() not in (self._psutil.STATUS_ZOMBIE, *but))
         except self._psutil.Error:
             return False
 
