@@ -14,15 +14,16 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 
+from turnproof.driver import lifetime
 from turnproof.driver import processes as module
-from turnproof.driver import starting
 from turnproof.driver.ground import adopt_orphans
 from turnproof.driver.processes import Processes
 
 KEY = "canary-key-of-this-test"
 SLEEP = "import time; time.sleep(60)"
 
-# Starts a sleeping child of its own, in a session of its own, tells its id and ends, or stays whatever becomes of it.
+# Starts a sleeping child of its own, in a session of its own, tells its id and ends, or waits for it, or stays whatever
+# becomes of it.
 PARENT = """
 import subprocess, sys, time
 child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(60)"], start_new_session=True,
@@ -30,6 +31,8 @@ child = subprocess.Popen([sys.executable, "-S", "-c", "import time; time.sleep(6
 print(child.pid, flush=True)
 if sys.argv[1] == "stay":
     time.sleep(60)
+if sys.argv[1] == "wait":
+    child.wait()
 """
 
 # Tells that it begins, and starts one sleeping child after the other.
@@ -112,7 +115,7 @@ def test_none_lives_to_see_anothers_end(start: Start, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(psutil.Process, "kill", busy)
     found = Processes()
-    parent = start(PARENT, "stay")
+    parent = start(PARENT, "wait")
     told_pid(parent)
     assert found.kill(KEY) == 2
     assert parent.wait(60) == -9
@@ -188,7 +191,7 @@ def test_a_process_that_never_shows_a_command_line_is_not_waited_for_without_end
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looks: list[None] = []
-    monkeypatch.setattr(starting, "PATIENCE", 0.05)
+    monkeypatch.setattr(lifetime, "PATIENCE", 0.05)
     monkeypatch.setattr(psutil.Process, "cmdline", lambda one: looks.append(None) or [])
     found = Processes()
     process = start(SLEEP, f"--key={KEY}")

@@ -40,7 +40,7 @@ from .options import MutantsOptions
 from .scenarios import suite_scenarios
 
 HANG_LIMIT = 8.0
-"""Seconds that a mutant made to hang is waited for."""
+"""Seconds that a mutant made to hang is waited for: longer than the emulator holds a stream."""
 
 _CAUGHT_NOT = (Outcome.SURVIVED, Outcome.CRASHED, Outcome.NEVER_RAN, Outcome.NO_CONTROL)
 

@@ -10,19 +10,16 @@ import contextlib
 import os
 import shutil
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .starting import as_soon_as_written
+from .lifetime import as_soon_as_written, still_running
 
 if TYPE_CHECKING:
     import psutil
 
 _GRACE = 5.0
 """Seconds that a process has to be gone after it was killed."""
-
-_PAUSE = 0.005
 
 
 class Plot:
@@ -51,14 +48,8 @@ class Plot:
             with contextlib.suppress(psutil.Error):
                 if one.pid != os.getpid() and self._is_home_of(one):
                     one.kill()
-                    self._wait_for(one)
+                    still_running([one], _GRACE)
                     one.wait(timeout=0)  # those that became ours
-
-    def _wait_for(self, killed: psutil.Process) -> None:
-        """Wait until it has ended. Whoever has started it may never take leave of it."""
-        until = time.monotonic() + _GRACE
-        while killed.status() != "zombie" and time.monotonic() < until:
-            time.sleep(_PAUSE)
 
     def _is_home_of(self, one: psutil.Process) -> bool:
         """Whether a process works below the folder, or has its home there."""

@@ -4,20 +4,16 @@ counted when all should be over."""
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..errors import HarnessError
-from .starting import as_soon_as_written
+from .lifetime import as_soon_as_written, runs, still_running
 
 if TYPE_CHECKING:
     import psutil
 
 GRACE = 5.0
 """Seconds that processes have to be gone after the agent was shut down."""
-
-_PAUSE = 0.005
 
 
 class Processes:
@@ -43,26 +39,28 @@ class Processes:
                 if any(secret in word for word in self._command_line(one)):
                     self._exposed.add(one)
                 self._seen[one] = one.name()  # before its program was there, that of whoever has started it
-        return [one for one in running if self._runs(one)]
+        return [one for one in running if runs(one)]
 
     def kill(self, secret: str) -> int:
         """Kill them all at once: none lives to see another one's end, or to start one more. How many there were."""
         stopped: list[psutil.Process] = []
+        # One that waits for the system stands still, too: its child may have been stopped before it had its program.
+        still = (self._psutil.STATUS_STOPPED, self._psutil.STATUS_DISK_SLEEP)
         while running := [one for one in self.look(secret) if one not in stopped]:
             for one in running:
                 with contextlib.suppress(self._psutil.Error):
                     one.suspend()
-            self._stand_still(running)
+            still_running(running, GRACE, *still)  # one that is about to start another has started it then
             stopped += running
         for one in stopped:
             with contextlib.suppress(self._psutil.Error):
                 one.kill()
-        self._ended(stopped)
+        still_running(stopped, GRACE)
         return len(stopped)
 
     def left(self, secret: str) -> tuple[str, ...]:
         """The names of those that are still running after a while; they are then killed."""
-        names = tuple(sorted(self._seen.get(one, "?") for one in self._ended(self.look(secret))))
+        names = tuple(sorted(self._seen.get(one, "?") for one in still_running(self.look(secret), GRACE)))
         if names:
             self.kill(secret)
         self._reap()
@@ -78,40 +76,12 @@ class Processes:
         """The names of those in whose command line the secret stood."""
         return tuple(sorted({self._seen[one] for one in self._exposed}))
 
-    def _stand_still(self, stopped: Iterable[psutil.Process]) -> None:
-        """Wait, a while at most, until they do nothing more: one that is about to start another has started it then."""
-        # One that waits for the system does nothing either: its child may have been stopped before it had its program.
-        still = (self._psutil.STATUS_STOPPED, self._psutil.STATUS_DISK_SLEEP)
-        moving = list(stopped)
-        until = time.monotonic() + GRACE
-        while moving and time.monotonic() < until:
-            time.sleep(_PAUSE / 10)
-            moving = [one for one in moving if self._runs(one, *still)]
-
-    def _ended(self, running: Iterable[psutil.Process]) -> list[psutil.Process]:
-        """Wait for their end; those that are still there after a while.
-
-        None is waited for as a child is: how it ended is for whoever has started it to hear.
-        """
-        until = time.monotonic() + GRACE
-        while left := [one for one in running if self._runs(one)]:
-            if time.monotonic() > until:
-                break
-            time.sleep(_PAUSE)
-        return left
-
     def _command_line(self, one: psutil.Process) -> list[str]:
         """Its words. One that was waited for in vain is not waited for again."""
         words = one.cmdline() if one in self._mute else as_soon_as_written(one, one.cmdline)
         if not words:
             self._mute.add(one)
         return words
-
-    def _runs(self, one: psutil.Process, *but: str) -> bool:
-        try:
-            return bool(one.is_running() and one.status() not in (self._psutil.STATUS_ZOMBIE, *but))
-        except self._psutil.Error:
-            return False
 
     def _reap(self) -> None:
         """Take leave of those that became ours and have ended."""

@@ -135,12 +135,12 @@ class ServerRun:
         self.call_returned.clear()
         return len(self.exchanges)
 
-    def end_call(self, since: int, limit: float = DONE_LIMIT) -> list[Exchange]:
-        """A provider call is over; its exchanges, once the server is done with them (or `limit` seconds later)."""
+    def end_call(self, since: int) -> list[Exchange]:
+        """A provider call is over; its exchanges, once the server is done with them (or `DONE_LIMIT` seconds later)."""
         self.call_returned.set()
         mine = self.exchanges[since:]
         for exchange in mine:
-            exchange.done.wait(limit)
+            exchange.done.wait(DONE_LIMIT)
         return mine
 
     # -- called from the server's loop -----------------------------------------------------------------------
