@@ -42,6 +42,7 @@ class Volatile(msgspec.Struct, frozen=True, dict=True, forbid_unknown_fields=Tru
     unordered_probes: tuple[str, ...]
     json_text: tuple[str, ...]
     drop_in_json: tuple[str, ...]
+    settled: tuple[str, ...]
     scrub: tuple[str, ...]
     patterns: dict[str, str]
 
@@ -72,9 +73,10 @@ class _Lookup:
         self.unordered = frozenset(rules.unordered_probes)
         self.json_text = frozenset(rules.json_text)
         self.drop_in_json = frozenset(rules.drop_in_json)
+        self.settled = dict(_parent_and_name(path) for path in rules.settled)
         self.scrub = frozenset(rules.scrub)
         self.patterns = [(re.compile(pattern), to) for pattern, to in rules.patterns.items()]
-        self.ruled = frozenset(_beginnings([*self.drop, *self.id_lists, *self.json_text, *self.scrub]))
+        self.ruled = frozenset(_beginnings([*self.drop, *self.id_lists, *self.json_text, *self.settled, *self.scrub]))
 
 
 class _Walk:
@@ -112,6 +114,9 @@ class _Walk:
         return value
 
     def _object(self, value: dict[str, JSON], path: str) -> dict[str, JSON]:
+        settled = self._rules.settled.get(path)
+        if settled is not None and settled in value:
+            value = _as_far_as(value, value[settled])
         dropped = self._rules.drop.get(path)
         out = {
             key: self._value(item, f"{path}.{key}")
@@ -193,6 +198,14 @@ def _put_in_order(events: list[dict[str, JSON] | msgspec.Raw], probe: str) -> No
         events[place] = event
 
 
+def _as_far_as(value: dict[str, JSON], settled: dict[str, int]) -> dict[str, JSON]:
+    """The fields as far as they count: so many characters of a text, this much of a count."""
+    parts = {
+        name: found[:size] if isinstance(found := value.get(name), str) else size for name, size in settled.items()
+    }
+    return {**value, **parts}
+
+
 def _is_message(value: dict[str, JSON]) -> bool:
     """A message of ours, and not the arguments of a tool that happens to deal in message ids."""
     return "role" in value and "parts" in value and isinstance(value.get("message_id"), str)
@@ -204,10 +217,15 @@ def _beginnings(paths: Iterable[str]) -> Iterator[str]:
         yield from accumulate(path.split("."), "{}.{}".format)
 
 
+def _parent_and_name(path: str) -> tuple[str, str]:
+    """`a.b` and `c` of `a.b.c`."""
+    parent, _, name = path.rpartition(".")
+    return parent, name
+
+
 def _by_parent(paths: Iterable[str]) -> dict[str, re.Pattern[str]]:
     """`a.b.x-*` and `a.b.y` as one pattern under `a.b`, so that each object costs one lookup."""
     names: dict[str, list[str]] = {}
-    for path in paths:
-        parent, _, name = path.rpartition(".")
+    for parent, name in map(_parent_and_name, paths):
         names.setdefault(parent, []).append(translate(name))
     return {parent: re.compile("|".join(patterns)) for parent, patterns in names.items()}

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from .._lazy import lazily
 
 if TYPE_CHECKING:
+    from .._secrets import find_secret
     from .cost import Estimate, check_budget, estimate_cost
     from .format import FORMAT, Cassette, Interaction, Place, RecordedRequest, RecordedResponse
     from .match import Mismatch, digest
     from .record import Recorder
     from .replay import Player
-    from .scrub import find_secret
     from .store import cassette_path, load, overlaid, save
 else:  # a type checker that saw it would take any name
     __getattr__ = lazily(
@@ -28,7 +28,7 @@ else:  # a type checker that saw it would take any name
             "digest": "match",
             "Estimate": "cost",
             "estimate_cost": "cost",
-            "find_secret": "scrub",
+            "find_secret": "store",
             "FORMAT": "format",
             "Interaction": "format",
             "load": "store",

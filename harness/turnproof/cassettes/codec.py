@@ -19,6 +19,7 @@ from http import HTTPStatus
 
 import msgspec
 
+from .._counted import counted
 from ..errors import CassetteError
 from .format import FORMAT, Cassette, Interaction, Provenance, RecordedRequest, RecordedResponse
 
@@ -141,7 +142,7 @@ def decode(data: bytes, *, file: str, remedy: str) -> Cassette:
     origin = read.metadata.turnproof
     _check_versions(read, file, remedy)
     if len(origin.exchanges) != len(read.interactions):
-        counts = f"{len(origin.exchanges)} exchanges for {len(read.interactions)} interactions"
+        counts = f"{counted(len(origin.exchanges), 'exchange')} for {counted(len(read.interactions), 'interaction')}"
         raise _damaged(file, "$.metadata.turnproof.exchanges", counts, remedy)
     interactions = []
     for number, (entry, exchange) in enumerate(zip(read.interactions, origin.exchanges, strict=True)):

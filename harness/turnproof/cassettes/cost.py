@@ -16,6 +16,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from .._counted import counted
 from ..errors import UsageError
 from ..scenarios.model import Scenario, ScriptRound, Turn
 from ..tokens import json_tokens, part_tokens, text_tokens, tool_tokens
@@ -52,7 +53,8 @@ class Estimate:
 
     def __str__(self) -> str:
         return (
-            f"{self.requests} requests, about {self.prompt_tokens:,} tokens in and {self.output_tokens:,} out: "
+            f"{counted(self.requests, 'request')}, about {self.prompt_tokens:,} tokens in and "
+            f"{self.output_tokens:,} out: "
             f"about ${self.usd:.2f}, at most ${self.ceiling_usd:.2f} (list prices of {self.prices_of})"
         )
 

@@ -1,4 +1,4 @@
-"""What of an exchange may be written to disk, and the search for what must not be.
+"""What of an exchange may be written to disk. The search for what must not be is in `_secrets`.
 
 Everything is kept by allow-list: a header, parameter or body that nobody named is dropped, so that a provider's new
 header cannot leak by being unknown. Bodies are kept for the operations that a dialect reads and in the media types
@@ -7,11 +7,8 @@ it speaks; the answers of token endpoints are neither.
 
 from __future__ import annotations
 
-import json
-from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
-from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlsplit
+from collections.abc import Mapping
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from ..dialects.base import Call, HttpRequest, Operation, Service
 from .format import RecordedRequest, RecordedResponse
@@ -20,12 +17,6 @@ REQUEST_HEADERS = frozenset({"accept", "content-type"})
 RESPONSE_HEADERS = frozenset({"content-type", "retry-after"})
 """Kept of every service; what else may be kept of one, its dialect says (`Service`)."""
 MEDIA_TYPES = frozenset({"application/json", "application/x-ndjson", "text/event-stream", "text/plain"})
-
-SHORTEST_SECRET = 8
-NESTING = 3
-"""How deep a text may sit in JSON texts within JSON texts: a body, in a cassette, in an event of a transcript."""
-
-_URL_SAFE = str.maketrans("+/", "-_")
 
 
 def kept(values: Mapping[str, str], allowed: frozenset[str]) -> dict[str, str]:
@@ -71,52 +62,3 @@ def why_not_written(request: HttpRequest, call: Call, headers: Mapping[str, str]
 def _media_type(headers: Mapping[str, str]) -> str:
     value = next((value for name, value in headers.items() if name.lower() == "content-type"), "")
     return value.partition(";")[0].strip().lower()
-
-
-def find_secret(text: str, secrets: Iterable[str]) -> list[str]:
-    """Which of the secrets stand in the text, plain or encoded, as phrases that do not repeat them.
-
-    Looks for the plain form, JSON-escaped (also as JSON in JSON), URL-encoded, hexadecimal and base64 (both
-    alphabets, at any alignment, so also inside a longer encoded string). A secret of fewer than 8 characters is not
-    looked for: it is everywhere.
-    """
-    found = []
-    folded = text.casefold()
-    for number, secret in enumerate(secrets, 1):
-        for form in _forms(secret) if len(secret) >= SHORTEST_SECRET else ():
-            where = folded.find(form.text.casefold()) if form.any_case else text.find(form.text)
-            if where >= 0:
-                found.append(f"secret {number} ({len(secret)} characters) {form.name} at character {where}")
-                break
-    return found
-
-
-class _Form(NamedTuple):
-    name: str
-    text: str
-    any_case: bool = False
-    """Whether the encoding itself may be written in upper or lower case."""
-
-
-def _forms(secret: str) -> Iterator[_Form]:
-    data = secret.encode()
-    yield _Form("in plain text", secret)
-    for ascii_only in (True, False):
-        escaped = secret
-        for _ in range(NESTING):
-            escaped = json.dumps(escaped, ensure_ascii=ascii_only)[1:-1]
-            yield _Form("JSON-escaped", escaped, any_case=True)
-    yield _Form("URL-encoded", quote(secret, safe=""), any_case=True)
-    yield _Form("URL-encoded", quote_plus(secret), any_case=True)
-    yield _Form("in hexadecimal", data.hex(), any_case=True)
-    for shift in range(3):
-        inner = _inner_base64(data, shift)
-        yield _Form("in base64", inner)
-        yield _Form("in base64", inner.translate(_URL_SAFE))
-
-
-def _inner_base64(data: bytes, shift: int) -> str:
-    """The characters that `data` alone decides in a base64 text where it begins `shift` bytes into a group of three."""
-    first = -(-shift * 8 // 6)
-    last = (shift + len(data)) * 8 // 6
-    return b64encode(bytes(shift) + data).decode()[first:last]

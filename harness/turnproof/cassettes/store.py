@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
+from .._secrets import find_secret
 from ..errors import CassetteError
 from .codec import decode, encode
 from .format import Cassette, how_to_record
-from .scrub import find_secret
 
 SUFFIX = ".yaml"
 

@@ -155,6 +155,7 @@ class EmulatorServer:
             run.failure = run.failure or f"{type(error).__name__}: {error}"
             raise
         finally:
+            exchange.over = time.monotonic()
             exchange.done.set()
             if run.on_exchange is not None:
                 run.on_exchange(exchange)

@@ -6,6 +6,7 @@ A run belongs to the server's event loop; the few methods that other threads may
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -49,11 +50,24 @@ class WireFilter(Protocol):
     def response(self, call: Call, rendered: Rendered) -> Rendered: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How much of an answer has been written: bytes of its `body` and of what was `sent`, and events."""
+
+    body: int = 0
+    sent: int = 0
+    written: int = 0
+
+
 @dataclass(slots=True)
 class Exchange:
     """One request and what became of it.
 
-    `answered` and `events` are the responder's whole answer; `status`, `body` and `written` what was put on the wire.
+    `answered` and `events` are the responder's whole answer; `status`, `body` and `written` what was put on the wire,
+    with `body` in the dialect's own spelling. `sent` are the bytes themselves, each noted when it is written, and
+    `spelling` the name of theirs if it is another. `settled` is how far the answer had come when the server last
+    waited for the client: how much is written behind that, until a client closes, is a matter of moments. `began` and
+    `over` are moments of the monotonic clock.
     """
 
     number: int
@@ -69,7 +83,10 @@ class Exchange:
     headers: Mapping[str, str] = field(default_factory=dict)
     events: Sequence[WireEvent] = ()
     body: bytearray = field(default_factory=bytearray)
+    sent: bytearray = field(default_factory=bytearray)
+    spelling: str = ""
     written: int = 0
+    settled: Progress = Progress()
     ended: Literal["completed", "cut-by-us", "cut-by-peer", "timed-out", "left-open"] = "left-open"
     fault: str | None = None
     held: bool = False
@@ -78,6 +95,13 @@ class Exchange:
     prompt_tokens: int = 0
     probe: str = ""
     done: threading.Event = field(default_factory=threading.Event)
+    began: float = field(default_factory=time.monotonic)
+    over: float | None = None
+
+    @property
+    def progress(self) -> Progress:
+        """How much has been written by now."""
+        return Progress(len(self.body), len(self.sent), self.written)
 
 
 class Responder(Protocol):

@@ -45,6 +45,13 @@ class Writer:
         self._transport = request.transport
         self._streamed = not (len(rendered.events) == 1 and rendered.events[0].kind == "body")
         self._response: web.StreamResponse | None = None
+        self._room = self._length()
+
+    def _length(self) -> int | None:
+        """How many bytes the body may have: as many as the head says, none where HTTP has no body, else any number."""
+        if self._request.method == "HEAD" or self._rendered.status in (204, 304):
+            return 0
+        return None if self._streamed else len(self._rendered.events[0].data)
 
     async def write(self, fault: Fault | None, cut: Cut | None) -> web.StreamResponse:
         """Write the answer; fills in the exchange. Returns the response object (finished or abandoned)."""
@@ -118,10 +125,27 @@ class Writer:
         events = [event.data for event in self._rendered.events]
         if fault is None or fault.spelling is None or fault.spelling not in self._run.dialect.spellings:
             return events
-        return list(respelled(events, fault.spelling)) if self._streamed else events
+        if not self._streamed:
+            return events
+        self._exchange.spelling = fault.spelling
+        return list(respelled(events, fault.spelling))
+
+    async def _send(self, data: bytes) -> bytes:
+        """Write bytes of the body; those that it had room for.
+
+        They count as sent before anything is waited for: once they are with the system, a client may have them.
+        """
+        assert self._response is not None
+        self._check_peer()
+        if self._room is not None:
+            data = data[: self._room]
+            self._room -= len(data)
+        if data:
+            self._exchange.sent += data
+            await self._response.write(data)
+        return data
 
     async def _put(self, event: WireEvent, data: bytes, fault: Fault | None) -> None:
-        assert self._response is not None
         if fault is not None and fault.kind == "no-end" and event.kind == "end":
             return
         match fault.kind if fault is not None else None:
@@ -129,20 +153,17 @@ class Writer:
                 pieces: Iterator[bytes] = awkward_pieces(data)
             case "drip":
                 pieces = (data[n : n + 1] for n in range(len(data)))
-            case "comment":
+            case "comment" if self._streamed:
                 pieces = iter((*self._run.dialect.noise, data))
             case _:
                 pieces = iter((data,))
         for piece in pieces:
-            await self._response.write(piece)
+            await self._send(piece)
         self._exchange.body += event.data
 
     async def _before(self, fault: Fault, here: bool, event: WireEvent) -> None:
         if here and fault.kind == "truncate":
-            assert self._response is not None
-            half = event.data[: max(1, len(event.data) // 2)]
-            await self._response.write(half)
-            self._exchange.body += half
+            self._exchange.body += await self._send(event.data[: max(1, len(event.data) // 2)])
             await self._break_off()
 
     async def _break_off(self) -> NoReturn:
@@ -167,15 +188,12 @@ class Writer:
                 await self._response.write_eof()
                 raise _CutByUsError
             case "garbage":
-                frame = self._run.dialect.garbage
-                await self._response.write(frame)
-                self._exchange.body += frame
+                self._exchange.body += await self._send(self._run.dialect.garbage)
                 await self._left_or_going_on()
             case "error-event":
                 kind, message = self._run.dialect.error_kind(fault.status or 529)
                 event = self._run.dialect.error_event(kind, message, self._rendered.headers)
-                await self._response.write(event.data)
-                self._exchange.body += event.data
+                self._exchange.body += await self._send(event.data)
                 await self._response.write_eof()
                 raise _CutByUsError
             case _:
@@ -185,6 +203,7 @@ class Writer:
         """Keep the stream where it is until the cancel has happened, as seen from here."""
         run, exchange = self._run, self._exchange
         exchange.held = True
+        exchange.settled = exchange.progress
         seen = run.dialect.read_response(exchange.status or 200, exchange.headers, bytes(exchange.body))
         text = sum(len(part.text) for part in seen.parts if isinstance(part, Text))
         thinking = sum(len(part.text) for part in seen.parts if isinstance(part, Thought))
@@ -206,6 +225,7 @@ class Writer:
         exchange.released = "limit"
 
     async def _stall(self) -> web.StreamResponse:
+        self._exchange.settled = self._exchange.progress
         async for _ in _until(self._run.stall_limit):
             self._check_peer()
         if self._transport is not None:
@@ -214,6 +234,7 @@ class Writer:
 
     async def _left_or_going_on(self) -> None:
         """Wait until the client has left because of what it got, or long enough to say that it goes on."""
+        self._exchange.settled = self._exchange.progress
         async for _ in _until(_REACTION):
             self._check_peer()
 
