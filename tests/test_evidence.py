@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from turnproof.errors import HarnessError, UsageError
 from turnproof.evidence import EvidenceStore, digest
 from turnproof.messages import FunctionCall, Message, ProviderResponse, Text
+from turnproof.raised import Frame, Raised
 from turnproof.transcript import (
     CallBegan,
     Chunk,
@@ -19,6 +21,7 @@ from turnproof.transcript import (
     Event,
     Failed,
     HistorySnapshot,
+    Refused,
     Response,
     RunEnded,
     RunKey,
@@ -66,6 +69,12 @@ def call(**args: object) -> Response:
     return Response(response=ProviderResponse(parts=(FunctionCall("c1", "find", args),)))
 
 
+def answer(body: str, written: int = 2, **more: Any) -> WireResponse:
+    return WireResponse(exchange=0, status=200, headers={}, body=body, written=written, ended="completed", **more)
+
+
+BEFORE_THE_HOLD = {"body": 3, "sent": 4, "written": 1}
+
 SAME: dict[str, tuple[Event, Event]] = {
     "the SDK's version in the user agent": (request(**{"user-agent": "x/1"}), request(**{"user-agent": "x/2"})),
     "any x-stainless header": (request(**{"x-stainless-os": "Linux"}), request(**{"x-stainless-os": "MacOS"})),
@@ -78,6 +87,10 @@ SAME: dict[str, tuple[Event, Event]] = {
         snapshot(Message("user", (Text("hi"),), "b7")),
     ),
     "random ids of a saved session": (saved("s1", "m1"), saved("s2", "m2")),
+    "what was written after a hold": (
+        answer("abcdef", 4, sent="a-b-c-d", settled=BEFORE_THE_HOLD),
+        answer("abc", 1, sent="a-b-x-y", settled=BEFORE_THE_HOLD),
+    ),
     "what the adapter keeps in raw": (
         Response(response=ProviderResponse(raw={"at": 1})),
         Response(response=ProviderResponse(raw={"at": 2})),
@@ -92,6 +105,10 @@ DIFFERENT: dict[str, tuple[Event, Event]] = {
     "a tool argument called message_id": (call(message_id="a"), call(message_id="b")),
     "one character of a saved text": (saved("s1", "m1"), saved("s1", "m1", "Good dax")),
     "which message was kept": (Collected(before=("a", "b"), after=("a",)), Collected(before=("a", "b"), after=("b",))),
+    "what was written before a hold": (answer("abc", settled=BEFORE_THE_HOLD), answer("abx", settled=BEFORE_THE_HOLD)),
+    "the bytes that were sent": (answer("data: {}"), answer("data: {}", sent="data:{}")),
+    "that nothing was sent": (answer("data: {}"), answer("data: {}", sent="")),
+    "the name of a spelling": (answer("a", spelling="lf"), answer("a", spelling="crlf")),
     "where a chunk stood": (Chunk(text="x", turn=0), Chunk(text="x", turn=1)),
 }
 
@@ -214,3 +231,24 @@ def test_changed_evidence_does_not_verify(tmp_path: Path) -> None:
     path = store.path(found)
     path.write_bytes(gzip.compress(gzip.decompress(path.read_bytes()).replace(b"true", b"fake")))
     assert "was changed" in (store.verify(found) or "")
+
+
+def test_evidence_from_before_tracebacks_keeps_its_digest() -> None:
+    failed = Failed(
+        scope="call", error="KeyError", message="'text'", typed=False, bases=("LookupError",), turn=0, call=0
+    )
+    refused = Refused(operation="load", error="ValueError", message="damaged", turn=1)
+    assert digest(transcript(failed, refused)) == "da50983ddc46b9ba632f717ad49067ec4430529f0f47f9d4663521879a6373f0"
+
+
+def test_of_equal_evidence_the_tracebacks_of_the_later_run_are_kept(tmp_path: Path) -> None:
+    """A comment was added to the adapter: its digest stays, and findings quote the lines as they are now."""
+    store = EvidenceStore(tmp_path)
+
+    def run(line: int) -> Transcript:
+        frame = Frame(file="mine.py", line=line, function="complete", owner="subject")
+        raised = Raised(type="KeyError", module="builtins", frames=(frame,))
+        return transcript(Failed(scope="call", error="KeyError", message="", typed=False, raised=raised))
+
+    assert store.put(run(7)) == (found := store.put(run(8)))
+    assert store.get(found) == run(8)

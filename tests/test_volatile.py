@@ -17,6 +17,7 @@ from properties import examples
 from turnproof._canonical import canonical, canonical_plain
 from turnproof._volatile import Volatile
 from turnproof.messages import FunctionCall, Message, Text, ToolResult
+from turnproof.raised import Raised
 from turnproof.transcript import (
     CallBegan,
     Chunk,
@@ -55,6 +56,10 @@ class Plain:
 
     def value(self, value: Any, path: str) -> Any:
         if isinstance(value, dict):
+            for rule in RULES.settled:
+                parent, _, name = rule.rpartition(".")
+                for each, size in value.get(name, {}).items() if path == parent else ():
+                    value = value | {each: value[each][:size] if isinstance(value.get(each), str) else size}
             kept = {key: item for key, item in value.items() if not self.dropped(path, key)}
             out = {key: self.value(item, f"{path}.{key}") for key, item in kept.items()}
             return out | ({"message_id": self.id(value["message_id"])} if is_message(value) else {})
@@ -143,6 +148,11 @@ RESPONSES = st.builds(
     written=st.just(1),
     ended=st.just("completed"),
     probe=PROBES,
+    sent=WORDS | st.none(),
+    spelling=st.sampled_from(["", "crlf"]),
+    settled=st.dictionaries(
+        st.sampled_from(["body", "sent", "written", "ended", "events_after_cancel"]), st.integers(0, 9), max_size=3
+    ),
 )
 
 
@@ -167,7 +177,15 @@ def transcripts(draw: st.DrawFn) -> list[Event]:
         )
         | st.builds(Collected, before=st.lists(IDS).map(tuple), after=st.lists(IDS).map(tuple))
         | st.builds(Saved, data=JSONS.map(json.dumps))
-        | st.builds(Failed, scope=st.just("call"), error=WORDS, message=WORDS, typed=st.booleans(), probe=PROBES)
+        | st.builds(
+            Failed,
+            scope=st.just("call"),
+            error=WORDS,
+            message=WORDS,
+            typed=st.booleans(),
+            raised=st.none() | st.builds(Raised, type=WORDS, module=WORDS, message=WORDS),
+            probe=PROBES,
+        )
         | st.builds(ToolRun, call_id=IDS, name=WORDS, args=JSONS, outcome=st.just("ok"))
         | st.builds(
             SpanMade,

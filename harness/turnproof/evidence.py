@@ -44,10 +44,13 @@ class EvidenceStore:
         return self.folder / f"{digest}.json.gz"
 
     def put(self, transcript: Transcript) -> str:
-        """Store a transcript unless it is there already; its digest. The file appears whole or not at all."""
+        """Store a transcript unless it is there already; its digest. The file appears whole or not at all.
+
+        Tracebacks and times are covered by no digest: those of the later run stay, as its findings quote them.
+        """
         found = digest(transcript)
         target = self.path(found)
-        if not target.exists():
+        if not target.exists() or any(map(_has_undigested, transcript.events)):
             self.folder.mkdir(parents=True, exist_ok=True)
             part = target.with_name(f"{target.name}.{os.getpid()}.part")
             # mtime 0: the time of writing is no part of the evidence.
@@ -90,6 +93,10 @@ def _pieces(transcript: Transcript, write: Callable[[Iterable[Event]], Iterable[
     except (TypeError, ValueError) as error:
         raise HarnessError(f"the transcript of {transcript.key} holds something that is not data: {error}") from error
     yield b"]" + tail
+
+
+def _has_undigested(event: Event) -> bool:
+    return getattr(event, "raised", None) is not None or getattr(event, "at_ms", None) is not None
 
 
 def _without_raw(event: Event) -> Event:

@@ -14,6 +14,7 @@ import msgspec
 from ._canonical import canonical
 from .messages import FunctionCall, Message, ProviderResponse, TokenUsage, ToolSchema
 from .provider import Path
+from .raised import Frame, Raised
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
@@ -41,7 +42,8 @@ class CallBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="call
     """The session hands these messages, system text and tools to the adapter. `round` counts tool-result rounds.
 
     `path` is that of the provider which is called. `child`: a child of the session calls it, which has a conversation
-    of its own.
+    of its own. `at_ms` is when the call began, in milliseconds since the run did, and `ms` how long it took; None where
+    nobody measured it, or the call never came to its end. No time is in any digest.
     """
 
     messages: tuple[Message, ...]
@@ -53,6 +55,8 @@ class CallBegan(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="call
     response_schema: Any = None
     path: Path | None = None
     child: bool = False
+    at_ms: float | None = None
+    ms: float | None = None
 
 
 class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wire_request"):
@@ -61,7 +65,8 @@ class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wi
     `headers` are kept by allow-list; `body` is the parsed JSON (or the text that was not JSON), `digest` of the
     raw bytes, and `raw` their text wherever canonical JSON of `body` is something else. `extra` marks unscripted
     operations; `findings` are the rules it offends, enforced or only logged, each
-    `{"rule", "evidence", "status", "kind", "message", "path", "enforced"}`.
+    `{"rule", "evidence", "status", "kind", "message", "path", "enforced"}`. `at_ms` is when it arrived, in milliseconds
+    since the run began, as the call's.
     """
 
     exchange: int
@@ -74,6 +79,7 @@ class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wi
     raw: str = ""
     extra: bool = False
     findings: tuple[dict[str, Any], ...] = ()
+    at_ms: float | None = None
 
     @property
     def data(self) -> bytes:
@@ -86,9 +92,18 @@ class WireRequest(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wi
 class WireResponse(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="wire_response"):
     """What the server wrote and how the exchange ended.
 
+    `body` is the answer in the dialect's own spelling, as far as its events were written. Where other bytes than these
+    went out, `sent` is what went out, without its transfer coding, and `spelling` names the fault's spelling, if that
+    is why; a client has received all of it, or after a reset or a close of its own a beginning.
+
     `ended`: `completed`, `cut-by-us` (a fault), `cut-by-peer` (the client closed), `timed-out`, `left-open`.
     `written` counts events. `held` says that the stream was held for a cancel; `released` how the hold ended
     (`peer-closed`, `call-returned`, `limit`). `events_after_cancel` counts events written after the cancel.
+
+    How much is written until a client closes depends on the moment. Where that was the case, `settled` says of each
+    field how much of it does not: so many characters of a text, this much of a count. A digest covers no more.
+
+    `ms` is how long it took from the request to the end of the answer.
     """
 
     exchange: int
@@ -103,11 +118,23 @@ class WireResponse(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="w
     released: str | None = None
     events_after_cancel: int = 0
     prompt_tokens: int = 0
+    sent: str | None = None
+    sent_base64: bool = False
+    spelling: str = ""
+    settled: dict[str, int] = {}
+    ms: float | None = None
 
     @property
     def data(self) -> bytes:
-        """The body's bytes as far as they were written."""
+        """The body's bytes as far as they were written, in the dialect's own spelling: what readers of answers take."""
         return b64decode(self.body) if self.base64 else self.body.encode()
+
+    @property
+    def bytes_sent(self) -> bytes:
+        """The bytes that really went out, in order, without their transfer coding."""
+        if self.sent is None:
+            return self.data
+        return b64decode(self.sent) if self.sent_base64 else self.sent.encode()
 
 
 class Chunk(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="chunk"):
@@ -157,7 +184,8 @@ class Interjected(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="in
 class Failed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="failed"):
     """A provider call or a whole turn raised. `typed` says whether it was a ProviderError; `scope` which of both.
 
-    `from_callback`: the exception came out of the session's own callback, and the adapter let it through.
+    `from_callback`: the exception came out of the session's own callback, and the adapter let it through. `raised` is
+    the exception with its traceback, in this event as in others: it is in no digest, as lines and paths vary.
     """
 
     scope: Literal["call", "turn"]
@@ -172,6 +200,7 @@ class Failed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="failed"
     limit: int | None = None
     requested: int | None = None
     from_callback: bool = False
+    raised: Raised | None = None
 
 
 class Cancelled(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="cancelled"):
@@ -244,6 +273,7 @@ class Refused(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="refuse
     operation: str
     error: str
     message: str
+    raised: Raised | None = None
 
 
 class UsageReport(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="usage_report"):
@@ -387,6 +417,7 @@ class SessionStepped(_Event, frozen=True, kw_only=True, omit_defaults=True, tag=
     typed: bool = False
     unsupported: bool = False
     listed: tuple[SessionListed, ...] = ()
+    raised: Raised | None = None
 
 
 class SessionInForce(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="session_in_force"):
@@ -413,6 +444,7 @@ class SaidBeside(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="sai
     error: str = ""
     message: str = ""
     typed: bool = False
+    raised: Raised | None = None
 
 
 class Killed(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="killed"):
@@ -459,7 +491,8 @@ class RunEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="run_e
     """The run is over.
 
     `how` says whether by itself. `stdout` is what the adapter printed, `leaks` where the key was seen outside an auth
-    header, `threads_left` how many threads outlived the adapter's shutdown.
+    header, `threads_left` how many threads outlived the adapter's shutdown. `raised` is what ended it early, where that
+    was an exception. `opened` is where the class of what was opened is defined.
     """
 
     how: Literal["completed", "open-failed", "hung", "died", "harness-fault"]
@@ -467,6 +500,8 @@ class RunEnded(_Event, frozen=True, kw_only=True, omit_defaults=True, tag="run_e
     stdout: str = ""
     leaks: tuple[str, ...] = ()
     threads_left: int = 0
+    raised: Raised | None = None
+    opened: Frame | None = None
 
 
 Event: TypeAlias = (

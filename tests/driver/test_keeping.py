@@ -18,6 +18,7 @@ from turnproof.driver.keeping import Keeping
 from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import ResumeError
 from turnproof.messages import FunctionCall
+from turnproof.raised import Raised, capture
 from turnproof.scenarios.model import SessionStep, Turn
 from turnproof.sessions import SessionCapabilities, SessionInfo
 from turnproof.subject import SessionBinding, SessionReply, SessionTurn
@@ -42,6 +43,9 @@ class Recorder:
 
     def event(self, event: Event) -> None:
         self.events.append(event)
+
+    def raised(self, error: BaseException) -> Raised:
+        return capture(error)
 
     @property
     def where(self) -> dict[str, Any]:
@@ -140,6 +144,8 @@ def test_a_refusal_is_told_with_its_kind_and_without_ids(run: Run) -> None:
     )
     assert (refused.was, refused.now) == ("first", "first")
     assert "[nobody] beside [first]" in refused.message
+    assert refused.raised is not None
+    assert refused.raised.frames[-1].function == "resume"
 
 
 def test_an_error_that_no_caller_knows_is_told_as_such() -> None:

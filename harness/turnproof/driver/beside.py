@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..cancel import CancelToken
 from ..errors import TurnproofError
+from ..raised import text_of
 from ..subject import SessionTurn
 from ..transcript import SaidBeside
 
@@ -36,6 +37,12 @@ class Beside:
             self.came_of_it = SaidBeside(outcome="answer", text=reply.text)
         except Exception as error:
             typed = isinstance(error, TurnproofError)
-            self.came_of_it = SaidBeside(outcome="error", error=type(error).__name__, message=str(error), typed=typed)
+            self.came_of_it = SaidBeside(
+                outcome="error",
+                error=type(error).__name__,
+                message=text_of(error),
+                typed=typed,
+                raised=self._run.recorder.raised(error),
+            )
         finally:
             self.over.set()

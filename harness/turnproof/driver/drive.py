@@ -9,18 +9,18 @@ from __future__ import annotations
 import threading
 
 from ..errors import HarnessError
+from ..raised import text_of
 from ..subject import Subject
 from ..transcript import RunEnded
-from .control import Control, ControlLost
+from .control import ControlLost
 from .job import Job
 from .probes import run_probes
 from .recorder import Recorder
 from .run import Run
 
 
-def drive(job: Job, subject: Subject, control: Control) -> RunEnded:
+def drive(job: Job, subject: Subject, recorder: Recorder) -> RunEnded:
     """Run the whole scenario. Whatever the subject does ends up in the events, never as an exception here."""
-    recorder = Recorder(control)
     run = Run(job, subject, recorder)
     threads_before = threading.active_count()
     try:
@@ -28,9 +28,10 @@ def drive(job: Job, subject: Subject, control: Control) -> RunEnded:
     except ControlLost:
         raise
     except HarnessError as error:
-        return RunEnded(how="harness-fault", detail=str(error))
+        return RunEnded(how="harness-fault", detail=str(error), raised=recorder.raised(error))
     except BaseException as error:
-        return RunEnded(how="open-failed", detail=f"{type(error).__name__}: {error}")
+        detail = f"{type(error).__name__}: {text_of(error)}"
+        return RunEnded(how="open-failed", detail=detail, raised=recorder.raised(error))
     try:
         for index, turn in enumerate(job.scenario.turns):
             run.turn(index, turn)
@@ -41,4 +42,5 @@ def drive(job: Job, subject: Subject, control: Control) -> RunEnded:
         run.look()
     finally:
         run.close()
-    return RunEnded(how="completed", threads_left=max(0, threading.active_count() - threads_before))
+    threads_left = max(0, threading.active_count() - threads_before)
+    return RunEnded(how="completed", threads_left=threads_left, opened=recorder.opened)

@@ -11,9 +11,10 @@ import dataclasses
 import hashlib
 import pickle
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -23,7 +24,7 @@ from ..emulator.run import CANARY_KEY, Arrived, Exchange, ServerRun
 from ..errors import HarnessError
 from ..messages import Text
 from ..scenarios.model import Scenario
-from ..transcript import Event, RunEnded, WireRequest, WireResponse
+from ..transcript import CallBegan, Event, RunEnded, WireRequest, WireResponse
 from .sharing import Shared
 
 _KEPT_HEADERS = {"content-type", "accept", "x-stainless-retry-count"}
@@ -56,7 +57,11 @@ class Gathering:
         self._taken = 0
         self._turn = -1
         self._issued: list[bytes] = []
+        self._leaks: set[str] = set()
         self._shared = Shared()
+        self._began = time.monotonic()
+        self._calls: dict[tuple[str, int], _Times] = {}
+        self._called = ("", -1)
         self._lock = threading.Lock()
 
     def attach(self, conn: Connection) -> None:
@@ -96,7 +101,11 @@ class Gathering:
                 self._since = self._taken = self._taken + len(asked)
                 self._call = payload[0]
                 self._insert_at = len(self._events)
+                self._called = payload[1], payload[0]
+                self._calls[self._called] = _Times(self._now())
             case "call-ended":
+                if self._called in self._calls:
+                    self._calls[self._called] = self._calls[self._called]._replace(until=self._now())
                 exchanges = self._run.end_call(self._since)
                 self._taken = self._since + len(exchanges)
                 self._events[self._insert_at : self._insert_at] = self._wire(exchanges)
@@ -117,9 +126,22 @@ class Gathering:
         if rest:
             self._run.call_returned.set()
             self._events.extend(self._wire(rest))
-        leaks = set(ended.leaks)
-        events = [self._without_key(event, leaks) for event in self._events]
+        leaks = {*ended.leaks, *self._leaks}
+        events = [self._without_key(self._timed(event), leaks) for event in self._events]
         return (*events, msgspec.structs.replace(ended, leaks=tuple(sorted(leaks))))
+
+    def _now(self) -> float:
+        """Milliseconds since the run began."""
+        return self._since_began(time.monotonic())
+
+    def _since_began(self, moment: float) -> float:
+        return round((moment - self._began) * 1000, 1)
+
+    def _timed(self, event: Event) -> Event:
+        """A call with the time that it took; anything else as it is."""
+        if not isinstance(event, CallBegan) or (times := self._calls.get((event.probe, event.call))) is None:
+            return event
+        return msgspec.structs.replace(event, at_ms=times.at, ms=times.length)
 
     def _take_unclaimed(self) -> None:
         """What was asked in the operation that is over and belongs to no call, or to none that was shown."""
@@ -172,6 +194,7 @@ class Gathering:
             operation=exchange.operation,
             extra=exchange.extra,
             findings=tuple(_finding(finding) for finding in exchange.findings),
+            at_ms=self._since_began(exchange.began),
             **self._where(exchange),
         )
 
@@ -185,18 +208,19 @@ class Gathering:
     def _response(self, exchange: Exchange) -> WireResponse:
         if exchange.operation == "authenticate" and exchange.status == 200:
             self._issued.append(bytes(exchange.body))
-        data = _WITHHELD if exchange.operation == "authenticate" else bytes(exchange.body)
+        withheld = exchange.operation == "authenticate"
+        body = self._text(_WITHHELD if withheld else bytes(exchange.body), exchange)
+        as_sent = None if withheld or exchange.sent == exchange.body else self._text(bytes(exchange.sent), exchange)
         kept = _KEPT_ANSWER_HEADERS | self._run.dialect.service.response_headers
-        try:
-            text, encoded = data.decode(), False
-        except UnicodeDecodeError:
-            text, encoded = base64.b64encode(data).decode(), True
         return WireResponse(
             exchange=exchange.number,
             status=exchange.status,
             headers={k: v for k, v in exchange.headers.items() if k.lower() in kept},
-            body=text,
-            base64=encoded,
+            body=body.text,
+            base64=body.base64,
+            sent=None if as_sent is None else as_sent.text,
+            sent_base64=as_sent is not None and as_sent.base64,
+            spelling=exchange.spelling,
             written=exchange.written,
             ended=exchange.ended,
             fault=exchange.fault,
@@ -204,11 +228,59 @@ class Gathering:
             released=exchange.released,
             events_after_cancel=exchange.events_after_cancel,
             prompt_tokens=exchange.prompt_tokens,
+            settled={} if withheld else _settled(exchange, body, as_sent),
+            ms=None if exchange.over is None else round((exchange.over - exchange.began) * 1000, 1),
             **self._where(exchange),
         )
 
+    def _text(self, data: bytes, exchange: Exchange) -> _Text:
+        """Bytes as evidence keeps them: text, or base64 of what is none. In that a key would be found by nobody."""
+        try:
+            return _Text(data.decode())
+        except UnicodeDecodeError:
+            if CANARY_KEY.encode() in data:
+                self._leaks.add(f"{WireResponse.__name__} in turn {exchange.turn}")
+                data = data.replace(CANARY_KEY.encode(), b"[key]")
+            return _Text(base64.b64encode(data).decode(), base64=True)
+
     def _where(self, exchange: Exchange) -> dict[str, Any]:
         return {"turn": exchange.turn if not exchange.probe else -1, "call": self._call, "probe": exchange.probe}
+
+
+class _Times(NamedTuple):
+    """When a call began and until when it went on, in milliseconds since the run began."""
+
+    at: float
+    until: float | None = None
+
+    @property
+    def length(self) -> float | None:
+        return None if self.until is None else round(self.until - self.at, 1)
+
+
+class _Text(NamedTuple):
+    """Bytes as they are kept."""
+
+    text: str
+    base64: bool = False
+
+    def length(self, size: int) -> int:
+        """How many characters stand for the first bytes, so many of them; of base64 those that stand for them alone."""
+        return size // 3 * 4 if self.base64 else len(self.text.encode()[:size].decode(errors="ignore"))
+
+
+def _settled(exchange: Exchange, body: _Text, sent: _Text | None) -> dict[str, int]:
+    """How far the answer counts: to where the server last waited, if more was written and its client could close."""
+    until = exchange.settled
+    went_on = exchange.ended == "cut-by-peer" or exchange.released in ("call-returned", "limit")
+    if not went_on or until == exchange.progress:
+        return {}
+    settled = {"body": body.length(until.body), "written": until.written, "ended": 0}
+    if sent is not None:
+        settled["sent"] = sent.length(until.sent)
+    if exchange.events_after_cancel:
+        settled["events_after_cancel"] = 1  # that there were any is no matter of moments
+    return settled
 
 
 def _json_or_text(body: bytes) -> Any:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from ..emulator.run import CANARY_KEY
 from ..errors import TurnproofError
 from ..messages import FunctionCall, Text
+from ..raised import text_of
 from ..scenarios.model import EVERYWHERE, SessionStep, Turn
 from ..sessions import SessionCapabilities, SessionInfo, last_update
 from ..transcript import Killed, LeftBehind, SessionInForce, SessionListed, SessionStepped
@@ -124,9 +125,10 @@ class Keeping:
                 do=step.do,
                 outcome="refused",
                 error=type(error).__name__,
-                message=self._without_ids(str(error)),
+                message=self._without_ids(text_of(error)),
                 typed=isinstance(error, TurnproofError),
                 unsupported=isinstance(error, NotImplementedError),
+                raised=recorder.raised(error),
             )
         finally:
             recorder.doing = ""

@@ -63,7 +63,7 @@ def _resend(provider: Any, call: CallBegan, recorder: Recorder) -> None:
         response = _complete(provider, call)
     except Exception as error:
         recorder.end()
-        recorder.event(failed("call", error, **where))
+        recorder.event(failed("call", error, recorder.raised(error), **where))
         return
     recorder.end()
     recorder.event(Response(response=msgspec.structs.replace(response, raw=None), **where))
@@ -103,6 +103,6 @@ def _from_threads(provider: Any, calls: Sequence[CallBegan], recorder: Recorder)
     for call, result in zip(calls, results, strict=True):
         where: dict[str, Any] = {"turn": -1, "call": call.call, "probe": recorder.probe}
         if isinstance(result, BaseException):
-            recorder.event(failed("call", result, **where))
+            recorder.event(failed("call", result, recorder.raised(result), **where))
         elif result is not None:
             recorder.event(Response(response=msgspec.structs.replace(result, raw=None), **where))

@@ -65,6 +65,8 @@ class Providers:
         if opener is None:
             raise HarnessError(f"{self.binding.name} has no {path} path")
         raw = opener(self.endpoint)
+        self._recorder.owners.add(raw)
+        self._recorder.opened = self._recorder.opened or self._recorder.owners.definition(type(raw))
         provider: Any
         if path == "stateless":
             provider = normalise(raw, signature=self.binding.signature, errors=self.binding.errors)
@@ -112,4 +114,4 @@ class Providers:
             try:
                 shutdown()
             except Exception as error:
-                self._recorder.event(failed("call", error))
+                self._recorder.event(failed("call", error, self._recorder.raised(error)))

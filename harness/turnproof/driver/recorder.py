@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from ..emulator.run import Arrived
 from ..messages import FunctionCall, TokenUsage
+from ..raised import Frame, Owners, Raised, capture
 from ..transcript import CallBegan, Chunk, Event, FunctionCallDetected, LateCallback, Thinking, UsageUpdate
 from .control import Control
 
@@ -26,8 +27,12 @@ class Recorder:
     Of a session that does not show its provider calls it only knows what the user was shown in this turn.
     """
 
-    def __init__(self, control: Control) -> None:
+    def __init__(self, control: Control, owners: Owners | None = None, secrets: tuple[str, ...] = ()) -> None:
         self.control = control
+        self.owners = owners or Owners()
+        self.opened: Frame | None = None
+        """Whose code the frames of a traceback run."""
+        self._secrets = secrets
         self.turn = -1
         self.call = -1
         self.probe = ""
@@ -48,6 +53,10 @@ class Recorder:
     def event(self, event: Event) -> None:
         """Record an event."""
         self.control.event(event)
+
+    def raised(self, error: BaseException) -> Raised:
+        """What the subject raised, as events have it."""
+        return capture(error, self.owners, self._secrets)
 
     @property
     def where(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ..cancel import CancelToken
 from ..errors import Cancelled as CancelledError
 from ..messages import Message, Part, Text
 from ..provider import Path
+from ..raised import text_of
 from ..scenarios.model import Cut, Turn
 from ..subject import SessionReply, SessionSetup, SessionTurn, Subject
 from ..transcript import (
@@ -200,7 +201,7 @@ class Run:
         except BaseException as error:
             # A session may raise anything at all, SystemExit included; the run goes on and the event tells.
             recorder.control.ask("operation-ended")
-            recorder.event(failed("turn", error, turn=recorder.turn))
+            recorder.event(failed("turn", error, recorder.raised(error), turn=recorder.turn))
             how: Literal["cancelled", "error"] = "cancelled" if isinstance(error, CancelledError) else "error"
             return TurnEnded(outcome=how, shown="".join(shown), turn=recorder.turn)
         finally:
@@ -237,7 +238,7 @@ class Run:
         try:
             messages = tuple(self.session.provider_history(self.handle))
         except Exception as error:
-            self.recorder.event(failed("call", error, **where))
+            self.recorder.event(failed("call", error, self.recorder.raised(error), **where))
             return
         self.recorder.event(HistorySnapshot(owner="provider", messages=messages, after=after, **where))
 
@@ -279,8 +280,16 @@ class Run:
 
     def refused(self, operation: str, error: BaseException) -> None:
         """Record that an operation raised."""
-        event = Refused(operation=operation, error=type(error).__name__, message=str(error), turn=self.recorder.turn)
-        self.recorder.event(event)
+        recorder = self.recorder
+        recorder.event(
+            Refused(
+                operation=operation,
+                error=type(error).__name__,
+                message=text_of(error),
+                raised=recorder.raised(error),
+                turn=recorder.turn,
+            )
+        )
 
     def account(self, at: Literal["before", "after"]) -> None:
         """Put down what the session accounts for around a reset, where it is watched."""

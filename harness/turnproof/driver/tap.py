@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -27,6 +27,7 @@ from ..messages import (
     ToolSchema,
 )
 from ..provider import Path
+from ..raised import Raised, text_of
 from ..session.ports import takes
 from ..transcript import (
     CallBegan,
@@ -71,7 +72,16 @@ class Tap:
             callbacks.close()
             self.recorder.end()
             ours = error is callbacks.raised
-            self.recorder.event(failed("call", error, mutated=_mutated(before, watched), from_callback=ours, **where))
+            self.recorder.event(
+                failed(
+                    "call",
+                    error,
+                    self.recorder.raised(error),
+                    mutated=_mutated(before, watched),
+                    from_callback=ours,
+                    **where,
+                )
+            )
             raise
         callbacks.close()
         self.recorder.end()
@@ -259,14 +269,16 @@ def _began(
     )
 
 
-def failed(scope: Any, error: BaseException, *, mutated: tuple[str, ...] = (), **where: Any) -> Failed:
+def failed(
+    scope: Literal["call", "turn"], error: BaseException, raised: Raised, *, mutated: tuple[str, ...] = (), **where: Any
+) -> Failed:
     """An exception as an event. Types, status and hints are kept; its text is kept as the adapter wrote it."""
     typed = isinstance(error, ProviderError | CancelledError)
     provider_error = error if isinstance(error, ProviderError) else None
     return Failed(
         scope=scope,
         error=type(error).__name__,
-        message=_said(error),
+        message=text_of(error),
         typed=typed,
         retryable=provider_error is not None and provider_error.retryable is True,
         status=_whole(provider_error.status) if provider_error else None,
@@ -275,15 +287,9 @@ def failed(scope: Any, error: BaseException, *, mutated: tuple[str, ...] = (), *
         mutated=mutated,
         limit=_whole(error.limit) if isinstance(error, ContextLimitError) else None,
         requested=_whole(error.requested) if isinstance(error, ContextLimitError) else None,
+        raised=raised,
         **where,
     )
-
-
-def _said(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception as wrong:  # an exception's own text is code of the adapter's, too
-        return f"(its text cannot be had: {type(wrong).__name__})"
 
 
 def _whole(number: object) -> int | None:

@@ -20,15 +20,19 @@ from multiprocessing.connection import Connection
 
 import msgspec
 
+from .._secrets import environment_keys
 from ..bindings import resolve_subject
 from ..emulator.run import CANARY_KEY
 from ..errors import TurnproofError
+from ..raised import text_of
 from ..subject import Subject
 from ..transcript import RunEnded
 from .control import Control, ControlLost
 from .drive import drive
 from .job import Job
 from .mutation import mutated
+from .ownership import owners_of
+from .recorder import Recorder
 
 _find_once = cache(resolve_subject)
 
@@ -68,18 +72,25 @@ def execute(
     """Run one job with output and logs captured; the canary's hiding places are named in the result."""
     # A second run measures noise; its logs were searched in the first one, and writing them is a tenth of a run.
     with _captured_logs(wanted=job.key.repeat == 0) as logs, capture.active():
+        recorder = Recorder(control, secrets=(job.api_key, *environment_keys()))
         try:
-            ended = drive(job, mutated(find(job.adapter), job.mutant), control)
+            subject = find(job.adapter)
+            recorder.owners = owners_of(subject)
+            ended = drive(job, mutated(subject, job.mutant), recorder)
         except ControlLost:
             raise
         except TurnproofError as error:
-            ended = RunEnded(how="open-failed", detail=f"{type(error).__name__}: {error}")
+            ended = RunEnded(how="open-failed", detail=_line(error), raised=recorder.raised(error))
         except BaseException as error:
             logging.getLogger(__name__).exception("the driver failed")
-            ended = RunEnded(how="harness-fault", detail=f"{type(error).__name__}: {error}")
+            ended = RunEnded(how="harness-fault", detail=_line(error), raised=recorder.raised(error))
     printed = capture.text()
     leaks = [name for name, text in (("stdout", printed), ("log", logs.getvalue())) if CANARY_KEY in text]
     return msgspec.structs.replace(ended, stdout=printed[-4000:].replace(CANARY_KEY, "[key]"), leaks=tuple(leaks))
+
+
+def _line(error: BaseException) -> str:
+    return f"{type(error).__name__}: {text_of(error)}"
 
 
 @contextlib.contextmanager
