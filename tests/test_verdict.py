@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from turnproof.dialects.base import Evidence
+from turnproof.finding import Finding, Place, Side
 from turnproof.verdict import (
+    MOST_FINDINGS,
     Status,
     Verdict,
     combine,
+    failed,
     held,
     inconclusive,
     not_applicable,
@@ -16,6 +20,27 @@ from turnproof.verdict import (
     violated,
     worst,
 )
+from turnproof.verdict_words import message_of
+
+
+def finding(scenario: str = "one", message: str = "lost", *, code: str = "core/x/lost", root: str = "") -> Finding:
+    place = Place(side=Side.PROCESS, scenario=scenario, path="stateless", mode="stream")
+    free = {"message": message} if message else {}
+    return Finding(code="core/x/unstructured" if message else code, place=place, facts=free, root=root)
+
+
+def test_nobody_is_accused_of_nothing() -> None:
+    with pytest.raises(ValueError, match="needs a finding"):
+        failed([])
+
+
+def test_of_thousands_of_findings_the_first_of_each_root_are_kept_and_all_are_counted() -> None:
+    many = [finding(f"s{n}", "", root="refused:x") for n in range(5000)]
+    found = combine([failed(many), failed([finding("late", "", root="raised:y")]), failed([finding("own", "")])])
+    assert found.total == 5002
+    assert len(found.findings) == MOST_FINDINGS + 2
+    assert {one.root for one in found.findings} == {"refused:x", "raised:y", ""}
+    assert sum(found.failing.values()) == 5002
 
 
 def test_holding_needs_something_that_was_compared() -> None:
@@ -55,12 +80,13 @@ def test_no_verdicts_at_all_are_inconclusive() -> None:
 
 
 def test_combining_keeps_the_heaviest_ones_message_place_and_evidence() -> None:
-    lost = Verdict(Status.VIOLATED, "lost", evidence=("b",), where="two", detail="diff")
-    also = Verdict(Status.VIOLATED, "also lost", evidence=("c", "b"), where="three")
+    lost = replace(failed([finding("two", "lost")]), evidence=("b",))
+    also = replace(failed([finding("three", "also lost")]), evidence=("c", "b"))
     found = combine([Verdict(Status.HELD, compared=("x",), evidence=("a",)), lost, also])
     assert found.status is Status.VIOLATED
-    assert found.message == "lost (and in 1 more)"
-    assert (found.where, found.detail, found.evidence) == ("two", "diff", ("b", "c"))
+    assert message_of(found, {}) == "lost (and 1 more)"
+    assert (found.where, found.evidence) == ("two/stateless/stream", ("b", "c"))
+    assert (found.total, found.failing) == (2, {"two/stateless/stream": 1, "three/stateless/stream": 1})
     assert found.compared == ()
 
 

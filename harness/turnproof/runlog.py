@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from platform import platform, python_version
@@ -21,12 +22,19 @@ import msgspec
 
 from ._canonical import canonical
 from .errors import HarnessError, UsageError
+from .finding import UNSTRUCTURED, Finding
+from .finding_words import Template, Words, words_of
+from .raised import Frame
 from .requirements import Requirement
 from .subject import SubjectKind
 from .transcript import RunKey
-from .verdict import Status, Verdict
+from .verdict import NOTHING, Status, Verdict
+from .verdict_words import message_of
 
-SCHEMA = "turnproof.run/1"
+SCHEMA = "turnproof.run/2"
+
+EARLIER = "turnproof.run/1"
+"""What can be read, too: a verdict there is a message, with `where` and `detail`, in place of findings."""
 
 
 class Environment(msgspec.Struct, frozen=True):
@@ -94,7 +102,8 @@ class Header(_Line, frozen=True, kw_only=True, omit_defaults=False, tag="header"
 class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
     """A requirement of the catalogue, whether or not this run measured it, so that a report needs nothing else.
 
-    `provider` says what the provider does, `code` what the adapter's code likely did.
+    `provider` says what the provider does, `code` what the adapter's code likely did. `findings` are the words for what
+    its check may find, by code.
     """
 
     id: str
@@ -107,6 +116,7 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
     provider: str = ""
     code: str = ""
     sources: tuple[str, ...] = ()
+    findings: dict[str, Template] = {}
 
     @property
     def remedy(self) -> str:
@@ -114,8 +124,8 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
         return " ".join(filter(None, (self.provider, self.code)))
 
     @classmethod
-    def of(cls, requirement: Requirement) -> RequirementLine:
-        """The line for a requirement of the catalogue."""
+    def of(cls, requirement: Requirement, templates: Mapping[str, Template]) -> RequirementLine:
+        """The line for a requirement of the catalogue; `templates` are the words for all codes there are."""
         return cls(
             id=requirement.id,
             title=requirement.title,
@@ -127,6 +137,9 @@ class RequirementLine(_Line, frozen=True, kw_only=True, tag="requirement"):
             provider=requirement.provider,
             code=requirement.code,
             sources=requirement.sources,
+            findings={
+                code: template for code, template in templates.items() if code.rpartition("/")[0] == requirement.id
+            },
         )
 
 
@@ -168,7 +181,7 @@ class TranscriptLine(_Line, frozen=True, kw_only=True, tag="transcript"):
     """A run of one scenario on one path is over; its evidence is stored under `digest`.
 
     Of an agent, `program` is what the program behind it calls itself, with its version, and `processes` counts what it
-    had. Neither is a part of the run's digest.
+    had. `opened` is where the class of what was opened is defined. None of them is a part of the run's digest.
     """
 
     adapter: str
@@ -177,6 +190,7 @@ class TranscriptLine(_Line, frozen=True, kw_only=True, tag="transcript"):
     how: str = "completed"
     program: str = ""
     processes: Processes | None = None
+    opened: Frame | None = None
 
 
 class ResultLine(_Line, frozen=True, kw_only=True, tag="result"):
@@ -207,11 +221,12 @@ Line: TypeAlias = Header | RequirementLine | AdapterLine | TranscriptLine | Resu
 _decoder = msgspec.json.Decoder(Line)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Run:
     """A run as read from its file. `complete` is False when it was cut: then nothing in it certifies anything.
 
-    `lines` is the digest of every line before the footer, as they are.
+    `lines` is the digest of every line before the footer, as they are; `digest` that of its evidence and verdicts, to
+    be held against the footer's.
     """
 
     header: Header
@@ -221,6 +236,25 @@ class Run:
     results: tuple[ResultLine, ...]
     footer: Footer | None
     lines: str = ""
+    digest: str = ""
+
+    @property
+    def earlier(self) -> bool:
+        """Whether it was written in the earlier format, whose violations are told in words alone."""
+        return self.header.schema == EARLIER
+
+    @cached_property
+    def templates(self) -> dict[str, Template]:
+        """The words for findings, by code."""
+        return {code: words for line in self.requirements.values() for code, words in line.findings.items()}
+
+    def words(self, finding: Finding) -> Words:
+        """A finding in words."""
+        return words_of(finding, self.templates)
+
+    def message(self, verdict: Verdict) -> str:
+        """What a verdict says, in a sentence: its first finding and how many there are more, or why it is none."""
+        return message_of(verdict, self.templates)
 
     @property
     def complete(self) -> bool:
@@ -233,11 +267,34 @@ class Run:
         return next(wanted, None)
 
 
-def run_digest(transcripts: tuple[TranscriptLine, ...], results: tuple[ResultLine, ...]) -> str:
-    """One digest over all evidence and verdicts, whatever order they were written in."""
-    bare = (msgspec.structs.replace(line, program="", processes=None) for line in transcripts)
-    lines = sorted(canonical(line) for line in (*bare, *results))
+_WITHOUT_DIGEST = {"transcript": ("program", "processes", "opened"), "result": ()}
+"""Lines that a run's digest covers, and what it leaves out of them."""
+
+
+def run_digest(rows: Iterable[Mapping[str, Any]]) -> str:
+    """One digest over all evidence and verdicts, whatever order they were written in.
+
+    `rows` are lines as JSON objects; those of other kinds are passed over. Frames of exceptions are no part of it: the
+    lines of a library are not what it did.
+    """
+    # In the order of their fields: so they were written.
+    lines = sorted(msgspec.json.encode(_covered(row)) for row in rows if row.get("line") in _WITHOUT_DIGEST)
     return hashlib.sha256(b"\n".join(lines)).hexdigest()
+
+
+def _covered(row: Mapping[str, Any]) -> dict[str, Any]:
+    bare = {name: value for name, value in row.items() if name not in _WITHOUT_DIGEST[row["line"]]}
+    verdict = bare.get("verdict", {})
+    for field in ("findings", "accepted", "undecided"):
+        if field in verdict:
+            verdict = bare["verdict"] = {**verdict, field: [_without_lines(finding) for finding in verdict[field]]}
+    return bare
+
+
+def _without_lines(finding: Mapping[str, Any]) -> dict[str, Any]:
+    """A finding without frames, and its root without the line of code that it names."""
+    bare = {name: value for name, value in finding.items() if name != "raised"}
+    return {**bare, "root": bare["root"].partition("@")[0]} if "root" in bare else bare
 
 
 class RunWriter:
@@ -250,8 +307,8 @@ class RunWriter:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self._file = self.path.open("wb")
-        self._transcripts: list[TranscriptLine] = []
-        self._results: list[ResultLine] = []
+        self._rows: list[dict[str, Any]] = []
+        self._counts: Counter[str] = Counter()
         self._state: Literal["new", "open", "finished"] = "new"
         self._lines = hashlib.sha256()
 
@@ -259,12 +316,11 @@ class RunWriter:
         """Append one line."""
         if self._state == "finished" or (self._state == "new") != isinstance(line, Header):
             raise HarnessError(f"a {type(line).__name__} cannot be written to a run that is {self._state}")
-        match line:
-            case TranscriptLine():
-                self._transcripts.append(line)
-            case ResultLine():
-                self._results.append(line)
         row = canonical(line) + b"\n"
+        if isinstance(line, TranscriptLine | ResultLine):
+            self._rows.append(msgspec.json.decode(row))
+        if isinstance(line, ResultLine):
+            self._counts[str(line.verdict.status)] += 1
         self._lines.update(row)
         self._file.write(row)
         self._file.flush()
@@ -272,12 +328,11 @@ class RunWriter:
 
     def finish(self, exit_code: int, duration_s: float, problems: tuple[str, ...] = ()) -> Footer:
         """Write the footer, with the counts and the digest of what was written before."""
-        counts = Counter(str(line.verdict.status) for line in self._results)
         footer = Footer(
             exit_code=exit_code,
             duration_s=round(duration_s, 3),
-            counts={str(status): counts[status] for status in Status},
-            digest=run_digest(tuple(self._transcripts), tuple(self._results)),
+            counts={str(status): self._counts[status] for status in Status},
+            digest=run_digest(self._rows),
             problems=problems,
             lines=self._lines.hexdigest(),
         )
@@ -307,24 +362,69 @@ def read_run(path: Path) -> Run:
         text = Path(path).read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: cannot read the run: {error.strerror}") from error
-    lines: list[Line] = []
     rows = text.split(b"\n")
+    lines: list[Line] = []
+    digested: list[Any] = []
+    read: Callable[[bytes], Line] = _decoder.decode
     for number, row in enumerate(rows, 1):
         if not row and number == len(rows):
             break
         try:
-            lines.append(_decoder.decode(row))
+            lines.append(read(row))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             if number == len(rows):  # no newline after it: the writer was stopped in the middle of this line
                 break
             raise UsageError(f"{path}: line {number} is damaged: {error}") from error
-        if isinstance(lines[0], Header) and lines[0].schema != SCHEMA:
-            raise UsageError(f"{path}: this run is of format {lines[0].schema!r}; this turnproof reads {SCHEMA!r}")
+        if number == 1 and isinstance(lines[0], Header):
+            if lines[0].schema not in (SCHEMA, EARLIER):
+                known = f"{SCHEMA!r} and {EARLIER!r}"
+                raise UsageError(f"{path}: this run is of format {lines[0].schema!r}; this turnproof reads {known}")
+            read = _decoder.decode if lines[0].schema == SCHEMA else read_earlier_line
+        if isinstance(lines[-1], TranscriptLine | ResultLine):
+            digested.append(msgspec.json.decode(row))
     before = rows[: len(lines) - 1] if lines and isinstance(lines[-1], Footer) else rows
-    return _assemble(path, lines, hashlib.sha256(b"".join(row + b"\n" for row in before)).hexdigest())
+    whole = hashlib.sha256(b"".join(row + b"\n" for row in before)).hexdigest()
+    return _assemble(path, lines, whole, run_digest(digested))
 
 
-def _assemble(path: Path, lines: list[Line], digest: str) -> Run:
+def read_earlier_line(row: bytes) -> Line:
+    """A line of the earlier format. Its violations are told in words: each becomes one finding in free words."""
+    data = msgspec.json.decode(row)
+    if isinstance(data, dict) and data.get("line") == "result" and isinstance(data.get("verdict"), dict):
+        data = {**data, "verdict": _with_finding(str(data.get("requirement", "")), data["verdict"])}
+    line: Line = msgspec.convert(data, Line)
+    return line
+
+
+def _with_finding(requirement: str, verdict: dict[str, Any]) -> dict[str, Any]:
+    """A verdict of the earlier format as one of today."""
+    message, detail, where = (str(verdict.get(name, "")) for name in ("message", "detail", "where"))
+    kept = {name: value for name, value in verdict.items() if name not in ("where", "more")}
+    if verdict.get("status") == Status.INCONCLUSIVE and message == NOTHING:
+        kept["empty"] = True
+    if verdict.get("status") not in (Status.VIOLATED, Status.KNOWN_ISSUE):
+        return kept
+    accepted, dash, told = message.partition(" — ") if verdict["status"] == Status.KNOWN_ISSUE else ("", "", message)
+    scenario, path, mode, repeat = _run_of(where.partition(" and ")[0])
+    place = {"side": "process", "scenario": scenario, "path": path, "mode": mode, "repeat": repeat}
+    facts = {"message": told if dash or not accepted else message, **({"detail": detail} if detail else {})}
+    total = int(verdict.get("more") or 0) + 1
+    finding = {"code": f"{requirement}/{UNSTRUCTURED}", "place": place, "facts": facts}
+    failing = {where.partition(" and ")[0]: total} if where else {}
+    kept.pop("detail", None)
+    return {**kept, "message": accepted, "findings": [finding], "total": total, "failing": failing}
+
+
+def _run_of(key: str) -> tuple[str, str, str, int]:
+    """Scenario, path, mode and repeat of a run's key, as text; empty where it is none."""
+    parts = key.rsplit("/", 2)
+    if len(parts) != 3:
+        return "", "", "", 0
+    mode, _, repeat = parts[2].partition("#")
+    return parts[0], parts[1], mode, int(repeat or 0)
+
+
+def _assemble(path: Path, lines: list[Line], whole: str, digest: str) -> Run:
     header, rest = (lines[0], lines[1:]) if lines else (None, [])
     if not isinstance(header, Header):
         raise UsageError(f"{path}: this is not a run: it has no header line")
@@ -340,5 +440,6 @@ def _assemble(path: Path, lines: list[Line], digest: str) -> Run:
         transcripts=tuple(line for line in rest if isinstance(line, TranscriptLine)),
         results=tuple(line for line in rest if isinstance(line, ResultLine)),
         footer=next((line for line in rest if isinstance(line, Footer)), None),
-        lines=digest,
+        lines=whole,
+        digest=digest,
     )

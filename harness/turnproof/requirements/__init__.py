@@ -5,23 +5,29 @@ from __future__ import annotations
 from .catalogue import Catalogue, ProfileSet, Suite, load_suite
 from .judging import judge, judge_parity
 from .model import PROFILES, Level, Requirement, concerns, in_words
-from .registry import REGISTRY, Aspect, Check, Findings, Registry, check, compare_modes
+from .registry import REGISTRY, Aspect, Check, FindingCode, Findings, Registry, check, compare_modes, finding
+from .shown import SHOWN_FILE, Shown, ShownFile
 
 __all__ = [
     "PROFILES",
     "REGISTRY",
+    "SHOWN_FILE",
     "Aspect",
     "Catalogue",
     "Check",
+    "FindingCode",
     "Findings",
     "Level",
     "ProfileSet",
     "Registry",
     "Requirement",
+    "Shown",
+    "ShownFile",
     "Suite",
     "check",
     "compare_modes",
     "concerns",
+    "finding",
     "in_words",
     "judge",
     "judge_parity",

@@ -22,6 +22,7 @@ from ..errors import CatalogueError
 from ..parity import KIND_NAMES
 from .model import PROFILES, Requirement
 from .registry import REGISTRY, Registry
+from .shown import SHOWN_FILE, Shown
 
 
 class ProfileSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -129,12 +130,16 @@ class Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A catalogue with the profile set it is certified under, and the package it came from."""
+    """A catalogue with the profile set it is certified under, and the package it came from.
+
+    `shown` says which scenarios show which requirement; None for a suite that has no such index.
+    """
 
     package: str
     catalogue: Catalogue
     profiles: ProfileSet
     registry: Registry = REGISTRY
+    shown: Shown | None = None
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
@@ -162,7 +167,9 @@ def load_suite(package: str | ModuleType = "turnproof_suites", profiles: str | N
         raise CatalogueError(f"no profiles {name!r} in {folder}{did_you_mean(name, available)}")
     frozen = ProfileSet.load(folder / "profiles" / f"{name}.toml")
     catalogue.check_frozen(frozen)
-    return Suite(module.__name__, catalogue, frozen)
+    index = folder / SHOWN_FILE
+    shown = Shown.load(index, (one.id for one in catalogue)) if index.exists() else None
+    return Suite(module.__name__, catalogue, frozen, shown=shown)
 
 
 def _module(package: str | ModuleType) -> ModuleType:

@@ -6,27 +6,25 @@ per path too. And legacy is compared with a second legacy run first, so that noi
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
+from msgspec import UNSET
 
 from ..dialects.base import Evidence
 from ..errors import HarnessError
+from ..finding import PATHS_DIFFER, UNSTRUCTURED, Finding, Place, Side, plain_value
 from ..parity import Comparison, compare_views
 from ..provider import Capabilities, Difference, Path
 from ..scenarios.sweep import is_point
 from ..transcript import RunKey
-from ..verdict import Status, Verdict, combine, held, inconclusive, not_claimed, violated
+from ..verdict import Status, Verdict, combine, failed, held, inconclusive, not_claimed
 from ..view import View
-from ..view.diff import differences, equal, steady, told
+from ..view.diff import ABSENT, Steps, differences, equal, steady_steps
 from .model import Requirement, in_words
 from .registry import REGISTRY, Aspect, Check, Registry, Result, settle
-
-_DECLARED = "declared difference "
-
-_PLACE = re.compile(r"\$\.(\d+(?:/\d+#\d+)?)(?=$|[.\[])")
-"""The key that aspects have their readings under: that of a call, or of a turn."""
+from .roots import rooted
 
 
 def judge(
@@ -81,10 +79,23 @@ def _judge_modes(check: Check, views: Sequence[View]) -> list[Verdict]:
 
 def _run(check: Check, function: Callable[..., Result], *views: View) -> Verdict | None:
     try:
-        return settle(function(*views))
+        verdict = settle(function(*views))
     except Exception as error:
         # A check that falls over says nothing of the adapter.
         raise HarnessError(f"the check of {check.id} failed on {views[0].key}: {error!r}") from error
+    return None if verdict is None else _coded(check.id, verdict)
+
+
+def _coded(requirement: str, verdict: Verdict) -> Verdict:
+    """The verdict with a code on what was told in free words. Raises HarnessError for a code of another requirement."""
+    findings = []
+    for finding in verdict.findings:
+        if finding.code == UNSTRUCTURED:
+            finding = msgspec.structs.replace(finding, code=f"{requirement}/{UNSTRUCTURED}")
+        elif finding.requirement != requirement:
+            raise HarnessError(f"the check of {requirement} made a finding with the code {finding.code!r}")
+        findings.append(finding)
+    return msgspec.structs.replace(verdict, findings=tuple(findings))
 
 
 def judge_parity(
@@ -114,7 +125,7 @@ def judge_parity(
     verdicts = []
     for key, view in _by_run(requirement, stateless).items():
         if key in firsts and not is_point(view.key.scenario):
-            verdict = _compare(aspect, view, firsts[key], seconds.get(key), excuses)
+            verdict = _compare(requirement, aspect, view, firsts[key], seconds.get(key), excuses)
             if verdict is not None:
                 verdicts.append(verdict)
     return _rested(requirement, combine(verdicts))
@@ -129,7 +140,12 @@ def _rested(requirement: Requirement, verdict: Verdict) -> Verdict:
 
 
 def _compare(
-    aspect: Aspect, stateless: View, legacy: View, again: View | None, excuses: Sequence[Difference]
+    requirement: Requirement,
+    aspect: Aspect,
+    stateless: View,
+    legacy: View,
+    again: View | None,
+    excuses: Sequence[Difference],
 ) -> Verdict | None:
     views = (stateless, legacy) if again is None else (stateless, legacy, again)
     ours, theirs = aspect(stateless), aspect(legacy)
@@ -143,34 +159,66 @@ def _compare(
             return _seen(held("both paths"), *views)
         return _seen(inconclusive("there is no second legacy run to tell noise from difference"), *views)
     repeated = aspect(again)
-    found, noise = steady(ours, theirs, repeated)
+    found, noise = steady_steps(ours, theirs, repeated)
     excused: list[str] = []
     if found and excuses:
         found, excused = _excused(found, compare_views(stateless, legacy, again), excuses)
     if found:
-        lines = told(found, names=("stateless", "legacy"))
-        return _seen(violated(f"the paths differ: {lines[0]}", detail="\n".join(lines)), *views)
+        told = [_parity_finding(requirement, stateless, legacy, *place) for place in found]
+        return _seen(failed(told), *views)
     if excused:
-        return _seen(held(*(_DECLARED + name for name in excused)), *views)
+        verdict = held(*(f"declared difference {name}" for name in excused))
+        return msgspec.structs.replace(verdict, evidence=_digests(views))
     if noise:
         lines = differences(theirs, repeated, names=("legacy", "legacy again"))
         return _seen(inconclusive("two legacy runs differ from each other", detail="\n".join(lines)), *views)
     return _seen(held("both paths"), *views)
 
 
+def _parity_finding(
+    requirement: Requirement, stateless: View, legacy: View, path: Steps, ours: object, theirs: object
+) -> Finding:
+    """One difference, by the call or the turn under whose key the aspect has it."""
+    spot, *steps = path or ("",)
+    return Finding(
+        code=f"{requirement.id}/{PATHS_DIFFER}",
+        place=_place_of_spot(stateless, str(spot)),
+        expected=UNSET if theirs is ABSENT else plain_value(theirs),
+        observed=UNSET if ours is ABSENT else plain_value(ours),
+        related=(_place_of_spot(legacy, str(spot)),),
+        facts={"reading": list(steps)},
+    )
+
+
+def _place_of_spot(view: View, spot: str) -> Place:
+    """The place of a key that aspects have: that of a call (`2/1#0`), or of a turn (`2`)."""
+    for call in view.calls:
+        if call.place == spot:
+            return call.at_request()
+    for turn in view.turns:
+        if str(turn.index) == spot:
+            return turn.at(Side.HISTORY)
+    return view.at(Side.PROCESS)
+
+
 def _excused(
-    found: Sequence[tuple[str, object, object]], comparison: Comparison, excuses: Sequence[Difference]
-) -> tuple[list[tuple[str, object, object]], list[str]]:
+    found: Sequence[tuple[Steps, object, object]], comparison: Comparison, excuses: Sequence[Difference]
+) -> tuple[list[tuple[Steps, object, object]], list[str]]:
     """What no declared difference explains, and the names of those that explain the rest."""
-    left: list[tuple[str, object, object]] = []
+    left: list[tuple[Steps, object, object]] = []
     used: dict[str, None] = {}
     for place in found:
-        at = _PLACE.match(place[0])
-        names = comparison.at(at[1]) if at is not None else comparison.names
+        spot = str(place[0][0]) if place[0] else ""
+        names = comparison.at(spot) if _is_spot(spot) else comparison.names
         telling = [excuse.name for excuse in excuses if excuse.name in names]
         used.update(dict.fromkeys(telling))
         left += [] if telling else [place]
     return left, list(used)
+
+
+def _is_spot(key: str) -> bool:
+    """Whether a key of an aspect is that of a call or of a turn."""
+    return key[:1].isdecimal() and all(part.isdecimal() for part in key.replace("#", "/").split("/"))
 
 
 def _by_key(view: View) -> RunKey:
@@ -193,10 +241,27 @@ def _unfinished(view: View) -> Verdict:
 
 def _seen(verdict: Verdict, *views: View) -> Verdict:
     """The verdict with the runs it rests on, and what was compared said for each of them."""
-    run = str(views[0].key) if len(views) == 1 else " and ".join(str(view.key) for view in views[:2])
+    run = " and ".join(str(view.key) for view in views[:2])
+    findings = tuple(_complete(finding, views[0]) for finding in verdict.findings)
     return msgspec.structs.replace(
         verdict,
-        where=verdict.where or run,
-        evidence=verdict.evidence or tuple(view.digest for view in views if view.digest),
-        compared=tuple(item if item.startswith(_DECLARED) else f"{run}: {item}" for item in verdict.compared),
+        evidence=verdict.evidence or _digests(views),
+        compared=tuple(f"{run}: {item}" for item in verdict.compared),
+        findings=findings,
+        failing=dict(Counter(sorted(finding.place.run for finding in findings))),
     )
+
+
+def _complete(finding: Finding, view: View) -> Finding:
+    """A finding with its run, where the check gave none, and with what it follows from."""
+    if not finding.place.scenario:
+        key = view.key
+        place = msgspec.structs.replace(
+            finding.place, scenario=key.scenario, path=key.path, mode=key.mode, repeat=key.repeat
+        )
+        finding = msgspec.structs.replace(finding, place=place)
+    return rooted(finding, view)
+
+
+def _digests(views: Iterable[View]) -> tuple[str, ...]:
+    return tuple(view.digest for view in views if view.digest)

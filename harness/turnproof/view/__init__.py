@@ -8,9 +8,21 @@ from __future__ import annotations
 
 from .aliases import Aliases
 from .call import Callback, ProviderCall
-from .exchange import HARMLESS_FAULTS, Exchange
+from .documents import document_of
+from .exchange import HARMLESS_FAULTS, Exchange, broken_rule
 from .names import wire_names
 from .run import View
 from .turn import TurnView
 
-__all__ = ["HARMLESS_FAULTS", "Aliases", "Callback", "Exchange", "ProviderCall", "TurnView", "View", "wire_names"]
+__all__ = [
+    "HARMLESS_FAULTS",
+    "Aliases",
+    "Callback",
+    "Exchange",
+    "ProviderCall",
+    "TurnView",
+    "View",
+    "broken_rule",
+    "document_of",
+    "wire_names",
+]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..dialects.base import Call, Evidence, WireAnswer
+from ..finding import Place, Side, pointer
 from ..messages import JSON, FinishReason, FunctionCall, ProviderResponse, TokenUsage
 from ..scenarios.model import ScriptRound, Turn
 from ..transcript import (
@@ -16,9 +17,12 @@ from ..transcript import (
     FunctionCallDetected,
     LateCallback,
     Response,
+    RunKey,
     Thinking,
     UsageUpdate,
 )
+from .diff import present
+from .documents import event_document
 from .exchange import Exchange
 from .names import wire_names
 
@@ -41,7 +45,9 @@ class ProviderCall:
         ended: Response | Failed | None,
         attempt: int,
         turn: Turn | None,
+        key: RunKey,
     ) -> None:
+        self._key = key
         self.began = began
         self.exchanges = tuple(exchanges)
         self.callbacks = tuple(callbacks)
@@ -61,6 +67,49 @@ class ProviderCall:
         again = f", attempt {self.attempt + 1}" if self.attempt else ""
         probe = f" ({self.began.probe} probe)" if self.began.probe else ""
         return f"turn {self.began.turn} round {self.began.round} (call {self.index}{again}){probe}"
+
+    def at(self, side: Side, *tokens: str | int, **fields: Any) -> Place:
+        """A place in this call. `tokens` are those of the pointer into the document of `side` (see `finding`).
+
+        What the document leaves out because it has its default (`is_error`, `args`) is pointed to by what stands around
+        it. `fields` are further ones of `Place`. For what went over the wire ask the exchange, which knows it better.
+        """
+        document = self._document(side)
+        fields.setdefault("pointer", pointer(*(tokens if document is None else present(document, tokens))))
+        return Place.of_run(
+            side,
+            self._key,
+            turn=self.began.turn,
+            round=self.began.round,
+            call=self.index,
+            attempt=self.attempt,
+            probe=self.began.probe,
+            **fields,
+        )
+
+    def _document(self, side: Side) -> JSON:
+        """What the call's own places of this side point into; None for any other side."""
+        match side:
+            case Side.CALLBACK:
+                return [event_document(event) for event in self.callbacks]
+            case Side.RESPONSE | Side.ERROR:
+                return None if self._ended is None else event_document(self._ended)
+            case Side.HISTORY:
+                return event_document(self.began)
+        return None
+
+    def at_callback(self, callback: Callback, *tokens: str | int) -> Place:
+        """What one callback was handed, or a part of it."""
+        number = next(n for n, one in enumerate(self.callbacks) if one is callback)
+        return self.at(Side.CALLBACK, number, *tokens)
+
+    def at_request(self) -> Place:
+        """The body of the call's last request; the messages that it was given, where it sent none."""
+        return self.last.at() if self.last is not None else self.at(Side.HISTORY)
+
+    def at_answer(self) -> Place:
+        """The answer to the call's last request, whole; what the call returned, where nothing was asked."""
+        return self.last.at(Side.STREAM) if self.last is not None else self.at(Side.RESPONSE)
 
     @property
     def lost_cache(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -62,7 +62,22 @@ def show(value: object, width: int = 160) -> str:
     return f"{text[:half]} ... {text[-half:]}"
 
 
+Steps: TypeAlias = tuple[str | int, ...]
+"""The way to a place in a JSON value: keys and indices."""
+
+
 def walk(a: JSON, b: JSON, path: str = "$") -> Iterator[tuple[str, object, object]]:
+    """What `walk_steps` finds, with each place written as a path: `$.messages[0].text`."""
+    for steps, left, right in walk_steps(a, b):
+        yield as_path(steps, path), left, right
+
+
+def as_path(steps: Steps, root: str = "$") -> str:
+    """A place as a path: `$.messages[0].text`."""
+    return root + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
+
+
+def walk_steps(a: JSON, b: JSON, path: Steps = ()) -> Iterator[tuple[Steps, object, object]]:
     """Every place where two JSON values differ: its path, and what stands there on each side (or `ABSENT`).
 
     Lists are aligned first, so that one item more is one difference and not one for each item after it. The index in a
@@ -70,35 +85,49 @@ def walk(a: JSON, b: JSON, path: str = "$") -> Iterator[tuple[str, object, objec
     """
     if isinstance(a, dict) and isinstance(b, dict):
         for key in dict.fromkeys([*a, *b]):
-            yield from walk(a.get(key, ABSENT), b.get(key, ABSENT), f"{path}.{key}")
+            yield from walk_steps(a.get(key, ABSENT), b.get(key, ABSENT), (*path, key))
     elif isinstance(a, list | tuple) and isinstance(b, list | tuple):
         for left, right in _aligned(a, b):
             index = right if left is None else left
             one = ABSENT if left is None else a[left]
             other = ABSENT if right is None else b[right]
-            yield from walk(one, other, f"{path}[{index}]")
+            assert index is not None, "one side has the item"
+            yield from walk_steps(one, other, (*path, index))
     elif not _same_scalar(a, b):
         yield path, a, b
 
 
-def steady(a: JSON, b: JSON, again: JSON, path: str = "$") -> tuple[list[tuple[str, object, object]], list[str]]:
-    """Where two values differ, and the paths of noise: where `b` differs from what it was when it was made `again`.
+def present(document: JSON, steps: Steps) -> Steps:
+    """The steps as far as a document has them: those to the place itself, or to the nearest thing around it."""
+    for n, step in enumerate(steps):
+        known = isinstance(document, dict) and step in document
+        known = known or (isinstance(document, list | tuple) and isinstance(step, int) and step < len(document))
+        if not known:
+            return steps[:n]
+        document = document[step]
+    return steps
+
+
+def steady(a: JSON, b: JSON, again: JSON) -> tuple[list[tuple[str, object, object]], list[str]]:
+    """What `steady_steps` finds, with each place written as a path: `$.messages[0].text`."""
+    found, noise = steady_steps(a, b, again)
+    return [(as_path(steps), left, right) for steps, left, right in found], [as_path(steps) for steps in noise]
+
+
+def steady_steps(a: JSON, b: JSON, again: JSON) -> tuple[list[tuple[Steps, object, object]], list[Steps]]:
+    """Where two values differ, and the places of noise: where `b` differs from what it was when it was made `again`.
 
     What lies in the noise is no difference.
     """
-    noise = [spot for spot, _, _ in _found(b, again, path)]
-    return [found for found in _found(a, b, path) if not any(_lies_in(found[0], spot) for spot in noise)], noise
+    noise = [spot for spot, _, _ in _found(b, again)]
+    return [found for found in _found(a, b) if not any(found[0][: len(spot)] == spot for spot in noise)], noise
 
 
-def _found(a: JSON, b: JSON, path: str) -> list[tuple[str, object, object]]:
-    """What `walk` finds. Nearly all that is compared is the same, and then its text is, too: no walk is needed."""
+def _found(a: JSON, b: JSON) -> list[tuple[Steps, object, object]]:
+    """What `walk_steps` finds. Nearly all that is compared is the same, and then its text is too: no walk is needed."""
     if a is b or (a is not ABSENT and b is not ABSENT and _as_text(a) == _as_text(b)):
         return []
-    return list(walk(a, b, path))
-
-
-def _lies_in(path: str, spot: str) -> bool:
-    return path == spot or (path.startswith(spot) and path[len(spot)] in ".[")
+    return list(walk_steps(a, b))
 
 
 def _aligned(a: Sequence[JSON], b: Sequence[JSON]) -> Iterator[tuple[int | None, int | None]]:

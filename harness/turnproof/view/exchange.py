@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
-from ..dialects.base import Call, Dialect, ErrorMeaning, HttpRequest, Refusal, WireAnswer, WireEvent, World
-from ..messages import JSON, Text
-from ..transcript import WireRequest, WireResponse
+from ..dialects.base import Call, Dialect, ErrorMeaning, Evidence, HttpRequest, Refusal, WireAnswer, WireEvent, World
+from ..finding import BrokenRule, ByteSpan, Place, Side, pointer
+from ..messages import JSON, Part, Text
+from ..transcript import RunKey, WireRequest, WireResponse
+from .provenance import Provenance, neutral_path, pointer_of
 
 HARMLESS_FAULTS = frozenset({"split", "drip", "comment", "respelled"})
 """Faults that change how bytes arrive, but not what they say."""
@@ -19,11 +22,100 @@ HARMLESS_FAULTS = frozenset({"split", "drip", "comment", "respelled"})
 class Exchange:
     """A request as the server saw it, and what the server wrote back."""
 
-    def __init__(self, dialect: Dialect, request: WireRequest, response: WireResponse | None, world: World) -> None:
+    def __init__(
+        self,
+        dialect: Dialect,
+        request: WireRequest,
+        response: WireResponse | None,
+        world: World,
+        key: RunKey,
+        round: int,
+    ) -> None:
         self._dialect = dialect
         self._world = world
+        self._key = key
+        self._round = round
         self.request = request
         self.response = response
+
+    def at(self, side: Side = Side.REQUEST, *tokens: str | int, **fields: Any) -> Place:
+        """A place in this exchange: its request's body, or with `Side.STREAM` the events of its answer.
+
+        `tokens` are those of the pointer into the document. `fields` are further ones of `Place`.
+        """
+        request = self.request
+        fields.setdefault("pointer", pointer(*tokens))
+        return Place.of_run(
+            side,
+            self._key,
+            turn=request.turn,
+            round=self._round,
+            call=request.call,
+            exchange=request.exchange,
+            probe=request.probe,
+            **fields,
+        )
+
+    def at_header(self, name: str) -> Place:
+        """A header of the request."""
+        return self.at(pointer=None, header=name.lower())
+
+    def at_read(self, *path: str | int) -> Place:
+        """The place in the request's body from which the dialect read something.
+
+        `path` is that of the neutral reading (`"messages", 3, "parts", 1, "result"`; also `system`, `tools`,
+        `settings`), or such a path as dialects write it (`$.sent.messages[3].parts[1]`). What cannot be found is
+        pointed to by what stands around it.
+        """
+        if len(path) == 1 and str(path[0]).startswith("$"):
+            path = neutral_path(str(path[0]).replace("$.sent.", "$.", 1))
+        return self.at(pointer=self._provenance.pointer_to(*path))
+
+    def at_rule(self, refusal: Mapping[str, JSON]) -> Place:
+        """The place in the request's body of which a rule speaks."""
+        return self.at(pointer=pointer_of(str(refusal.get("path", "$")), self.body))
+
+    def at_event(self, number: int, *tokens: str | int) -> Place:
+        """An event of the answer, with its bytes; `tokens` lead on into what it carries (`"data", "usage"`)."""
+        lengths = [len(event.data) for event in self.events]
+        start = sum(lengths[:number])
+        span = ByteSpan(start, start + lengths[number]) if 0 <= number < len(lengths) else None
+        return self.at(Side.STREAM, number, *tokens, span=span)
+
+    def at_part(self, part: Part) -> Place:
+        """The event of the answer with which this part of it became what it is; the whole answer where none is that."""
+        return self.at_event(number) if (number := self._event_of(part)) is not None else self.at(Side.STREAM)
+
+    def at_usage(self) -> Place:
+        """The event of the answer with which its usage became what it is; the whole answer where it has none."""
+        usage = self.answer.usage if self.answer is not None else None
+        number = None if usage is None else self._first_event(lambda read: read.usage == usage)
+        return self.at_event(number) if number is not None else self.at(Side.STREAM)
+
+    def at_error(self) -> Place:
+        """The event of the answer that says what went wrong; without one, the last that the server wrote."""
+        kinds = [event.kind for event in self.events]
+        number = kinds.index("error") if "error" in kinds else len(kinds) - 1
+        return self.at_event(number) if kinds else self.at(Side.STREAM)
+
+    def _event_of(self, part: Part) -> int | None:
+        return self._first_event(lambda read: any(type(one) is type(part) and one == part for one in read.parts))
+
+    def _first_event(self, brings: Callable[[WireAnswer], bool]) -> int | None:
+        """The first event of the answer up to which it reads as looked for."""
+        if self.response is None:
+            return None
+        body = b""
+        for number, event in enumerate(self.events):
+            body += event.data
+            read = self._dialect.read_response(self.response.status, self.response.headers, body)
+            if brings(read):
+                return number
+        return None
+
+    @cached_property
+    def _provenance(self) -> Provenance:
+        return Provenance(self.body, self.read)
 
     @property
     def number(self) -> int:
@@ -105,6 +197,16 @@ class Exchange:
             return False
         answer = self.answer
         return answer is not None and answer.status == 200 and answer.complete and answer.error_kind is None
+
+
+def broken_rule(refusal: Mapping[str, JSON]) -> BrokenRule:
+    """A rule that a request offends, as a finding names it."""
+    return BrokenRule(
+        id=str(refusal.get("rule", "")),
+        evidence=Evidence(refusal["evidence"]),
+        message=str(refusal.get("message", "")),
+        status=int(refusal.get("status") or 0),
+    )
 
 
 def read_call(dialect: Dialect, request: WireRequest, world: World) -> Call | None:

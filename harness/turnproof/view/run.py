@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import Any
 
 from ..dialects.base import Dialect, World
+from ..finding import Place, Side, pointer
 from ..scenarios.model import Scenario, Turn
 from ..transcript import (
     CallBegan,
@@ -14,9 +16,11 @@ from ..transcript import (
     Event,
     Failed,
     FunctionCallDetected,
+    HistorySnapshot,
     LateCallback,
     Response,
     RunKey,
+    SpanMade,
     Thinking,
     Transcript,
     UsageUpdate,
@@ -25,6 +29,8 @@ from ..transcript import (
 )
 from .aliases import Aliases, aliases_of
 from .call import Callback, ProviderCall
+from .diff import present
+from .documents import CALLBACKS, event_document, is_stray, process_events
 from .exchange import Exchange, world_of
 from .turn import TurnView
 
@@ -43,6 +49,48 @@ class View:
         self.digest = digest
         self.key: RunKey = transcript.key
         """Scenario, path, mode and repeat."""
+
+    def at(self, side: Side, *tokens: str | int, **fields: Any) -> Place:
+        """A place in this run, outside of any turn. `tokens` are those of the pointer (see `finding`)."""
+        fields.setdefault("pointer", pointer(*tokens))
+        return Place.of_run(side, self.key, **fields)
+
+    def at_event(self, event: Event, *tokens: str | int) -> Place:
+        """Any event of this run, or a part of it; what it leaves out is pointed to by what stands around it."""
+        if not isinstance(event, WireRequest | WireResponse):
+            tokens = present(event_document(event), tokens)
+        match event:
+            case WireRequest() | WireResponse():
+                exchange = next(one for one in self.exchanges if one.number == event.exchange)
+                return exchange.at(Side.REQUEST if isinstance(event, WireRequest) else Side.STREAM, *tokens)
+            case SpanMade():
+                number = next(n for n, one in enumerate(self.transcript.of(SpanMade)) if one is event)
+                return self.at(Side.SPAN, number, *tokens)
+            case HistorySnapshot():
+                operated = event.owner == "session" and event.after != "turn"
+                owner = ("operations", event.after) if operated else (event.owner,)
+                return self.at(Side.HISTORY, *owner, *tokens, turn=event.turn, probe=event.probe)
+        call = next((one for one in self.calls if one.index == event.call), None) if not event.probe else None
+        where: dict[str, Any] = {"turn": event.turn, "call": event.call, "probe": event.probe}
+        if call is not None:
+            where |= {"round": call.began.round, "attempt": call.attempt}
+        match event:
+            case Failed() if not is_stray(event):
+                if event.scope == "turn":
+                    return self.at(Side.ERROR, *tokens, turn=event.turn, probe=event.probe)
+                return self.at(Side.ERROR, *tokens, **where)
+            case Response():
+                return self.at(Side.RESPONSE, *tokens, **where)
+            case CallBegan():
+                return self.at(Side.HISTORY, *tokens, **where)
+            case Chunk() | Thinking() | FunctionCallDetected() | UsageUpdate():
+                mine = (one for one in self.transcript.events if isinstance(one, CALLBACKS))
+                mine = (one for one in mine if one.call == event.call and one.probe == event.probe)
+                number = next(n for n, one in enumerate(mine) if one is event)
+                return self.at(Side.CALLBACK, number, *tokens, **where)
+        beside = (one for one in self.transcript.events if one.turn == event.turn and one.probe == event.probe)
+        number = next(n for n, one in enumerate(process_events(beside)) if one is event)
+        return self.at(Side.PROCESS, number, *tokens, turn=event.turn, probe=event.probe)
 
     @property
     def streamed(self) -> bool:
@@ -65,7 +113,7 @@ class View:
         views = []
         for index, events in sorted(by_turn.items()):
             script = scripts[index] if index < len(scripts) else None
-            views.append(TurnView(index, script, events, self._calls(events, script)))
+            views.append(TurnView(index, script, events, self._calls(events, script), self.key))
         return tuple(views)
 
     @cached_property
@@ -113,9 +161,17 @@ class View:
     @cached_property
     def exchanges(self) -> tuple[Exchange, ...]:
         """Every exchange of the run, probes included."""
+        rounds = {(began.probe, began.call): began.round for began in self.transcript.of(CallBegan)}
         answers = {event.exchange: event for event in self.transcript.of(WireResponse)}
         return tuple(
-            Exchange(self.dialect, request, answers.get(request.exchange), self._world)
+            Exchange(
+                self.dialect,
+                request,
+                answers.get(request.exchange),
+                self._world,
+                self.key,
+                rounds.get((request.probe, request.call), -1),
+            )
             for request in self.transcript.of(WireRequest)
         )
 
@@ -127,7 +183,7 @@ class View:
     def strays(self) -> tuple[Failed, ...]:
         """Failures of the adapter outside any call: in `get_history()` or `shutdown()`."""
         found = self.transcript.of(Failed)
-        return tuple(event for event in found if event.scope == "call" and event.call < 0 and not event.probe)
+        return tuple(event for event in found if is_stray(event) and not event.probe)
 
     def pairs(self) -> Iterator[tuple[ProviderCall, ProviderCall]]:
         """Each call with the next call of the run."""
@@ -158,7 +214,7 @@ class View:
                     late.append(event)
                 case Response() | Failed(scope="call") if ended is None:
                     ended = event
-        return ProviderCall(began, self.exchanges_in(events), callbacks, late, ended, attempt, script)
+        return ProviderCall(began, self.exchanges_in(events), callbacks, late, ended, attempt, script, self.key)
 
     @cached_property
     def _by_request(self) -> dict[int, Exchange]:

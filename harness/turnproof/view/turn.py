@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
+from ..finding import Place, Side, pointer
 from ..messages import Message, Text
 from ..scenarios.model import Cut, Turn
 from ..transcript import (
@@ -17,19 +19,24 @@ from ..transcript import (
     Reset,
     Retried,
     Reverted,
-    Saved,
+    RunKey,
     Swapped,
     ToolRun,
     TurnBegan,
     TurnEnded,
 )
 from .call import ProviderCall
+from .diff import present
+from .documents import event_document, history_document, process_events
 
 
 class TurnView:
     """A scenario turn. `events` are all events of it, in order; `calls` the provider calls among them."""
 
-    def __init__(self, index: int, script: Turn | None, events: Sequence[Event], calls: Sequence[ProviderCall]) -> None:
+    def __init__(
+        self, index: int, script: Turn | None, events: Sequence[Event], calls: Sequence[ProviderCall], key: RunKey
+    ) -> None:
+        self._key = key
         self.index = index
         self.script = script
         self.events = tuple(events)
@@ -39,6 +46,29 @@ class TurnView:
     def where(self) -> str:
         """The place of the turn, for messages."""
         return f"turn {self.index}"
+
+    def at(self, side: Side = Side.PROCESS, *tokens: str | int, **fields: Any) -> Place:
+        """A place in this turn. `tokens` are those of the pointer into the document of `side` (see `finding`).
+
+        What a history leaves out because it has its default is pointed to by what stands around it.
+        """
+        if side is Side.HISTORY:
+            tokens = present(history_document(self.events), tokens)
+        fields.setdefault("pointer", pointer(*tokens))
+        return Place.of_run(side, self._key, turn=self.index, **fields)
+
+    def at_event(self, event: Event, *tokens: str | int) -> Place:
+        """An event of this turn that no call has (a tool that ran, how the turn ended), or a part of it."""
+        events = process_events(one for one in self.events if not one.probe)
+        number = next((n for n, one in enumerate(events) if one is event), None)
+        tokens = present(event_document(event), tokens)
+        return self.at(Side.PROCESS, *(() if number is None else (number, *tokens)))
+
+    def at_end(self) -> Place:
+        """How the turn ended: what it raised, if it raised something."""
+        if self.failed is not None:
+            return self.at(Side.ERROR)
+        return self.at() if self.ended is None else self.at_event(self.ended, "outcome")
 
     @cached_property
     def spoken(self) -> bool:
@@ -93,11 +123,6 @@ class TurnView:
     def collected(self) -> Collected | None:
         """The collection of history in front of the turn, if there was one."""
         return next((event for event in self.events if isinstance(event, Collected)), None)
-
-    @cached_property
-    def saved(self) -> Saved | None:
-        """The saved session, if the turn began with saving it."""
-        return next((event for event in self.events if isinstance(event, Saved)), None)
 
     @cached_property
     def loaded(self) -> Loaded | None:
