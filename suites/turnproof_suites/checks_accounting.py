@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 
+from turnproof.finding import Compared, Side
 from turnproof.messages import JSON, TokenUsage
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import ProviderCall, View
 
-from .reading import answered, by_place
+from .reading import answered, by_place, usage_updates
 
 
 def _figures(usage: TokenUsage) -> dict[str, int]:
     return {field: getattr(usage, field) for field in usage.__struct_fields__}
 
 
-def _fallen(before: TokenUsage, after: TokenUsage) -> str | None:
-    """The first figure that is lower afterwards."""
+def _fallen(before: TokenUsage, after: TokenUsage) -> Iterator[tuple[str, int, int]]:
+    """The figures that are lower afterwards: name, figure before, figure after."""
     first, second = _figures(before), _figures(after)
-    return next((name for name, value in first.items() if second[name] < value), None)
+    return ((name, value, second[name]) for name, value in first.items() if second[name] < value)
+
+
+_PROMPT_COUNT = finding(
+    "accounting/prompt-counts-everything/wrong-count",
+    "The response has another number of prompt tokens than the wire's figures make.",
+    "{expected} prompt tokens",
+    "{observed}, where the wire has the usage {usage}",
+)
 
 
 @check(
@@ -33,10 +42,14 @@ def prompt_counts_everything(view: View) -> Findings:
             continue
         sent, got = one.wire.usage.prompt_tokens, one.response.usage.prompt_tokens
         if sent == got:
-            yield "prompt tokens"
+            yield Compared("prompt tokens")
         else:
-            yield violated(
-                f"{one.where}: the wire's figures make {sent} prompt tokens ({one.wire.usage}), the response says {got}"
+            yield _PROMPT_COUNT(
+                one.at("usage", "prompt_tokens"),
+                expected=sent,
+                observed=got,
+                related=(one.at_wire(),),
+                usage=one.wire.usage,
             )
 
 
@@ -52,6 +65,13 @@ def _deviations(view: View) -> list[tuple[ProviderCall, JSON]]:
     ]
 
 
+_OUTPUT_COUNT = finding(
+    "accounting/output-is-what-the-wire-says/wrong-count",
+    "The response has another number of output tokens than the wire.",
+    "{expected} output tokens",
+)
+
+
 @check("accounting/output-is-what-the-wire-says")
 def output_is_what_the_wire_says(view: View) -> Findings:
     """The final figure, not the one that a stream starts with, nor the sum of both."""
@@ -60,9 +80,17 @@ def output_is_what_the_wire_says(view: View) -> Findings:
             continue
         sent, got = one.wire.usage.output_tokens, one.response.usage.output_tokens
         if sent == got:
-            yield "output tokens"
+            yield Compared("output tokens")
         else:
-            yield violated(f"{one.where}: the wire said {sent} output tokens, the response says {got}")
+            place = one.at("usage", "output_tokens")
+            yield _OUTPUT_COUNT(place, expected=sent, observed=got, related=(one.at_wire(),))
+
+
+_WRONG_SUM = finding(
+    "accounting/total-is-prompt-plus-output/wrong-sum",
+    "The total of tokens is not the sum of prompt and output.",
+    "{expected} total tokens for {prompt} prompt and {output} output tokens",
+)
 
 
 @check("accounting/total-is-prompt-plus-output")
@@ -73,54 +101,104 @@ def total_is_prompt_plus_output(view: View) -> Findings:
         if usage is None or not any(_figures(usage).values()):
             continue
         if usage.total_tokens == usage.prompt_tokens + usage.output_tokens:
-            yield "totals"
+            yield Compared("totals")
         else:
-            yield violated(f"{call.where}: {usage.prompt_tokens} + {usage.output_tokens} is not {usage.total_tokens}")
+            yield _WRONG_SUM(
+                call.at(Side.RESPONSE, "usage", "total_tokens"),
+                expected=usage.prompt_tokens + usage.output_tokens,
+                observed=usage.total_tokens,
+                prompt=usage.prompt_tokens,
+                output=usage.output_tokens,
+            )
+
+
+_CACHE_COUNT = finding(
+    "accounting/cache-figures-are-kept/wrong-count",
+    "The response has another cache figure than the wire.",
+    "{expected} as `{field:words}`",
+)
 
 
 @check("accounting/cache-figures-are-kept")
 def cache_figures_are_kept(view: View) -> Findings:
     """What the cache served and stored, in a stream too, and once."""
     for one in answered(view):
-        wire, got = one.wire.usage, one.response.usage
+        wire = one.wire.usage
         if wire is None or not (wire.cache_read_tokens or wire.cache_creation_tokens):
             continue
-        sent = wire.cache_read_tokens, wire.cache_creation_tokens
-        if sent == (got.cache_read_tokens, got.cache_creation_tokens):
-            yield "cache figures"
-        else:
-            yield violated(
-                f"{one.where}: the wire said {sent[0]} read and {sent[1]} written, "
-                f"the response {got.cache_read_tokens} and {got.cache_creation_tokens}"
+        own = _figures(one.response.usage)
+        wanted = {"cache_read_tokens": wire.cache_read_tokens, "cache_creation_tokens": wire.cache_creation_tokens}
+        wrong = [name for name, figure in wanted.items() if own[name] != figure]
+        for name in wrong:
+            yield _CACHE_COUNT(
+                one.at("usage", name),
+                expected=wanted[name],
+                observed=own[name],
+                related=(one.at_wire(),),
+                field=name,
             )
+        if not wrong:
+            yield Compared("cache figures")
 
 
-@check("accounting/updates-never-fall")
+_UPDATE_FELL = finding(
+    "accounting/updates-never-fall/fell",
+    "A figure of a usage update is lower than in the update before.",
+    "at least {expected} as `{field:words}`",
+)
+
+
+@check("accounting/updates-never-fall", callbacks=("on_usage_update",))
 def updates_never_fall(view: View) -> Findings:
     """Updates are cumulative: no figure of a later one is lower."""
     for call in view.calls:
-        for before, after in pairwise(call.usages):
-            fallen = _fallen(before, after)
-            if fallen is not None:
-                yield violated(
-                    f"{call.where}: {fallen} fell from {getattr(before, fallen)} to {getattr(after, fallen)}"
+        for before, after in pairwise(usage_updates(call)):
+            fallen = list(_fallen(before.usage, after.usage))
+            for name, figure, lower in fallen:
+                yield _UPDATE_FELL(
+                    call.at_callback(after, "usage", name),
+                    expected=figure,
+                    observed=lower,
+                    related=(call.at_callback(before, "usage", name),),
+                    field=name,
                 )
-            else:
-                yield "usage updates"
+            if not fallen:
+                yield Compared("usage updates")
 
 
-@check("accounting/response-has-the-last-update")
+_BELOW_LAST_UPDATE = finding(
+    "accounting/response-has-the-last-update/lower",
+    "A figure of the response is lower than in the last usage update.",
+    "at least {expected} as `{field:words}`",
+)
+
+
+@check("accounting/response-has-the-last-update", callbacks=("on_usage_update",))
 def response_has_the_last_update(view: View) -> Findings:
     """What was reported on the way is not taken back at the end."""
     for call in view.calls:
-        if not call.usages or call.response is None:
+        updates = usage_updates(call)
+        if not updates or call.response is None:
             continue
-        fallen = _fallen(call.usages[-1], call.response.usage)
-        if fallen is not None:
-            last, final = getattr(call.usages[-1], fallen), getattr(call.response.usage, fallen)
-            yield violated(f"{call.where}: the last update said {last} {fallen}, the response says {final}")
-        else:
-            yield "last updates"
+        fallen = list(_fallen(updates[-1].usage, call.response.usage))
+        for name, figure, lower in fallen:
+            yield _BELOW_LAST_UPDATE(
+                call.at(Side.RESPONSE, "usage", name),
+                expected=figure,
+                observed=lower,
+                related=(call.at_callback(updates[-1], "usage", name),),
+                field=name,
+            )
+        if not fallen:
+            yield Compared("last updates")
+
+
+_EARLIER_CALLS_ADDED = finding(
+    "accounting/each-call-counts-for-itself/earlier-calls-added",
+    "The prompt tokens of a response include those of earlier calls a second time.",
+    "{expected} prompt tokens",
+    "{observed}, the sum with {earlier} of the earlier calls",
+)
 
 
 @check("accounting/each-call-counts-for-itself")
@@ -132,7 +210,13 @@ def each_call_counts_for_itself(view: View) -> Findings:
             continue
         own, got = one.wire.usage.prompt_tokens, one.response.usage.prompt_tokens
         if spent and own and got == own + spent:
-            yield violated(f"{one.where}: the call took {own} prompt tokens, the response adds the earlier {spent}")
+            yield _EARLIER_CALLS_ADDED(
+                one.at("usage", "prompt_tokens"),
+                expected=own,
+                observed=got,
+                related=(one.at_wire(),),
+                earlier=spent,
+            )
         elif spent:
-            yield "later calls"
+            yield Compared("later calls")
         spent += own

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
+from turnproof.finding import Compared, Finding, Place, Side
 from turnproof.messages import JSON, FunctionCall, thaw
-from turnproof.requirements import Findings, check
+from turnproof.requirements import FindingCode, Findings, check, finding
 from turnproof.scenarios.model import Turn
-from turnproof.transcript import Killed, LeftBehind, SaidBeside, UsageReport
-from turnproof.verdict import inconclusive, violated
+from turnproof.transcript import Killed, LeftBehind, SaidBeside, ToolRun, TurnEnded, UsageReport
+from turnproof.verdict import inconclusive
 from turnproof.view import Exchange, View
-from turnproof.view.diff import equal, show
+from turnproof.view.diff import equal
 
 from .kept import CHANGING, Talk, talks
+from .quotes import at_held_text, at_messages, sent_messages
 from .reading import results_in, spoken_text
-from .steps import bare
+from .steps import bare, failure, outcome
 
 
 def _after(view: View) -> Iterator[tuple[Talk, Talk]]:
@@ -38,6 +40,26 @@ def _killed(talk: Talk) -> Killed | None:
 # -- tools --------------------------------------------------------------------------------------------------
 
 
+_NOT_RUN = finding(
+    "sessions/calls-run-once/not-run",
+    "A tool call of the model did not run.",
+    "one run for the call {expected}",
+    "none",
+)
+_NOT_CALLED = finding(
+    "sessions/calls-run-once/not-called",
+    "A tool ran without a call of the model, or more often than it was called.",
+    "one run for each of the calls {calls}",
+    "another run, {observed}",
+)
+_OTHER_ARGUMENTS = finding(
+    "sessions/calls-run-once/arguments-changed",
+    "A tool ran with other arguments than those of its call.",
+    "the tool {tool} with the arguments {expected}",
+    "{observed}",
+)
+
+
 @check("sessions/calls-run-once", without_calls=True)
 def calls_run_once(view: View) -> Findings:
     """Each call that the model made, with its own arguments, and no other."""
@@ -47,22 +69,50 @@ def calls_run_once(view: View) -> Findings:
             continue
         known = {tool.name for tool in view.scenario.tools_in(talk.turn.index)} - set(script.denied)
         parts = (part.part for round_ in script.rounds for part in round_.parts)
-        made = [(part.name, part.args) for part in parts if isinstance(part, FunctionCall) and part.name in known]
-        ran = [(run.name, run.args) for run in talk.turn.tool_runs if run.name in known]
+        made = [part for part in parts if isinstance(part, FunctionCall) and part.name in known]
+        ran = [run for run in talk.turn.tool_runs if run.name in known]
         if not made and not ran:
             continue
-        if len(made) != len(ran):
-            yield violated(f"{talk.where}: the model made {len(made)} calls, and tools ran {len(ran)} times")
-        elif not equal(_sorted(made), _sorted(ran)):
-            yield violated(
-                f"{talk.where}: the model called {show(_sorted(made))}, and what ran was {show(_sorted(ran))}"
-            )
+        wrong = list(_wrong_runs(talk, made, ran))
+        yield from wrong
+        if not wrong:
+            yield Compared("calls of agents")
+
+
+def _wrong_runs(talk: Talk, made: Sequence[FunctionCall], ran: Sequence[ToolRun]) -> Iterator[Finding]:
+    """Calls and runs that have no counterpart; a call and a run of one tool belong together, whatever the arguments."""
+    waiting = list(made)
+    left = []
+    for run in ran:
+        call = next((one for one in waiting if equal(_told(one), _told(run))), None)
+        if call is None:
+            left.append(run)
         else:
-            yield "calls of agents"
+            waiting.remove(call)
+    for run in left:
+        call = next((one for one in waiting if one.name == run.name), None)
+        if call is None:
+            calls = [_told(one) for one in made]
+            yield _NOT_CALLED(talk.step.at_event(run), observed=_told(run), calls=calls)
+        else:
+            waiting.remove(call)
+            yield _OTHER_ARGUMENTS(
+                talk.step.at_event(run, "args"), expected=thaw(call.args), observed=thaw(run.args), tool=run.name
+            )
+    for call in waiting:
+        yield _NOT_RUN(talk.turn.at(), expected=_told(call))
 
 
-def _sorted(calls: Sequence[tuple[str, JSON]]) -> list[JSON]:
-    return [[name, thaw(args)] for name, args in sorted(calls, key=lambda call: (call[0], repr(thaw(call[1]))))]
+def _told(call: FunctionCall | ToolRun) -> JSON:
+    return {"name": call.name, "args": thaw(call.args)}
+
+
+_RESULT_LOST = finding(
+    "sessions/results-reach-the-model/missing",
+    "The text that a tool returned is in no result of a request.",
+    "{expected} in a result of the tool {tool}",
+    "results with the texts {observed}",
+)
 
 
 @check("sessions/results-reach-the-model", without_calls=True)
@@ -73,18 +123,24 @@ def results_reach_the_model(view: View) -> Findings:
         if not talk.step.ordinary or script is None:
             continue
         ran = [run for run in talk.turn.tool_runs if run.outcome == "ok" and run.name in script.results]
-        returned = [script.results[run.name].for_args(run.args).result for run in ran]
-        wanted = [text for text in returned if isinstance(text, str) and text.strip()]
-        calls = [one.call for one in talk.requests if one.call is not None]
-        if not wanted or not calls:
+        returned = [(run, script.results[run.name].for_args(run.args).result) for run in ran]
+        wanted = [(run, text) for run, text in returned if isinstance(text, str) and text.strip()]
+        requests = [one for one in talk.requests if one.call is not None]
+        if not wanted or not requests:
             continue
-        results = (result for call in calls for result in results_in(call.messages))
-        sent = bare(text for result in results for text in _texts(thaw(result.result)))
-        missing = [text for text in wanted if bare([text]) not in sent]
-        if missing:
-            yield violated(f"{talk.where}: the tool returned {show(missing[0])}, and no result in the request has it")
-        else:
-            yield "results of tools"
+        results = (result for one in requests for result in results_in(sent_messages(one)))
+        sent = [text for result in results for text in _texts(thaw(result.result))]
+        missing = [(run, text) for run, text in wanted if bare([text]) not in bare(sent)]
+        for run, text in missing:
+            yield _RESULT_LOST(
+                at_messages(requests[-1]),
+                expected=text,
+                observed=sent,
+                related=(talk.step.at_event(run),),
+                tool=run.name,
+            )
+        if not missing:
+            yield Compared("results of tools")
 
 
 def _texts(value: JSON) -> Iterator[str]:
@@ -98,6 +154,20 @@ def _texts(value: JSON) -> Iterator[str]:
             yield from (text for one in value for text in _texts(one))
 
 
+_DENIED_RAN = finding(
+    "sessions/denied-tools-do-not-run/ran",
+    "A tool ran although it was denied.",
+    "no run of a denied tool",
+    "a run of {observed} with the arguments {args}",
+)
+_DENIED_WITHOUT_ANSWER = finding(
+    "sessions/denied-tools-do-not-run/no-answer",
+    "A turn in which a tool was denied gets no answer.",
+    "the outcome {expected}",
+    "{observed}{failure:words}",
+)
+
+
 @check("sessions/denied-tools-do-not-run", without_calls=True)
 def denied_tools_do_not_run(view: View) -> Findings:
     """The model is told so, and the turn comes to its answer."""
@@ -105,14 +175,48 @@ def denied_tools_do_not_run(view: View) -> Findings:
         script = talk.turn.script
         if script is None or not script.denied or not talk.step.generated:
             continue
-        ran = [run.name for run in talk.turn.tool_runs if run.name in script.denied]
+        ran = [run for run in talk.turn.tool_runs if run.name in script.denied]
         ended = talk.turn.ended
-        if ran:
-            yield violated(f"{talk.where}: {ran[0]!r} was denied, and it ran")
-        elif ended is None or ended.outcome != "answer":
-            yield violated(f"{talk.where}: a tool was denied, and the turn ended with {ended and ended.outcome!r}")
-        else:
-            yield "denied tools"
+        for run in ran:
+            yield _DENIED_RAN(talk.step.at_event(run), observed=run.name, args=thaw(run.args))
+        if ended is None or ended.outcome != "answer":
+            yield _DENIED_WITHOUT_ANSWER(
+                talk.turn.at_end(), expected="answer", observed=outcome(talk.turn), failure=failure(talk.turn)
+            )
+        elif not ran:
+            yield Compared("denied tools")
+
+
+_FIRST_WITHOUT_ANSWER = finding(
+    "sessions/one-turn-at-a-time/no-answer",
+    "A turn gets no answer when a second one is asked for while it runs.",
+    "the outcome {expected}",
+    "{observed}{failure:words}",
+)
+_FIRST_WRONG_ANSWER = finding(
+    "sessions/one-turn-at-a-time/wrong-answer",
+    "A turn gets a wrong answer when a second one is asked for while it runs.",
+    "a reply with the text {expected}",
+    "{observed}",
+)
+_SECOND_NEVER_ENDED = finding(
+    "sessions/one-turn-at-a-time/second-never-ended",
+    "A second turn that is asked for while one runs never ends.",
+    "an answer or an error",
+    "none",
+)
+_SECOND_UNTYPED = finding(
+    "sessions/one-turn-at-a-time/unknown-error",
+    "A second turn that is asked for while one runs raises an error that callers do not know.",
+    "a `TurnproofError`",
+    "`{observed:words}` with the message {message}",
+)
+_SECOND_WRONG_ANSWER = finding(
+    "sessions/one-turn-at-a-time/second-wrong-answer",
+    "A second turn that waits for the first one gets a wrong answer.",
+    "a reply with the text {expected}",
+    "{observed}",
+)
 
 
 @check("sessions/one-turn-at-a-time", without_calls=True)
@@ -122,21 +226,32 @@ def one_turn_at_a_time(view: View) -> Findings:
         script, beside, ended = talk.turn.script, talk.step.first(SaidBeside), talk.turn.ended
         if script is None or script.beside is None or beside is None or ended is None:
             continue
-        mine, theirs = _last_text(script), _last_text(script.beside)
-        if ended.outcome != "answer" or bare([mine]) not in bare([ended.text]):
-            yield violated(
-                f"{talk.where}: another turn was asked for meanwhile, and this one ended with {ended.outcome!r}, "
-                f"{show(ended.text)} instead of {show(mine)}"
-            )
-        elif beside.outcome == "open":
-            yield violated(f"{talk.where}: a turn that was asked for at the same time never ended")
-        elif beside.outcome == "error" and not beside.typed:
-            yield violated(f"{talk.where}: a second turn was refused with {beside.error}, which no caller knows")
-        elif beside.outcome == "answer" and bare([theirs]) not in bare([beside.text]):
-            told = show(beside.text)
-            yield violated(f"{talk.where}: a second turn waited, and was answered {told}, not {show(theirs)}")
-        else:
-            yield "turns asked for at the same time"
+        wrong = [
+            *_wrong_first(talk, ended, _last_text(script)),
+            *_wrong_second(talk, beside, _last_text(script.beside)),
+        ]
+        yield from wrong
+        if not wrong:
+            yield Compared("turns asked for at the same time")
+
+
+def _wrong_first(talk: Talk, ended: TurnEnded, wanted: str) -> Iterator[Finding]:
+    if ended.outcome != "answer":
+        yield _FIRST_WITHOUT_ANSWER(
+            talk.turn.at_end(), expected="answer", observed=ended.outcome, failure=failure(talk.turn)
+        )
+    elif bare([wanted]) not in bare([ended.text]):
+        yield _FIRST_WRONG_ANSWER(talk.at_ended("text"), expected=wanted, observed=ended.text)
+
+
+def _wrong_second(talk: Talk, beside: SaidBeside, wanted: str) -> Iterator[Finding]:
+    if beside.outcome == "open":
+        yield _SECOND_NEVER_ENDED(talk.step.at_event(beside, "outcome"))
+    elif beside.outcome == "error" and not beside.typed:
+        place = talk.step.at_event(beside, "error")
+        yield _SECOND_UNTYPED(place, observed=beside.error, message=beside.message)
+    elif beside.outcome == "answer" and bare([wanted]) not in bare([beside.text]):
+        yield _SECOND_WRONG_ANSWER(talk.step.at_event(beside, "text"), expected=wanted, observed=beside.text)
 
 
 def _last_text(script: Turn) -> str:
@@ -146,10 +261,62 @@ def _last_text(script: Turn) -> str:
 # -- turns that end otherwise -------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _NextTurn:
+    """What may be wrong with the turns after one that came to no answer."""
+
+    no_answer: FindingCode
+    model_not_asked: FindingCode
+    wrong_answer: FindingCode
+    text_missing: FindingCode
+
+
+_AFTER_CANCELLED = _NextTurn(
+    finding(
+        "sessions/cancelled-turn-serves-the-next/no-answer",
+        "A turn after a cancelled one gets no answer.",
+        "the outcome {expected}",
+        "{observed}{failure:words}",
+    ),
+    finding(
+        "sessions/cancelled-turn-serves-the-next/model-not-asked",
+        "A turn after a cancelled one is answered without a request to the model.",
+        "an answer of the model",
+        "the reply {observed} without one",
+    ),
+    finding(
+        "sessions/cancelled-turn-serves-the-next/wrong-answer",
+        "A turn after a cancelled one has another reply than the model's answer.",
+        "a reply with the text {expected}",
+        "{observed}",
+    ),
+    finding(
+        "sessions/cancelled-turn-serves-the-next/text-missing",
+        "A request after a cancelled turn lacks an earlier text of the session.",
+        "{expected} among the messages, in the order of the conversation",
+        "messages with the texts {observed}",
+    ),
+)
+
+
 @check("sessions/cancelled-turn-serves-the-next", without_calls=True)
 def cancelled_turn_serves_the_next(view: View) -> Findings:
     """The next turn has its own answer, in the same session, and so has the one after it."""
-    yield from _next_has_its_own(view, _cancelled, "cancelled turns")
+    yield from _next_has_its_own(view, _cancelled, _AFTER_CANCELLED, "cancelled turns")
+
+
+_REQUEST_WENT_ON = finding(
+    "sessions/cancel-ends-the-request/went-on",
+    "The request of a cancelled turn goes on.",
+    "a connection that the agent closes",
+    "one that was open until the server gave up",
+)
+_NOT_CANCELLED = finding(
+    "sessions/cancel-ends-the-request/wrong-outcome",
+    "A cancelled turn ends with another outcome.",
+    "the outcome {expected}",
+    "{observed}{failure:words}",
+)
 
 
 @check("sessions/cancel-ends-the-request", without_calls=True)
@@ -159,14 +326,43 @@ def cancel_ends_the_request(view: View) -> Findings:
         held = [one for one in talk.step.generated if one.held and one.response is not None]
         if not _cancelled(talk) or not held:
             continue
-        last = held[-1].response
-        if last is not None and last.released == "limit":
-            yield violated(f"{talk.where}: the turn was cancelled, and the request went on until the server gave up")
-        elif talk.turn.ended is None or talk.turn.ended.outcome != "cancelled":
-            ended = talk.turn.ended
-            yield violated(f"{talk.where}: the turn was cancelled, and it ended with {ended and ended.outcome!r}")
+        last, ended = held[-1], talk.turn.ended
+        if last.response is not None and last.response.released == "limit":
+            yield _REQUEST_WENT_ON(last.at(Side.STREAM))
+        elif ended is None or ended.outcome != "cancelled":
+            yield _NOT_CANCELLED(
+                talk.turn.at_end(), expected="cancelled", observed=outcome(talk.turn), failure=failure(talk.turn)
+            )
         else:
-            yield "requests of cancelled turns"
+            yield Compared("requests of cancelled turns")
+
+
+_AFTER_FAILED = _NextTurn(
+    finding(
+        "sessions/failed-turn-serves-the-next/no-answer",
+        "A turn after a failed one gets no answer.",
+        "the outcome {expected}",
+        "{observed}{failure:words}",
+    ),
+    finding(
+        "sessions/failed-turn-serves-the-next/model-not-asked",
+        "A turn after a failed one is answered without a request to the model.",
+        "an answer of the model",
+        "the reply {observed} without one",
+    ),
+    finding(
+        "sessions/failed-turn-serves-the-next/wrong-answer",
+        "A turn after a failed one has another reply than the model's answer.",
+        "a reply with the text {expected}",
+        "{observed}",
+    ),
+    finding(
+        "sessions/failed-turn-serves-the-next/text-missing",
+        "A request after a failed turn lacks an earlier text of the session.",
+        "{expected} among the messages, in the order of the conversation",
+        "messages with the texts {observed}",
+    ),
+)
 
 
 @check("sessions/failed-turn-serves-the-next", without_calls=True)
@@ -176,30 +372,58 @@ def failed_turn_serves_the_next(view: View) -> Findings:
     def failed(talk: Talk) -> bool:
         return bool(talk.turn.script and talk.turn.script.faults) and talk.turn.failed is not None
 
-    yield from _next_has_its_own(view, failed, "failed turns")
+    yield from _next_has_its_own(view, failed, _AFTER_FAILED, "failed turns")
 
 
-def _next_has_its_own(view: View, happened: Callable[[Talk], bool], what: str) -> Findings:
+def _next_has_its_own(view: View, happened: Callable[[Talk], bool], codes: _NextTurn, what: str) -> Findings:
     """All that follow in the same session have, until something is done to the sessions."""
     since: Talk | None = None
     for talk in talks(view):
         since = None if talk.steps else since
         ended = talk.turn.ended
         if since is not None and talk.turn.normal and ended is not None:
-            after = f"{talk.where}: after {since.where}"
-            why = f": {talk.turn.failed.error}: {talk.turn.failed.message}" if talk.turn.failed is not None else ""
-            if ended.outcome != "answer":
-                yield violated(f"{after} this one ended with {ended.outcome!r}{why}")
-            elif not talk.answered:
-                yield violated(f"{after} this one was answered without asking the model")
-            elif bare(talk.answered_text[-1:]) not in bare([ended.text]):
-                told = show(talk.answered_text[-1:])
-                yield violated(f"{talk.where}: the model answered {told}, and the reply is {show(ended.text)}")
-            elif missing := talk.lacks(talk.before):
-                yield violated(f"{after} the request lacks {show(missing)}")
-            else:
-                yield what
+            wrong = list(_wrong_next(talk, ended, since.turn.at_end(), codes))
+            yield from wrong
+            if not wrong:
+                yield Compared(what)
         since = talk if happened(talk) else since
+
+
+def _wrong_next(talk: Talk, ended: TurnEnded, since: Place, codes: _NextTurn) -> Iterator[Finding]:
+    if ended.outcome != "answer":
+        yield codes.no_answer(
+            talk.turn.at_end(),
+            expected="answer",
+            observed=ended.outcome,
+            related=(since,),
+            failure=failure(talk.turn),
+        )
+        return
+    if not talk.answered:
+        yield codes.model_not_asked(talk.at_ended("text"), observed=ended.text, related=(since,))
+        return
+    last = talk.answers[-1:]
+    if bare(quote.text for quote in last) not in bare([ended.text]):
+        wanted = "".join(quote.text for quote in last)
+        related = (*(quote.place for quote in last), since)
+        yield codes.wrong_answer(talk.at_ended("text"), expected=wanted, observed=ended.text, related=related)
+    for quote in talk.lacks(talk.before):
+        related = (quote.place, since)
+        yield codes.text_missing(talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=related)
+
+
+_FAILURE_WITHOUT_ERROR = finding(
+    "sessions/failure-is-no-answer/no-error",
+    "A request that the service refuses raises no error.",
+    "an error",
+    "none, and the outcome {observed} with the text {text}",
+)
+_FAILURE_UNTYPED = finding(
+    "sessions/failure-is-no-answer/unknown-error",
+    "A request that the service refuses raises an error that callers do not know.",
+    "a `ProviderError`",
+    "`{observed:words}` with the message {message}",
+)
 
 
 @check("sessions/failure-is-no-answer", without_calls=True)
@@ -213,15 +437,25 @@ def failure_is_no_answer(view: View) -> Findings:
         if ended is None:
             continue
         if ended.outcome != "error" or failed is None:
-            yield violated(
-                f"{talk.where}: the service refused, and the turn ended with {ended.outcome!r}, {show(ended.text)}"
+            yield _FAILURE_WITHOUT_ERROR(
+                talk.at_ended("outcome"),
+                expected="error",
+                observed=ended.outcome,
+                related=[talk.requests[-1].at(Side.STREAM)],
+                text=ended.text,
             )
         elif not failed.typed:
-            yield violated(
-                f"{talk.where}: the service refused, and the agent raised {failed.error}, which no caller knows"
-            )
+            yield _FAILURE_UNTYPED(talk.turn.at(Side.ERROR, "error"), observed=failed.error, message=failed.message)
         else:
-            yield "refusals by the service"
+            yield Compared("refusals by the service")
+
+
+_RETRIED_TEXT = finding(
+    "sessions/retried-answer-is-shown-once/wrong-text",
+    "The reply is not the answer that came after a broken stream.",
+    "the last of the answers {expected}, with or without those before it",
+    "{observed}",
+)
 
 
 @check("sessions/retried-answer-is-shown-once", without_calls=True)
@@ -233,20 +467,38 @@ def retried_answer_is_shown_once(view: View) -> Findings:
         if script is None or not broken or ended is None or script.cut is not None:
             continue
         if ended.outcome != "answer":
-            yield "streams that broke off"  # the caller hears of it, and asks again
+            yield Compared("streams that broke off")  # the caller hears of it, and asks again
             continue
         # What was written whole before the connection broke is an answer, however the connection ended.
         answers = talk.answered_text or [_last_text(script)]
         if _is_end_of(bare([ended.text]), bare(answers), bare(answers[-1:])):
-            yield "answers that were asked for again"
+            yield Compared("answers that were asked for again")
         else:
-            told = show(talk.answered_text)
-            yield violated(f"{talk.where}: the model answered {told} at last, and the reply is {show(ended.text)}")
+            yield _RETRIED_TEXT(
+                talk.at_ended("text"),
+                expected=answers,
+                observed=ended.text,
+                related=[*(quote.place for quote in talk.answers[-1:]), broken[0].at(Side.STREAM)],
+            )
 
 
 def _is_end_of(text: str, answers: str, last: str) -> bool:
     """Whether it is the last of the answers, perhaps with those before it."""
     return answers.endswith(text) and text.endswith(last)
+
+
+_KILLED_WITHOUT_ERROR = finding(
+    "sessions/killed-agent-ends-the-turn/no-error",
+    "The turn of an agent that was killed raises no error.",
+    "an error",
+    "none, and the outcome {observed} with the text {text}",
+)
+_KILLED_UNTYPED = finding(
+    "sessions/killed-agent-ends-the-turn/unknown-error",
+    "The turn of an agent that was killed raises an error that callers do not know.",
+    "a `ProviderError`",
+    "`{observed:words}` with the message {message}",
+)
 
 
 @check("sessions/killed-agent-ends-the-turn", without_calls=True)
@@ -257,13 +509,30 @@ def killed_agent_ends_the_turn(view: View) -> Findings:
         if killed is None or ended is None:
             continue
         if not killed.processes:
-            yield inconclusive(f"{talk.where}: the agent had no process that could be killed")
+            yield inconclusive(f"{talk.step.where}: the agent had no process that could be killed")
         elif ended.outcome != "error" or failed is None:
-            yield violated(f"{talk.where}: the agent was killed, and the turn ended with {ended.outcome!r}")
+            related = (talk.step.at_event(killed),)
+            yield _KILLED_WITHOUT_ERROR(
+                talk.at_ended("outcome"), expected="error", observed=ended.outcome, related=related, text=ended.text
+            )
         elif not failed.typed:
-            yield violated(f"{talk.where}: the agent was killed, and it raised {failed.error}, which no caller knows")
+            yield _KILLED_UNTYPED(talk.turn.at(Side.ERROR, "error"), observed=failed.error, message=failed.message)
         else:
-            yield "turns whose agent was killed"
+            yield Compared("turns whose agent was killed")
+
+
+_KILLED_FOR_GOOD = finding(
+    "sessions/earlier-turns-survive-a-kill/no-answer",
+    "A turn after the agent was killed gets no answer.",
+    "the outcome {expected}",
+    "{observed}{failure:words}",
+)
+_LOST_WITH_THE_KILL = finding(
+    "sessions/earlier-turns-survive-a-kill/text-missing",
+    "A request after the agent was killed lacks an earlier text of the session.",
+    "{expected} among the messages, in the order of the conversation",
+    "messages with the texts {observed}",
+)
 
 
 @check("sessions/earlier-turns-survive-a-kill", without_calls=True)
@@ -277,18 +546,30 @@ def earlier_turns_survive_a_kill(view: View) -> Findings:
                 expected = done.wanted.session
         if lost is not None and expected == lost and talk.turn.normal:
             ended = talk.turn.ended
-            why = f": {talk.turn.failed.error}: {talk.turn.failed.message}" if talk.turn.failed is not None else ""
             if ended is None or ended.outcome != "answer":
-                yield violated(f"{talk.where}: after the agent was killed, this turn failed{why}")
+                yield _KILLED_FOR_GOOD(
+                    talk.turn.at_end(), expected="answer", observed=outcome(talk.turn), failure=failure(talk.turn)
+                )
             elif missing := talk.lacks(talk.known.get(lost, ())):
-                yield violated(f"{talk.where}: the agent was killed, and the request lacks {show(missing)}")
+                for quote in missing:
+                    yield _LOST_WITH_THE_KILL(
+                        talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,)
+                    )
             else:
-                yield "turns after a kill"
+                yield Compared("turns after a kill")
         killed = _killed(talk)
         if lost is None or expected != lost:
             expected = talk.session or expected
         if killed is not None and killed.processes:
             lost = expected = expected or ""
+
+
+_CLAIMED_BUT_NOT_SENT = finding(
+    "sessions/loss-is-not-hidden/missing",
+    "The history has a text of a lost turn that the next request lacks.",
+    "{expected} among the messages",
+    "messages with the texts {observed}",
+)
 
 
 @check("sessions/loss-is-not-hidden", without_calls=True)
@@ -305,10 +586,14 @@ def loss_is_not_hidden(view: View) -> Findings:
             for messages in (talk.step.before, talk.step.held)
         )
         if shown and held.count(shown) > before.count(shown) and shown not in sent:
-            told = show(ended.shown)
-            yield violated(f"{later.where}: the history has {told} of the turn that was lost, and the request lacks it")
+            yield _CLAIMED_BUT_NOT_SENT(
+                later.at_messages(),
+                expected=ended.shown,
+                observed=later.sent_texts,
+                related=(at_held_text(talk.step, ended.shown),),
+            )
         else:
-            yield "turns that were lost"
+            yield Compared("turns that were lost")
 
 
 # -- what is left -------------------------------------------------------------------------------------------
@@ -318,36 +603,66 @@ def _left(view: View) -> Iterator[LeftBehind]:
     return iter(view.transcript.of(LeftBehind))
 
 
+_STILL_RUNNING = finding(
+    "sessions/no-process-is-left/running",
+    "A process of the agent still runs after it was shut down.",
+    "none of the {started} processes",
+    "{observed} still running",
+)
+
+
 @check("sessions/no-process-is-left", without_calls=True)
 def no_process_is_left(view: View) -> Findings:
     """A few seconds after the agent was shut down, also where turns were cancelled, or it was killed."""
     for left in _left(view):
-        if left.processes:
-            count = Counter(left.processes)
-            told = ", ".join(f"{times} × {name}" for name, times in sorted(count.items()))
-            yield violated(f"the agent was shut down, and {told} of {left.started} processes are still running")
-        elif left.started:
-            yield "processes that have ended"
+        for number, name in enumerate(left.processes):
+            yield _STILL_RUNNING(view.at_event(left, "processes", number), observed=name, started=left.started)
+        if left.started and not left.processes:
+            yield Compared("processes that have ended")
+
+
+_FILE_LEFT = finding(
+    "sessions/working-folder-stays-as-it-is/file-left",
+    "The agent leaves a file in the folder that it works in.",
+    "a folder as it was before",
+    "the file {observed}",
+)
 
 
 @check("sessions/working-folder-stays-as-it-is", without_calls=True)
 def working_folder_stays_as_it_is(view: View) -> Findings:
     """No tool was asked to write there."""
     for left in _left(view):
-        if left.files:
-            yield violated(f"the agent has left {', '.join(left.files[:5])} in the folder that it worked in")
-        else:
-            yield "working folders"
+        for number, name in enumerate(left.files):
+            yield _FILE_LEFT(view.at_event(left, "files", number), observed=name)
+        if not left.files:
+            yield Compared("working folders")
+
+
+_KEY_EXPOSED = finding(
+    "sessions/key-is-in-no-command-line/exposed",
+    "The key is in the command line of a process.",
+    "no key in a command line",
+    "the key in that of {observed}",
+)
 
 
 @check("sessions/key-is-in-no-command-line", without_calls=True)
 def key_is_in_no_command_line(view: View) -> Findings:
     """Every user of the machine can read those."""
     for left in _left(view):
-        if left.exposed:
-            yield violated(f"the key stands in the command line of {', '.join(left.exposed)}")
-        elif left.started:
-            yield "command lines"
+        for number, name in enumerate(left.exposed):
+            yield _KEY_EXPOSED(view.at_event(left, "exposed", number), observed=name)
+        if left.started and not left.exposed:
+            yield Compared("command lines")
+
+
+_WRONG_FIGURES = finding(
+    "sessions/usage-is-of-the-turn/wrong-figures",
+    "The agent reports other token counts than those of the turn.",
+    "{expected}, or those of the turn's last answer, {last}",
+    "{observed}",
+)
 
 
 @check("sessions/usage-is-of-the-turn", without_calls=True)
@@ -365,9 +680,20 @@ def usage_is_of_the_turn(view: View) -> Findings:
         own = [one for one in answers if one in talk.requests]
         right = [_added_up(some) for some in (answers, own, answers[-1:], own[-1:])]
         if told in right:
-            yield "figures of turns"
+            yield Compared("figures of turns")
         else:
-            yield violated(f"{talk.where}: the agent told {told} tokens, and the turn's answers took {right[0]}")
+            yield _WRONG_FIGURES(
+                talk.step.at_event(report, "usage"),
+                expected=_figures(right[0]),
+                observed=_figures(told),
+                related=[one.at(Side.STREAM) for one in answers],
+                last=_figures(right[2]),
+            )
+
+
+def _figures(counts: tuple[int, int]) -> JSON:
+    prompt, output = counts
+    return {"prompt_tokens": prompt, "output_tokens": output}
 
 
 def _added_up(answers: Sequence[Exchange]) -> tuple[int, int]:

@@ -2,15 +2,55 @@
 
 from __future__ import annotations
 
-from turnproof.messages import Message, Text
-from turnproof.requirements import Findings, check
+from collections.abc import Iterator
+
+from msgspec import UNSET
+
+from turnproof.dialects.base import Evidence
+from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.messages import JSON, Message, Text, to_builtins
+from turnproof.requirements import FindingCode, Findings, check, finding
 from turnproof.transcript import Interjected, Refused
-from turnproof.verdict import violated
-from turnproof.view import View
-from turnproof.view.diff import show
+from turnproof.view import View, broken_rule
+from turnproof.view.diff import ABSENT, walk_steps
 
 from .reading import model_texts, too_long, user_text
-from .steps import FORGETTING, Step, bare, change, steps, turns_done, unpaired
+from .steps import FORGETTING, Step, bare, steps, turns_done, unpaired
+
+_REFUSED = finding(
+    "history/interjection-is-answered/refused",
+    "The session refused what the user said during a turn.",
+    "a turn that takes the text {text}",
+    "the exception {error:words}: {observed:words}",
+)
+_NOT_ANSWERED = finding(
+    "history/interjection-is-answered/not-answered",
+    "A turn in which the user said something more did not end with an answer.",
+    "an answer to the text {text}",
+    "a turn that ended with {observed}",
+)
+_NOT_SENT = finding(
+    "history/interjection-is-answered/not-sent",
+    "What the user said during a turn is missing from its last request.",
+    "the text {expected} among the user's messages",
+    "a request without it",
+)
+_EARLIER_CHANGED = finding(
+    "history/interjection-is-answered/earlier-changed",
+    "A turn in which the user said something more changed the history before it.",
+)
+_NOT_HELD = finding(
+    "history/interjection-is-answered/not-held",
+    "What the user said in a turn is missing from the session's history.",
+    "the text {expected} in the history",
+    "the user's texts {observed}",
+)
+_SHOWN_NOT_HELD = finding(
+    "history/interjection-is-answered/shown-not-held",
+    "The session's history has another answer than the user saw.",
+    "the text {expected} in the history",
+    "{observed}",
+)
 
 
 @check("history/interjection-is-answered")
@@ -20,70 +60,147 @@ def interjection_is_answered(view: View) -> Findings:
         said = step.first(Interjected)
         if said is None:
             continue
-        refused = next((one for one in step.events if isinstance(one, Refused) and one.operation == "interject"), None)
-        ended, last = step.turn.ended, step.generated[-1] if step.generated else None
-        sent = last.call.messages if last is not None and last.call is not None else ()
-        if refused is not None:
-            yield violated(f"{step.where}: what was said in between was refused: {refused.message}")
-        elif ended is None or ended.outcome != "answer":
-            how = f"ended with {ended.outcome!r}" if ended is not None else "did not end"
-            yield violated(f"{step.where}: the user said {show(said.text)} in between, and the turn {how}")
-        elif said.text not in user_text(sent):
-            yield violated(
-                f"{step.where}: what the user said in between, {show(said.text)}, reaches no request of the turn"
-            )
-        elif not step.collects and (missing := _missing(step, said.text)):
-            yield violated(f"{step.where}: {missing}")
-        else:
-            yield "interjections"
+        wrong = list(_wrong_interjection(view, step, said))
+        yield from wrong
+        if not wrong:
+            yield Compared("interjections")
 
 
-def _missing(step: Step, text: str) -> str:
-    """What is not held of a turn with an interjection; empty if all is well."""
+def _wrong_interjection(view: View, step: Step, said: Interjected) -> Iterator[Finding]:
+    """What is wrong with a turn with an interjection. What follows from something earlier in the turn is left out."""
+    related = (view.at_event(said, "text"),)
+    refused = next((one for one in step.events if isinstance(one, Refused) and one.operation == "interject"), None)
+    ended, last = step.turn.ended, step.generated[-1] if step.generated else None
+    sent = last.call.messages if last is not None and last.call is not None else ()
+    if refused is not None:
+        place = view.at_event(refused, "error")
+        yield _REFUSED(place, observed=refused.message, related=related, text=said.text, error=refused.error)
+    elif ended is None or ended.outcome != "answer":
+        place = step.turn.at() if ended is None else view.at_event(ended, "outcome")
+        observed = UNSET if ended is None else ended.outcome
+        yield _NOT_ANSWERED(place, observed=observed, related=related, text=said.text)
+    elif said.text not in user_text(sent):
+        place = step.turn.at() if last is None else last.at_read("messages")
+        yield _NOT_SENT(place, expected=said.text, related=related)
+    elif not step.collects:
+        yield from _missing(step, said.text)
+
+
+def _missing(step: Step, text: str) -> Iterator[Finding]:
+    """What is not held of a turn with an interjection."""
     if step.added is None:
-        return f"what was held before has changed: {change(step.before, step.held)}"
-    held = user_text(step.added)
+        yield from _changes(step, _EARLIER_CHANGED)
+        return
+    held = [message.text for message in step.added if message.role == "user"]
     spoken = step.turn.script.user if step.turn.script is not None else ()
     for said in (*(part.text for part in spoken if isinstance(part, Text)), text):
-        if said not in held:
-            return f"the user said {show(said)}, and held is {show(held)}"
+        if said not in user_text(step.added):
+            yield _NOT_HELD(_at_held(step), expected=said, observed=held)
     shown = step.turn.ended.shown if step.turn.ended is not None else ""
     if shown.strip() and bare([shown]) != bare(model_texts(step.added)):
-        return f"the user was shown {show(shown)}, and held is {show(model_texts(step.added))}"
-    return ""
+        yield _SHOWN_NOT_HELD(_at_held(step), expected=shown, observed=model_texts(step.added))
+
+
+def _at_held(step: Step) -> Place:
+    """What the session holds after the turn."""
+    return step.turn.at(Side.HISTORY, "session")
+
+
+def _changes(step: Step, code: FindingCode) -> Iterator[Finding]:
+    """Where what was held before is another one now; what came on top of it is none of that."""
+    before, held = _contents(step.before), _contents(step.held)
+    differing = [
+        place for place in walk_steps(before, held) if not (place[1] is ABSENT and int(place[0][0]) >= len(before))
+    ]
+    for path, was, now in differing or [((), before, held)]:
+        yield code(
+            step.turn.at(Side.HISTORY, "session", *path),
+            expected=UNSET if was is ABSENT else was,
+            observed=UNSET if now is ABSENT else now,
+        )
+
+
+def _contents(messages: tuple[Message, ...]) -> list[JSON]:
+    """Messages without their ids."""
+    return [{"role": message.role, "parts": to_builtins(message.parts)} for message in messages]
+
+
+_COMMAND_REFUSED = finding(
+    "history/command-outcomes-are-held/refused",
+    "The session refused the outcome of a user's command.",
+    "a session that takes it",
+    "the exception {error:words}: {observed:words}",
+)
+_COMMAND_CHANGED_EARLIER = finding(
+    "history/command-outcomes-are-held/earlier-changed",
+    "The outcome of a user's command changed the history before it.",
+)
+_COMMAND_NOT_HELD = finding(
+    "history/command-outcomes-are-held/not-held",
+    "The outcome of a user's command is missing from the session's history.",
+    "the command and its outcome {expected} in the history",
+    "a history without it",
+)
+_COMMAND_REQUEST_REFUSED = finding(
+    "history/command-outcomes-are-held/request-refused",
+    "The API refuses the request after a user's command.",
+    "a request that keeps the rule {name:words}",
+    "one that the API refuses: {observed:words}",
+)
+_COMMAND_NOT_SENT = finding(
+    "history/command-outcomes-are-held/not-sent",
+    "The outcome of a user's command is missing from a later request.",
+    "the command and its outcome {expected} in the request",
+    "a request without it",
+)
 
 
 @check("history/command-outcomes-are-held")
 def command_outcomes_are_held(view: View) -> Findings:
     """Both the command and what it said: in what is held, and in every request, until it is rightly forgotten."""
-    waiting: list[tuple[str, tuple[str, str]]] = []
+    waiting: list[tuple[Step, tuple[str, str]]] = []
     for step in steps(view):
         script = step.turn.script
         if step.done in FORGETTING or step.collects:
             waiting = [(where, told) for where, told in waiting if _has(step.held, told)]
-        if step.done not in ("inject", "turn"):
-            continue
         if step.done == "inject" and script is not None and script.inject is not None:
             told = script.inject.command, script.inject.outcome
-            if step.refusal is not None:
-                yield violated(f"{step.where}: it was refused: {step.refusal.message}")
-            elif step.added is None and not unpaired(step.before):
-                yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
-            elif not _has(step.added or step.held, told):
-                yield violated(f"{step.where}: the command's outcome {show(told)} is not held")
-            else:
-                waiting.append((step.where, told))
+            wrong = list(_wrong_injection(view, step, told))
+            yield from wrong
+            if not wrong:
+                waiting.append((step, told))
+        elif step.done in ("inject", "turn"):
+            yield from _requests_after(step, waiting)
+
+
+def _wrong_injection(view: View, step: Step, told: tuple[str, str]) -> Iterator[Finding]:
+    if step.refusal is not None:
+        place = view.at_event(step.refusal, "error")
+        yield _COMMAND_REFUSED(place, observed=step.refusal.message, error=step.refusal.error)
+    elif step.added is None and not unpaired(step.before):
+        yield from _changes(step, _COMMAND_CHANGED_EARLIER)
+    elif not _has(step.added or step.held, told):
+        yield _COMMAND_NOT_HELD(_at_held(step), expected=told)
+
+
+def _requests_after(step: Step, waiting: list[tuple[Step, tuple[str, str]]]) -> Findings:
+    for exchange in step.generated:
+        if exchange.refusals and not too_long(exchange):
+            for refusal in exchange.refusals:
+                yield _COMMAND_REQUEST_REFUSED(
+                    exchange.at_rule(refusal),
+                    observed=refusal["message"],
+                    rule=broken_rule(refusal),
+                    rests_on=Evidence(refusal["evidence"]),
+                    name=refusal["rule"],
+                )
             continue
-        for exchange in step.generated:
-            if exchange.refusals and not too_long(exchange):
-                yield violated(f"{step.where}: the API refuses the request: {exchange.refusals[0]['message']}")
-                continue
-            sent = exchange.call.messages if exchange.call is not None else ()
-            lost = next((where for where, told in waiting if not _has(sent, told)), None)
-            if lost is not None:
-                yield violated(f"{step.where}, request {exchange.number}: what came of {lost} is not in it")
-            elif waiting:
-                yield "requests after a command"
+        sent = exchange.call.messages if exchange.call is not None else ()
+        lost = [(where, told) for where, told in waiting if not _has(sent, told)]
+        for where, told in lost:
+            yield _COMMAND_NOT_SENT(exchange.at_read("messages"), expected=told, related=(_at_held(where),))
+        if waiting and not lost:
+            yield Compared("requests after a command")
 
 
 def _has(messages: tuple[Message, ...], told: tuple[str, str]) -> bool:

@@ -6,35 +6,44 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from turnproof.dialects.base import Call, ModelFacts
+from turnproof.dialects.base import ModelFacts
+from turnproof.finding import Compared, Place, Side
 from turnproof.messages import JSON, FileRef, InlineData, Message, Part, ToolResult, ToolSchema
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import TurnView, View
-from turnproof.view.diff import differences
+from turnproof.view.diff import Steps
 
-from .reading import Answered, Requested, answered, begun, makes_room, requested, row, system_text
+from .reading import Answered, Requested, answered, at_row, begun, differing, makes_room, requested, row, system_text
 
 _MOST_MARKS = 4
 
 
+def _marked_parts(messages: Iterable[Message]) -> Iterator[tuple[Steps, str]]:
+    """Where all marks in some messages stand, those in tool results included, and the life of each."""
+    for number, message in enumerate(messages):
+        for place, part in enumerate(message.parts):
+            if part.cache is not None:
+                yield (number, "parts", place), part.cache.ttl
+            for nth, one in enumerate(part.attachments if isinstance(part, ToolResult) else ()):
+                if one.cache is not None:
+                    yield (number, "parts", place, "attachments", nth), one.cache.ttl
+
+
 def _marks(messages: Iterable[Message]) -> list[str]:
-    """The lives of all marks in some messages, those in tool results included."""
-    found: list[str] = []
-    for message in messages:
-        for part in message.parts:
-            nested = part.attachments if isinstance(part, ToolResult) else ()
-            found += [one.cache.ttl for one in (part, *nested) if one.cache is not None]
-    return found
-
-
-def _all_marks(sent: Call) -> list[str]:
-    on_system = [part.cache.ttl for part in sent.system if part.cache is not None]
-    return [*_tool_marks(sent.tools), *on_system, *_marks(sent.messages)]
+    """The lives of all marks in some messages."""
+    return [life for _, life in _marked_parts(messages)]
 
 
 def _tool_marks(tools: Sequence[ToolSchema]) -> list[str]:
     return [tool.cache.ttl for tool in tools if tool.cache is not None]
+
+
+def _at_marks(request: Requested) -> list[Steps]:
+    """Where the marks of a request stand: on tools, on system text, in messages."""
+    sent = request.sent
+    found: list[Steps] = [("tools", n) for n, tool in enumerate(sent.tools) if tool.cache is not None]
+    found += [("system", n) for n, part in enumerate(sent.system) if part.cache is not None]
+    return [*found, *(("messages", *steps) for steps, _ in _marked_parts(sent.messages))]
 
 
 def _minimum(view: View) -> int:
@@ -47,17 +56,34 @@ def _cached_runs(view: View) -> Iterator[Requested]:
         yield from requested(view)
 
 
+_TOO_MANY = finding(
+    "cache/at-most-four-marks/too-many",
+    "The request has more cache marks than the API takes.",
+    "at most {expected} cache marks",
+    "{observed}",
+)
+
+
 @check("cache/at-most-four-marks")
 def at_most_four_marks(view: View) -> Findings:
-    """On tools, system text and messages together."""
+    """On tools, system text and messages together. The first ones in the messages are those too many: the marks of a
+    growing history move on with it, and these stayed behind."""
     for request in _cached_runs(view):
-        marks = _all_marks(request.sent)
+        marks = _at_marks(request)
         if len(marks) > _MOST_MARKS:
-            yield violated(
-                f"{request.where}: the request has {len(marks)} cache marks; at most {_MOST_MARKS} are taken"
-            )
+            first = next((steps for steps in marks if steps[0] == "messages"), marks[_MOST_MARKS])
+            related = [request.at(*steps, "cache") for steps in marks if steps != first]
+            yield _TOO_MANY(request.at(*first, "cache"), expected=_MOST_MARKS, observed=len(marks), related=related)
         elif marks:
-            yield "cache marks"
+            yield Compared("cache marks")
+
+
+_HISTORY_UNMARKED = finding(
+    "cache/history-is-marked/missing",
+    "No message of a long conversation has a cache mark.",
+    "a cache mark in the messages of a prompt of {tokens} tokens",
+    "none",
+)
 
 
 @check("cache/history-is-marked")
@@ -68,9 +94,23 @@ def history_is_marked(view: View) -> Findings:
         if response is None or response.prompt_tokens < 2 * _minimum(view) or request.call.began.turn < 2:
             continue
         if _marks(request.sent.messages):
-            yield "marks in long conversations"
+            yield Compared("marks in long conversations")
         else:
-            yield violated(f"{request.where}: of a prompt of {response.prompt_tokens} tokens no message is marked")
+            yield _HISTORY_UNMARKED(_at_last_block(request), tokens=response.prompt_tokens)
+
+
+def _at_last_block(request: Requested) -> Place:
+    """The end of the conversation, where a mark stores all of it; the messages where they say nothing."""
+    last = next((message.parts[-1] for message in reversed(request.sent.messages) if message.parts), None)
+    return request.at("messages") if last is None else request.at_part(last)
+
+
+_MARKS_LOST = finding(
+    "cache/marks-reach-the-wire/lost",
+    "A cache mark of the session is missing from the request.",
+    "{expected} cache marks with the life {life}",
+    "{observed}",
+)
 
 
 @check("cache/marks-reach-the-wire")
@@ -78,15 +118,21 @@ def marks_reach_the_wire(view: View) -> Findings:
     """Every mark that the session set on a tool or a message goes out, with the life that was asked for."""
     for request in requested(view):
         began = request.call.began
-        held = Counter(_tool_marks(began.tools) + _marks(began.messages))
-        sent = Counter(_tool_marks(request.sent.tools) + _marks(request.sent.messages))
+        on_tools = Counter(_tool_marks(began.tools))
+        held = on_tools + Counter(_marks(began.messages))
+        sent_on_tools = Counter(_tool_marks(request.sent.tools))
+        sent = sent_on_tools + Counter(_marks(request.sent.messages))
         if not held:
             continue
         lost = held - sent
-        if lost:
-            yield violated(f"{request.where}: the session set marks {dict(held)}, the wire carried {dict(sent)}")
-        else:
-            yield "marks"
+        for life in lost:
+            place = request.at("tools" if on_tools[life] > sent_on_tools[life] else "messages")
+            marked = [
+                request.call.at(Side.HISTORY, *steps) for steps, one in _marked_parts(began.messages) if one == life
+            ]
+            yield _MARKS_LOST(place, expected=held[life], observed=sent[life], life=life, related=marked)
+        if not lost:
+            yield Compared("marks")
 
 
 def _steady(view: View) -> Iterator[tuple[Answered, Answered]]:
@@ -125,11 +171,26 @@ def _shows(one: Answered) -> bool:
     return any(isinstance(part, InlineData | FileRef) and part.mime_type.startswith("image/") for part in media)
 
 
+_READ_LESS = finding(
+    "cache/reads-grow-with-the-history/less-read",
+    "A request reads less from the cache than the one before it has read or stored.",
+    "at least {expected} tokens read from the cache, after a request that read {read} and stored {stored}",
+    "{observed}",
+)
+_NO_GROWTH = finding(
+    "cache/reads-grow-with-the-history/no-growth",
+    "The tokens that are read from the cache do not grow with the history.",
+    "more than {expected} tokens read from the cache at the end of {requests} requests",
+    "{observed}",
+)
+
+
 @check("cache/reads-grow-with-the-history")
 def reads_grow_with_the_history(view: View) -> Findings:
     """What one request read or stored, the next one reads; in the end more is read than in the beginning."""
     stretches: list[list[int]] = []
     newest: Answered | None = None
+    last: dict[int, Answered] = {}
     for before, after in _steady(view) if view.scenario.cache else ():
         if before is not newest:
             stretches.append([])  # something came between that rightly voids a cache
@@ -141,53 +202,99 @@ def reads_grow_with_the_history(view: View) -> Findings:
         if not read and not stored:
             continue
         if now < read or not now:
-            yield violated(
-                f"{after.where}: the request before had {read} tokens read and {stored} stored, this one reads {now}"
+            related = [before.at_usage(), after.call.at_request()]
+            yield _READ_LESS(
+                after.at_usage(), expected=read or 1, observed=now, read=read, stored=stored, related=related
             )
             return
         stretches[-1].append(now)
-        yield "tokens read from the cache"
-    for reads in stretches:
+        last[len(stretches) - 1] = after
+        yield Compared("tokens read from the cache")
+    for number, reads in enumerate(stretches):
         if len(reads) >= 4 and reads[-1] <= reads[0]:
-            yield violated(
-                f"over {len(reads)} requests the tokens read from the cache stayed at {reads[-1]}: no history is cached"
-            )
+            end = last[number]
+            mark = _at_last_mark(end)
+            place, other = (end.at_usage(), end.call.at_request()) if mark is None else (mark, end.at_usage())
+            yield _NO_GROWTH(place, expected=reads[0], observed=reads[-1], requests=len(reads), related=[other])
+
+
+def _at_last_mark(one: Answered) -> Place | None:
+    """The last mark of a request, up to which the API stores it; None where nothing is marked, as in dialects whose API
+    finds the prefix by itself."""
+    request = _request_of(one)
+    marks = _at_marks(request) if request is not None else []
+    return request.at(*marks[-1], "cache") if request is not None and marks else None
+
+
+_TOOL_ORDER = finding(
+    "cache/tool-order-is-stable/order",
+    "The same tools go out in another order than before.",
+    "the tools in the order {expected}",
+    "{observed}",
+)
 
 
 @check("cache/tool-order-is-stable")
 def tool_order_is_stable(view: View) -> Findings:
     """The same tools go out in the same order, in whatever order the session lists them."""
-    orders: dict[frozenset[str], tuple[str, ...]] = {}
+    first: dict[frozenset[str], tuple[tuple[str, ...], Requested]] = {}
     for request in requested(view):
         order = tuple(tool.name for tool in request.sent.tools)
         if len(order) < 2:
             continue
-        known = orders.setdefault(frozenset(order), order)
+        known, earlier = first.setdefault(frozenset(order), (order, request))
         if known == order:
-            yield "orders of tools"
+            yield Compared("orders of tools")
         else:
-            yield violated(f"{request.where}: the tools went out as {list(order)}, earlier as {list(known)}")
+            moved = next((n for n, pair in enumerate(zip(order, known, strict=False)) if pair[0] != pair[1]), 0)
+            place = request.at("tools", moved, "name")
+            yield _TOOL_ORDER(place, expected=known, observed=order, related=[earlier.at("tools")])
+
+
+_PREFIX_CHANGED = finding(
+    "cache/prefix-is-stable/changed",
+    "The start of the request is not that of the request before.",
+    "{expected}, as in the request before",
+    "{observed}",
+)
 
 
 @check("cache/prefix-is-stable")
 def prefix_is_stable(view: View) -> Findings:
     """Each request begins with the request before it; only collecting history, or other settings, may change that."""
     for before, after in _steady(view):
-        first, second = before.call.sent, after.call.sent
+        first, second = _request_of(before), _request_of(after)
         if first is None or second is None:
             continue
-        start = _prefix(first, begun(first.messages))
-        whole = _prefix(second, row(second.messages)[: len(start["messages"])])
-        found = differences(start, whole, names=("before", "now"))
-        if found:
-            yield violated(f"{after.where}: the start of the request changed: {found[0]}", detail="\n".join(found))
-        else:
-            yield "starts of requests"
+        start = _prefix(first, begun(first.sent.messages))
+        whole = _prefix(second, row(second.sent.messages)[: len(start["messages"])])
+        wrong = list(differing(start, whole))
+        for one in wrong:
+            yield _PREFIX_CHANGED(
+                _at_prefix(second, one.steps),
+                expected=one.expected,
+                observed=one.observed,
+                related=[_at_prefix(first, one.steps)],
+            )
+        if not wrong:
+            yield Compared("starts of requests")
 
 
-def _prefix(sent: Call, messages: list[JSON]) -> JSON:
+def _request_of(one: Answered) -> Requested | None:
+    exchange, sent = one.call.last, one.call.sent
+    return None if exchange is None or sent is None else Requested(one.call, exchange, sent)
+
+
+def _at_prefix(request: Requested, steps: Steps) -> Place:
+    """The place in a request's body of what stands at these steps in its prefix."""
+    if steps[:1] == ("messages",):
+        return at_row(request.exchange, steps[1:])
+    return request.at(*steps)
+
+
+def _prefix(request: Requested, messages: list[JSON]) -> JSON:
     # Old thinking may be left out; everything else that was sent once stays where it was.
-    return {"tools": _tools(sent.tools), "system": system_text(sent), "messages": messages}
+    return {"tools": _tools(request.sent.tools), "system": system_text(request.sent), "messages": messages}
 
 
 def _tools(tools: Sequence[ToolSchema]) -> JSON:

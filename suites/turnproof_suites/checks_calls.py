@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from turnproof.messages import FinishReason, FunctionCall
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
-from turnproof.view import ProviderCall, View
-from turnproof.view.diff import differences, equal, show
+from msgspec import UNSET
 
-from .reading import answered, by_place, calls_in, excerpt
+from turnproof.finding import Compared, Side
+from turnproof.messages import FinishReason, FunctionCall
+from turnproof.requirements import FindingCode, Findings, check, finding
+from turnproof.transcript import FunctionCallDetected
+from turnproof.view import ProviderCall, View
+from turnproof.view.diff import ABSENT, equal, present, walk_steps
+
+from .reading import answered, by_place, calls_in
+
+_ID_CHANGED = finding(
+    "tools/call-ids-are-kept/changed",
+    "The adapter returned a tool call under another id.",
+    "the id {expected}",
+    "{observed}",
+)
+_ID_NOT_ITS_OWN = finding(
+    "tools/call-ids-are-kept/not-its-own",
+    "Calls that came without ids did not each get an id of their own.",
+    "a different id for each of {calls} calls",
+    "the ids {observed}",
+)
 
 
 @check("tools/call-ids-are-kept")
@@ -20,19 +36,28 @@ def call_ids_are_kept(view: View) -> Findings:
         if not sent or len(sent) != len(got):
             continue
         if not any(call.id for call in sent):
-            ids = {call.id for call in got}
-            if len(ids) < len(got) or not all(ids):
-                yield violated(f"{one.where}: the calls came without ids, the adapter returned {sorted(ids)} for them")
+            ids = [call.id for call in got]
+            if len(set(ids)) < len(got) or not all(ids):
+                yield _ID_NOT_ITS_OWN(one.at("parts"), observed=ids, related=(one.at_wire(),), calls=len(got))
             else:
-                yield "call ids that had to be made up"
+                yield Compared("call ids that had to be made up")
             continue
-        wrong = [(a.id, b.id) for a, b in zip(sent, got, strict=True) if a.id != b.id]
+        wrong = [(a, b) for a, b in zip(sent, got, strict=True) if a.id != b.id]
         if wrong and sorted(call.id for call in sent) != sorted(call.id for call in got):
-            yield violated(
-                f"{one.where}: the wire carried the call id {wrong[0][0]!r}, the adapter returned {wrong[0][1]!r}"
-            )
+            for theirs, ours in wrong:
+                yield _ID_CHANGED(
+                    one.at_part(ours, "id"), expected=theirs.id, observed=ours.id, related=(one.at_wire(theirs),)
+                )
         else:
-            yield "call ids"
+            yield Compared("call ids")
+
+
+_ARGUMENT_CHANGED = finding(
+    "tools/arguments-keep-their-values/changed",
+    "The adapter returned other arguments than the model wrote.",
+    "{expected} in the arguments for {tool}",
+    "{observed}",
+)
 
 
 @check(
@@ -48,11 +73,32 @@ def arguments_keep_their_values(view: View) -> Findings:
         for call in sent:
             if not call.args or call.id not in got:
                 continue
-            found = differences(call.args, got[call.id].args, names=("wire", "response"))
-            if found:
-                yield violated(f"{one.where}: arguments of {call.name!r} at {found[0]}", detail="\n".join(found))
-            else:
-                yield "arguments"
+            own = got[call.id]
+            differing = list(walk_steps(call.args, own.args))
+            for steps, wire, returned in differing:
+                yield _ARGUMENT_CHANGED(
+                    one.at_part(own, "args", *present(own.args, steps)),
+                    expected=UNSET if wire is ABSENT else wire,
+                    observed=UNSET if returned is ABSENT else returned,
+                    related=(one.at_wire(call),),
+                    tool=call.name,
+                )
+            if not differing:
+                yield Compared("arguments")
+
+
+_NO_ARGUMENTS_RAISED = finding(
+    "tools/no-arguments-are-an-empty-object/raised",
+    "The adapter raised an exception for a call without arguments.",
+    "a call of {tool} with the arguments {{}}",
+    "the exception {error:words}: {observed:words}",
+)
+_NOT_EMPTY = finding(
+    "tools/no-arguments-are-an-empty-object/not-empty",
+    "A call without arguments came back with some.",
+    "a call of {tool} with the arguments {expected}",
+    "{observed}",
+)
 
 
 @check("tools/no-arguments-are-an-empty-object")
@@ -60,23 +106,60 @@ def no_arguments_are_an_empty_object(view: View) -> Findings:
     """A call without arguments is a call with `{}`, in whatever form the wire leaves them out."""
     for call in view.calls:
         wire = call.answer
-        if wire is None:
+        if wire is None or call.last is None:
             continue
         for made in (made for made in calls_in(wire.parts) if not made.args):
             if call.failed is not None:
-                yield violated(
-                    f"{call.where}: a call of {made.name!r} without arguments made the adapter raise "
-                    f"{call.failed.error}: {call.failed.message}",
-                    detail=excerpt(call.last),
+                yield _NO_ARGUMENTS_RAISED(
+                    call.at(Side.ERROR, "error"),
+                    observed=call.failed.message,
+                    related=(call.last.at_part(made),),
+                    tool=made.name,
+                    error=call.failed.error,
                 )
                 continue
-            found = {one.id: one for one in call.response.calls} if call.response is not None else {}
-            if made.id in found and not equal(found[made.id].args, {}):
-                yield violated(
-                    f"{call.where}: the call of {made.name!r} has no arguments, got {show(found[made.id].args)}"
+            parts = call.response.parts if call.response is not None else ()
+            number = next((n for n, one in enumerate(parts) if isinstance(one, FunctionCall) and one.id == made.id), -1)
+            if number < 0:
+                continue
+            returned = parts[number]
+            assert isinstance(returned, FunctionCall)
+            if equal(returned.args, {}):
+                yield Compared("calls without arguments")
+            else:
+                yield _NOT_EMPTY(
+                    call.at(Side.RESPONSE, "parts", number, "args"),
+                    expected={},
+                    observed=returned.args,
+                    related=(call.last.at_part(made),),
+                    tool=made.name,
                 )
-            elif made.id in found:
-                yield "calls without arguments"
+
+
+_CLIPPED_RETURNED = finding(
+    "tools/clipped-calls-are-not-returned/returned",
+    "The adapter returned a call that the output limit cut off.",
+    "no call of {tool}",
+    "one with the arguments {observed}",
+)
+_CLIPPED_ANNOUNCED = finding(
+    "tools/clipped-calls-are-not-returned/announced",
+    "`on_function_call` got a call that the output limit cut off.",
+    "no call of {tool}",
+    "one with the arguments {observed}",
+)
+_BROKEN_RETURNED = finding(
+    "tools/broken-arguments-never-run/returned",
+    "The adapter returned a call whose arguments are not valid JSON.",
+    "no call of {tool}",
+    "one with the arguments {observed}",
+)
+_BROKEN_ANNOUNCED = finding(
+    "tools/broken-arguments-never-run/announced",
+    "`on_function_call` got a call whose arguments are not valid JSON.",
+    "no call of {tool}",
+    "one with the arguments {observed}",
+)
 
 
 @check("tools/clipped-calls-are-not-returned")
@@ -88,7 +171,8 @@ def clipped_calls_are_not_returned(view: View) -> Findings:
             continue
         clipped = _clipped_in_one_piece(call)
         if wire.broken_calls or clipped:
-            yield from _never_runs(call, "cut off by the output limit", clipped)
+            what = "calls cut off by the output limit"
+            yield from _never_runs(call, what, _CLIPPED_RETURNED, _CLIPPED_ANNOUNCED, clipped)
 
 
 def _clipped_in_one_piece(call: ProviderCall) -> frozenset[str]:
@@ -107,22 +191,39 @@ def broken_arguments_never_run(view: View) -> Findings:
     for call in view.calls:
         wire = call.answer
         if wire is not None and wire.broken_calls and wire.finish is not FinishReason.MAX_TOKENS:
-            yield from _never_runs(call, "with arguments that are no JSON")
+            yield from _never_runs(call, "calls with arguments that are no JSON", _BROKEN_RETURNED, _BROKEN_ANNOUNCED)
 
 
-def _never_runs(call: ProviderCall, what: str, clipped: frozenset[str] = frozenset()) -> Findings:
+def _never_runs(
+    call: ProviderCall,
+    what: str,
+    returned: FindingCode,
+    announced: FindingCode,
+    clipped: frozenset[str] = frozenset(),
+) -> Findings:
     whole = {made.id for made in calls_in(call.answer.parts)} - clipped if call.answer is not None else set()
-    returned = [made for made in (call.response.calls if call.response is not None else ()) if made.id not in whole]
-    announced = [made for made in call.function_calls if made.id not in whole]
-    if returned:
-        yield violated(
-            f"{call.where}: a call {what} was returned as {returned[0].name!r} with {show(returned[0].args)}",
-            detail=excerpt(call.last),
-        )
-    elif announced:
-        yield violated(f"{call.where}: a call {what} was announced with {show(announced[0].args)}")
-    elif call.response is not None or call.failed is not None:
-        yield f"calls {what}"
+    wrong = False
+    for number, part in enumerate(call.response.parts if call.response is not None else ()):
+        if isinstance(part, FunctionCall) and part.id not in whole:
+            wrong = True
+            place = call.at(Side.RESPONSE, "parts", number)
+            yield returned(place, observed=part.args, related=(call.at_answer(),), tool=part.name)
+    for event in call.callbacks:
+        if isinstance(event, FunctionCallDetected) and event.function_call.id not in whole:
+            wrong = True
+            made = event.function_call
+            place = call.at_callback(event, "function_call")
+            yield announced(place, observed=made.args, related=(call.at_answer(),), tool=made.name)
+    if not wrong and (call.response is not None or call.failed is not None):
+        yield Compared(what)
+
+
+_NO_CALL = finding(
+    "tools/tool-use-comes-with-calls/no-call",
+    "The adapter returned the finish reason `tool_use` without a tool call.",
+    "at least one tool call",
+    "none",
+)
 
 
 @check("tools/tool-use-comes-with-calls")
@@ -132,9 +233,23 @@ def tool_use_comes_with_calls(view: View) -> Findings:
         if call.response is None or call.response.finish_reason is not FinishReason.TOOL_USE:
             continue
         if call.response.calls:
-            yield "tool uses"
+            yield Compared("tool uses")
         else:
-            yield violated(f"{call.where}: the response ended with tool_use and has no call", detail=excerpt(call.last))
+            yield _NO_CALL(call.at(Side.RESPONSE, "finish_reason"), related=(call.at_answer(),))
+
+
+_CALL_COUNT = finding(
+    "tools/parallel-calls-stay-apart/count",
+    "The adapter returned another number of calls than the model made.",
+    "{expected} calls",
+    "{observed}",
+)
+_ONE_ID = finding(
+    "tools/parallel-calls-stay-apart/one-id",
+    "The adapter returned two calls under one id.",
+    "a different id for each call",
+    "the ids {observed}",
+)
 
 
 @check("tools/parallel-calls-stay-apart")
@@ -144,9 +259,11 @@ def parallel_calls_stay_apart(view: View) -> Findings:
         sent, got = calls_in(one.wire.parts), calls_in(one.response.parts)
         if len(sent) < 2:
             continue
+        ids = [call.id for call in got]
+        again = next((call for n, call in enumerate(got) if call.id in ids[:n]), None)
         if len(got) != len(sent):
-            yield violated(f"{one.where}: the wire carried {len(sent)} calls, the adapter returned {len(got)}")
-        elif len({call.id for call in got}) != len(got):
-            yield violated(f"{one.where}: two calls came back under one id: {[call.id for call in got]}")
+            yield _CALL_COUNT(one.at("parts"), expected=len(sent), observed=len(got), related=(one.at_wire(),))
+        elif again is not None:
+            yield _ONE_ID(one.at_part(again, "id"), observed=ids, related=(one.at_wire(),))
         else:
-            yield "parallel calls"
+            yield Compared("parallel calls")

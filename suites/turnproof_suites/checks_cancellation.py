@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
-from turnproof.messages import JSON, FinishReason
-from turnproof.requirements import Findings, check
-from turnproof.transcript import Cancelled, WireRequest
-from turnproof.verdict import violated
+from msgspec import UNSET
+
+from turnproof.finding import Compared, Place, Side
+from turnproof.messages import JSON, FinishReason, FunctionCall
+from turnproof.requirements import FindingCode, Findings, check, finding
+from turnproof.transcript import Cancelled, FunctionCallDetected
 from turnproof.view import Exchange, ProviderCall, TurnView, View
-from turnproof.view.diff import show
 
 from .reading import (
-    Requested,
+    at_response_text,
     by_place,
     calls_in,
-    calls_made,
-    first_requests,
-    heard,
-    makes_room,
-    model_texts,
-    results_in,
-    spoken_text,
+    usage_updates,
 )
-from .steps import bare
 
 _LATE_EVENTS = 8
 """Events the server may still get rid of after a cancel: what lies in buffers between the two sockets."""
-
-_KEPT = ("event", "batch", "tool", "between-tools")
-"""Cuts after the request was written: the user's message stays in the history."""
 
 
 def _cuts(view: View) -> Iterator[tuple[ProviderCall, Exchange]]:
@@ -48,6 +38,20 @@ def _had_ended(exchange: Exchange) -> bool:
     return any(event.kind == "end" for event in exchange.events[:before])
 
 
+_RAISED = finding(
+    "cancellation/returns-a-cancelled-response/raised",
+    "A stream that was cancelled raised an error.",
+    "a response that ended with {expected}",
+    "{observed:words}: {message}",
+)
+_WRONG_FINISH = finding(
+    "cancellation/returns-a-cancelled-response/wrong-finish",
+    "A stream that was cancelled returned a response that does not say so.",
+    "a response that ended with {expected}",
+    "one that ended with {observed}",
+)
+
+
 @check(
     "cancellation/returns-a-cancelled-response",
     aspect=lambda view: by_place(view, ((call, _outcome(call)) for call, _ in _cuts(view))),
@@ -55,20 +59,39 @@ def _had_ended(exchange: Exchange) -> bool:
 def returns_a_cancelled_response(view: View) -> Findings:
     """A response that says so, not an exception, and not an answer that looks whole."""
     for call, _ in _cuts(view):
-        if call.failed is not None:
-            yield violated(
-                f"{call.where}: cancelled in mid stream it raised {call.failed.error}: {call.failed.message}"
-            )
-        elif call.response is not None and call.response.finish_reason is not FinishReason.CANCELLED:
-            yield violated(f"{call.where}: cancelled in mid stream it ended with {str(call.response.finish_reason)!r}")
-        elif call.response is not None:
-            yield "cancelled responses"
+        if call.failed is not None or call.response is not None:
+            yield from _cancelled_response(call, "cancelled responses", raised=_RAISED, wrong_finish=_WRONG_FINISH)
+
+
+def _cancelled_response(call: ProviderCall, what: str, *, raised: FindingCode, wrong_finish: FindingCode) -> Findings:
+    """What a call that has ended made of a cancel."""
+    expected = FinishReason.CANCELLED
+    if call.failed is not None:
+        place = call.at(Side.ERROR, "error")
+        yield raised(place, expected=expected, observed=call.failed.error, message=call.failed.message)
+    elif call.response is not None and call.response.finish_reason is not expected:
+        place = call.at(Side.RESPONSE, "finish_reason")
+        yield wrong_finish(place, expected=expected, observed=call.response.finish_reason)
+    else:
+        yield Compared(what)
 
 
 def _outcome(call: ProviderCall) -> JSON:
     if call.response is None:
         return {"raised": call.failed.error if call.failed is not None else None}
     return {"text": call.response.text, "calls": len(call.response.calls), "finish": str(call.response.finish_reason)}
+
+
+_NOT_AS_SHOWN = finding(
+    "cancellation/partial-text-is-kept/not-as-shown",
+    "The cancelled response has another text than the user was shown.",
+    "the text {expected}",
+)
+_NOT_ON_THE_WIRE = finding(
+    "cancellation/partial-text-is-kept/not-on-the-wire",
+    "The cancelled response has text that the wire did not carry before the cancel.",
+    "text from {expected}",
+)
 
 
 @check("cancellation/partial-text-is-kept")
@@ -79,14 +102,21 @@ def partial_text_is_kept(view: View) -> Findings:
             continue
         shown, text = "".join(call.chunks), call.response.text
         arrived = exchange.text
+        place = at_response_text(call, call.response)
         if text != shown:
-            yield violated(f"{call.where}: on_chunk got {show(shown)} before the cancel, the response has {show(text)}")
-        elif text.strip() not in arrived:
-            yield violated(
-                f"{call.where}: the wire carried {show(arrived)} before the cancel, the response has {show(text)}"
-            )
-        elif text:
-            yield "partial texts"
+            yield _NOT_AS_SHOWN(place, expected=shown, observed=text, related=(call.at(Side.CALLBACK),))
+        if text.strip() not in arrived:
+            yield _NOT_ON_THE_WIRE(place, expected=arrived, observed=text, related=(exchange.at(Side.STREAM),))
+        elif text and text == shown:
+            yield Compared("partial texts")
+
+
+_CALL_LEFT = finding(
+    "cancellation/no-calls-are-left-behind/left",
+    "A cancelled response has a tool call.",
+    "a response without calls",
+    "a call of the tool {observed} with the arguments {args}",
+)
 
 
 @check("cancellation/no-calls-are-left-behind")
@@ -95,11 +125,19 @@ def no_calls_are_left_behind(view: View) -> Findings:
     for call, _ in _cuts(view):
         if call.response is None:
             continue
-        if call.response.calls:
-            left = call.response.calls[0]
-            yield violated(f"{call.where}: the cancelled response has a call of {left.name!r} with {show(left.args)}")
-        else:
-            yield "cancelled responses"
+        for number, part in enumerate(call.response.parts):
+            if isinstance(part, FunctionCall):
+                yield _CALL_LEFT(call.at(Side.RESPONSE, "parts", number), observed=part.name, args=part.args)
+        if not call.response.calls:
+            yield Compared("cancelled responses")
+
+
+_HALF_CALL = finding(
+    "cancellation/half-calls-are-not-announced/announced",
+    "A tool call whose arguments were cut off was announced.",
+    "no call, because its arguments were cut off",
+    "a call of the tool {observed} with the arguments {args}",
+)
 
 
 @check("cancellation/half-calls-are-not-announced")
@@ -110,11 +148,29 @@ def half_calls_are_not_announced(view: View) -> Findings:
         if answer is None or not answer.broken_calls:
             continue
         whole = {made.id for made in calls_in(answer.parts)}
-        half = [made for made in call.function_calls if made.id not in whole]
-        if half:
-            yield violated(f"{call.where}: a call cut in its arguments was announced as {show(half[0].args)}")
-        else:
-            yield "calls cut in their arguments"
+        announced = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
+        half = [event for event in announced if event.function_call.id not in whole]
+        for event in half:
+            yield _HALF_CALL(
+                call.at_callback(event, "function_call"),
+                observed=event.function_call.name,
+                related=(exchange.at(Side.STREAM),),
+                args=event.function_call.args,
+            )
+        if not half:
+            yield Compared("calls cut in their arguments")
+
+
+_BELOW_LAST_UPDATE = finding(
+    "cancellation/usage-is-kept/lower",
+    "A figure of the cancelled response is lower than in the last usage update.",
+    "at least {expected} as `{field:words}`",
+)
+_PROMPT_LOST = finding(
+    "cancellation/usage-is-kept/prompt-missing",
+    "The cancelled response has no prompt tokens, the wire had some.",
+    "{expected} prompt tokens",
+)
 
 
 @check("cancellation/usage-is-kept")
@@ -123,21 +179,39 @@ def usage_is_kept(view: View) -> Findings:
     for call, exchange in _cuts(view):
         if call.response is None:
             continue
-        usage = call.response.usage
-        if call.usages:
-            last = call.usages[-1]
-            if usage.prompt_tokens < last.prompt_tokens or usage.output_tokens < last.output_tokens:
-                yield violated(f"{call.where}: the last update said {last}, the cancelled response says {usage}")
-            else:
-                yield "usage against the last update"
+        usage, updates = call.response.usage, usage_updates(call)
+        if updates:
+            last = updates[-1]
+            both = {name: (getattr(last.usage, name), getattr(usage, name)) for name in _PAID_FOR}
+            fallen = [name for name, (before, after) in both.items() if after < before]
+            for name in fallen:
+                yield _BELOW_LAST_UPDATE(
+                    call.at(Side.RESPONSE, "usage", name),
+                    expected=both[name][0],
+                    observed=both[name][1],
+                    related=(call.at_callback(last, "usage", name),),
+                    field=name,
+                )
+            if not fallen:
+                yield Compared("usage against the last update")
         elif call.chunks and exchange.answer is not None and exchange.answer.usage is not None:
             # The figures come before the first text, so whoever passed text on has seen them.
-            if exchange.answer.usage.prompt_tokens and not usage.prompt_tokens:
-                yield violated(
-                    f"{call.where}: the wire said {exchange.answer.usage}, the cancelled response says {usage}"
-                )
+            prompt = exchange.answer.usage.prompt_tokens
+            if prompt and not usage.prompt_tokens:
+                place = call.at(Side.RESPONSE, "usage", "prompt_tokens")
+                yield _PROMPT_LOST(place, expected=prompt, observed=0, related=(exchange.at(Side.STREAM),))
             else:
-                yield "usage against the wire"
+                yield Compared("usage against the wire")
+
+
+_PAID_FOR = ("prompt_tokens", "output_tokens")
+
+_LEFT_OPEN = finding(
+    "cancellation/connection-is-closed/left-open",
+    "A cancelled call returned and left its connection open.",
+    "a connection that the client closed",
+    "an open connection, with an exchange that ended as {observed}",
+)
 
 
 @check("cancellation/connection-is-closed")
@@ -149,9 +223,17 @@ def connection_is_closed(view: View) -> Findings:
         if released == "limit":
             continue  # the call had not even returned: that is about promptness
         if released == "peer-closed" or ended == "cut-by-peer":
-            yield "connections after a cancel"
+            yield Compared("connections after a cancel")
         else:
-            yield violated(f"{call.where}: after the cancel the call returned and left the connection open ({ended})")
+            yield _LEFT_OPEN(call.at_answer(), expected="cut-by-peer", observed=ended)
+
+
+_NOT_AT_ONCE = finding(
+    "cancellation/silence-is-no-obstacle/waited",
+    "A cancel had no effect while the stream was silent.",
+    "an effect at once",
+    "none until the server gave up",
+)
 
 
 @check("cancellation/silence-is-no-obstacle")
@@ -160,23 +242,38 @@ def silence_is_no_obstacle(view: View) -> Findings:
     for call, exchange in _cuts(view):
         assert exchange.response is not None
         if exchange.response.released == "limit":
-            yield violated(
-                f"{call.where}: while the stream was silent the cancel took no effect until the server gave up"
-            )
+            yield _NOT_AT_ONCE(call.at_answer(), expected="peer-closed", observed=exchange.response.released)
         else:
-            yield "cancels in silence"
+            yield Compared("cancels in silence")
+
+
+_DRAINED = finding(
+    "cancellation/server-is-not-drained/read-on",
+    "The server wrote on after a cancel, because its client went on reading.",
+    "at most {expected} more events",
+)
 
 
 @check("cancellation/server-is-not-drained")
 def server_is_not_drained(view: View) -> Findings:
     """Reading the rest of the answer to its end is not stopping."""
-    for call, exchange in _cuts(view):
+    for _, exchange in _cuts(view):
         assert exchange.response is not None
         late = exchange.response.events_after_cancel
         if late > _LATE_EVENTS:
-            yield violated(f"{call.where}: the server wrote {late} more events after the cancel")
+            first = exchange.response.written - late
+            place = exchange.at_event(first) if 0 <= first < len(exchange.events) else exchange.at(Side.STREAM)
+            yield _DRAINED(place, expected=_LATE_EVENTS, observed=late)
         else:
-            yield "events after a cancel"
+            yield Compared("events after a cancel")
+
+
+_SENT_BEFORE_START = finding(
+    "cancellation/before-the-start-sends-nothing/sent",
+    "A turn that was cancelled before its start sent a request.",
+    "no request",
+    "a request to {observed}",
+)
 
 
 @check("cancellation/before-the-start-sends-nothing")
@@ -186,10 +283,22 @@ def before_the_start_sends_nothing(view: View) -> Findings:
         if turn.cut is None or turn.cut.at != "before-start" or not turn.cancelled:
             continue
         sent = [exchange for call in turn.calls for exchange in call.exchanges]
-        if sent:
-            yield violated(f"{turn.where}: cancelled before its start, it sent {len(sent)} requests")
-        elif turn.ended is not None:
-            yield "turns cancelled before their start"
+        for exchange in sent:
+            yield _SENT_BEFORE_START(exchange.at(), observed=exchange.request.path, related=(_at_cancel(turn),))
+        if not sent and turn.ended is not None:
+            yield Compared("turns cancelled before their start")
+
+
+def _at_cancel(turn: TurnView) -> Place:
+    return turn.at_event(next(event for event in turn.events if isinstance(event, Cancelled)))
+
+
+_SENT_IN_BACKOFF = finding(
+    "cancellation/back-off-can-be-cancelled/sent",
+    "A turn that was cancelled before its next attempt sent another request.",
+    "no further request",
+    "a request to {observed}",
+)
 
 
 @check("cancellation/back-off-can-be-cancelled")
@@ -199,10 +308,36 @@ def back_off_can_be_cancelled(view: View) -> Findings:
         if turn.cut is None or turn.cut.at != "backoff" or not turn.cancelled:
             continue
         at = next(n for n, event in enumerate(turn.events) if isinstance(event, Cancelled))
-        if any(isinstance(event, WireRequest) for event in turn.events[at:]):
-            yield violated(f"{turn.where}: cancelled while waiting for its next attempt, it sent another request")
-        else:
-            yield "turns cancelled during back-off"
+        sent = view.exchanges_in(turn.events[at:])
+        for exchange in sent:
+            yield _SENT_IN_BACKOFF(exchange.at(), observed=exchange.request.path, related=(_at_cancel(turn),))
+        if not sent:
+            yield Compared("turns cancelled during back-off")
+
+
+_BATCH_WAITED = finding(
+    "cancellation/batch-calls-can-be-cancelled/waited",
+    "A call that was cancelled while it waited for its answer went on waiting.",
+    "a connection that the client closed",
+    "an open connection until {observed}",
+)
+_BATCH_RAISED = finding(
+    "cancellation/batch-calls-can-be-cancelled/raised",
+    "A call that was cancelled while it waited for its answer raised an error.",
+    "a response that ended with {expected}",
+    "{observed:words}: {message}",
+)
+_BATCH_WRONG_FINISH = finding(
+    "cancellation/batch-calls-can-be-cancelled/wrong-finish",
+    "A call that was cancelled while it waited for its answer did not say so.",
+    "a response that ended with {expected}",
+    "one that ended with {observed}",
+)
+_BATCH_WITHOUT_RESPONSE = finding(
+    "cancellation/batch-calls-can-be-cancelled/no-response",
+    "A call that was cancelled while it waited for its answer did not return.",
+    "a response that ended with {expected}",
+)
 
 
 @check("cancellation/batch-calls-can-be-cancelled")
@@ -213,90 +348,11 @@ def batch_calls_can_be_cancelled(view: View) -> Findings:
         if call.began.streamed or last is None or not last.held or last.response is None:
             continue
         if last.response.released != "peer-closed":
-            yield violated(
-                f"{call.where}: cancelled while it waited for its answer, the call held on ({last.response.released})"
-            )
-        elif call.response is None or call.response.finish_reason is not FinishReason.CANCELLED:
-            how = f"raised {call.failed.error}" if call.failed is not None else "did not say so"
-            yield violated(f"{call.where}: cancelled while it waited for its answer, the call {how}")
+            released = UNSET if last.response.released is None else last.response.released
+            yield _BATCH_WAITED(call.at_answer(), expected="peer-closed", observed=released)
+        elif call.response is None and call.failed is None:
+            yield _BATCH_WITHOUT_RESPONSE(call.at_request(), expected=FinishReason.CANCELLED)
         else:
-            yield "cancelled batch calls"
-
-
-def _following(view: View, *cuts: str) -> Iterator[tuple[TurnView, Requested]]:
-    """Each turn cancelled at one of these points, with the first request of the turn after it."""
-    for (before, _), (after, request) in pairwise(_requesting(view)):
-        cut = before.cut.at if before.cut is not None and before.cancelled else None
-        goes_on = after.loaded is None and not after.rewritten
-        if cut in cuts and goes_on and request is not None and not makes_room(request.call):
-            yield before, request
-
-
-def _requesting(view: View) -> list[tuple[TurnView, Requested | None]]:
-    requests = {turn.index: request for turn, request in first_requests(view)}
-    return [(turn, requests.get(turn.index)) for turn in view.turns if turn.spoken]
-
-
-@check("cancellation/history-serves-the-next-turn")
-def history_serves_the_next_turn(view: View) -> Findings:
-    """The next request is accepted, and knows what the user had said in the cancelled turn."""
-    for turn, request in _following(view, *_KEPT):
-        if request.exchange.refusals:
-            first = request.exchange.refusals[0]
-            yield violated(
-                f"{request.where}: the API refuses the request after the cancelled {turn.where}: {first['message']}",
-                rests_on=request.call.rests_on,
+            yield from _cancelled_response(
+                call, "cancelled batch calls", raised=_BATCH_RAISED, wrong_finish=_BATCH_WRONG_FINISH
             )
-        elif not heard(turn, request.sent.messages):
-            yield violated(
-                f"{request.where}: what the user said in the cancelled {turn.where} is gone: {show(turn.said)}"
-            )
-        else:
-            yield "requests after a cancelled turn"
-
-
-@check("cancellation/partial-text-reaches-the-next-turn")
-def partial_text_reaches_the_next_turn(view: View) -> Findings:
-    """The model sees what the user saw."""
-    for turn, request in _following(view, "event"):
-        last = turn.calls[-1].response if turn.calls else None
-        partial = spoken_text(last.parts) if last is not None and last.finish_reason is FinishReason.CANCELLED else ""
-        if not partial:
-            continue
-        # Trailing blanks may be trimmed: some models refuse them.
-        if any(partial.strip() in text for text in model_texts(request.sent.messages)):
-            yield "partial texts in the next request"
-        else:
-            yield violated(
-                f"{request.where}: the partial answer of {turn.where} is not in the request: {show(partial)}"
-            )
-
-
-@check("cancellation/nothing-is-invented")
-def nothing_is_invented(view: View) -> Findings:
-    """No text goes out as the model's that the model did not write: it would learn to write it."""
-    for _, request in _following(view, *_KEPT, "before-start", "backoff"):
-        # As one text: an answer that was paused and gone on with is one on the wire, and blank pieces may be left out.
-        here = (exchange.text for call in view.calls for exchange in call.generated)
-        written = bare([*model_texts(view.scenario.given), *here])
-        invented = [text for text in model_texts(request.sent.messages) if bare([text]) not in written]
-        if invented:
-            yield violated(
-                f"{request.where}: the request has words of the model that it never wrote: {show(invented[0])}"
-            )
-        else:
-            yield "words of the model after a cancel"
-
-
-@check("cancellation/running-tools-are-answered")
-def running_tools_are_answered(view: View) -> Findings:
-    """Cancelled while tools ran: every call in the next request still has its result."""
-    for turn, request in _following(view, "tool", "between-tools"):
-        made = {call.id for call in calls_made(request.held)}
-        found = {result.call_id for result in results_in(request.sent.messages)}
-        sent = [call for call in calls_made(request.sent.messages) if call.id in made]
-        open_ones = [call for call in sent if call.id not in found]
-        if open_ones:
-            yield violated(f"{request.where}: the call {open_ones[0].id!r} of the cancelled {turn.where} has no result")
-        elif sent:
-            yield "calls of a turn cancelled in its tools"

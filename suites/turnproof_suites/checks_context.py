@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from turnproof.finding import Compared, Finding
 from turnproof.messages import FileRef, InlineData, Message, Thought
-from turnproof.requirements import Findings, check
+from turnproof.requirements import Findings, check, finding
 from turnproof.tokens import message_tokens
 from turnproof.transcript import ContextReport
-from turnproof.verdict import violated
 from turnproof.view import Exchange, View
 
 from .reading import results_in, user_text
@@ -30,22 +30,44 @@ FRAME = 12
 and the model's account of its answer knows nothing of what goes back with it."""
 
 
+_OFF = finding(
+    "accounting/context-is-known/off",
+    "The session's account of its context is not what the next request carries.",
+    "about {expected} tokens, as the next request carries without its new message",
+)
+
+
 @check("accounting/context-is-known")
 def context_is_known(view: View) -> Findings:
     """What the session says that it takes is what the next request carries, the new message left out."""
-    for told, before, turn in _told(view) if not _made_up(view) else ():
+    for report, before, turn in _told(view) if not _made_up(view) else ():
         request = turn.generated[0]
         if not _comparable(before, turn, request):
             continue
         carried = _counted(view, request) - _new(turn)
         framed = sum(len(message.calls) + len(message.results) for message in before.held)
-        if abs(told - carried) <= max(TOKENS, SHARE * carried) + FRAME * framed:
-            yield "accounts of the context"
+        if abs(report.tokens - carried) <= max(TOKENS, SHARE * carried) + FRAME * framed:
+            yield Compared("accounts of the context")
         else:
-            yield violated(
-                f"{before.where}: the session says that its conversation takes {told} tokens; "
-                f"{turn.where} sends {carried}, its new message left out"
-            )
+            place = before.turn.at_event(report, "tokens")
+            yield _OFF(place, expected=carried, observed=report.tokens, related=[request.at()])
+
+
+_NOTHING_TAKEN = finding(
+    "accounting/context-shrinks-with-a-collection/nothing",
+    "The session says that its conversation takes nothing, and holds messages.",
+    "more than {expected} tokens for {messages} messages",
+)
+_GROWN = finding(
+    "accounting/context-shrinks-with-a-collection/grown",
+    "The session's account of its context is higher after a collection than before.",
+    "at most {expected} tokens",
+)
+_NOT_SMALLER = finding(
+    "accounting/context-shrinks-with-a-collection/not-smaller",
+    "The session's account of its context is the same, though a collection removed messages.",
+    "less than {expected} tokens, after a collection that removed {removed}",
+)
 
 
 @check("accounting/context-shrinks-with-a-collection")
@@ -55,32 +77,30 @@ def context_shrinks_with_a_collection(view: View) -> Findings:
     for step in steps(view) if not _made_up(view) else ():
         report = step.first(ContextReport)
         if step.done == "gc" and report is not None and last is not None and step.held and not _resettled(step):
-            if said := _wrong(last, report.tokens, step):
-                yield violated(f"{step.where}: {said}")
-            else:
-                yield "accounts after a collection"
+            yield _wrong(last, report, step) or Compared("accounts after a collection")
         last = report.tokens if report is not None else last
 
 
-def _wrong(before: int, now: int, step: Step) -> str:
+def _wrong(before: int, report: ContextReport, step: Step) -> Finding | None:
     was, left = (sum(map(message_tokens, messages)) for messages in (step.before, step.held))
+    now, place = report.tokens, step.turn.at_event(report, "tokens")
     if now <= 0:
-        return f"{len(step.held)} messages are held, and the session says that they take {now} tokens"
+        return _NOTHING_TAKEN(place, expected=0, observed=now, related=[step.at_held()], messages=len(step.held))
     if now > before and left <= was:
-        return f"the conversation took {before} tokens, and {now} after the collection"
+        return _GROWN(place, expected=before, observed=now)
     if now == before and left < was - TOKENS:
-        return f"the conversation lost {was - left} tokens, and is said to take {now} as before"
-    return ""
+        return _NOT_SMALLER(place, expected=before, observed=now, removed=was - left)
+    return None
 
 
-def _told(view: View) -> Iterator[tuple[int, Step, Step]]:
+def _told(view: View) -> Iterator[tuple[ContextReport, Step, Step]]:
     """Each last word of the session ahead of a turn that made a request, with the step it was said after."""
-    last: tuple[int, Step] | None = None
+    last: tuple[ContextReport, Step] | None = None
     for step in steps(view):
         if step.done == "turn" and last is not None and step.generated:
             yield *last, step
         report = step.first(ContextReport)
-        last = (report.tokens, step) if report is not None else None
+        last = (report, step) if report is not None else None
 
 
 def _comparable(before: Step, turn: Step, request: Exchange) -> bool:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import msgspec
+from msgspec import UNSET
 
 from turnproof.dialects.base import Evidence, WireDifference
 from turnproof.errors import ContentFilterError, ContextLimitError
-from turnproof.messages import JSON, FinishReason, to_builtins
-from turnproof.requirements import Findings, check
-from turnproof.transcript import Failed
-from turnproof.verdict import Verdict, inconclusive, violated
-from turnproof.view import Exchange, ProviderCall, TurnView, View
-from turnproof.view.diff import differences, show
+from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.messages import JSON, FinishReason, Part, Text, to_builtins
+from turnproof.requirements import FindingCode, Findings, check, finding
+from turnproof.transcript import Failed, Response
+from turnproof.verdict import inconclusive
+from turnproof.view import Exchange, ProviderCall, TurnView, View, broken_rule
+from turnproof.view.diff import ABSENT, Steps, present, show, walk_steps
 
 from .reading import (
     Requested,
     answered,
     by_place,
     calls_in,
-    excerpt,
     requested,
     shape,
     spoken_text,
@@ -28,21 +28,108 @@ from .reading import (
     user_text,
 )
 
+_NOT_OPENED = finding(
+    "core/turns-come-to-an-end/not-opened",
+    "The adapter could not be opened.",
+    "an adapter that opens",
+    "{observed:words}",
+)
+_HUNG = finding(
+    "core/turns-come-to-an-end/hung",
+    "The adapter hung.",
+    "a run that ends",
+    "a run that hung: {observed:words}",
+)
+_DIED = finding(
+    "core/turns-come-to-an-end/died",
+    "The process of the adapter died.",
+    "a run that ends",
+    "the end of its process: {observed:words}",
+)
+
 
 @check("core/turns-come-to-an-end", unfinished=True, without_calls=True)
 def turns_come_to_an_end(view: View) -> Findings:
     """The only check that also judges runs that were cut short."""
     end = view.transcript.end
+    place = view.at_event(end, "detail" if end.detail else "how")
+    related = (view.calls[-1].at_request(),) if view.calls else ()
     match end.how:
         case "harness-fault":
             yield inconclusive("turnproof itself failed in this run", detail=end.detail)
         case "open-failed":
-            yield violated(f"the adapter could not be opened: {end.detail}")
-        case "hung" | "died":
-            last = view.calls[-1].where if view.calls else "before the first call"
-            yield violated(f"the adapter {end.how} at {last}: {end.detail}")
+            yield _NOT_OPENED(place, observed=end.detail or end.how)
+        case "hung":
+            yield _HUNG(place, observed=end.detail or end.how, related=related)
+        case "died":
+            yield _DIED(place, observed=end.detail or end.how, related=related)
         case "completed":
-            yield "the run"
+            yield Compared("the run")
+
+
+_DIFFERENCES: Mapping[str, FindingCode] = {
+    "lost-text": finding(
+        "core/wire-is-what-the-session-holds/lost-text",
+        "Text of the conversation is missing from the request, or is another one there.",
+    ),
+    "lost-call": finding(
+        "core/wire-is-what-the-session-holds/lost-call",
+        "A tool call of the conversation is missing from the request, or is another one there.",
+    ),
+    "lost-result": finding(
+        "core/wire-is-what-the-session-holds/lost-result",
+        "A tool result of the conversation is missing from the request, or is another one there.",
+    ),
+    "order": finding(
+        "core/wire-is-what-the-session-holds/order",
+        "The request has a part of the conversation in another place.",
+        "{expected} in the place where the session holds it",
+        "the same part in another place",
+    ),
+    "pairing": finding(
+        "core/wire-is-what-the-session-holds/pairing",
+        "A tool result in the request names another call.",
+        "a result for the call {expected}",
+        "one for the call {observed}",
+    ),
+    "lost-signature": finding(
+        "core/wire-is-what-the-session-holds/lost-signature",
+        "A signature is missing from the request, or what it signs was changed.",
+    ),
+    "changed-args": finding(
+        "core/wire-is-what-the-session-holds/changed-args",
+        "The request has other arguments for a tool call.",
+        "the arguments {expected}",
+        "{observed}",
+    ),
+    "lost-attachment": finding(
+        "core/wire-is-what-the-session-holds/lost-attachment",
+        "An image, a document or other content is missing from the request.",
+    ),
+    "lost-error-flag": finding(
+        "core/wire-is-what-the-session-holds/lost-error-flag",
+        "The request does not say that a tool failed.",
+        "a result marked as failed",
+        "a result marked as good",
+    ),
+    "system": finding(
+        "core/wire-is-what-the-session-holds/system",
+        "The request has other system text.",
+        "the system text {expected}",
+        "{observed}",
+    ),
+    "tools": finding(
+        "core/wire-is-what-the-session-holds/tools",
+        "The request declares other tools, or a tool in another way.",
+        "{expected} among the tools",
+        "{observed}",
+    ),
+    "invented": finding(
+        "core/wire-is-what-the-session-holds/invented",
+        "The request has something that the session does not hold.",
+    ),
+}
+"""The code for each word that a `WireDifference` has for a violation."""
 
 
 @check(
@@ -53,10 +140,20 @@ def wire_is_what_the_session_holds(view: View) -> Findings:
     """Every request, the one after an abnormal turn and each repeated attempt included."""
     for request in requested(view):
         found = _differences(view, request)
-        if not found:
-            yield "requests against the session's history"
+        losses = [one for one in found if one.violation]
+        if losses:
+            yield from (_difference(request, one) for one in losses)
+        elif found:
+            lines = [
+                f"{one.what} at {one.path}: the session holds {show(one.held)}, the wire carried {show(one.sent)}"
+                for one in found
+            ]
+            yield inconclusive(
+                f"{request.where}: the wire differs in a way that is not classified: {lines[0]}",
+                detail="\n".join(lines),
+            )
         else:
-            yield _difference_verdict(request, found)
+            yield Compared("requests against the session's history")
 
 
 def _wire_forms(view: View) -> Iterator[tuple[ProviderCall, JSON]]:
@@ -70,16 +167,28 @@ def _differences(view: View, request: Requested) -> list[WireDifference]:
     return view.dialect.differences(began.messages, began.system, began.tools, request.sent, model)
 
 
-def _difference_verdict(request: Requested, found: list[WireDifference]) -> Verdict:
-    lines = [
-        f"{one.what} at {one.path}: the session holds {show(one.held)}, the wire carried {show(one.sent)}"
-        for one in found
-    ]
-    losses = [line for one, line in zip(found, lines, strict=True) if one.violation]
-    detail = "\n".join(lines)
-    if losses:
-        return violated(f"{request.where}: {losses[0]}", detail=detail)
-    return inconclusive(f"{request.where}: the wire differs in a way that is not classified: {lines[0]}", detail=detail)
+def _difference(request: Requested, one: WireDifference) -> Finding:
+    held = request.at_held_path(one.path)
+    return _DIFFERENCES[one.what](
+        request.at(one.sent_path),
+        expected=UNSET if one.held is None else one.held,
+        observed=UNSET if one.sent is None else one.sent,
+        related=() if held is None else (held,),
+    )
+
+
+_SYSTEM_MISSING = finding(
+    "core/system-text-is-sent-each-turn/missing",
+    "The system text in force is missing from the request.",
+    "a request with the system text {expected}",
+    "one with the system text {observed}",
+)
+_SYSTEM_EARLIER = finding(
+    "core/system-text-is-sent-each-turn/earlier-text",
+    "The request has a system text that is no longer in force.",
+    "a request with the system text {expected} alone",
+    "one that also has the earlier system text {observed}",
+)
 
 
 @check("core/system-text-is-sent-each-turn")
@@ -89,16 +198,40 @@ def system_text_is_sent_each_turn(view: View) -> Findings:
     for request in requested(view):
         held, sent = request.call.began.system or "", system_text(request.sent)
         stale = [text for text in earlier if text in sent and text not in held]
-        if held and held.strip() not in sent:
-            yield violated(
-                f"{request.where}: the system text {show(held)} is not in the request, which has {show(sent)}"
-            )
-        elif stale:
-            yield violated(f"{request.where}: the request still carries an earlier system text: {show(stale[0])}")
-        elif held or earlier:
-            yield "system text"
+        missing = bool(held) and held.strip() not in sent
+        if missing:
+            yield _SYSTEM_MISSING(_at_system(request), expected=held, observed=sent)
+        for text in stale:
+            yield _SYSTEM_EARLIER(_at_system(request, text), expected=held, observed=text)
+        if not missing and not stale and (held or earlier):
+            yield Compared("system text")
         if held.strip() and held not in earlier:
             earlier.append(held)
+
+
+def _at_system(request: Requested, text: str = "") -> Place:
+    """The place of the instructions, or of those that have this text."""
+    for n, part in enumerate(request.sent.system):
+        if isinstance(part, Text) and text and text in part.text:
+            return request.at("system", n)
+    for n, message in enumerate(request.sent.messages):
+        if message.role == "system" and text in message.text:
+            return request.at("messages", n)
+    return request.at("system")
+
+
+_NEW_MESSAGE_MISSING = finding(
+    "core/new-message-goes-out-once/missing",
+    "The user's new message is missing from the request.",
+    "the user's text {message} as often as in the conversation: {expected}",
+    "{observed} in the request",
+)
+_NEW_MESSAGE_REPEATED = finding(
+    "core/new-message-goes-out-once/more-than-once",
+    "The user's new message is in the request more often than in the conversation.",
+    "the user's text {message} as often as in the conversation: {expected}",
+    "{observed} in the request",
+)
 
 
 @check("core/new-message-goes-out-once")
@@ -113,11 +246,31 @@ def new_message_goes_out_once(view: View) -> Findings:
         # An instruction between turns may go out in the user's name.
         instructed = sum(message.text.count(last.text) for message in request.held if message.role == "system")
         if wanted <= found <= wanted + instructed:
-            yield "new messages"
-        else:
-            yield violated(
-                f"{request.where}: {show(last.text)} stands in the request {found} times instead of {wanted}"
-            )
+            yield Compared("new messages")
+            continue
+        code = _NEW_MESSAGE_MISSING if found < wanted else _NEW_MESSAGE_REPEATED
+        yield code(
+            _at_last_text(request, last.text if found > wanted else ""),
+            expected=wanted,
+            observed=found,
+            related=(request.at_held(last),),
+            message=last.text,
+        )
+
+
+def _at_last_text(request: Requested, text: str) -> Place:
+    """The last text of the user with these words; the conversation where there are none."""
+    parts: list[Part] = [part for one in request.sent.messages if one.role == "user" for part in one.parts]
+    found = [part for part in parts if isinstance(part, Text) and text and text in part.text]
+    return request.at_part(found[-1]) if found else request.at("messages")
+
+
+_REFUSED = finding(
+    "core/no-request-is-refused/refused",
+    "The API refuses a request.",
+    "a request that keeps the rule {name:words}",
+    "one that the API refuses with status {status}, {kind:words}: {observed:words}",
+)
 
 
 @check("core/no-request-is-refused", without_calls=True)
@@ -126,34 +279,46 @@ def no_request_is_refused(view: View) -> Findings:
     for turn in view.turns:
         if turn.script is not None and turn.script.expect == "error":
             continue
-        for where, exchange in _asked_in(view, turn):
+        for exchange in _asked_in(view, turn):
             if exchange.request.operation == "cache":
                 continue  # a prefix may be too small to be stored; it is then sent as it is
             refusals = [one for one in exchange.refusals if not _may_happen(view, one)]
+            yield from (_refused(exchange, one) for one in refusals)
             if not refusals:
-                yield "requests against the rules of the API"
-                continue
-            first = refusals[0]
-            rule = f"{first['rule']}, known from {first['evidence']}"
-            yield violated(
-                f"{where}: the API refuses this request with {first['status']} {first['kind']}: "
-                f"{first['message']} ({rule})",
-                detail=f"at {first['path']}\n{show(exchange.body, 1200)}",
-                rests_on=Evidence(first["evidence"]),
-            )
+                yield Compared("requests against the rules of the API")
 
 
-def _asked_in(view: View, turn: TurnView) -> Iterator[tuple[str, Exchange]]:
+def _refused(exchange: Exchange, refusal: Mapping[str, JSON]) -> Finding:
+    return _REFUSED(
+        exchange.at_rule(refusal),
+        observed=refusal["message"],
+        rule=broken_rule(refusal),
+        rests_on=Evidence(refusal["evidence"]),
+        name=refusal["rule"],
+        status=refusal["status"],
+        kind=refusal["kind"],
+    )
+
+
+def _asked_in(view: View, turn: TurnView) -> Iterator[Exchange]:
     """The exchanges of a turn's calls; all of it where its calls are not shown."""
     if turn.calls:
-        return ((call.where, exchange) for call in turn.calls for exchange in call.exchanges)
-    return ((turn.where, exchange) for exchange in view.exchanges_in(turn.events))
+        return (exchange for call in turn.calls for exchange in call.exchanges)
+    return iter(view.exchanges_in(turn.events))
 
 
 def _may_happen(view: View, refusal: Mapping[str, JSON]) -> bool:
     """Nobody knows beforehand that a prompt is too long, or that a managed cache has ended."""
     meaning = view.dialect.error_meaning(refusal["status"], refusal["kind"], refusal["message"])
     return meaning in ("context-limit", "cache-expired")
+
+
+_TEXT_CHANGED = finding(
+    "core/text-is-what-the-wire-carried/changed",
+    "The adapter returned another text than the API sent.",
+    "the text {expected}",
+    "{observed}",
+)
 
 
 @check(
@@ -168,12 +333,23 @@ def text_is_what_the_wire_carried(view: View) -> Findings:
         if one.call.began.response_schema is not None and not got:
             continue
         if sent == got:
-            yield "texts of answers"
+            yield Compared("texts of answers")
         else:
-            yield violated(
-                f"{one.where}: the wire carried the text {show(sent)}, the adapter returned {show(got)}",
-                detail=excerpt(one.call.last),
-            )
+            yield _TEXT_CHANGED(one.at_text(sent), expected=sent, observed=got, related=(one.at_wire_text(got),))
+
+
+_KINDS_MOVED = finding(
+    "core/parts-keep-the-models-order/order",
+    "The adapter returned text and calls in another order.",
+    "the parts {expected}, in this order",
+    "{observed}",
+)
+_CALLS_MOVED = finding(
+    "core/parts-keep-the-models-order/order-of-calls",
+    "The adapter returned the model's calls in another order.",
+    "the calls {expected}, in this order",
+    "{observed}",
+)
 
 
 @check("core/parts-keep-the-models-order")
@@ -186,14 +362,23 @@ def parts_keep_the_models_order(view: View) -> Findings:
         sent_ids = [call.id for call in calls_in(one.wire.parts)]
         got_ids = [call.id for call in calls_in(one.response.parts)]
         if sent != got:
-            yield violated(f"{one.where}: the model's parts came as {sent}, the adapter returned them as {got}")
+            yield _KINDS_MOVED(one.at("parts"), expected=sent, observed=got, related=(one.at_wire(),))
         elif sorted(sent_ids) == sorted(got_ids) and sent_ids != got_ids:
-            yield violated(f"{one.where}: the model made its calls in the order {sent_ids}, the adapter says {got_ids}")
+            calls = calls_in(one.response.parts)
+            first = next(call for call, id in zip(calls, sent_ids, strict=True) if call.id != id)
+            yield _CALLS_MOVED(one.at_part(first), expected=sent_ids, observed=got_ids, related=(one.at_wire(),))
         else:
-            yield "orders of parts"
+            yield Compared("orders of parts")
 
 
 _ALIKE = frozenset({FinishReason.REFUSAL, FinishReason.SAFETY})
+
+_FINISH_WRONG = finding(
+    "core/finish-reason-says-why/wrong",
+    "The adapter returned another finish reason than the API's word means.",
+    "the finish reason {expected}, since the API sent {word}",
+    "{observed}",
+)
 
 
 @check(
@@ -207,12 +392,23 @@ def finish_reason_says_why(view: View) -> Findings:
         if wire is None:
             continue
         if wire == got or {wire, got} <= _ALIKE:
-            yield "finish reasons"
+            yield Compared("finish reasons")
         else:
-            yield violated(
-                f"{one.where}: the wire said {one.wire.raw_finish!r}, which means {str(wire)!r}; "
-                f"the adapter returned {str(got)!r}"
+            yield _FINISH_WRONG(
+                one.at("finish_reason"),
+                expected=wire,
+                observed=got,
+                related=(one.at_wire(),),
+                word=one.wire.raw_finish,
             )
+
+
+_WORD_CHANGED = finding(
+    "core/providers-own-finish-word-is-kept/changed",
+    "The API's own word for why the answer ended was changed.",
+    "{expected} as `raw_finish`",
+    "{observed}",
+)
 
 
 @check("core/providers-own-finish-word-is-kept")
@@ -222,11 +418,22 @@ def providers_own_finish_word_is_kept(view: View) -> Findings:
         if one.wire.raw_finish is None:
             continue
         if one.response.raw_finish == one.wire.raw_finish:
-            yield "finish words"
+            yield Compared("finish words")
         else:
-            yield violated(
-                f"{one.where}: the wire said {one.wire.raw_finish!r}, raw_finish is {one.response.raw_finish!r}"
+            yield _WORD_CHANGED(
+                one.at("raw_finish"),
+                expected=one.wire.raw_finish,
+                observed=one.response.raw_finish,
+                related=(one.at_wire(),),
             )
+
+
+_GOOD_ANSWER_RAISED = finding(
+    "core/a-good-answer-is-returned/raised",
+    "The adapter raised an exception for a whole answer.",
+    "the answer as the return value",
+    "the exception {error:words}: {observed:words}",
+)
 
 
 @check("core/a-good-answer-is-returned")
@@ -237,12 +444,13 @@ def a_good_answer_is_returned(view: View) -> Findings:
         if wire is None or call.last is None or call.last.disturbed or wire.broken_calls:
             continue
         if call.failed is None:
-            yield "good answers"
+            yield Compared("good answers")
         elif not _may_raise(call, wire.finish):
-            yield violated(
-                f"{call.where}: the wire carried a whole answer, the adapter raised "
-                f"{call.failed.error}: {call.failed.message}",
-                detail=excerpt(call.last),
+            yield _GOOD_ANSWER_RAISED(
+                call.at(Side.ERROR, "error"),
+                observed=call.failed.message,
+                related=(call.at_answer(),),
+                error=call.failed.error,
             )
 
 
@@ -257,6 +465,14 @@ def _may_raise(call: ProviderCall, finish: FinishReason | None) -> bool:
     return finish is FinishReason.CONTEXT_LIMIT and ContextLimitError.__name__ in names
 
 
+_OTHER_MODEL = finding(
+    "core/asks-for-the-model-it-was-given/another-model",
+    "The request asks for another model.",
+    "a request for the model {expected}",
+    "one for {observed}",
+)
+
+
 @check("core/asks-for-the-model-it-was-given")
 def asks_for_the_model_it_was_given(view: View) -> Findings:
     """By name, or by the name that the service knows it under."""
@@ -265,36 +481,86 @@ def asks_for_the_model_it_was_given(view: View) -> Findings:
     same = {wanted, facts.alias_of if facts is not None else wanted, facts.id if facts is not None else wanted}
     for request in requested(view):
         if request.sent.model in same:
-            yield "model names"
+            yield Compared("model names")
         else:
-            yield violated(
-                f"{request.where}: the adapter was opened for {wanted!r} and asked for {request.sent.model!r}"
-            )
+            yield _OTHER_MODEL(request.at("model"), expected=wanted, observed=request.sent.model)
+
+
+_ARGUMENT_CHANGED = finding(
+    "core/arguments-are-left-alone/changed",
+    "The call changed one of its arguments.",
+    "all arguments as they were before the call",
+    "a change of `{observed:words}`",
+)
 
 
 @check("core/arguments-are-left-alone")
 def arguments_are_left_alone(view: View) -> Findings:
     """Whether the call succeeded, failed or was cancelled."""
     for call in view.calls:
-        if call.mutated:
-            yield violated(f"{call.where}: the call changed its argument {', '.join(call.mutated)}")
-        elif call.response is not None or call.failed is not None:
-            yield "arguments after the call"
+        for name in call.mutated:
+            yield _ARGUMENT_CHANGED(call.at(Side.HISTORY), observed=name)
+        if not call.mutated and (call.response is not None or call.failed is not None):
+            yield Compared("arguments after the call")
+
+
+_FRESH = (
+    finding(
+        "core/a-fresh-object-sends-the-same/nothing-sent",
+        "On a fresh object the same call sends no request.",
+        "the same request",
+        "none; the adapter raised {observed}",
+    ),
+    finding(
+        "core/a-fresh-object-sends-the-same/changed",
+        "On a fresh object the same call sends another request.",
+        "{expected}, as in the first request",
+        "{observed}",
+    ),
+    finding(
+        "core/a-fresh-object-sends-the-same/other-bytes",
+        "On a fresh object the same call writes its JSON in another way.",
+        "the same bytes",
+        "the same JSON in other bytes",
+    ),
+)
+_REVERSED = (
+    finding(
+        "core/order-of-conversations-does-not-matter/nothing-sent",
+        "After other calls the same call sends no request.",
+        "the same request",
+        "none; the adapter raised {observed}",
+    ),
+    finding(
+        "core/order-of-conversations-does-not-matter/changed",
+        "After other calls the same call sends another request.",
+        "{expected}, as in the first request",
+        "{observed}",
+    ),
+    finding(
+        "core/order-of-conversations-does-not-matter/other-bytes",
+        "After other calls the same call writes its JSON in another way.",
+        "the same bytes",
+        "the same JSON in other bytes",
+    ),
+)
 
 
 @check("core/a-fresh-object-sends-the-same")
 def a_fresh_object_sends_the_same(view: View) -> Findings:
     """Each call again, on an object of its own."""
-    yield from _resent(view, "fresh", "on a fresh object")
+    yield from _resent(view, "fresh", "on a fresh object", *_FRESH)
 
 
 @check("core/order-of-conversations-does-not-matter")
 def order_of_conversations_does_not_matter(view: View) -> Findings:
     """All calls again, last one first, on one object."""
-    yield from _resent(view, "reversed", "after the calls that had come later")
+    yield from _resent(view, "reversed", "after the calls that had come later", *_REVERSED)
 
 
-def _resent(view: View, probe: str, how: str) -> Findings:
+def _resent(
+    view: View, probe: str, how: str, nothing: FindingCode, changed: FindingCode, other_bytes: FindingCode
+) -> Findings:
     originals = {call.index: call for call in view.calls}
     for again in view.probes.get(probe, ()):
         original = originals.get(again.index)
@@ -302,15 +568,36 @@ def _resent(view: View, probe: str, how: str) -> Findings:
             continue
         first = original.generated[0]
         if not again.generated:
-            reason = f": {again.failed.error}: {again.failed.message}" if again.failed is not None else ""
-            yield violated(f"{original.where}: {how} the same call sends nothing{reason}")
+            failed = again.failed
+            place = first.at() if failed is None else view.at_event(failed, "error")
+            observed = UNSET if failed is None else f"{failed.error}: {failed.message}"
+            yield nothing(place, observed=observed, related=(first.at(),))
         elif again.generated[0].request.digest == first.request.digest:
-            yield f"requests made again {how}"
+            yield Compared(f"requests made again {how}")
         else:
-            yield violated(
-                f"{original.where}: {how} the same call sends other bytes",
-                detail=_body_diff(first.body, again.generated[0].body),
-            )
+            second = again.generated[0]
+            differing = list(walk_steps(first.body, second.body))
+            for steps, before, now in differing:
+                yield changed(
+                    second.at(Side.REQUEST, *present(second.body, steps)),
+                    expected=UNSET if before is ABSENT else before,
+                    observed=UNSET if now is ABSENT else now,
+                    related=(first.at(Side.REQUEST, *present(first.body, steps)),),
+                )
+            if not differing:
+                yield other_bytes(second.at(), related=(first.at(),))
+
+
+_LOOP_RAISED = finding(
+    "core/event-loops-may-come-and-go/raised",
+    "In another event loop the same call raised an exception.",
+    "the same answer",
+    "the exception {error:words}: {observed:words}",
+)
+_LOOP_CHANGED = finding(
+    "core/event-loops-may-come-and-go/changed",
+    "In another event loop the same call returned another answer.",
+)
 
 
 @check("core/event-loops-may-come-and-go")
@@ -322,11 +609,48 @@ def event_loops_may_come_and_go(view: View) -> Findings:
         if again is None or not call.clean or call.response is None:
             continue
         if isinstance(again, Failed):
-            yield violated(f"{call.where}: called in another event loop, it raised {again.error}: {again.message}")
+            yield _raised_again(view, call, again, _LOOP_RAISED)
         elif again.response.parts != call.response.parts:
-            yield violated(f"{call.where}: called in another event loop, it returned another answer")
+            yield from _answered_otherwise(view, call, again, _LOOP_CHANGED)
         else:
-            yield "calls in event loops of their own"
+            yield Compared("calls in event loops of their own")
+
+
+def _raised_again(view: View, call: ProviderCall, again: Failed, code: FindingCode) -> Finding:
+    place = view.at_event(again, "error")
+    return code(place, observed=again.message, related=(call.at_answer(),), error=again.error)
+
+
+def _answered_otherwise(view: View, call: ProviderCall, again: Response, code: FindingCode) -> Iterator[Finding]:
+    """Where the answer to the same call differs from the first one."""
+    first = to_builtins(call.response.parts if call.response is not None else ())
+    second = to_builtins(again.response.parts)
+    differing: list[tuple[Steps, object, object]] = list(walk_steps(first, second))
+    for steps, before, now in differing or [((), first, second)]:
+        yield code(
+            view.at_event(again, "parts", *present(second, steps)),
+            expected=UNSET if before is ABSENT else before,
+            observed=UNSET if now is ABSENT else now,
+            related=(call.at(Side.RESPONSE, "parts", *present(first, steps)),),
+        )
+
+
+_THREAD_REQUEST = finding(
+    "core/threads-are-not-mixed/request-missing",
+    "Among the requests of several threads, that of one call is missing.",
+    "the same request as from one thread",
+    "{observed} requests, none of which is the same",
+)
+_THREAD_RAISED = finding(
+    "core/threads-are-not-mixed/raised",
+    "Beside calls of other threads the same call raised an exception.",
+    "the same answer",
+    "the exception {error:words}: {observed:words}",
+)
+_THREAD_CHANGED = finding(
+    "core/threads-are-not-mixed/changed",
+    "Beside calls of other threads the same call returned another answer.",
+)
 
 
 @check("core/threads-are-not-mixed")
@@ -341,23 +665,22 @@ def threads_are_not_mixed(view: View) -> Findings:
         if again is None or not call.generated or not call.clean:
             continue
         if call.generated[0].request.digest not in sent:
-            yield violated(f"{call.where}: called from several threads at once, its request did not go out as before")
+            yield _THREAD_REQUEST(call.generated[0].at(), observed=len(sent))
         elif isinstance(again, Failed):
-            yield violated(
-                f"{call.where}: called from several threads at once, it raised {again.error}: {again.message}"
-            )
+            yield _raised_again(view, call, again, _THREAD_RAISED)
         elif call.response is not None and again.response.parts != call.response.parts:
-            yield violated(
-                f"{call.where}: called from several threads at once, it returned another answer",
-                detail=_body_diff(to_builtins(call.response.parts), to_builtins(again.response.parts)),
-            )
+            yield from _answered_otherwise(view, call, again, _THREAD_CHANGED)
         else:
-            yield "calls from several threads"
+            yield Compared("calls from several threads")
 
 
-def _body_diff(first: JSON, second: JSON) -> str:
-    lines = differences(first, second, names=("before", "now"))
-    return "\n".join(lines) if lines else "equal as JSON; the bytes differ: " + show(msgspec.json.encode(second))
+_TOO_MANY_REQUESTS = finding(
+    "core/side-requests-stay-few/too-many",
+    "A call makes many requests besides the one for the answer.",
+    "at most {expected} requests besides the one for the answer",
+    "{observed}, to {path:words}",
+)
+_FEW = 2
 
 
 @check("core/side-requests-stay-few")
@@ -365,29 +688,42 @@ def side_requests_stay_few(view: View) -> Findings:
     """Counting tokens anew for every message of the history would show here."""
     for call in view.calls:
         side = [exchange for exchange in call.exchanges if not exchange.generates]
-        if len(side) > 2:
-            yield violated(
-                f"{call.where}: the call made {len(side)} requests besides its own, to {side[0].request.path}"
-            )
+        if len(side) > _FEW:
+            yield _TOO_MANY_REQUESTS(side[_FEW].at(), expected=_FEW, observed=len(side), path=side[_FEW].request.path)
         elif call.generated:
-            yield "side requests"
+            yield Compared("side requests")
+
+
+_PRINTED = finding(
+    "core/adapter-prints-nothing/printed",
+    "The adapter printed to standard output.",
+    "nothing on standard output",
+    "{observed}",
+)
 
 
 @check("core/adapter-prints-nothing", without_calls=True)
 def adapter_prints_nothing(view: View) -> Findings:
     """Standard output belongs to the application."""
-    printed = view.transcript.end.stdout
-    if printed:
-        yield violated(f"the adapter printed to standard output: {show(printed)}")
+    end = view.transcript.end
+    if end.stdout:
+        yield _PRINTED(view.at_event(end, "stdout"), observed=end.stdout)
     else:
-        yield "standard output"
+        yield Compared("standard output")
+
+
+_RAISED_OUTSIDE = finding(
+    "core/shutdown-does-not-fail/raised",
+    "The adapter raised an exception outside of any call.",
+    "no exception",
+    "{error:words}: {observed:words}",
+)
 
 
 @check("core/shutdown-does-not-fail")
 def shutdown_does_not_fail(view: View) -> Findings:
     """Calls that only tidy up, or only look, do not raise."""
-    if view.strays:
-        first = view.strays[0]
-        yield violated(f"outside any turn the adapter raised {first.error}: {first.message}")
-    else:
-        yield "shutdown"
+    for stray in view.strays:
+        yield _RAISED_OUTSIDE(view.at_event(stray, "error"), observed=stray.message, error=stray.error)
+    if not view.strays:
+        yield Compared("shutdown")

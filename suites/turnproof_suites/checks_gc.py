@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from turnproof.messages import Message
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.messages import Message, Text
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import TurnView, View
-from turnproof.view.diff import show
 
-from .reading import Requested, calls_made, makes_room, results_in, system_text, too_long, user_text
+from .reading import Requested, calls_made, makes_room, refused, results_in, system_text, too_long, user_text
 
 
 def _after_collection(view: View) -> Iterator[tuple[TurnView, Requested]]:
@@ -24,32 +23,75 @@ def _after_collection(view: View) -> Iterator[tuple[TurnView, Requested]]:
             due = makes_room(call)
 
 
+_NO_RESULT = finding(
+    "gc/pairs-stay-whole/no-result",
+    "After a collection a call in the request has no result.",
+    "a result for the call {call} of the tool {tool}",
+    "none",
+)
+_NO_CALL = finding(
+    "gc/pairs-stay-whole/no-call",
+    "After a collection a result in the request has no call.",
+    "the call {call} in front of its result",
+    "a result without it",
+)
+
+
 @check("gc/pairs-stay-whole")
 def pairs_stay_whole(view: View) -> Findings:
     """No call without its result, no result without its call."""
     for _, request in _after_collection(view):
-        messages = request.sent.messages
-        made = {call.id for call in calls_made(messages)}
-        found = {result.call_id for result in results_in(messages)}
-        if made == found:
-            yield "calls and results after a collection"
-        else:
-            alone = sorted(made ^ found)[0]
-            what = "call has no result" if alone in made else "result has no call"
-            yield violated(f"{request.where}: after a collection, the {what}: {alone!r}")
+        calls = {call.id: call for call in calls_made(request.sent.messages)}
+        results = {result.call_id: result for result in results_in(request.sent.messages)}
+        for id, call in calls.items():
+            if id not in results:
+                related = [request.at_part(call)]
+                yield _NO_RESULT(request.at_results_of(call), call=id, tool=call.name, related=related)
+        for id, result in results.items():
+            if id not in calls:
+                # The call is missing from the messages; nothing is wrong with its result.
+                yield _NO_CALL(request.at("messages"), call=id, related=[request.at_part(result)])
+        if calls.keys() == results.keys():
+            yield Compared("calls and results after a collection")
+
+
+_FIRST_ROLE = finding(
+    "gc/first-message-is-the-users/role",
+    "After a collection the request does not begin with a message of the user.",
+    "a first message of role {expected}",
+)
 
 
 @check("gc/first-message-is-the-users")
 def first_message_is_the_users(view: View) -> Findings:
     """A conversation does not begin with an answer, or with the results of calls that are gone."""
     for _, request in _after_collection(view):
-        first = next((message for message in request.sent.messages if message.role != "system"), None)
-        if first is None or first.role != "user":
-            yield violated(
-                f"{request.where}: after a collection the request begins with {first.role if first else None!r}"
-            )
+        others = ((n, message.role) for n, message in enumerate(request.sent.messages) if message.role != "system")
+        number, role = next(others, (None, None))
+        if role == "user":
+            yield Compared("first messages after a collection")
         else:
-            yield "first messages after a collection"
+            related = [] if number is None else [request.at("messages", number)]
+            yield _FIRST_ROLE(request.at("messages"), expected="user", observed=role, related=related)
+
+
+_REFUSED = finding(
+    "gc/next-turn-is-answered/refused",
+    "The API refuses the request after a collection.",
+    "a request that the API accepts",
+    "a request that it refuses: {message:words}",
+)
+_OUTCOME = finding(
+    "gc/next-turn-is-answered/outcome",
+    "The turn after a collection was not answered.",
+    "the outcome {expected}",
+)
+_NO_REQUEST = finding(
+    "gc/next-turn-is-answered/no-request",
+    "After a collection the turn failed before it made a request.",
+    "a request",
+    "{observed:words}: {message:words}",
+)
 
 
 @check("gc/next-turn-is-answered")
@@ -61,20 +103,17 @@ def next_turn_is_answered(view: View) -> Findings:
         if turn.script is None or turn.script.expect != "answer" or turn.ended is None:
             continue
         if request.exchange.refusals and not too_long(request.exchange):
-            first = request.exchange.refusals[0]
-            yield violated(
-                f"{request.where}: after a collection the API refuses the request: {first['message']}",
-                rests_on=request.call.rests_on,
-            )
+            for refusal in request.exchange.refusals:
+                yield refused(_REFUSED, request.exchange, refusal)
         elif turn.ended.outcome == "answer" or turn.cancelled:
-            yield "turns after a collection"
+            yield Compared("turns after a collection")
         else:
-            yield violated(f"{turn.where}: after a collection the turn ended with {turn.ended.outcome!r}")
+            related = [turn.at(Side.ERROR)] if turn.failed is not None else []
+            place = turn.at_event(turn.ended, "outcome")
+            yield _OUTCOME(place, expected="answer", observed=turn.ended.outcome, related=related)
     for turn in _first_turns_after_collection(view):
         if turn.index not in reached and turn.failed is not None:
-            yield violated(
-                f"{turn.where}: after a collection no request went out: {turn.failed.error}: {turn.failed.message}"
-            )
+            yield _NO_REQUEST(turn.at(Side.ERROR), observed=turn.failed.error, message=turn.failed.message)
 
 
 def _first_turns_after_collection(view: View) -> Iterator[TurnView]:
@@ -84,6 +123,13 @@ def _first_turns_after_collection(view: View) -> Iterator[TurnView]:
         if due and turn.spoken:
             yield turn
             due = False
+
+
+_SENT_AGAIN = finding(
+    "gc/removed-history-stays-removed/sent",
+    "The request has a message that a collection removed.",
+    "a request without it",
+)
 
 
 @check("gc/removed-history-stays-removed")
@@ -102,15 +148,36 @@ def removed_history_stays_removed(view: View) -> Findings:
         known.update((message.message_id, message) for message in turn.history or ())
 
 
-def _forgotten(request: Requested, gone: list[Message]) -> Findings:
+def _forgotten(request: Requested, gone: list[Message]) -> Iterator[Compared | Finding]:
     held, sent = user_text(request.held), user_text(request.sent.messages)
     for message in gone:
         if message.role != "user" or not message.text.strip() or message.text in held:
             continue
         if message.text in sent:
-            yield violated(f"{request.where}: the collected message {show(message.text)} is still in the request")
+            yield _SENT_AGAIN(_at_words(request, message.text), observed=message.text)
         else:
-            yield "collected messages"
+            yield Compared("collected messages")
+
+
+def _at_words(request: Requested, text: str) -> Place:
+    """The first text of a user in the request that has these words; all messages where they stand in several."""
+    for message in request.sent.messages:
+        for part in message.parts if message.role == "user" else ():
+            if isinstance(part, Text) and text in part.text:
+                return request.at_part(part, "text")
+    return request.at("messages")
+
+
+_TOOL_GONE = finding(
+    "gc/system-and-tools-stay-in-force/tool-missing",
+    "After a collection a tool is missing from the request.",
+    "the tool {expected}",
+    "a request with the tools {observed}",
+)
+_SYSTEM_GONE = finding(
+    "gc/system-and-tools-stay-in-force/system-missing",
+    "After a collection the system text is missing from the request.",
+)
 
 
 @check("gc/system-and-tools-stay-in-force")
@@ -119,9 +186,12 @@ def system_and_tools_stay_in_force(view: View) -> Findings:
     for _, request in _after_collection(view):
         began = request.call.began
         missing = [tool.name for tool in began.tools if tool.name not in request.call.wire_names]
-        if missing:
-            yield violated(f"{request.where}: after a collection the tool {missing[0]!r} is not in the request")
-        elif began.system and began.system.strip() not in system_text(request.sent):
-            yield violated(f"{request.where}: after a collection the system text is not in the request")
-        elif began.system or began.tools:
-            yield "system text and tools after a collection"
+        sent = sorted(tool.name for tool in request.sent.tools)
+        for name in missing:
+            yield _TOOL_GONE(request.at("tools"), expected=name, observed=sent)
+        system = system_text(request.sent)
+        lost = began.system is not None and began.system.strip() not in system
+        if lost:
+            yield _SYSTEM_GONE(request.at("system"), expected=began.system, observed=system)
+        if not missing and not lost and (began.system or began.tools):
+            yield Compared("system text and tools after a collection")

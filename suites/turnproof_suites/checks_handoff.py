@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import TypeAlias
 
 import msgspec
+from msgspec import UNSET
 
 from turnproof.dialects.atoms import media_key
 from turnproof.dialects.wording import without_tagged
+from turnproof.finding import Compared, Finding, Place
 from turnproof.messages import (
     JSON,
     FileRef,
@@ -19,68 +23,116 @@ from turnproof.messages import (
     Thought,
     ToolResult,
 )
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import Exchange, View
-from turnproof.view.diff import equal, show
+from turnproof.view.diff import equal
 
+from .reading import at_text, refused
 from .steps import FORGETTING, steps
 
 _FEW_WORDS = 64
 """Characters that may stand beside an attachment that could not go into its result."""
 
 
+_Origin: TypeAlias = Message | FunctionCall | ToolResult
+"""What says something in a conversation: a message by its text, or a part of one."""
+
+_HISTORY_CHANGED = finding(
+    "handoff/foreign-history-is-sent/changed",
+    "The request does not say what was said elsewhere, in its order.",
+)
+
+
 @check("handoff/foreign-history-is-sent")
 def foreign_history_is_sent(view: View) -> Findings:
     """Every text, call and result that was said elsewhere is in each request, in order."""
     beside = [text for message in view.scenario.given for text in _beside(message)]
-    wanted = _said(view.scenario.given)
-    for where, exchange in _requests(view):
+    wanted = [said for said, _ in _said(view.scenario.given)]
+    for exchange in _requests(view):
         assert exchange.call is not None
         sent = _said(_without_attachments(exchange.call.messages, view.scenario.given), beside)
-        at = next((n for n, said in enumerate(wanted) if n >= len(sent) or not _says(sent[n], said)), None)
+        at = next((n for n, said in enumerate(wanted) if n >= len(sent) or not _says(sent[n][0], said)), None)
         if at is None:
-            yield "requests with a conversation from elsewhere"
+            yield Compared("requests with a conversation from elsewhere")
         else:
-            found = show(sent[at]) if at < len(sent) else "nothing"
-            yield violated(f"{where}: said elsewhere was {show(wanted[at])}, and the request has {found} in its place")
+            # Behind the first place that differs nothing can be told from what was moved.
+            found, origin = sent[at] if at < len(sent) else (UNSET, None)
+            yield _HISTORY_CHANGED(_at_origin(exchange, origin), expected=wanted[at], observed=found)
+
+
+_REFUSED = finding(
+    "handoff/foreign-ids-stay-linked/refused",
+    "The API refuses the request with the calls from elsewhere.",
+    "a request that the API accepts",
+    "a request that it refuses: {message:words}",
+)
+_SHARED_ID = finding(
+    "handoff/foreign-ids-stay-linked/shared",
+    "Two calls from elsewhere have the same id in the request.",
+    "an id that no call before has",
+    "{observed} again",
+)
+_UNLINKED = finding(
+    "handoff/foreign-ids-stay-linked/unlinked",
+    "The results from elsewhere do not have the ids of their calls.",
+    "a result with the id {expected}",
+)
 
 
 @check("handoff/foreign-ids-stay-linked")
 def foreign_ids_stay_linked(view: View) -> Findings:
     """Whatever becomes of the ids: each call has one of its own, and its result has the same."""
     given = [call for message in view.scenario.given for call in message.calls]
-    for where, exchange in _requests(view):
-        assert exchange.call is not None
-        parts = [part for message in exchange.call.messages for part in message.parts]
-        calls = [part.id for part in parts if isinstance(part, FunctionCall)][: len(given)]
-        results = [part.call_id for part in parts if isinstance(part, ToolResult)][: len(given)]
-        refused = next((finding for finding in exchange.refusals), None)
-        if refused is not None:
-            yield violated(f"{where}: the API refuses the request: {refused['message']}")
-        elif len(set(calls)) < len(calls):
-            yield violated(f"{where}: two calls from elsewhere share an id: {show(calls)}")
-        elif calls != results:
-            yield violated(
-                f"{where}: the calls from elsewhere have the ids {show(calls)}, their results {show(results)}"
+    for exchange in _requests(view):
+        wrong = [refused(_REFUSED, exchange, refusal) for refusal in exchange.refusals]
+        wrong = wrong or list(_badly_linked(exchange, len(given)))
+        yield from wrong
+        if not wrong:
+            yield Compared("requests with linked calls")
+
+
+def _badly_linked(exchange: Exchange, count: int) -> Iterator[Finding]:
+    """What is wrong with the ids of the first calls and results of a request."""
+    assert exchange.call is not None
+    parts = [part for message in exchange.call.messages for part in message.parts]
+    calls = [part for part in parts if isinstance(part, FunctionCall)][:count]
+    results = [part for part in parts if isinstance(part, ToolResult)][:count]
+    first: dict[str, FunctionCall] = {}
+    for call in calls:
+        if first.setdefault(call.id, call) is not call:
+            related = [_at_origin(exchange, first[call.id], "id")]
+            yield _SHARED_ID(_at_origin(exchange, call, "id"), observed=call.id, related=related)
+    for one, result in zip_longest(calls, results):
+        if one is None or result is None or one.id != result.call_id:
+            yield _UNLINKED(
+                _at_origin(exchange, result, *(["call_id"] if result is not None else [])),
+                expected=UNSET if one is None else one.id,
+                observed=UNSET if result is None else result.call_id,
+                related=[] if one is None else [_at_origin(exchange, one, "id")],
             )
-        else:
-            yield "requests with linked calls"
+
+
+_SIGNATURE_SENT = finding(
+    "handoff/foreign-signatures-are-withheld/sent",
+    "The request has the signature of another provider's model.",
+    "a request without it",
+)
 
 
 @check("handoff/foreign-signatures-are-withheld")
 def foreign_signatures_are_withheld(view: View) -> Findings:
     """What another model signed is opaque to this one, which refuses it, or takes it for its own."""
-    signatures = set(_foreign_signatures(view.scenario.given, view.dialect.name.partition("@")[0]))
-    for where, exchange in _requests(view):
+    signatures = sorted(set(_foreign_signatures(view.scenario.given, view.dialect.name.partition("@")[0])))
+    for exchange in _requests(view):
         text = msgspec.json.encode(exchange.body).decode()
-        if found := next((one for one in sorted(signatures) if one in text), None):
-            yield violated(f"{where}: the signature {show(found)} of another provider's model is in the request")
-        elif signatures:
-            yield "requests without foreign signatures"
+        found = [one for one in signatures if one in text]
+        for signature in found:
+            yield _SIGNATURE_SENT(at_text(exchange, signature), observed=signature)
+        if signatures and not found:
+            yield Compared("requests without foreign signatures")
 
 
-def _requests(view: View) -> Iterator[tuple[str, Exchange]]:
+def _requests(view: View) -> Iterator[Exchange]:
     """The requests for an answer with a conversation from elsewhere, until some of it is forgotten."""
     if not view.scenario.given:
         return
@@ -90,25 +142,37 @@ def _requests(view: View) -> Iterator[tuple[str, Exchange]]:
             return
         for exchange in call.exchanges:
             if exchange.generates and exchange.call is not None:
-                yield f"{call.where}, request {exchange.number}", exchange
+                yield exchange
 
 
-def _said(messages: Sequence[Message], beside: Sequence[str] = ()) -> list[JSON]:
-    """Texts, calls and results in order. Names, ids and the form of results may change; arguments and words may not.
+def _said(messages: Sequence[Message], beside: Sequence[str] = ()) -> list[tuple[JSON, _Origin]]:
+    """Texts, calls and results in order, each with where it stands. Names, ids and the form of results may change;
+    arguments and words may not.
 
     What was said `beside` the conversation may stand in it as tagged text.
     """
-    found: list[JSON] = []
+    found: list[tuple[JSON, _Origin]] = []
     for message in messages:
         text = message.text
         for one in beside:
             without = without_tagged(text, one)
             text = text if without is None else without
         if text.strip() and message.role != "system":
-            found.append({message.role: text.strip()})
-        found += [{"call": call.args} for call in message.calls]
-        found += ["a result"] * len(message.results)
+            found.append(({message.role: text.strip()}, message))
+        found += [({"call": call.args}, call) for call in message.calls]
+        found += [("a result", result) for result in message.results]
     return found
+
+
+def _at_origin(exchange: Exchange, origin: _Origin | None, *field: str) -> Place:
+    """The place in a request's body of a message, of a part, or of a field of it; of all messages for None."""
+    for number, message in enumerate(exchange.call.messages if exchange.call is not None else ()):
+        if message is origin:
+            return exchange.at_read("messages", number)
+        for place, part in enumerate(message.parts):
+            if part is origin:
+                return exchange.at_read("messages", number, "parts", place, *field)
+    return exchange.at_read("messages")
 
 
 def _without_attachments(sent: Sequence[Message], given: Sequence[Message]) -> list[Message]:
@@ -146,15 +210,24 @@ def _foreign_signatures(messages: tuple[Message, ...], own: str) -> Iterator[str
                 yield from (value for value in part.provider_data.data.values() if isinstance(value, str))
 
 
+_INSTRUCTION_MISSING = finding(
+    "core/instructions-between-turns-are-sent/missing",
+    "An instruction between turns is missing from the request.",
+    "the instruction {expected}",
+    "the texts {observed}",
+)
+
+
 @check("core/instructions-between-turns-are-sent")
 def instructions_between_turns_are_sent(view: View) -> Findings:
     """In its place, in whatever role, or at the top: the model has to see it, beside the system text of the call."""
     instructions = [message.text for message in view.scenario.given if message.role == "system"]
-    for where, exchange in _requests(view):
+    for exchange in _requests(view):
         assert exchange.call is not None
         spoken = [message.text for message in exchange.call.messages if message.role in ("system", "user")]
         above = [part.text for part in exchange.call.system if isinstance(part, Text)]
-        if missing := [text for text in instructions if not any(text in found for found in (*spoken, *above))]:
-            yield violated(f"{where}: the instruction {show(missing[0])} is nowhere in the request")
-        elif instructions:
-            yield "instructions between turns"
+        missing = [text for text in instructions if not any(text in found for found in (*spoken, *above))]
+        for text in missing:
+            yield _INSTRUCTION_MISSING(exchange.at_read("messages"), expected=text, observed=[*above, *spoken])
+        if instructions and not missing:
+            yield Compared("instructions between turns")

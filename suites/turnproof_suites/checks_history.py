@@ -4,15 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from turnproof.messages import FunctionCall, Message, same
-from turnproof.requirements import Findings, check
-from turnproof.transcript import Interjected, SessionInForce
-from turnproof.verdict import Verdict, inconclusive, violated
-from turnproof.view import Exchange, View
-from turnproof.view.diff import equal, show
+from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.messages import FunctionCall, Message, Part, Text, same
+from turnproof.requirements import FindingCode, Findings, check, finding
+from turnproof.transcript import SessionInForce
+from turnproof.view import View
+from turnproof.view.diff import equal
 
-from .reading import calls_in, calls_made, heard, model_texts, too_long
-from .steps import Step, bare, change, ends_alike, operations_done, steps, turns_done, unpaired
+from .reading import calls_in, calls_made, differing, heard, model_texts, refused, spoken_text, too_long
+from .steps import (
+    Step,
+    Unpaired,
+    bare,
+    content,
+    ends_alike,
+    every_unpaired,
+    operations_done,
+    steps,
+    turns_done,
+    unpaired,
+)
+
+_EARLIER_CHANGED = finding(
+    "history/what-was-said-is-held/earlier-changed",
+    "A turn changed what the session held before it.",
+)
+_USER_TEXT = finding(
+    "history/what-was-said-is-held/user-text",
+    "The new messages do not begin with what the user said, once.",
+    "the user's texts {expected} in the new messages",
+)
+_MODEL_TEXT = finding(
+    "history/what-was-said-is-held/model-text",
+    "The new messages do not have what the model said, once.",
+    "the model's texts {expected} in the new messages",
+)
+_CALLS = finding(
+    "history/what-was-said-is-held/calls",
+    "The new messages do not have the calls that the model made.",
+    "calls with the arguments {expected} in the new messages",
+)
 
 
 @check("history/what-was-said-is-held")
@@ -21,12 +52,17 @@ def what_was_said_is_held(view: View) -> Findings:
     for step in turns_done(view):
         if not step.ordinary or unpaired(step.before):
             continue  # what was broken before may be mended now, by whatever is put in front of the turn
-        if step.added is None:
-            yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
-        elif missing := _missing(view, step, step.added):
-            yield violated(f"{step.where}: {missing}")
-        else:
-            yield "turns in the history"
+        wrong = list(_changed(_EARLIER_CHANGED, step) if step.added is None else _missing(view, step, step.added))
+        yield from wrong
+        if not wrong:
+            yield Compared("turns in the history")
+
+
+def _changed(code: FindingCode, step: Step) -> Iterator[Finding]:
+    """What of the messages that were held before is not held as it was. What came on top of them is not looked at."""
+    held = step.held[: len(step.before)]
+    for one in differing(content(step.before), content(held)):
+        yield code(step.at_change(one), expected=one.expected, observed=one.observed)
 
 
 def _undeclared(view: View, step: Step) -> Iterator[str]:
@@ -37,17 +73,18 @@ def _undeclared(view: View, step: Step) -> Iterator[str]:
     return (part.name for part in parts if isinstance(part, FunctionCall) and part.name not in known)
 
 
-def _missing(view: View, step: Step, added: tuple[Message, ...]) -> str:
-    """What of an ordinary turn is not in the messages that came on top, or is there too often; empty if all is well."""
+def _missing(view: View, step: Step, added: tuple[Message, ...]) -> Iterator[Finding]:
+    """What of an ordinary turn is not in the messages that came on top, or is there too often."""
     said = step.turn.said
     found = [message.text for message in added if message.role == "user" and message.text.strip()]
     if said.strip() and (not added or added[0].role != "user" or bare(found) != bare([said])):
-        return f"the user said {show(said)}, and the new messages have {show(found)}"
+        yield _USER_TEXT(_at_text(step, "user", [said]), expected=[said], observed=found)
     texts = step.answered_text
     if step.turn.script is not None and step.turn.script.response_schema is None:
         held = model_texts(added)
         if bare(texts) != bare(held):
-            return f"the model said {show(texts)}, and the new messages have {show(held)}"
+            related = [one.at(Side.STREAM) for one in step.answers]
+            yield _MODEL_TEXT(_at_text(step, "model", texts), expected=texts, observed=held, related=related)
     answers = [calls_in(one.answer.parts) for one in step.answers if one.answer is not None]
     calls: Sequence[FunctionCall] = calls_made(added)
     if step.first(SessionInForce) is not None:
@@ -58,8 +95,28 @@ def _missing(view: View, step: Step, added: tuple[Message, ...]) -> str:
     made = [call.args for each in answers for call in each]
     kept = [call.args for call in calls]
     if not equal(made, kept):
-        return f"the model made calls with {show(made)}, and the new messages have {show(kept)}"
-    return ""
+        wrong = next((call for call, args in zip(calls, made, strict=False) if not equal(call.args, args)), None)
+        yield _CALLS(_at_held(step, wrong, "args") if wrong else step.at_held(), expected=made, observed=kept)
+
+
+def _at_text(step: Step, role: str, texts: Sequence[str]) -> Place:
+    """The first text of a role in the new messages that is not the one expected there; all messages if none is."""
+    left = list(texts)
+    for number, message in enumerate(step.held[len(step.before) :], len(step.before)):
+        text = spoken_text(message.parts)
+        if message.role == role and text and (not left or bare([left.pop(0)]) != bare([text])):
+            spoken = [place for place, part in enumerate(message.parts) if isinstance(part, Text)]
+            return step.at_held(number, "parts", *((spoken[0], "text") if len(spoken) == 1 else ()))
+    return step.at_held()
+
+
+def _at_held(step: Step, part: Part, *field: str) -> Place:
+    """The place of a part that the session holds after the step."""
+    for number, message in enumerate(step.held):
+        for place, one in enumerate(message.parts):
+            if one is part:
+                return step.at_held(number, "parts", place, *field)
+    return step.at_held()
 
 
 def _as_answered(answers: Sequence[Sequence[FunctionCall]], calls: Sequence[FunctionCall]) -> Sequence[FunctionCall]:
@@ -78,6 +135,12 @@ def _as_answered(answers: Sequence[Sequence[FunctionCall]], calls: Sequence[Func
     return [*found, *rest]
 
 
+_LEFT_BEHIND = finding(
+    "history/failed-turn-leaves-nothing/left-behind",
+    "The history after a failed turn is not what it was before.",
+)
+
+
 @check("history/failed-turn-leaves-nothing")
 def failed_turn_leaves_nothing(view: View) -> Findings:
     """Of turns in which the model never answered. What to keep of a half-done one is the session's to say."""
@@ -86,9 +149,26 @@ def failed_turn_leaves_nothing(view: View) -> Findings:
         if ended is None or ended.outcome != "error" or step.answers or step.collects or unpaired(step.before):
             continue
         if step.unchanged:
-            yield "histories after failed turns"
-        else:
-            yield violated(f"{step.where}: the turn failed, and its trace is held: {change(step.before, step.held)}")
+            yield Compared("histories after failed turns")
+        for one in step.changes:
+            yield _LEFT_BEHIND(step.at_change(one), expected=one.expected, observed=one.observed)
+
+
+_EARLIER_CHANGED_BY_CANCEL = finding(
+    "history/shown-text-is-kept/earlier-changed",
+    "A cancelled turn changed what the session held before it.",
+)
+_USER_TEXT_OF_CANCELLED = finding(
+    "history/shown-text-is-kept/user-text-missing",
+    "The user's message of a cancelled turn is not in the history.",
+    "the user's text {expected} in the new messages",
+)
+_SHOWN_TEXT = finding(
+    "history/shown-text-is-kept/shown-text-missing",
+    "The history lacks text that the user saw before the cancel.",
+    "the text {expected}, which the user saw",
+    "the model's texts {observed}",
+)
 
 
 @check("history/shown-text-is-kept")
@@ -100,36 +180,78 @@ def shown_text_is_kept(view: View) -> Findings:
             continue
         if unpaired(step.before):
             continue
-        if step.added is None:
-            yield violated(f"{step.where}: what was held before has changed: {change(step.before, step.held)}")
-        elif not heard(step.turn, step.added):
-            yield violated(f"{step.where}: the user's message of the cancelled turn is not held")
-        elif bare([ended.shown]) not in bare(model_texts(step.added)):
-            kept = model_texts(step.added)
-            yield violated(f"{step.where}: the user was shown {show(ended.shown)}, and held is {show(kept)}")
-        else:
-            yield "texts shown before a cancel"
+        wrong = list(_lost_by_cancel(step, ended.shown))
+        yield from wrong
+        if not wrong:
+            yield Compared("texts shown before a cancel")
+
+
+def _lost_by_cancel(step: Step, shown: str) -> Iterator[Finding]:
+    if step.added is None:
+        yield from _changed(_EARLIER_CHANGED_BY_CANCEL, step)
+        return
+    if not heard(step.turn, step.added):
+        held = [message.text for message in step.added if message.role == "user"]
+        yield _USER_TEXT_OF_CANCELLED(step.at_held(), expected=step.turn.said, observed=held)
+    kept = model_texts(step.added)
+    if bare([shown]) not in bare(kept):
+        related = [step.turn.at_event(step.turn.ended, "shown")] if step.turn.ended is not None else []
+        yield _SHOWN_TEXT(_at_text(step, "model", [shown]), expected=shown, observed=kept, related=related)
+
+
+_REFUSED_AFTER_CANCEL = finding(
+    "history/cancelled-turn-serves-the-next/refused",
+    "The API refuses the request after a cancelled turn.",
+    "a request that the API accepts after the cancelled turn {cancelled}",
+    "a request that it refuses: {message:words}",
+)
+_OUTCOME_AFTER_CANCEL = finding(
+    "history/cancelled-turn-serves-the-next/outcome",
+    "The turn after a cancelled one was not answered.",
+    "the outcome {expected} after the cancelled turn {cancelled}",
+)
 
 
 @check("history/cancelled-turn-serves-the-next")
 def cancelled_turn_serves_the_next(view: View) -> Findings:
     """The conversation goes on: the API takes the next request, and the model answers."""
-    after_cancel = ""
+    cancelled: int | None = None
     for step in steps(view):
         if step.done != "turn":
-            after_cancel = after_cancel if step.unchanged else ""
+            cancelled = cancelled if step.unchanged else None
             continue
         ended, script = step.turn.ended, step.turn.script
-        if after_cancel and ended is not None and script is not None and script.expect == "answer":
-            refused = next((one.refusals[0] for one in step.generated if one.refusals and not too_long(one)), None)
-            if refused is not None:
-                yield violated(f"{step.where}: after {after_cancel} the API refuses the request: {refused['message']}")
-            elif ended.outcome == "answer":
-                yield "turns after a cancelled one"
-            else:
-                why = f": {step.turn.failed.error}: {step.turn.failed.message}" if step.turn.failed else ""
-                yield violated(f"{step.where}: after {after_cancel} the turn ended with {ended.outcome!r}{why}")
-        after_cancel = f"the cancelled {step.where}" if step.turn.cancelled else ""
+        if cancelled is not None and ended is not None and script is not None and script.expect == "answer":
+            refusals = list(_refusals(_REFUSED_AFTER_CANCEL, step, cancelled=cancelled))
+            yield from refusals
+            if not refusals and ended.outcome == "answer":
+                yield Compared("turns after a cancelled one")
+            elif not refusals:
+                place = step.turn.at_event(ended, "outcome")
+                yield _OUTCOME_AFTER_CANCEL(place, expected="answer", observed=ended.outcome, cancelled=cancelled)
+        cancelled = step.turn.index if step.turn.cancelled else None
+
+
+def _refusals(code: FindingCode, step: Step, **facts: object) -> Iterator[Finding]:
+    """The rules that the requests of a step offend. That a prompt is too long is no fault of the history."""
+    for exchange in step.generated:
+        if not too_long(exchange):
+            for refusal in exchange.refusals:
+                yield refused(code, exchange, refusal, **facts)
+
+
+_NO_RESULT = finding(
+    "history/calls-and-results-stay-paired/no-result",
+    "A call in the history has no result.",
+    "a result for the call {call} of the tool {tool} in the messages behind it",
+    "none",
+)
+_NO_CALL = finding(
+    "history/calls-and-results-stay-paired/no-call",
+    "A result in the history has no call.",
+    "the call {call} of the tool {tool} in front of its result",
+    "a result without it",
+)
 
 
 @check("history/calls-and-results-stay-paired")
@@ -140,10 +262,47 @@ def calls_and_results_stay_paired(view: View) -> Findings:
         unused = unused and step.done != "turn"
         if unused:
             continue
-        if odd := unpaired(step.held):
-            yield violated(f"{step.where}: {odd}")
-        elif calls_made(step.held):
-            yield "calls and results held"
+        wrong = [_alone(step, one, _NO_RESULT, _NO_CALL) for one in every_unpaired(step.held)]
+        yield from wrong
+        if not wrong and calls_made(step.held):
+            yield Compared("calls and results held")
+
+
+def _alone(step: Step, one: Unpaired, no_result: FindingCode, no_call: FindingCode) -> Finding:
+    """A finding for a call without a result, or a result without a call, that the session holds after a step."""
+    code = no_result if one.lacks == "result" else no_call
+    return code(step.at_held(one.message, "parts", one.part), call=one.call_id, tool=one.tool)
+
+
+_MENDED_REFUSED = finding(
+    "history/broken-conversation-is-mended/refused",
+    "The API refuses the request of a conversation that was taken over.",
+    "a request that the API accepts",
+    "a request that it refuses: {message:words}",
+)
+_NOT_CONTINUED = finding(
+    "history/broken-conversation-is-mended/outcome",
+    "A conversation that was taken over does not go on.",
+    "the outcome {expected}",
+)
+_STILL_NO_RESULT = finding(
+    "history/broken-conversation-is-mended/no-result",
+    "A call of a conversation that was taken over still has no result.",
+    "a result for the call {call} of the tool {tool}",
+    "none",
+)
+_STILL_NO_CALL = finding(
+    "history/broken-conversation-is-mended/no-call",
+    "A result of a conversation that was taken over still has no call.",
+    "the call {call} of the tool {tool} in front of its result",
+    "a result without it",
+)
+_LOST_BY_MENDING = finding(
+    "history/broken-conversation-is-mended/text-lost",
+    "A text is lost from a conversation that was mended.",
+    "the text {expected} in the history",
+    "the texts {observed}",
+)
 
 
 @check("history/broken-conversation-is-mended")
@@ -152,18 +311,25 @@ def broken_conversation_is_mended(view: View) -> Findings:
     for step in turns_done(view):
         if not unpaired(step.before) or step.turn.script is None or step.turn.script.expect != "answer":
             continue
-        ended = step.turn.ended
-        refused = next((one.refusals[0] for one in step.generated if one.refusals and not too_long(one)), None)
-        if refused is not None:
-            yield violated(f"{step.where}: the API refuses the request: {refused['message']}")
-        elif ended is None or ended.outcome != "answer":
-            yield violated(f"{step.where}: the conversation that was taken over is not gone on with")
-        elif odd := unpaired(step.held):
-            yield violated(f"{step.where}: {odd}")
-        elif not step.collects and (lost := _lost(step.before, step.held)):
-            yield violated(f"{step.where}: mending has cost {show(lost)}, which was said")
-        else:
-            yield "conversations mended"
+        wrong = list(_not_mended(step))
+        yield from wrong
+        if not wrong:
+            yield Compared("conversations mended")
+
+
+def _not_mended(step: Step) -> Iterator[Finding]:
+    ended = step.turn.ended
+    refusals = list(_refusals(_MENDED_REFUSED, step))
+    yield from refusals
+    if not refusals and (ended is None or ended.outcome != "answer"):
+        place = step.turn.at() if ended is None else step.turn.at_event(ended, "outcome")
+        yield _NOT_CONTINUED(place, expected="answer", observed=None if ended is None else ended.outcome)
+    elif not refusals:
+        for one in every_unpaired(step.held):
+            yield _alone(step, one, _STILL_NO_RESULT, _STILL_NO_CALL)
+        held = [message.text for message in step.held if message.text.strip()]
+        for text in _lost(step.before, step.held) if not step.collects else ():
+            yield _LOST_BY_MENDING(step.at_held(), expected=text, observed=held)
 
 
 def _lost(before: tuple[Message, ...], held: tuple[Message, ...]) -> list[str]:
@@ -172,97 +338,80 @@ def _lost(before: tuple[Message, ...], held: tuple[Message, ...]) -> list[str]:
     return [message.text for message in before if message.text.strip() and message.text not in kept]
 
 
+_CHANGED_BY_CALLER = finding(
+    "history/returned-list-is-a-copy/changed",
+    "A caller changed the history through the list that the session returned.",
+    "{expected} messages in the history, whatever a caller does to its list",
+    "{observed} messages after a caller emptied it",
+)
+
+
 @check("history/returned-list-is-a-copy")
 def returned_list_is_a_copy(view: View) -> Findings:
     """What a caller does to the list that it was given stays with the caller."""
     for step in operations_done(view, "tamper"):
         if step.unchanged:
-            yield "lists that were handed out"
+            yield Compared("lists that were handed out")
         else:
-            yield violated(
-                f"{step.where}: a caller emptied the list that it was given, and the session holds "
-                f"{len(step.held)} messages instead of {len(step.before)}"
-            )
+            yield _CHANGED_BY_CALLER(step.at_held(), expected=len(step.before), observed=len(step.held))
+
+
+_ID_TWICE = finding(
+    "history/message-ids-are-kept/twice",
+    "Two messages have the same id.",
+    "a message id that no message before has",
+    "{observed} again",
+)
+_ID_CHANGED = finding(
+    "history/message-ids-are-kept/changed",
+    "The id of a message changed.",
+    "the id {expected} for the {role:words} message {text}",
+)
 
 
 @check("history/message-ids-are-kept")
 def message_ids_are_kept(view: View) -> Findings:
     """From turn to turn and through every operation; and no two messages have the same."""
     for step in steps(view):
-        ids = [message.message_id for message in step.held]
-        twice = next((name for name in ids if ids.count(name) > 1), None)
-        moved = next(((old, new) for old, new in _still_held(step) if old.message_id != new.message_id), None)
-        if twice is not None:
-            yield violated(f"{step.where}: two messages have the id {twice!r}")
-        elif moved is not None:
-            old, new = moved
-            what = f"{old.role} message {show(old.text or old.role)}"
-            yield violated(f"{step.where}: the {what} was {old.message_id!r} and is {new.message_id!r}")
-        elif ids:
-            yield "message ids"
+        wrong = [*_ids_twice(step), *_ids_changed(step)]
+        yield from wrong
+        if not wrong and step.held:
+            yield Compared("message ids")
 
 
-def _still_held(step: Step) -> list[tuple[Message, Message]]:
-    """The messages that were held before and are held still, each with itself."""
+def _ids_twice(step: Step) -> Iterator[Finding]:
+    first: dict[str, int] = {}
+    for number, message in enumerate(step.held):
+        earlier = first.setdefault(message.message_id, number)
+        if earlier != number:
+            place = step.at_held(number, "message_id")
+            yield _ID_TWICE(place, observed=message.message_id, related=[step.at_held(earlier, "message_id")])
+
+
+def _ids_changed(step: Step) -> Iterator[Finding]:
+    for number, old, new in _still_held(step):
+        if old.message_id != new.message_id:
+            yield _ID_CHANGED(
+                step.at_held(number, "message_id"),
+                expected=old.message_id,
+                observed=new.message_id,
+                role=old.role,
+                text=old.text,
+            )
+
+
+def _still_held(step: Step) -> list[tuple[int, Message, Message]]:
+    """The messages that were held before and are held still: their place now, and each as it was and as it is."""
     if step.done == "gc":
         count = ends_alike(step.before, step.held)
-        return list(zip(step.before[len(step.before) - count :], step.held[len(step.held) - count :], strict=True))
+        start = len(step.held) - count
+        pairs = zip(step.before[len(step.before) - count :], step.held[start:], strict=True)
+        return [(start + number, old, new) for number, (old, new) in enumerate(pairs)]
     if step.collects:
         return []
-    pairs: list[tuple[Message, Message]] = []
-    for old, new in zip(step.before, step.held, strict=False):
+    found: list[tuple[int, Message, Message]] = []
+    for number, (old, new) in enumerate(zip(step.before, step.held, strict=False)):
         if not same(old, new, ids=False):
             break
-        pairs.append((old, new))
-    return pairs
-
-
-@check("history/wire-is-what-the-session-holds")
-def wire_is_what_the_session_holds(view: View) -> Findings:
-    """Every request that the API took, against the session's own history up to what the request asks about."""
-    for step in turns_done(view):
-        if step.collects or step.added is None or step.first(Interjected) is not None:
-            continue
-        for exchange in step.generated:
-            held = _held_for(step, step.added, exchange)
-            if held is not None:
-                yield _against_the_wire(view, step, exchange, held)
-
-
-def _held_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> tuple[Message, ...] | None:
-    """What a request has to say, by the session's history; None where that does not tell."""
-    call, script = exchange.call, step.turn.script
-    if call is None or exchange.refusals or not call.messages or script is None:
-        return None
-    rounds = 0
-    for message in reversed(call.messages):
-        if message.role == "user":
-            break
-        if message.role == "model" and not rounds:
-            return None  # a paused answer is to go on
-        rounds += message.role == "tool"
-    if not rounds:
-        user = added[0] if added and added[0].role == "user" else Message("user", script.user)
-        return (*step.before, user)
-    # What stands in front of the user's message mends what was taken over.
-    said = next((place for place, message in enumerate(added) if message.role == "user"), 0)
-    places = [place for place, message in enumerate(added) if message.role == "tool" and place > said]
-    return (*step.before, *added[: places[rounds - 1] + 1]) if rounds <= len(places) else None
-
-
-def _against_the_wire(view: View, step: Step, exchange: Exchange, held: tuple[Message, ...]) -> str | Verdict:
-    assert exchange.call is not None
-    scenario, turn = view.scenario, step.turn.index
-    found = view.dialect.differences(
-        held, scenario.system_in(turn), scenario.tools_in(turn), exchange.call, view.transcript.model
-    )
-    if not found:
-        return "requests against the history"
-    lines = [
-        f"{one.what} at {one.path}: the session holds {show(one.held)}, the wire carried {show(one.sent)}"
-        for one in sorted(found, key=lambda one: not one.violation)
-    ]
-    where, detail = f"{step.where}, request {exchange.number}", "\n".join(lines)
-    if any(one.violation for one in found):
-        return violated(f"{where}: {lines[0]}", detail=detail)
-    return inconclusive(f"{where}: the wire differs in a way that is not classified: {lines[0]}", detail=detail)
+        found.append((number, old, new))
+    return found

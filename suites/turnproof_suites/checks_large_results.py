@@ -5,18 +5,18 @@ Results are told apart by what they say: sessions and dialects are free in how t
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import dropwhile, groupby
 
 import msgspec
 
-from turnproof.messages import FunctionCall, Message, to_builtins
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.messages import FunctionCall, Message, ToolResult, to_builtins
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import Exchange, View
-from turnproof.view.diff import show
 
 from .reading import calls_made, results_in, too_long
 from .steps import Step, turns_done
@@ -44,6 +44,31 @@ class _Overflow:
         return frozenset(_texts(_newest(self.refused))) - frozenset(_said(self.taken))
 
 
+_NOTHING_FITS = finding(
+    "recovery/results-are-cut-to-fit/not-sent",
+    "The prompt with the tool results was too long, and nothing that fits was sent.",
+    "a request that the API accepts after this one",
+    "none",
+)
+_CALL_LOST = finding(
+    "recovery/results-are-cut-to-fit/call-missing",
+    "A call whose result was too long is missing from the request that fits.",
+    "the call {call:words}",
+    "a request without it",
+)
+_RESULT_COUNT = finding(
+    "recovery/results-are-cut-to-fit/result-count",
+    "The request that fits does not have one result for each tool call.",
+    "{expected} as the number of results for the call {call}",
+)
+_NO_NOTICE = finding(
+    "recovery/results-are-cut-to-fit/no-notice",
+    "Part of a result was sent, and nothing says so.",
+    "a word about the rest beside the {sent} of {whole} characters",
+    "{observed}",
+)
+
+
 @check("recovery/results-are-cut-to-fit")
 def results_are_cut_to_fit(view: View) -> Findings:
     """The calls that were pending are still answered, with part of their results and a word about the rest."""
@@ -55,38 +80,71 @@ def results_are_cut_to_fit(view: View) -> Findings:
 
 
 def _cut(overflow: _Overflow) -> Findings:
-    where, refused, taken = overflow.step.where, overflow.refused, overflow.taken
+    refused, taken = overflow.refused, overflow.taken
     if taken is None or taken.call is None or refused.call is None:
-        yield violated(f"{where}: the prompt with the tool results was too long, and nothing that fits was sent")
+        yield _NOTHING_FITS(refused.at(), related=(refused.at_error(),))
         return
-    sent = taken.call.messages
-    made = Counter(call.id for call in calls_made(sent))
-    answered = Counter(result.call_id for result in results_in(sent))
-    lost = Counter(map(_asked, _pending(refused))) - Counter(map(_asked, calls_made(sent)))
-    if lost:
-        yield violated(
-            f"{where}: the call {next(iter(lost))}, whose result was too long, is not in the request that fits"
-        )
-    elif made != answered:
-        alone = next(iter((made - answered) + (answered - made)))
-        yield violated(f"{where}: the request that fits has {answered[alone]} results for {made[alone]} {alone!r}")
-    elif overflow.rejected:
-        yield from _with_a_notice(overflow)
+    wrong = [*_lost_calls(refused, taken), *_unpaired(taken)]
+    yield from wrong
+    if not wrong and overflow.rejected:
+        yield from _with_a_notice(overflow.refused, taken)
 
 
-def _with_a_notice(overflow: _Overflow) -> Findings:
-    before = _said(overflow.refused)
-    for text in _said(overflow.taken):
+def _lost_calls(refused: Exchange, taken: Exchange) -> Iterator[Finding]:
+    """The calls whose results were too long and that the request which fits does not have."""
+    left = Counter(map(_asked, _calls(taken)))
+    for call in _pending(refused):
+        if left[_asked(call)]:
+            left[_asked(call)] -= 1
+        else:
+            yield _CALL_LOST(taken.at_read("messages"), related=(_at(refused, call),), call=_asked(call))
+
+
+def _unpaired(taken: Exchange) -> Iterator[Finding]:
+    """The calls that have more or fewer results than one for each time they stand there."""
+    calls, results = _calls(taken), _results(taken)
+    made = Counter(call.id for call in calls)
+    answered = Counter(result.call_id for result in results)
+    for name in (made - answered) + (answered - made):
+        parts: list[FunctionCall | ToolResult] = [result for result in results if result.call_id == name]
+        parts += [call for call in calls if call.id == name]
+        yield _RESULT_COUNT(_at(taken, parts[0]), expected=made[name], observed=answered[name], call=name)
+
+
+def _with_a_notice(refused: Exchange, taken: Exchange) -> Findings:
+    before = [_text(result) for result in _results(refused)]
+    for result in _results(taken):
+        text = _text(result)
         if text in before:
             continue
-        whole = next((one for one in before if text in one), None)
+        number, whole = next(((n, one) for n, one in enumerate(before) if text in one), (0, None))
         if whole is None:
-            yield "cut results"
+            yield Compared("cut results")
         else:
-            yield violated(
-                f"{overflow.step.where}: {len(text)} of the {len(whole)} characters of a result were sent, and nothing "
-                f"says so: {show(text)}"
+            yield _NO_NOTICE(
+                _at(taken, result, "result"),
+                observed=text,
+                related=(_at(refused, _results(refused)[number], "result"),),
+                sent=len(text),
+                whole=len(whole),
             )
+
+
+_SENT_AGAIN = finding(
+    "recovery/rejected-results-are-gone/sent-again",
+    "A result that was refused as too long is in a later request.",
+    "a request without the refused result",
+)
+_STILL_HELD = finding(
+    "recovery/rejected-results-are-gone/held",
+    "A result that was refused as too long is still in the session's history.",
+    "a history without the refused result",
+)
+_HELD_COUNT = finding(
+    "recovery/rejected-results-are-gone/result-count",
+    "After results were cut, the session holds more or fewer results than tool calls.",
+    "as many results as calls, {expected}",
+)
 
 
 @check("recovery/rejected-results-are-gone")
@@ -102,34 +160,56 @@ def rejected_results_are_gone(view: View) -> Findings:
                 later = [one for one in group if one is overflow.taken or gone & set(_said(one))]
                 gone |= {text for text in overflow.rejected if len(text) >= _TELLING}
             for one in later:
-                if gone & set(_said(one)):
-                    yield violated(
-                        f"{step.where}, request {one.number}: a result that had been refused as too long is in it"
-                    )
-        if not gone:
-            continue
-        results, calls = results_in(step.held), calls_made(step.held)
-        if gone & set(_texts(step.held)):
-            yield violated(f"{step.where}: a result that had been refused as too long is held")
-        elif len(results) != len(calls):
-            yield violated(f"{step.where}: after results were cut, {len(results)} are held for {len(calls)} calls")
-        else:
-            yield "turns after results were cut"
+                for result in _results(one):
+                    if _text(result) in gone:
+                        yield _SENT_AGAIN(_at(one, result), observed=_text(result))
+        if gone:
+            yield from _held_after_a_cut(step, gone)
+
+
+def _held_after_a_cut(step: Step, gone: set[str]) -> Findings:
+    """Whether the session holds none of these results any more, and as many others as it has calls."""
+    held = False
+    for number, message in enumerate(step.held):
+        for place, part in enumerate(message.parts):
+            if isinstance(part, ToolResult) and _text(part) in gone:
+                held = True
+                place_held = step.turn.at(Side.HISTORY, "session", number, "parts", place)
+                yield _STILL_HELD(place_held, observed=_text(part))
+    if held:
+        return
+    results, calls = len(results_in(step.held)), len(calls_made(step.held))
+    if results != calls:
+        yield _HELD_COUNT(step.turn.at(Side.HISTORY, "session"), expected=calls, observed=results)
+    else:
+        yield Compared("turns after results were cut")
+
+
+_NO_HEADROOM = finding(
+    "gc/headroom-is-left/too-little",
+    "The prompt was too long again and again, because too little room was made.",
+    "fewer than {expected} rounds in a row with a prompt that is too long",
+)
 
 
 @check("gc/headroom-is-left")
 def headroom_is_left(view: View) -> Findings:
     """Once room has been made, not every further result overflows."""
     for step in turns_done(view):
-        overflows = [_overflow(step, group) is not None for group in _rounds(step.generated)]
-        since = overflows[overflows.index(True) :] if True in overflows else []
-        if len(since) < _IN_A_ROW:
+        overflows = [_overflow(step, group) for group in _rounds(step.generated)]
+        if len(list(dropwhile(operator.not_, overflows))) < _IN_A_ROW:
             continue
-        longest = max(len(list(run)) for overflowed, run in groupby(since) if overflowed)
-        if longest < _IN_A_ROW:
-            yield "tool rounds after an overflow"
+        runs = [list(run) for overflowed, run in groupby(overflows, key=bool) if overflowed]
+        longest = [found.refused for found in max(runs, key=len) if found is not None]
+        if len(longest) < _IN_A_ROW:
+            yield Compared("tool rounds after an overflow")
         else:
-            yield violated(f"{step.where}: the prompt was too long in {longest} rounds in a row; too little was freed")
+            yield _NO_HEADROOM(
+                longest[-1].at(),
+                expected=_IN_A_ROW,
+                observed=len(longest),
+                related=[one.at() for one in longest[:-1]],
+            )
 
 
 def _rounds(exchanges: Iterable[Exchange]) -> Iterator[list[Exchange]]:
@@ -169,13 +249,31 @@ def _asked(call: FunctionCall) -> str:
     return f"{call.name}({_encode(to_builtins(call.args)).decode()})"
 
 
+def _calls(exchange: Exchange) -> tuple[FunctionCall, ...]:
+    return calls_made(exchange.call.messages) if exchange.call is not None else ()
+
+
+def _results(exchange: Exchange) -> tuple[ToolResult, ...]:
+    return results_in(exchange.call.messages) if exchange.call is not None else ()
+
+
+def _at(exchange: Exchange, part: FunctionCall | ToolResult, *field: str) -> Place:
+    """The place of a part of a request in its body."""
+    for number, message in enumerate(exchange.call.messages if exchange.call is not None else ()):
+        for place, one in enumerate(message.parts):
+            if one is part:
+                return exchange.at_read("messages", number, "parts", place, *field)
+    return exchange.at()
+
+
 def _said(exchange: Exchange | None) -> list[str]:
     return _texts(exchange.call.messages) if exchange is not None and exchange.call is not None else []
 
 
 def _texts(messages: Iterable[Message]) -> list[str]:
     """What each result says."""
-    return [
-        one.result if isinstance(one.result, str) else _encode(to_builtins(one.result)).decode()
-        for one in results_in(messages)
-    ]
+    return [_text(one) for one in results_in(messages)]
+
+
+def _text(result: ToolResult) -> str:
+    return result.result if isinstance(result.result, str) else _encode(to_builtins(result.result)).decode()

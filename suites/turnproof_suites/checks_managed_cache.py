@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
 import msgspec
 
 from turnproof.dialects.base import Call
+from turnproof.finding import Compared, Side
 from turnproof.messages import to_builtins
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
-from turnproof.view import View
-from turnproof.view.exchange import Exchange
+from turnproof.requirements import Findings, check, finding
+from turnproof.view import Exchange, View
 
-from .reading import requested, system_text
+from .reading import at_text, requested, system_text
 
 
-def _operations(view: View, action: str) -> Iterator[Call]:
+def _operations(view: View, action: str) -> Iterator[tuple[Exchange, Call]]:
     """The operations of one kind on managed caches that the service granted; those of purity probes are left aside."""
     for exchange in view.exchanges:
         granted = exchange.response is not None and exchange.response.status == 200 and not exchange.request.probe
         if granted and exchange.call is not None and exchange.call.action == action:
-            yield exchange.call
+            yield exchange, exchange.call
 
 
 def _prefix(call: Call) -> bytes:
@@ -34,6 +32,19 @@ def _prefix(call: Call) -> bytes:
 def _is_lost(exchange: Exchange) -> bool:
     """Whether an answer was refused because the cache that the request named was gone."""
     return exchange.generates and exchange.error_meaning == "cache-expired"
+
+
+_IN_FULL = finding(
+    "cache/managed-cache-serves-the-prefix/in-full",
+    "System text and tools that are worth storing go out in full.",
+    "a request that names a managed cache for its {tokens} tokens of system text and tools",
+    "all of them in the request",
+)
+_NOTHING_READ = finding(
+    "cache/managed-cache-serves-the-prefix/nothing-read",
+    "The request names a managed cache, and nothing was read from it.",
+    "tokens read from the cache {cache}",
+)
 
 
 @check("cache/managed-cache-serves-the-prefix")
@@ -48,23 +59,55 @@ def managed_cache_serves_the_prefix(view: View) -> Findings:
             continue
         usage = request.exchange.answer.usage if request.exchange.answer is not None else None
         if request.sent.resource is None:
-            yield violated(f"{request.where}: system text and tools, {size} tokens, go out in full")
+            yield _IN_FULL(request.at("system"), tokens=size)
         elif request.exchange.clean and usage is not None and not usage.cache_read_tokens:
-            yield violated(f"{request.where}: it names {request.sent.resource!r}, and nothing was read from the cache")
+            yield _NOTHING_READ(
+                request.exchange.at(Side.STREAM),
+                observed=usage.cache_read_tokens,
+                related=[at_text(request.exchange, request.sent.resource)],
+                cache=request.sent.resource,
+            )
         else:
-            yield "requests that name a managed cache"
+            yield Compared("requests that name a managed cache")
+
+
+_MADE_AGAIN = finding(
+    "cache/managed-cache-is-made-once/again",
+    "The same system text and tools are stored again.",
+    "at most {expected} managed caches for them, of which the service lost {lost}",
+)
 
 
 @check("cache/managed-cache-is-made-once")
 def managed_cache_is_made_once(view: View) -> Findings:
     """One for each system text and set of tools; another one only for each that the service had lost."""
-    made = Counter(_prefix(call) for call in _operations(view, "create"))
+    made: dict[bytes, list[Exchange]] = {}
+    for exchange, call in _operations(view, "create"):
+        made.setdefault(_prefix(call), []).append(exchange)
     lost = sum(map(_is_lost, view.exchanges))
-    for times in made.values():
-        if times > 1 + lost:
-            yield violated(f"the same system text and tools were stored {times} times; the service lost {lost} of them")
+    for exchanges in made.values():
+        if len(exchanges) > 1 + lost:
+            yield _MADE_AGAIN(
+                exchanges[1 + lost].at(),
+                expected=1 + lost,
+                observed=len(exchanges),
+                related=[exchange.at() for exchange in exchanges[: 1 + lost]],
+                lost=lost,
+            )
         else:
-            yield "managed caches"
+            yield Compared("managed caches")
+
+
+_TURN_LOST = finding(
+    "cache/lost-cache-is-replaced/outcome",
+    "The turn fails because the service has lost a managed cache.",
+    "the outcome {expected}, though the service has lost {lost}",
+)
+_NAMED_AGAIN = finding(
+    "cache/lost-cache-is-replaced/named-again",
+    "The request names a managed cache that the service has lost.",
+    "a new managed cache, or none",
+)
 
 
 @check("cache/lost-cache-is-replaced")
@@ -78,23 +121,40 @@ def lost_cache_is_replaced(view: View) -> Findings:
         gone = {exchange.call.resource for exchange in lost if exchange.call is not None}
         last = requests[-1].call
         if turn.ended is None or turn.ended.outcome != "answer":
-            why = f" with {turn.failed.error}" if turn.failed is not None else ""
-            yield violated(f"{turn.where}: the service had lost {sorted(map(str, gone))}, and the turn ended{why}")
-        elif last is not None and last.resource in gone:
-            yield violated(f"{turn.where}: {last.resource!r} is named again after the service had lost it")
+            place = turn.at() if turn.ended is None else turn.at_event(turn.ended, "outcome")
+            outcome = None if turn.ended is None else turn.ended.outcome
+            related = [exchange.at(Side.STREAM) for exchange in lost]
+            yield _TURN_LOST(place, expected="answer", observed=outcome, related=related, lost=sorted(map(str, gone)))
+        elif last is not None and last.resource is not None and last.resource in gone:
+            related = [lost[-1].at(Side.STREAM)]
+            yield _NAMED_AGAIN(at_text(requests[-1], last.resource), observed=last.resource, related=related)
         else:
-            yield "turns whose cache was lost"
+            yield Compared("turns whose cache was lost")
+
+
+_NOT_DELETED = finding(
+    "cache/managed-caches-are-deleted/left",
+    "A managed cache is not deleted at the end.",
+    "{expected} managed caches deleted ({made} made, {lost} lost by the service)",
+)
 
 
 @check("cache/managed-caches-are-deleted")
 def managed_caches_are_deleted(view: View) -> Findings:
     """What was stored is paid for by the hour: shutting down deletes it."""
-    made = sum(1 for _ in _operations(view, "create"))
+    made = [exchange for exchange, _ in _operations(view, "create")]
     lost = sum(map(_is_lost, view.exchanges))
     deleted = sum(1 for _ in _operations(view, "delete"))
     if not made:
         return
-    if deleted + lost >= made:
-        yield "managed caches at the end"
+    if deleted + lost >= len(made):
+        yield Compared("managed caches at the end")
     else:
-        yield violated(f"{made} managed caches were made, {lost} were lost, and {deleted} deleted in the end")
+        yield _NOT_DELETED(
+            view.at_event(view.transcript.end),
+            expected=len(made) - lost,
+            observed=deleted,
+            related=[exchange.at() for exchange in made],
+            made=len(made),
+            lost=lost,
+        )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from turnproof.messages import JSON, FileRef, InlineData, Message
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.finding import Compared, Place
+from turnproof.messages import JSON, FileRef, InlineData, Message, ToolResult
+from turnproof.requirements import FindingCode, Findings, check, finding
 from turnproof.view import View
-from turnproof.view.diff import show
 
-from .reading import matched_results, plain, requested
+from .reading import Requested, matched_results, plain, requested
 
 
 def _media(messages: Iterable[Message]) -> Iterator[InlineData | FileRef]:
@@ -37,29 +36,54 @@ def _name(part: InlineData | FileRef) -> str:
     )
 
 
-def _reaches(view: View, images: bool, what: str) -> Findings:
+_IMAGE_MISSING = finding(
+    "multimodal/images-reach-the-wire/missing",
+    "An image of the user is missing from the request.",
+    "the user's {expected:words}",
+    "a request with {observed} from the user",
+)
+_DOCUMENT_MISSING = finding(
+    "multimodal/documents-reach-the-wire/missing",
+    "A document of the user is missing from the request.",
+    "the user's {expected:words}",
+    "a request with {observed} from the user",
+)
+
+
+def _reaches(view: View, images: bool, what: str, missing: FindingCode) -> Findings:
     for request in requested(view):
         sent = list(_media(request.sent.messages))
-        for part in (part for part in _media(request.held) if _is_image(part) is images):
-            if any(_same(part, one) for one in sent):
-                yield what
-            else:
-                yield violated(
-                    f"{request.where}: the user's {_name(part)} is not in the request",
-                    detail=f"in the request: {[_name(one) for one in sent]}",
-                )
+        for message in request.held:
+            for part in (part for part in _media([message]) if _is_image(part) is images):
+                if any(_same(part, one) for one in sent):
+                    yield Compared(what)
+                else:
+                    yield missing(
+                        request.at_sent(message),
+                        expected=_name(part),
+                        observed=[_name(one) for one in sent],
+                        related=(request.at_held(part),),
+                    )
 
 
 @check("multimodal/images-reach-the-wire")
 def images_reach_the_wire(view: View) -> Findings:
     """With their bytes and type, or their address; in every later request too."""
-    yield from _reaches(view, True, "images")
+    yield from _reaches(view, True, "images", _IMAGE_MISSING)
 
 
 @check("multimodal/documents-reach-the-wire")
 def documents_reach_the_wire(view: View) -> Findings:
     """As images do."""
-    yield from _reaches(view, False, "documents")
+    yield from _reaches(view, False, "documents", _DOCUMENT_MISSING)
+
+
+_ATTACHMENT_MISSING = finding(
+    "multimodal/attachments-of-results-reach-the-wire/missing",
+    "An image or a document that a tool returned is missing from the request.",
+    "the {expected:words} in the result of the call {call}, or beside it where the API has it there",
+    "a result with {observed}",
+)
 
 
 @check("multimodal/attachments-of-results-reach-the-wire")
@@ -67,15 +91,28 @@ def attachments_of_results_reach_the_wire(view: View) -> Findings:
     """What a tool returned beside its text, in the result of that call, or beside it where the API has them there."""
     for request in requested(view):
         beside = [] if "results-first" in view.dialect.traits else _beside_results(request.sent.messages)
+        shown = tuple(beside)
         for own, sent in matched_results(request.held, request.sent.messages):
             inside = list(sent.attachments)
-            for part in own.attachments:
+            for number, part in enumerate(own.attachments):
                 if _taken(part, inside) or _taken(part, beside):
-                    yield "attachments"
+                    yield Compared("attachments")
                 else:
-                    yield violated(
-                        f"{request.where}: the {_name(part)} that call {own.call_id!r} returned is not in its result"
+                    yield _ATTACHMENT_MISSING(
+                        _at_attachments(request, sent, shown),
+                        expected=_name(part),
+                        observed=[_name(one) for one in sent.attachments],
+                        related=(request.at_held(own, "attachments", number),),
+                        call=own.call_id,
                     )
+
+
+def _at_attachments(request: Requested, result: ToolResult, beside: Sequence[InlineData | FileRef]) -> Place:
+    """Where the attachments of a result stand: in it, or in the last message that shows some `beside` results."""
+    showing = [n for n, one in enumerate(request.sent.messages) if any(part in beside for part in one.parts)]
+    if showing and not result.attachments:
+        return request.at("messages", showing[-1])
+    return request.at_part(result, "attachments")
 
 
 def _beside_results(messages: Sequence[Message]) -> list[InlineData | FileRef]:
@@ -96,6 +133,14 @@ def _taken(part: InlineData | FileRef, shown: list[InlineData | FileRef]) -> boo
     return at is not None
 
 
+_ORDER = finding(
+    "multimodal/content-keeps-its-order/order",
+    "The user's texts, images and documents went out in another order.",
+    "the user's {expected}, in this order",
+    "the same content in another order",
+)
+
+
 @check("multimodal/content-keeps-its-order")
 def content_keeps_its_order(view: View) -> Findings:
     """Between the texts between which it stood."""
@@ -110,9 +155,9 @@ def content_keeps_its_order(view: View) -> Findings:
             if len(wanted) < 2 or any(form not in sent for form in wanted):
                 continue
             if _contains(sent, wanted):
-                yield "orders of content"
+                yield Compared("orders of content")
             else:
-                yield violated(f"{request.where}: the user's content {show(wanted)} went out in another order")
+                yield _ORDER(request.at_sent(message), expected=wanted, related=(request.at_held(message),))
 
 
 def _contains(whole: list[JSON], part: list[JSON]) -> bool:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 
+from turnproof.finding import Compared
 from turnproof.messages import Message
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import View
 
 from .reading import answered, calls_made, matched_calls, requested
+
+_NAME_CHANGED = finding(
+    "tools/names-come-back/changed",
+    "The adapter returned a call of a tool under another name than the session's.",
+    "a call of {expected}, which has the name {wire} in the request",
+    "a call of {observed}",
+)
 
 
 @check("tools/names-come-back")
@@ -20,12 +27,29 @@ def names_come_back(view: View) -> Findings:
         for sent, got in matched_calls([Message.model(*one.wire.parts)], [Message.model(*one.response.parts)]):
             meant = own.get(sent.name, sent.name)
             if got.name == meant:
-                yield "names of called tools"
+                yield Compared("names of called tools")
             else:
-                yield violated(
-                    f"{one.where}: the model called {meant!r} ({sent.name!r} on the wire), "
-                    f"the adapter returned a call of {got.name!r}"
+                yield _NAME_CHANGED(
+                    one.at_part(got, "name"),
+                    expected=meant,
+                    observed=got.name,
+                    related=(one.at_wire(sent),),
+                    wire=sent.name,
                 )
+
+
+_TOOL_LOST = finding(
+    "tools/names-stay-apart/tool-missing",
+    "Tools with similar names did not all go out.",
+    "each of the tools {expected} under a name of its own",
+    "the names {observed}",
+)
+_ONE_NAME = finding(
+    "tools/names-stay-apart/one-name",
+    "Two tools went out under one name.",
+    "one tool with the name {name}",
+    "{observed}",
+)
 
 
 @check("tools/names-stay-apart")
@@ -35,29 +59,51 @@ def names_stay_apart(view: View) -> Findings:
         names = [tool.name for tool in request.sent.tools]
         if len(names) < 2:
             continue
-        double = sorted(name for name, times in Counter(names).items() if times > 1)
+        double = {name: times for name, times in sorted(Counter(names).items()) if times > 1}
         own = [tool.name for tool in request.call.began.tools]
         rewritten = sorted(set(own) - set(names))
         if len(rewritten) > 1 and len(names) < len(own):
             # Some library between adapter and wire keeps tools by name: of those that look alike one is left.
-            yield violated(f"{request.where}: of the session's tools {rewritten} not all went out: {sorted(names)}")
-        elif double:
-            yield violated(f"{request.where}: two tools went out as {double[0]!r}; the session's are {own}")
-        else:
-            yield "tool names"
+            yield _TOOL_LOST(request.at("tools"), expected=own, observed=sorted(names))
+            continue
+        for name, times in double.items():
+            second = [n for n, each in enumerate(names) if each == name][1]
+            yield _ONE_NAME(request.at("tools", second, "name"), expected=1, observed=times, name=name)
+        if not double:
+            yield Compared("tool names")
+
+
+_ILLEGAL = finding(
+    "tools/names-are-legal/illegal",
+    "A tool went out under a name that the API does not take.",
+    "a name that matches {expected:words}",
+    "{observed}",
+)
 
 
 @check("tools/names-are-legal")
 def names_are_legal(view: View) -> Findings:
     """In the characters and the length that the API takes."""
+    legal = view.dialect.legal_name
     for request in requested(view):
-        for name in [tool.name for tool in request.sent.tools] + [
-            call.name for call in calls_made(request.sent.messages)
-        ]:
-            if view.dialect.legal_name.fullmatch(name):
-                yield "tool names"
+        for tool in request.sent.tools:
+            if legal.fullmatch(tool.name):
+                yield Compared("tool names")
             else:
-                yield violated(f"{request.where}: {name!r} went out as the name of a tool")
+                yield _ILLEGAL(request.at_tool(tool.name, "name"), expected=legal.pattern, observed=tool.name)
+        for call in calls_made(request.sent.messages):
+            if legal.fullmatch(call.name):
+                yield Compared("tool names")
+            else:
+                yield _ILLEGAL(request.at_part(call, "name"), expected=legal.pattern, observed=call.name)
+
+
+_OTHER_NAME = finding(
+    "tools/replayed-calls-use-declared-names/another-name",
+    "A call in the history has another name than its tool in the definitions.",
+    "a call of {expected}, the name of {tool} in the definitions",
+    "a call of {observed}",
+)
 
 
 @check("tools/replayed-calls-use-declared-names")
@@ -69,9 +115,12 @@ def replayed_calls_use_declared_names(view: View) -> Findings:
             if own.name not in names:
                 continue  # a tool that is no longer in force
             if sent.name == names[own.name]:
-                yield "names of replayed calls"
+                yield Compared("names of replayed calls")
             else:
-                yield violated(
-                    f"{request.where}: the tool {own.name!r} is defined as {names[own.name]!r}, "
-                    f"and called {sent.name!r} in the history"
+                yield _OTHER_NAME(
+                    request.at_part(sent, "name"),
+                    expected=names[own.name],
+                    observed=sent.name,
+                    related=(request.at_held(own, "name"), request.at_tool(names[own.name], "name")),
+                    tool=own.name,
                 )

@@ -2,40 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from msgspec import UNSET
+
+from turnproof.finding import Compared, Finding
 from turnproof.gc import turn_starts
-from turnproof.messages import same_history
-from turnproof.requirements import Findings, check
+from turnproof.messages import JSON, Message, same_history
+from turnproof.requirements import FindingCode, Findings, check, finding
 from turnproof.transcript import Loaded, Saved
-from turnproof.verdict import Verdict, violated
 from turnproof.view import View
-from turnproof.view.diff import differences
 from turnproof.view.plain import plain
 
-from .reading import in_two_roles
-from .steps import Step, change, ends_alike, operations_done, steps, told, unpaired
+from .reading import differing, in_two_roles
+from .steps import Step, content, ends_alike, operations_done, steps, unpaired
+
+_RESET_REFUSED = finding(
+    "history/reset-empties-it/refused",
+    "The session refuses a reset.",
+    "an empty history",
+    "`{observed:words}` with the message {message}",
+)
+_STILL_HELD = finding(
+    "history/reset-empties-it/messages-held",
+    "The session still holds messages after a reset.",
+    "no messages",
+    "{observed}",
+)
 
 
 @check("history/reset-empties-it")
 def reset_empties_it(view: View) -> Findings:
     """System text and tools stay, which the next request shows; messages do not."""
     for step in operations_done(view, "reset"):
-        if refused := _refused(step):
-            yield refused
+        if step.refusal is not None:
+            yield _refused(step, _RESET_REFUSED)
         elif step.held:
-            yield violated(f"{step.where}: {len(step.held)} messages are still held, the first {told(step.held[0])}")
+            yield _STILL_HELD(step.at_held(), expected=[], observed=[_in_short(message) for message in step.held])
         elif step.before:
-            yield "histories after a reset"
+            yield Compared("histories after a reset")
+
+
+_RESET_ASKS = finding(
+    "history/reset-asks-nobody/request-made",
+    "A reset makes a request.",
+    "no request",
+    "{method:words} {observed:words}",
+)
 
 
 @check("history/reset-asks-nobody")
 def reset_asks_nobody(view: View) -> Findings:
     """The session forgets by itself."""
     for step in operations_done(view, "reset"):
-        if step.exchanges:
-            asked = step.exchanges[0].request
-            yield violated(f"{step.where}: the reset made a request, {asked.method} {asked.path}")
-        elif step.refusal is None:
-            yield "resets"
+        for exchange in step.exchanges:
+            yield _RESET_ASKS(exchange.at(), observed=exchange.request.path, method=exchange.request.method)
+        if not step.exchanges and step.refusal is None:
+            yield Compared("resets")
+
+
+_REVERT_REFUSED = finding(
+    "history/revert-keeps-the-earlier-turns/refused",
+    "The session refuses to go back to an earlier turn.",
+    "the history as it was after that turn",
+    "`{observed:words}` with the message {message}",
+)
+_REVERT_WRONG = finding(
+    "history/revert-keeps-the-earlier-turns/history-changed",
+    "After going back to an earlier turn the history is not what it was then.",
+    "{expected}, as it was after that turn",
+    "{observed}",
+)
 
 
 @check("history/revert-keeps-the-earlier-turns")
@@ -45,15 +82,29 @@ def revert_keeps_the_earlier_turns(view: View) -> Findings:
         target = step.turn.script.revert if step.turn.script is not None else None
         if target is None or target >= step.turns_before:
             continue
-        if refused := _refused(step):
-            yield refused
+        if step.refusal is not None:
+            yield _refused(step, _REVERT_REFUSED)
             continue
         starts = [*turn_starts(step.before), len(step.before)]
         wanted = step.before[: starts[target + 1]]
         if same_history(wanted, step.held, ids=False):
-            yield "histories after a revert"
+            yield Compared("histories after a revert")
         else:
-            yield violated(f"{step.where}: after going back to turn {target}: {change(wanted, step.held)}")
+            yield from _changed(step, wanted, _REVERT_WRONG)
+
+
+_OUT_OF_RANGE_ACCEPTED = finding(
+    "history/revert-out-of-range-is-refused/accepted",
+    "Going back to a turn that the history does not have raises no error.",
+    "an error for turn {target} of a history with {turns} turns",
+    "none",
+)
+_OUT_OF_RANGE_CHANGES = finding(
+    "history/revert-out-of-range-is-refused/history-changed",
+    "Going back to a turn that the history does not have is refused, and changes the history.",
+    "{expected}, as before",
+    "{observed}",
+)
 
 
 @check("history/revert-out-of-range-is-refused")
@@ -63,63 +114,143 @@ def revert_out_of_range_is_refused(view: View) -> Findings:
         target = step.turn.script.revert if step.turn.script is not None else None
         if target is None or target < step.turns_before:
             continue
-        there = f"{step.where}: the history had {step.turns_before} turns, and going back to turn {target}"
         if step.refusal is None:
-            yield violated(f"{there} was not refused")
+            yield _OUT_OF_RANGE_ACCEPTED(step.at_held(), target=target, turns=step.turns_before)
         elif not step.unchanged:
-            yield violated(f"{there} was refused, but changed it: {change(step.before, step.held)}")
+            yield from _changed(step, step.before, _OUT_OF_RANGE_CHANGES)
         else:
-            yield "reverts out of range"
+            yield Compared("reverts out of range")
+
+
+_COLLECTION_REFUSED = finding(
+    "history/collection-drops-the-oldest-turns/refused",
+    "The session refuses to collect its history.",
+    "a history of the newest turns",
+    "`{observed:words}` with the message {message}",
+)
+_NEWEST_GONE = finding(
+    "history/collection-drops-the-oldest-turns/newest-missing",
+    "The newest message is not held after a collection.",
+    "a history that ends with {expected}",
+    "{observed}",
+)
+_TURN_CUT = finding(
+    "history/collection-drops-the-oldest-turns/turn-cut",
+    "A collection keeps only a part of a turn.",
+    "a message that begins a turn as the first of those that stay",
+    "{observed}",
+)
+_WRONG_BEGINNING = finding(
+    "history/collection-drops-the-oldest-turns/wrong-beginning",
+    "The history does not begin with a message of the user after a collection.",
+    "a message of the role {expected}",
+    "{observed}",
+)
 
 
 @check("history/collection-drops-the-oldest-turns")
 def collection_drops_the_oldest_turns(view: View) -> Findings:
     """Whole ones. A summary, or what was pinned, may stand in front of the turns that are kept."""
     for step in operations_done(view, "gc"):
-        if refused := _refused(step):
-            yield refused
+        if step.refusal is not None:
+            yield _refused(step, _COLLECTION_REFUSED)
             continue
-        kept = ends_alike(step.before, step.held)
-        first = next((message for message in step.held if message.role != "system"), None)
         if not step.before or unpaired(step.before):
             continue  # what was taken over may be mended before it is collected
-        if not kept:
-            yield violated(f"{step.where}: the newest message is gone: {change(step.before, step.held)}")
-        elif len(step.before) - kept not in (0, *turn_starts(step.before)):
-            yield violated(
-                f"{step.where}: a turn was cut in two: kept is {told(step.held[len(step.held) - kept])} onwards"
-            )
-        elif first is None or first.role != "user":
-            yield violated(f"{step.where}: the history begins with {told(first) if first else 'nothing'}")
+        if (wrong := _wrong_collection(step)) is not None:
+            yield wrong
         else:
-            yield "histories after a collection"
+            yield Compared("histories after a collection")
+
+
+def _wrong_collection(step: Step) -> Finding | None:
+    alike = ends_alike(step.before, step.held)
+    first = next((n for n, message in enumerate(step.held) if message.role != "system"), None)
+    if not alike:
+        newest = len(step.before) - 1
+        return _NEWEST_GONE(
+            step.at_held(*([len(step.held) - 1] if step.held else [])),
+            expected=_in_short(step.before[-1]),
+            observed=_in_short(step.held[-1]) if step.held else UNSET,
+            related=step.at_before(newest),
+        )
+    if len(step.before) - alike not in (0, *turn_starts(step.before)):
+        at = len(step.held) - alike
+        return _TURN_CUT(
+            step.at_held(at),
+            observed=_in_short(step.held[at]),
+            related=step.at_before(len(step.before) - alike),
+        )
+    if first is None or step.held[first].role != "user":
+        return _WRONG_BEGINNING(
+            step.at_held(*([first] if first is not None else [])),
+            expected="user",
+            observed=UNSET if first is None else _in_short(step.held[first]),
+        )
+    return None
+
+
+_DAMAGED_LOADED = finding(
+    "history/damaged-save-is-refused/accepted",
+    "A damaged save is loaded without an error.",
+    "an error",
+    "a loaded session, with {observed} as the number of its messages",
+)
+_DAMAGED_CHANGES = finding(
+    "history/damaged-save-is-refused/history-changed",
+    "A damaged save is refused, and changes the history.",
+    "{expected}, as before",
+    "{observed}",
+)
 
 
 @check("history/damaged-save-is-refused")
 def damaged_save_is_refused(view: View) -> Findings:
     """Half of a saved session is offered; it must not be half loaded."""
     for step in operations_done(view, "damaged-load"):
-        loaded = step.first(Loaded)
-        if step.first(Saved) is None:
+        loaded, saved = step.first(Loaded), step.first(Saved)
+        if saved is None:
             continue  # saving itself failed: nothing was offered
         if loaded is not None:
-            yield violated(f"{step.where}: half of a saved session was loaded, with {len(loaded.messages)} messages")
+            yield _DAMAGED_LOADED(step.at_event(loaded), observed=len(loaded.messages), related=(step.at_event(saved),))
         elif not step.unchanged:
-            yield violated(f"{step.where}: the damaged session was refused, but: {change(step.before, step.held)}")
+            yield from _changed(step, step.before, _DAMAGED_CHANGES)
         else:
-            yield "damaged sessions"
+            yield Compared("damaged sessions")
+
+
+_SWAP_REFUSED = finding(
+    "history/swap-keeps-it/refused",
+    "The session refuses another provider.",
+    "a session with another provider",
+    "`{observed:words}` with the message {message}",
+)
+_SWAP_CHANGES = finding(
+    "history/swap-keeps-it/history-changed",
+    "The history changes with the provider.",
+    "{expected}, as before",
+    "{observed}",
+)
 
 
 @check("history/swap-keeps-it")
 def swap_keeps_it(view: View) -> Findings:
     """The new provider gets the conversation; the session's own copy stays as it is."""
     for step in operations_done(view, "new-provider"):
-        if refused := _refused(step):
-            yield refused
+        if step.refusal is not None:
+            yield _refused(step, _SWAP_REFUSED)
         elif not step.unchanged:
-            yield violated(f"{step.where}: with another provider: {change(step.before, step.held)}")
+            yield from _changed(step, step.before, _SWAP_CHANGES)
         elif step.before:
-            yield "histories after a swap"
+            yield Compared("histories after a swap")
+
+
+_PROVIDER_DIFFERS = finding(
+    "history/provider-holds-the-same/different",
+    "The provider holds another history than its session.",
+    "{expected}, as in the session",
+    "{observed}",
+)
 
 
 @check("history/provider-holds-the-same")
@@ -128,16 +259,37 @@ def provider_holds_the_same(view: View) -> Findings:
     for step in steps(view):
         if step.provider is None or unpaired(step.held):
             continue  # what was taken over broken may be mended by the provider first
-        both = [plain(in_two_roles(messages)) for messages in (step.held, step.provider)]
-        found = differences(*both, names=("session", "provider"))
-        if found:
-            yield violated(f"{step.where}: the provider holds something else: {found[0]}", detail="\n".join(found))
-        else:
-            yield "histories of session and provider"
+        own, theirs = (plain(in_two_roles(messages)) for messages in (step.held, step.provider))
+        # What says nothing is left out of both; the numbers of messages are theirs only where none was left out.
+        exact = len(theirs) == len(step.provider)
+        found = list(differing(own, theirs))
+        for one in found:
+            yield _PROVIDER_DIFFERS(
+                step.at_provider(*(one.steps[:1] if exact else ())),
+                expected=one.expected,
+                observed=one.observed,
+                related=(step.at_held(),),
+                reading=list(one.steps),
+            )
+        if not found:
+            yield Compared("histories of session and provider")
 
 
-def _refused(step: Step) -> Verdict | None:
+def _refused(step: Step, code: FindingCode) -> Finding:
     refusal = step.refusal
-    if refusal is None:
-        return None
-    return violated(f"{step.where}: it was refused: {refusal.error}: {refusal.message}")
+    assert refusal is not None
+    return code(step.at_event(refusal, "error"), observed=refusal.error, message=refusal.message)
+
+
+def _changed(step: Step, wanted: tuple[Message, ...], code: FindingCode) -> Iterator[Finding]:
+    for one in differing(content(wanted), content(step.held)):
+        yield code(step.at_change(one), expected=one.expected, observed=one.observed, related=step.at_before())
+
+
+def _in_short(message: Message) -> JSON:
+    """A message by its role and its text, or by the kinds of its parts where it has none."""
+    return (
+        {"role": message.role, "text": message.text}
+        if message.text
+        else {"role": message.role, "parts": [type(part).__name__ for part in message.parts]}
+    )

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import takewhile
 
+from turnproof.finding import Compared, Finding, Place, Side
 from turnproof.messages import JSON, Message
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import TurnView, View
-from turnproof.view.diff import differences, show
+from turnproof.view.diff import equal
 
-from .reading import in_two_roles, plain
+from .reading import differing, in_row, in_two_roles, plain, row
+
+_OUTCOME = finding(
+    "parity/same-outcome-of-each-turn/outcome",
+    "The turn did not end as the scenario says.",
+    "the outcome {expected}",
+)
 
 
 @check("parity/same-outcome-of-each-turn", aspect=lambda view: _outcomes(view))
@@ -24,17 +30,24 @@ def same_outcome_of_each_turn(view: View) -> Findings:
         if turn.script is None or turn.ended is None or (turn.script.faults and turn.script.expect == "answer"):
             continue
         if turn.ended.outcome == turn.script.expect:
-            yield "outcomes of turns"
+            yield Compared("outcomes of turns")
         else:
-            why = f" ({turn.failed.error}: {turn.failed.message})" if turn.failed is not None else ""
-            yield violated(
-                f"{turn.where}: it should end with {turn.script.expect!r} and ended with {turn.ended.outcome!r}{why}"
-            )
+            related = [turn.at(Side.ERROR)] if turn.failed is not None else []
+            place = turn.at_event(turn.ended, "outcome")
+            yield _OUTCOME(place, expected=turn.script.expect, observed=turn.ended.outcome, related=related)
 
 
 def _outcomes(view: View) -> JSON:
     found = {str(turn.index): turn.ended.outcome for turn in _comparable(view) if turn.ended is not None}
     return found or None
+
+
+_COUNT = finding(
+    "parity/same-number-of-requests/count",
+    "The turn did not make one request for each round.",
+    "{expected} requests, one for each round",
+    "{observed} requests, in calls for the rounds {rounds}",
+)
 
 
 @check("parity/same-number-of-requests", aspect=lambda view: _rounds(view))
@@ -46,9 +59,19 @@ def same_number_of_requests(view: View) -> Findings:
         rounds = [call.began.round for call in turn.calls if not call.lost_cache]
         sent = sum(len(call.generated) for call in turn.calls if not call.lost_cache)
         if rounds == list(range(len(rounds))) and sent == len(rounds):
-            yield "requests of turns"
+            yield Compared("requests of turns")
         else:
-            yield violated(f"{turn.where}: for rounds {rounds} it made {sent} requests")
+            expected = len(set(rounds))
+            yield _COUNT(_at_odd_call(turn), expected=expected, observed=sent, rounds=rounds)
+
+
+def _at_odd_call(turn: TurnView) -> Place:
+    """The first call that does not make one request for a round of its own."""
+    calls = [call for call in turn.calls if not call.lost_cache]
+    for number, call in enumerate(calls):
+        if call.began.round != number or len(call.generated) != 1:
+            return call.at_request()
+    return turn.at()
 
 
 def _is_special(turn: TurnView) -> bool:
@@ -66,29 +89,52 @@ def _rounds(view: View) -> JSON:
     return {str(turn.index): [call.began.round for call in turn.calls if not call.lost_cache] for turn in turns} or None
 
 
+_COPIES_DIFFER = finding(
+    "parity/same-history-after-each-turn/copies-differ",
+    "The provider's history is not the session's.",
+    "{expected}, as in the session's history",
+)
+_ANSWER_MISSING = finding(
+    "parity/same-history-after-each-turn/answer-missing",
+    "The answer is missing from the history.",
+    "the answer {expected}",
+    "the texts of the model {observed}",
+)
+
+
 @check("parity/same-history-after-each-turn", aspect=lambda view: _histories(view))
 def same_history_after_each_turn(view: View) -> Findings:
     """What was said stands in the history, in both copies where there are two."""
     for turn in view.turns:
         if turn.history is None:
             continue
-        if turn.provider_history is not None:
-            both = [plain(in_two_roles(messages)) for messages in (turn.history, turn.provider_history)]
-            found = differences(*both, names=("session", "provider"))
-            if found:
-                yield violated(
-                    f"{turn.where}: the provider's history is another one: {found[0]}", detail="\n".join(found)
-                )
-                continue
-        answer = _last_text(turn)
-        if (
-            turn.normal
-            and answer
-            and answer not in [message.text for message in turn.history if message.role == "model"]
-        ):
-            yield violated(f"{turn.where}: the answer {show(answer)} is not in the history")
-        else:
-            yield "histories after turns"
+        wrong = [*_copies_that_differ(turn, turn.history), *_answer_missing(turn, turn.history)]
+        yield from wrong
+        if not wrong:
+            yield Compared("histories after turns")
+
+
+def _copies_that_differ(turn: TurnView, history: tuple[Message, ...]) -> Iterator[Finding]:
+    copy = turn.provider_history
+    if copy is None:
+        return
+    ours, theirs = (plain(in_two_roles(messages)) for messages in (history, copy))
+    if equal(ours, theirs):
+        return
+    related = [turn.at(Side.HISTORY, "session")]
+    changed = list(differing(row(in_two_roles(history)), row(in_two_roles(copy))))
+    for one in changed:
+        place = turn.at(Side.HISTORY, "provider", *(in_row(copy, one.steps) or ()))
+        yield _COPIES_DIFFER(place, expected=one.expected, observed=one.observed, related=related)
+    if not changed:  # the same parts, in other messages
+        yield _COPIES_DIFFER(turn.at(Side.HISTORY, "provider"), expected=ours, observed=theirs, related=related)
+
+
+def _answer_missing(turn: TurnView, history: tuple[Message, ...]) -> Iterator[Finding]:
+    answer, held = _last_text(turn), [message.text for message in history if message.role == "model"]
+    if turn.normal and answer and answer not in held:
+        related = [turn.calls[-1].at(Side.RESPONSE, "parts")]
+        yield _ANSWER_MISSING(turn.at(Side.HISTORY, "session"), expected=answer, observed=held, related=related)
 
 
 def _last_text(turn: TurnView) -> str:

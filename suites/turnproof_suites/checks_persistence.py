@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from turnproof.messages import JSON, Message, same_history
-from turnproof.requirements import Findings, check
+from turnproof.finding import Compared, Finding
+from turnproof.messages import JSON, Message, same_history, to_builtins
+from turnproof.requirements import FindingCode, Findings, check, finding
 from turnproof.transcript import Loaded
-from turnproof.verdict import violated
 from turnproof.view import Exchange, TurnView, View
-from turnproof.view.diff import differences
 
-from .reading import Requested, begun, makes_room, plain, row
-from .steps import FORGETTING, change, operations_done
+from .reading import Requested, at_row, begun, differing, makes_room, row
+from .steps import FORGETTING, Step, operations_done
+
+_LOADED_CHANGED = finding(
+    "persistence/loaded-history-is-the-saved-one/changed",
+    "The loaded history is not the saved one.",
+)
 
 
 @check("persistence/loaded-history-is-the-saved-one", without_calls=True)
@@ -23,26 +27,36 @@ def loaded_history_is_the_saved_one(view: View) -> Findings:
         if loaded is None or not step.before:
             continue
         if same_history(step.before, loaded.messages):
-            yield "loaded histories"
-        else:
-            first, second = plain(step.before, thoughts=True), plain(loaded.messages, thoughts=True)
-            found = differences(first, second, names=("saved", "loaded")) or ["ids or provider data differ"]
-            yield violated(f"{step.where}: the loaded history is another one: {found[0]}", detail="\n".join(found))
+            yield Compared("loaded histories")
+            continue
+        for one in differing(to_builtins(step.before), to_builtins(loaded.messages)):
+            place = step.turn.at_event(loaded, "messages", *one.steps)
+            yield _LOADED_CHANGED(place, expected=one.expected, observed=one.observed)
+
+
+_LOADED_BROKEN = finding(
+    "persistence/next-request-is-unbroken/changed",
+    "The request after loading does not begin with the last one before saving.",
+)
+_SWAPPED_BROKEN = finding(
+    "persistence/a-fresh-object-continues/changed",
+    "The request of a new provider object does not begin with the last one before it.",
+)
 
 
 @check("persistence/next-request-is-unbroken")
 def next_request_is_unbroken(view: View) -> Findings:
     """The request after loading begins with the last one before saving."""
-    yield from _goes_on(view, loaded=True)
+    yield from _goes_on(view, _LOADED_BROKEN, loaded=True)
 
 
 @check("persistence/a-fresh-object-continues")
 def a_fresh_object_continues(view: View) -> Findings:
     """An object that has never seen the conversation sends all of it."""
-    yield from _goes_on(view, loaded=False)
+    yield from _goes_on(view, _SWAPPED_BROKEN, loaded=False)
 
 
-def _goes_on(view: View, *, loaded: bool) -> Findings:
+def _goes_on(view: View, broken: FindingCode, *, loaded: bool) -> Findings:
     last: Requested | None = None
     for before, turn in _turns(view):
         if any(map(makes_room, before.calls if before is not None else ())):
@@ -50,17 +64,21 @@ def _goes_on(view: View, *, loaded: bool) -> Findings:
         first = _first(turn)
         changed = _loaded_on_its_path(turn) if loaded else turn.swapped
         if changed and not turn.rewritten and last is not None and first is not None and _answered(before):
-            start, whole = begun(last.sent.messages), row(first.sent.messages)
-            found = differences(start, whole[: len(start)], names=("before", "now"))
-            if found:
-                yield violated(
-                    f"{first.where}: the conversation does not go on as it was: {found[0]}", detail="\n".join(found)
-                )
-            else:
-                yield "requests that go on"
+            wrong = list(_broken_start(broken, begun(last.sent.messages), first.exchange, last.exchange))
+            yield from wrong
+            if not wrong:
+                yield Compared("requests that go on")
         for call in turn.calls:
             if call.last is not None and call.sent is not None:
                 last = Requested(call, call.last, call.sent)
+
+
+def _broken_start(code: FindingCode, start: list[JSON], now: Exchange, before: Exchange) -> Iterator[Finding]:
+    """Where a request does not begin with this row of parts, of which an earlier request had the beginning."""
+    assert now.call is not None, "it was read"
+    for one in differing(start, row(now.call.messages)[: len(start)]):
+        related = [at_row(before, one.steps)]
+        yield code(at_row(now, one.steps), expected=one.expected, observed=one.observed, related=related)
 
 
 def _loaded_on_its_path(turn: TurnView) -> bool:
@@ -86,35 +104,67 @@ def _turns(view: View) -> Iterator[tuple[TurnView | None, TurnView]]:
         before = turn
 
 
+_OTHER_REFUSED = finding(
+    "persistence/other-path-continues/refused",
+    "A saved session cannot be loaded on the other path.",
+    "a session that goes on from what was saved",
+    "{observed:words}: {message:words}",
+)
+_OTHER_LOADED = finding(
+    "persistence/other-path-continues/history-changed",
+    "The history that was loaded on the other path is not the saved one.",
+)
+_OTHER_BROKEN = finding(
+    "persistence/other-path-continues/request-changed",
+    "The request on the other path does not begin with the last one and its answer.",
+)
+
+
 @check("persistence/other-path-continues")
 def other_path_continues(view: View) -> Findings:
     """What is loaded is what was saved, and the next request begins with the last one and with what came of it."""
     last: Exchange | None = None
     held: tuple[Message, ...] = ()
-    expected: list[JSON] | None = None
+    # The row that the next request has to begin with, and the request before it.
+    expected: tuple[list[JSON], Exchange] | None = None
     for step in operations_done(view, "save-load-other-path", "turn", *FORGETTING):
         if step.done in FORGETTING:
             expected = None
             continue
         if step.done != "turn":
-            loaded = step.first(Loaded)
-            if step.refusal is not None:
-                yield violated(f"{step.where}: it was refused: {step.refusal.message}")
-            elif loaded is not None and not step.unchanged:
-                yield violated(f"{step.where}: another conversation was loaded: {change(step.before, step.held)}")
-            elif loaded is not None and last is not None and last.call is not None and same_history(step.before, held):
+            wrong = list(_badly_loaded(step))
+            yield from wrong
+            loaded = not wrong and step.first(Loaded) is not None
+            if loaded and last is not None and last.call is not None and same_history(step.before, held):
                 answered = step.before[-1:] if step.before[-1].role == "model" else ()
-                expected = [*row(last.call.messages), *row(answered)]
+                expected = [*row(last.call.messages), *row(answered)], last
             continue
         first = step.generated[0] if step.generated else None
         if expected is not None and first is not None and first.call is not None and not step.collects:
-            now = row(first.call.messages)[: len(expected)]
-            found = differences(expected, now, names=("before", "on the other path"))
-            if found:
-                yield violated(f"{step.where}: the conversation does not go on: {found[0]}", detail="\n".join(found))
-            else:
-                yield "requests on the other path"
+            start, before = expected
+            wrong = list(_broken_start(_OTHER_BROKEN, start, first, before))
+            yield from wrong
+            if not wrong:
+                yield Compared("requests on the other path")
         expected, last, held = None, step.generated[-1] if step.ordinary else None, step.held
+
+
+def _badly_loaded(step: Step) -> Iterator[Finding]:
+    """What is wrong with loading a session on the other path."""
+    if step.refusal is not None:
+        refusal = step.refusal
+        yield _OTHER_REFUSED(step.turn.at_event(refusal, "error"), observed=refusal.error, message=refusal.message)
+    elif step.first(Loaded) is not None and not step.unchanged:
+        for one in step.changes:
+            yield _OTHER_LOADED(step.at_change(one), expected=one.expected, observed=one.observed)
+
+
+_LOADING_SENT = finding(
+    "persistence/loading-sends-nothing/requests",
+    "Loading a conversation made requests.",
+    "no request between the last turn and the first request after loading",
+    "{observed} requests",
+)
 
 
 @check("persistence/loading-sends-nothing")
@@ -127,12 +177,16 @@ def loading_sends_nothing(view: View) -> Findings:
     last = -1
     for turn in view.turns:
         numbers = [exchange.number for call in turn.calls for exchange in call.exchanges]
-        if any(isinstance(event, Loaded) for event in turn.events) and last >= 0 and numbers:
+        loaded = next((event for event in turn.events if isinstance(event, Loaded)), None)
+        if loaded is not None and last >= 0 and numbers:
             between = numbers[0] - last - 1 - sum(last < number < numbers[0] for number in questions)
             if between:
-                yield violated(f"{turn.where}: loading the conversation sent {between} requests")
+                sent = [each for each in view.exchanges if last < each.number < numbers[0]]
+                places = [each.at() for each in sent if each.number not in questions]
+                first = places[0] if places else turn.at_event(loaded)
+                yield _LOADING_SENT(first, observed=between, related=places[1:])
             else:
-                yield "requests around loading"
+                yield Compared("requests around loading")
         last = max([last, *numbers])
 
 

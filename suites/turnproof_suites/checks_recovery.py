@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from turnproof.messages import FinishReason
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
-from turnproof.view import ProviderCall, TurnView, View
-from turnproof.view.diff import differences, show
+from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.messages import JSON, FinishReason
+from turnproof.requirements import Findings, check, finding
+from turnproof.view import Exchange, ProviderCall, TurnView, View
+from turnproof.view.diff import Steps, equal
 
-from .reading import calls_made, makes_room, results_in, too_long
+from .reading import Requested, calls_made, differing, makes_room, results_in, too_long
+from .steps import failure
 
 
 def _attempts(view: View) -> Iterator[tuple[TurnView, ProviderCall, ProviderCall]]:
@@ -23,6 +24,14 @@ def _attempts(view: View) -> Iterator[tuple[TurnView, ProviderCall, ProviderCall
                 yield turn, first, second
 
 
+_NOT_SURVIVED = finding(
+    "recovery/turn-survives-a-passing-fault/no-answer",
+    "A turn with a passing fault did not end with an answer.",
+    "the outcome {expected} after a passing fault ({faults:words})",
+    "{observed}{failure:words}",
+)
+
+
 @check("recovery/turn-survives-a-passing-fault")
 def turn_survives_a_passing_fault(view: View) -> Findings:
     """What the scenario lets go wrong once goes well the second time."""
@@ -30,43 +39,98 @@ def turn_survives_a_passing_fault(view: View) -> Findings:
         if turn.script is None or not turn.script.faults or turn.script.expect != "answer" or turn.ended is None:
             continue
         if turn.ended.outcome == "answer":
-            yield "turns with a passing fault"
+            yield Compared("turns with a passing fault")
         else:
-            how = f"{turn.failed.error}: {turn.failed.message}" if turn.failed is not None else turn.ended.outcome
-            kinds = ", ".join(sorted({fault.kind for fault in turn.script.faults}))
-            yield violated(f"{turn.where}: after a passing fault ({kinds}) it ended with {how}")
+            failed = turn.failed
+            yield _NOT_SURVIVED(
+                turn.at_event(turn.ended, "outcome") if failed is None else view.at_event(failed, "error"),
+                expected="answer",
+                observed=turn.ended.outcome,
+                faults=", ".join(sorted({fault.kind for fault in turn.script.faults})),
+                failure=failure(turn),
+            )
+
+
+_CHANGED = finding(
+    "recovery/a-retried-request-is-the-same/changed",
+    "A repeated request differs from the attempt before.",
+    "{expected}, as in the attempt before",
+)
 
 
 @check("recovery/a-retried-request-is-the-same")
 def a_retried_request_is_the_same(view: View) -> Findings:
     """The failed attempt leaves nothing in the next one, and takes nothing away."""
     for _, first, second in _attempts(view):
-        if first.sent is None or second.sent is None or makes_room(first):
+        if first.sent is None or second.sent is None or second.last is None or makes_room(first):
             continue
-        forms = view.dialect.match_form(first.sent), view.dialect.match_form(second.sent)
-        found = differences(*forms, names=("first attempt", "next attempt"))
-        if found:
-            yield violated(f"{second.where}: the repeated request is another one: {found[0]}", detail="\n".join(found))
+        before, now = view.dialect.match_form(first.sent), view.dialect.match_form(second.sent)
+        if equal(before, now):
+            yield Compared("repeated requests")
         else:
-            yield "repeated requests"
+            yield from _changes(first, second.last, before, now)
+
+
+def _changes(first: ProviderCall, exchange: Exchange, before: JSON, now: JSON) -> Iterator[Finding]:
+    for one in differing(before, now):
+        yield _CHANGED(
+            _at_form(exchange, now, one.steps),
+            expected=one.expected,
+            observed=one.observed,
+            related=(first.at_request(),),
+        )
+
+
+def _at_form(exchange: Exchange, form: JSON, steps: Steps) -> Place:
+    """The place in a request's body of a place in its match form, as exactly as both have the same order."""
+    sent = exchange.call
+    if sent is None or not steps:
+        return exchange.at()
+    if steps[0] != "messages" or len(steps) < 2 or len(form["messages"]) != len(sent.messages):
+        return exchange.at_read(str(steps[0]))
+    number = int(steps[1])
+    if len(steps) < 4 or len(form["messages"][number][1]) != len(sent.messages[number].parts):
+        return exchange.at_read("messages", number)
+    return exchange.at_read("messages", number, "parts", *steps[3:])
+
+
+_TWICE = finding(
+    "recovery/results-go-out-once/twice",
+    "A repeated request has more results for a tool call than calls.",
+    "{expected} as the number of results for the call {call}",
+)
 
 
 @check("recovery/results-go-out-once")
 def results_go_out_once(view: View) -> Findings:
     """Sending results again must not send them twice."""
     for _, _, second in _attempts(view):
-        if second.sent is None:
+        if second.sent is None or second.last is None:
             continue
-        counts = Counter(result.call_id for result in results_in(second.sent.messages))
+        results = results_in(second.sent.messages)
+        counts = Counter(result.call_id for result in results)
         made = Counter(call.id for call in calls_made(second.sent.messages))
         double = sorted(name for name, times in counts.items() if times > max(1, made[name]))
-        if double:
-            yield violated(f"{second.where}: the repeated request has {counts[double[0]]} results for {double[0]!r}")
-        elif counts:
-            yield "results in repeated requests"
+        request = Requested(second, second.last, second.sent)
+        for name in double:
+            last = next(result for result in reversed(results) if result.call_id == name)
+            yield _TWICE(request.at_part(last), expected=max(1, made[name]), observed=counts[name], call=name)
+        if counts and not double:
+            yield Compared("results in repeated requests")
 
 
-@check("recovery/text-is-shown-once")
+_NOT_ON_THE_WIRE = finding(
+    "recovery/text-is-shown-once/not-on-the-wire",
+    "The user was shown text that the wire did not carry before a fault.",
+    "text from {expected}",
+)
+_NOT_THE_ANSWER = finding(
+    "recovery/text-is-shown-once/not-the-answer",
+    "The user was shown another text than the answer of a turn with a repeated attempt.",
+)
+
+
+@check("recovery/text-is-shown-once", callbacks=("on_chunk",))
 def text_is_shown_once(view: View) -> Findings:
     """What was shown before the fault is not shown again by the attempt that goes well."""
     for turn in view.turns:
@@ -75,13 +139,21 @@ def text_is_shown_once(view: View) -> Findings:
                 continue
             shown = "".join(call.chunks)
             if call.last.fault is not None and shown.strip() not in call.last.text:
-                yield violated(f"{call.where}: the wire carried {show(call.last.text)}, on_chunk got {show(shown)}")
+                yield _NOT_ON_THE_WIRE(
+                    call.at(Side.CALLBACK), expected=call.last.text, observed=shown, related=(call.at_answer(),)
+                )
         if any(True for _ in _retried(turn)) and turn.ended is not None and turn.ended.outcome == "answer":
-            answers = "".join(call.response.text for call in turn.calls if call.response is not None)
+            returned = [call for call in turn.calls if call.response is not None]
+            answers = "".join(call.response.text for call in returned if call.response is not None)
             if turn.ended.shown == answers:
-                yield "texts shown in turns with repeated attempts"
+                yield Compared("texts shown in turns with repeated attempts")
             else:
-                yield violated(f"{turn.where}: the user saw {show(turn.ended.shown)}, the answer is {show(answers)}")
+                yield _NOT_THE_ANSWER(
+                    turn.at_event(turn.ended, "shown"),
+                    expected=answers,
+                    observed=turn.ended.shown,
+                    related=[call.at(Side.RESPONSE, "parts") for call in returned],
+                )
 
 
 def _retried(turn: TurnView) -> Iterator[ProviderCall]:
@@ -93,18 +165,34 @@ def _retried(turn: TurnView) -> Iterator[ProviderCall]:
     )
 
 
+_NOTHING_SHORTER = finding(
+    "recovery/a-too-long-prompt-is-shortened/not-sent",
+    "After a prompt that was too long, nothing shorter was sent.",
+    "a shorter request after this one",
+    "none",
+)
+_NO_SHORTER = finding(
+    "recovery/a-too-long-prompt-is-shortened/no-shorter",
+    "The prompt after one that was too long is no shorter.",
+    "fewer tokens than {expected}",
+)
+
+
 @check("recovery/a-too-long-prompt-is-shortened")
 def a_too_long_prompt_is_shortened(view: View) -> Findings:
     """The error is recognised as what it is, so that the session can make room and go on."""
     for turn in view.turns:
         for position, call in enumerate(turn.calls):
-            expected = turn.script is not None and turn.script.expect == "error"
-            if not too_long(call.last) or call.sent is None or expected:
+            error_expected = turn.script is not None and turn.script.expect == "error"
+            if not too_long(call.last) or call.sent is None or error_expected:
                 continue
             following = turn.calls[position + 1] if position + 1 < len(turn.calls) else None
             if following is None or following.sent is None:
-                yield violated(f"{call.where}: the prompt was too long, and nothing shorter was sent")
-            elif view.dialect.count(following.sent) >= view.dialect.count(call.sent):
-                yield violated(f"{following.where}: the prompt was too long, and the next one is no shorter")
+                yield _NOTHING_SHORTER(call.at_request(), related=(call.at_answer(),))
+                continue
+            refused, sent = view.dialect.count(call.sent), view.dialect.count(following.sent)
+            if sent >= refused:
+                place = following.at_request()
+                yield _NO_SHORTER(place, expected=refused, observed=sent, related=(call.at_request(),))
             elif following.response is not None and following.response.finish_reason is not FinishReason.ERROR:
-                yield "prompts made shorter"
+                yield Compared("prompts made shorter")

@@ -3,50 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
+from turnproof.finding import Compared
 from turnproof.messages import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Opaque, Part, Text
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import View
-from turnproof.view.diff import show
 
-from .reading import answered, requested
+from .reading import Answered, answered, requested
+
+_MISSING = finding(
+    "core/what-the-service-did-goes-back/missing",
+    "What the service did in an earlier answer is missing from the request.",
+    "{expected} in the model's messages",
+    "a request without it",
+)
+_ORDER = finding(
+    "core/what-the-service-did-goes-back/order",
+    "What the service did goes back in another order.",
+    "{expected}, in this order",
+    "{observed}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What the service did by itself in an answer, and the part that says so."""
+
+    answer: Answered
+    part: Part
+    form: JSON
 
 
 @check("core/what-the-service-did-goes-back")
 def what_the_service_did_goes_back(view: View) -> Findings:
     """From the wire to the wire: in every later request, and in the order in which it came."""
-    answers = {one.call.index: list(_own(one.wire.parts)) for one in answered(view)}
-    done: list[tuple[int, JSON]] = [(index, one) for index, own in answers.items() for one in own]
+    done = [_Done(one, part, form) for one in answered(view) for part, form in _own(one.wire.parts)]
     for request in requested(view):
-        wanted = [one for index, one in done if index < request.call.index]
+        wanted = [one for one in done if one.answer.call.index < request.call.index]
         if not wanted:
             continue
-        spoken = [part for message in request.sent.messages if message.role == "model" for part in message.parts]
-        found = list(_own(spoken))
-        missing = next((one for one in wanted if one not in found), None)
-        if missing is not None:
-            yield violated(f"{request.where}: the service had said {show(missing)}, which the request lacks")
-        elif [one for one in found if one in wanted] != wanted:
-            yield violated(
-                f"{request.where}: what the service did came in the order {show(wanted)}, and goes back otherwise"
-            )
-        else:
-            yield "what the service did"
+        forms = [one.form for one in wanted]
+        own = list(_own(part for message in request.sent.messages if message.role == "model" for part in message.parts))
+        found = [form for _, form in own]
+        missing = [one for one in wanted if one.form not in found]
+        for one in missing:
+            place, came = request.at_sent(one.answer.response), one.answer.at_wire(one.part)
+            yield _MISSING(place, expected=one.form, related=(came,))
+        again = [(part, form) for part, form in own if form in forms]
+        if not missing and [form for _, form in again] != forms:
+            # Nothing is missing, so that there is at least as much of it: some stands elsewhere, or comes again.
+            first = next(part for n, (part, form) in enumerate(again) if n >= len(forms) or form != forms[n])
+            yield _ORDER(request.at_part(first), expected=forms, observed=[form for _, form in again])
+        elif not missing:
+            yield Compared("what the service did")
 
 
-def _own(parts: Iterable[Part]) -> Iterator[JSON]:
+def _own(parts: Iterable[Part]) -> Iterator[tuple[Part, JSON]]:
     """What of these parts is the service's own, less signatures, which are another requirement's business."""
     for part in parts:
         match part:
             case Opaque(data=data):
-                yield data
+                yield part, data
             case ExecutableCode(language=language, code=code):
-                yield {"language": language, "code": code}
+                yield part, {"language": language, "code": code}
             case CodeExecutionResult(outcome=outcome, output=output):
-                yield {"outcome": outcome, "output": output}
+                yield part, {"outcome": outcome, "output": output}
             case Text() | FunctionCall():
                 said = part.provider_data.data if part.provider_data is not None else {}
                 told = {name: value for name, value in said.items() if name != "signature"}
                 if told:
-                    yield {**told, "of": part.text if isinstance(part, Text) else part.id}
+                    yield part, {**told, "of": part.text if isinstance(part, Text) else part.id}

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from turnproof.requirements import Findings, check
+from turnproof.finding import Compared, Side
+from turnproof.requirements import Findings, check, finding
 from turnproof.transcript import Refused, UsageReport
-from turnproof.verdict import violated
 from turnproof.view import View
-from turnproof.view.diff import show
 
-from .steps import Step, bare, turns_done
+from .steps import Step, bare, failure, outcome, turns_done
+
+_OTHER_REPLY = finding(
+    "core/reply-is-the-answer/wrong-text",
+    "The reply of a turn does not end with the model's answer.",
+    "a reply that ends with {expected}",
+    "{observed}",
+)
 
 
 @check("core/reply-is-the-answer")
 def reply_is_the_answer(view: View) -> Findings:
     """The reply ends with the model's last words; what it said before its tool calls may stand in front."""
     for step in turns_done(view):
-        if not step.ordinary or _structured(step) or not step.answered_text or step.turn.ended is None:
+        ended = step.turn.ended
+        if not step.ordinary or _structured(step) or not step.answered_text or ended is None:
             continue
-        last, reply = step.answered_text[-1], step.turn.ended.text
-        if bare([reply]).endswith(bare([last])):
-            yield "replies"
+        last = step.answered_text[-1]
+        if bare([ended.text]).endswith(bare([last])):
+            yield Compared("replies")
         else:
-            yield violated(f"{step.where}: the model answered {show(last)}, the reply is {show(reply)}")
+            related = (step.answers[-1].at(Side.STREAM),)
+            yield _OTHER_REPLY(step.at_event(ended, "text"), expected=last, observed=ended.text, related=related)
+
+
+_OTHER_TEXT_SHOWN = finding(
+    "streaming/user-sees-the-answer-once/wrong-text",
+    "The user is not shown the text of the model, once and in order.",
+)
 
 
 @check("streaming/user-sees-the-answer-once")
@@ -30,13 +44,38 @@ def user_sees_the_answer_once(view: View) -> Findings:
     if not view.streamed:
         return
     for step in turns_done(view):
-        if not step.ordinary or _structured(step) or not step.answered_text or step.turn.ended is None:
+        ended = step.turn.ended
+        if not step.ordinary or _structured(step) or not step.answered_text or ended is None:
             continue
-        shown = step.turn.ended.shown
-        if bare([shown]) == bare(step.answered_text):
-            yield "texts shown"
+        if bare([ended.shown]) == bare(step.answered_text):
+            yield Compared("texts shown")
         else:
-            yield violated(f"{step.where}: the model said {show(step.answered_text)}, the user was shown {show(shown)}")
+            yield _OTHER_TEXT_SHOWN(
+                step.at_event(ended, "shown"),
+                expected="".join(step.answered_text),
+                observed=ended.shown,
+                related=[one.at(Side.STREAM) for one in step.answers],
+            )
+
+
+_STOP_REFUSED = finding(
+    "cancellation/stop-ends-the-turn/refused",
+    "`stop()` raises an error.",
+    "a turn that ends",
+    "`{observed:words}` with the message {message}",
+)
+_WENT_ON = finding(
+    "cancellation/stop-ends-the-turn/went-on",
+    "A stopped turn goes on.",
+    "a connection that the session closes",
+    "one that was open until the server gave up",
+)
+_NOT_CANCELLED = finding(
+    "cancellation/stop-ends-the-turn/wrong-outcome",
+    "A stopped turn ends with another outcome.",
+    "the outcome {expected}",
+    "{observed}{failure:words}",
+)
 
 
 @check("cancellation/stop-ends-the-turn")
@@ -46,14 +85,23 @@ def stop_ends_the_turn(view: View) -> Findings:
         turn, refused = step.turn, step.first(Refused)
         if turn.cut is None or turn.cut.by != "stop" or not turn.cancelled or turn.ended is None:
             continue
+        endless = [one for one in step.generated if one.response is not None and one.response.released == "limit"]
         if refused is not None and refused.operation == "stop":
-            yield violated(f"{step.where}: stop() raised {refused.error}: {refused.message}")
-        elif any(one.response is not None and one.response.released == "limit" for one in step.generated):
-            yield violated(f"{step.where}: the turn went on until the server gave up")
+            yield _STOP_REFUSED(step.at_event(refused, "error"), observed=refused.error, message=refused.message)
+        elif endless:
+            yield _WENT_ON(endless[0].at(Side.STREAM))
         elif turn.ended.outcome != "cancelled":
-            yield violated(f"{step.where}: the stopped turn ended with {turn.ended.outcome!r}")
+            yield _NOT_CANCELLED(turn.at_end(), expected="cancelled", observed=outcome(turn), failure=failure(turn))
         else:
-            yield "stopped turns"
+            yield Compared("stopped turns")
+
+
+_WRONG_FIGURE = finding(
+    "accounting/session-gives-the-last-figures/wrong-count",
+    "The session reports another token count than that of the turn's last answer.",
+    "{expected} as `{field:words}`",
+    "{observed}",
+)
 
 
 @check("accounting/session-gives-the-last-figures")
@@ -61,19 +109,24 @@ def session_gives_the_last_figures(view: View) -> Findings:
     """Those of the turn's last call. Each prompt holds the ones before it, so a sum counts the conversation again."""
     for step in turns_done(view):
         report = step.first(UsageReport)
-        answer = step.answers[-1].answer if step.answers else None
-        if not step.ordinary or report is None or answer is None or answer.usage is None:
+        last = step.answers[-1] if step.answers else None
+        answer = last.answer if last is not None else None
+        if not step.ordinary or report is None or last is None or answer is None or answer.usage is None:
             continue
         wire, told = answer.usage, report.usage
         if not wire.prompt_tokens and not wire.output_tokens:
             continue  # figures that say nothing may be passed over
-        if (wire.prompt_tokens, wire.output_tokens) == (told.prompt_tokens, told.output_tokens):
-            yield "figures after turns"
-        else:
-            yield violated(
-                f"{step.where}: the last answer used {wire.prompt_tokens} and {wire.output_tokens} tokens, "
-                f"the session gives {told.prompt_tokens} and {told.output_tokens}"
+        wrong = [name for name in ("prompt_tokens", "output_tokens") if getattr(wire, name) != getattr(told, name)]
+        for name in wrong:
+            yield _WRONG_FIGURE(
+                step.at_event(report, "usage", name),
+                expected=getattr(wire, name),
+                observed=getattr(told, name),
+                related=(last.at(Side.STREAM),),
+                field=name,
             )
+        if not wrong:
+            yield Compared("figures after turns")
 
 
 def _structured(step: Step) -> bool:

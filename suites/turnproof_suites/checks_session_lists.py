@@ -6,18 +6,37 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from turnproof.requirements import Findings, check
+from turnproof.finding import Compared, Finding, Place
+from turnproof.requirements import Findings, check, finding
 from turnproof.scenarios.model import EVERYWHERE, NOBODY
-from turnproof.verdict import violated
 from turnproof.view import View
-from turnproof.view.diff import show
 
-from .kept import CHANGING, Done, Talk, done_with, talks
+from .kept import CHANGING, Done, Talk, done_with, named, talks
+from .quotes import Quote
 from .steps import bare
 
 
 def _lists(view: View) -> Iterator[tuple[Done, Talk]]:
     return ((done, talk) for done, talk in done_with(view, "list") if done.event.outcome == "done")
+
+
+def _at_entries(done: Done, session: str) -> list[Place]:
+    """Where a list has a session."""
+    return [done.at("listed", n) for n, entry in enumerate(done.event.listed) if entry.session == session]
+
+
+_UNLISTED = finding(
+    "sessions/list-has-every-session/missing",
+    "A session is missing from the list.",
+    "the session {expected}",
+    "a list of {observed}",
+)
+_LISTED_TWICE = finding(
+    "sessions/list-has-every-session/twice",
+    "A session is in the list more than once.",
+    "the session {session} once",
+    "{observed} times",
+)
 
 
 @check("sessions/list-has-every-session", without_calls=True)
@@ -30,12 +49,23 @@ def list_has_every_session(view: View) -> Findings:
         count = Counter(entry.session for entry in done.event.listed)
         missing = [label for label in wanted if not count[label]]
         twice = [label for label, times in count.items() if times > 1]
-        if missing:
-            yield violated(f"{done.where}: session {missing[0]} is not in the list, which has {len(count)}")
-        elif twice:
-            yield violated(f"{done.where}: session {twice[0]} is in the list {count[twice[0]]} times")
-        elif wanted:
-            yield "lists of sessions"
+        for label in missing:
+            yield _UNLISTED(done.at("listed"), expected=label, observed=list(count))
+        for label in twice:
+            first, *others = _at_entries(done, label)
+            yield _LISTED_TWICE(
+                others[0], expected=1, observed=count[label], related=(first, *others[1:]), session=label
+            )
+        if wanted and not missing and not twice:
+            yield Compared("lists of sessions")
+
+
+_OTHER_FOLDER = finding(
+    "sessions/list-is-of-the-folder-asked-for/other-folder",
+    "The list of a folder has a session of another one.",
+    "only sessions of the folder {folder}",
+    "the session {observed} of another folder",
+)
 
 
 @check("sessions/list-is-of-the-folder-asked-for", without_calls=True)
@@ -45,12 +75,29 @@ def list_is_of_the_folder_asked_for(view: View) -> Findings:
         where, folders = done.wanted.cwd, talk.folders
         if where is None or where == EVERYWHERE:
             continue
-        strange = [one.session for one in done.event.listed if folders.get(one.session) not in (where, None)]
-        strange += [one.session for one in done.event.listed if one.cwd not in (where, "")]
-        if strange:
-            yield violated(f"{done.where}: the list of {where!r} has session {strange[0]} of another folder")
-        else:
-            yield "lists of a folder"
+        strange = [
+            (number, entry.session)
+            for number, entry in enumerate(done.event.listed)
+            if folders.get(entry.session) not in (where, None) or entry.cwd not in (where, "")
+        ]
+        for number, label in strange:
+            yield _OTHER_FOLDER(done.at("listed", number), observed=label, folder=where)
+        if not strange:
+            yield Compared("lists of a folder")
+
+
+_NO_TIME = finding(
+    "sessions/list-tells-when/missing",
+    "The list does not say when a session was updated.",
+    "a time for the session {session}",
+    "none",
+)
+_WRONG_NEWEST = finding(
+    "sessions/list-tells-when/wrong-newest",
+    "By its times the list has another newest session.",
+    "{expected} as the session that was updated last",
+    "{observed}",
+)
 
 
 @check("sessions/list-tells-when", without_calls=True)
@@ -58,16 +105,18 @@ def list_tells_when(view: View) -> Findings:
     """When something was last said in each, and so which is the newest."""
     for done, talk in _lists(view):
         mine = [entry for entry in done.event.listed if entry.session in talk.known]
-        untold = [entry.session for entry in mine if entry.age is None]
+        untold = list(dict.fromkeys(entry.session for entry in mine if entry.age is None))
         newest = min(mine, key=lambda entry: entry.age or 0, default=None)
         last = next((label for label in reversed(talk.known) if any(one.session == label for one in mine)), None)
-        spaced = _spaced(view, talk)
-        if untold:
-            yield violated(f"{done.where}: the list does not tell when session {untold[0]} was updated")
-        elif newest is not None and spaced and newest.session != last:
-            yield violated(f"{done.where}: by the list {newest.session} is the newest, and {last} was spoken in last")
-        elif mine:
-            yield "times in lists"
+        for label in untold:
+            yield _NO_TIME(_at_entries(done, label)[0], session=label)
+        if untold or newest is None:
+            continue
+        if newest.session != last and _spaced(view, talk):
+            place = _at_entries(done, newest.session)[0]
+            yield _WRONG_NEWEST(place, expected=last, observed=newest.session)
+        else:
+            yield Compared("times in lists")
 
 
 def _spaced(view: View, until: Talk) -> bool:
@@ -77,15 +126,31 @@ def _spaced(view: View, until: Talk) -> bool:
     return bool(changes) and all(any(done.wanted.do == "later" for done in talk.steps) for talk in changes)
 
 
+_SESSION_CHANGED = finding(
+    "sessions/listing-changes-nothing/session-changed",
+    "Another session is open after a list of sessions.",
+    "the session {expected}, as before",
+    "{observed}",
+)
+
+
 @check("sessions/listing-changes-nothing", without_calls=True)
 def listing_changes_nothing(view: View) -> Findings:
     """What is open stays open. Where nothing is, the program may begin a session for it."""
     for done, talk in _lists(view):
         was, now = done.event.was, done.event.now
         if now != was and (was is not None or now in talk.known):
-            yield violated(f"{done.where}: {was} was open, and after the list {now} is")
+            yield _SESSION_CHANGED(done.at("now"), expected=named(was), observed=named(now))
         else:
-            yield "lists"
+            yield Compared("lists")
+
+
+_MODEL_ASKED = finding(
+    "sessions/listing-asks-no-model/model-asked",
+    "The agent asks the model for a list of sessions.",
+    "no request to the model",
+    "one to {observed}",
+)
 
 
 @check("sessions/listing-asks-no-model", without_calls=True)
@@ -93,13 +158,33 @@ def listing_asks_no_model(view: View) -> Findings:
     """It costs nothing to look."""
     for done, _ in _lists(view):
         asked = [one for one in done.step.exchanges if one.generates]
-        if asked:
-            yield violated(f"{done.where}: for a list of sessions the model was asked {len(asked)} times")
-        else:
-            yield "lists"
+        for exchange in asked:
+            yield _MODEL_ASKED(exchange.at(), observed=exchange.request.path, related=(done.at(),))
+        if not asked:
+            yield Compared("lists")
 
 
 # -- forks --------------------------------------------------------------------------------------------------
+
+
+_FORK_REFUSED = finding(
+    "sessions/fork-has-an-id-of-its-own/refused",
+    "The agent does not fork a session.",
+    "a fork of the session {origin}",
+    "`{observed:words}` with the message {message}",
+)
+_FORK_WITHOUT_ID = finding(
+    "sessions/fork-has-an-id-of-its-own/no-own-id",
+    "A fork has no id of its own.",
+    "an id other than {origin}, that of the origin",
+    "{observed}",
+)
+_FORK_NOT_OPEN = finding(
+    "sessions/fork-has-an-id-of-its-own/wrong-session",
+    "Another session than the fork is open after its turn.",
+    "the fork {expected}",
+    "{observed}",
+)
 
 
 @check("sessions/fork-has-an-id-of-its-own", without_calls=True)
@@ -108,13 +193,26 @@ def fork_has_an_id_of_its_own(view: View) -> Findings:
     for done, talk in done_with(view, "fork"):
         event = done.event
         if event.outcome == "refused":
-            yield violated(f"{done.where}: the session was not forked: {done.refused}")
+            yield _FORK_REFUSED(done.at("error"), observed=event.error, message=event.message, origin=event.was)
         elif event.returned is None or event.returned == event.was:
-            yield violated(f"{done.where}: the fork of {event.was} goes by the id of {event.returned or 'none'}")
+            yield _FORK_WITHOUT_ID(done.at("returned"), observed=named(event.returned), origin=event.was)
         elif talk.session != event.returned:
-            yield violated(f"{talk.where}: the fork is {event.returned}, and after its turn {talk.session} is open")
+            yield _FORK_NOT_OPEN(
+                talk.at_session(),
+                expected=event.returned,
+                observed=named(talk.session),
+                related=(done.at("returned"),),
+            )
         else:
-            yield "forks"
+            yield Compared("forks")
+
+
+_FORK_LACKS = finding(
+    "sessions/fork-knows-what-was-said/text-missing",
+    "A request in a fork lacks a text of its origin.",
+    "{expected} among the messages, in the order of the conversation",
+    "messages with the texts {observed}",
+)
 
 
 @check("sessions/fork-knows-what-was-said", without_calls=True)
@@ -124,10 +222,19 @@ def fork_knows_what_was_said(view: View) -> Findings:
         said = talk.known.get(done.event.was or "", ())
         if done.event.outcome != "done" or not said or talk.asked is None:
             continue
-        if missing := talk.lacks(said):
-            yield violated(f"{talk.where}: the request in the fork lacks {show(missing)} of its origin")
-        else:
-            yield "requests in forks"
+        missing = talk.lacks(said)
+        for quote in missing:
+            yield _FORK_LACKS(talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,))
+        if not missing:
+            yield Compared("requests in forks")
+
+
+_LEAKED = finding(
+    "sessions/fork-leaves-its-origin-alone/foreign-text",
+    "A request in a session has a text of its fork.",
+    "only texts of the session {session}",
+    "the text {observed} of the fork {fork}",
+)
 
 
 @check("sessions/fork-leaves-its-origin-alone", without_calls=True)
@@ -139,20 +246,45 @@ def fork_leaves_its_origin_alone(view: View) -> Findings:
             if done.wanted.do == "fork" and done.event.outcome == "done" and done.event.returned and done.event.was:
                 forks[done.event.returned] = done.event.was
         for fork, origin in forks.items():
-            own = [text for said in talk.known.get(fork, ()) for text in said.all]
-            theirs = [text for said in talk.known.get(origin, ()) for text in said.all]
-            mine = [text for text in own if bare([text]) not in bare([*theirs, talk.turn.said])]
+            mine = _own_quotes(talk, fork, origin)
             if talk.session != origin or not mine or talk.asked is None:
                 continue
             sent = bare(message.text for message in talk.sent)
-            leaked = next((text for text in mine if bare([text]) in sent), "")
-            if leaked:
-                yield violated(f"{talk.where}: {show(leaked)} was said in the fork, and is sent in its origin")
-            else:
-                yield "requests in the origins of forks"
+            leaked = [quote for quote in mine if quote.bare in sent]
+            for quote in leaked:
+                yield _LEAKED(
+                    talk.at_sent(quote.text), observed=quote.text, related=(quote.place,), session=origin, fork=fork
+                )
+            if not leaked:
+                yield Compared("requests in the origins of forks")
+
+
+def _own_quotes(talk: Talk, fork: str, origin: str) -> list[Quote]:
+    """What was said in a fork, and neither in its origin nor in this turn."""
+    theirs = bare([*(quote.text for said in talk.known.get(origin, ()) for quote in said.all), talk.turn.said])
+    return [quote for said in talk.known.get(fork, ()) for quote in said.all if quote.bare not in theirs]
 
 
 # -- deletions ----------------------------------------------------------------------------------------------
+
+_NOT_DELETED = finding(
+    "sessions/deleted-session-is-gone/refused",
+    "The agent does not delete a session.",
+    "the session {session} deleted",
+    "`{observed:words}` with the message {message}",
+)
+_DELETED_RESUMED = finding(
+    "sessions/deleted-session-is-gone/resumed",
+    "A deleted session is resumed.",
+    "an error for the deleted session {session}",
+    "none",
+)
+_DELETED_LISTED = finding(
+    "sessions/deleted-session-is-gone/listed",
+    "A deleted session is in the list.",
+    "a list without the deleted session",
+    "{observed} in it",
+)
 
 
 @check("sessions/deleted-session-is-gone", without_calls=True)
@@ -164,20 +296,39 @@ def deleted_session_is_gone(view: View) -> Findings:
             label = done.wanted.session or ""
             if done.wanted.do == "delete" and label != NOBODY:
                 if done.event.outcome == "refused":
-                    yield violated(f"{done.where}: the session was not deleted: {done.refused}")
+                    error, message = done.event.error, done.event.message
+                    yield _NOT_DELETED(done.at("error"), observed=error, message=message, session=label)
                 else:
                     gone.add(label)
             elif done.wanted.do == "resume" and label in gone:
                 if done.event.outcome == "done":
-                    yield violated(f"{done.where}: session {label} was deleted, and it was resumed")
+                    yield _DELETED_RESUMED(done.at("outcome"), session=label)
                 else:
-                    yield "deleted sessions"
+                    yield Compared("deleted sessions")
             elif done.wanted.do == "list" and gone and done.event.outcome == "done":
-                still = [entry.session for entry in done.event.listed if entry.session in gone]
-                if still:
-                    yield violated(f"{done.where}: session {still[0]} was deleted, and it is in the list")
-                else:
-                    yield "lists after a deletion"
+                yield from _listed_although_gone(done, gone)
+
+
+def _listed_although_gone(done: Done, gone: set[str]) -> Iterator[Finding | Compared]:
+    still = list(dict.fromkeys(entry.session for entry in done.event.listed if entry.session in gone))
+    for label in still:
+        yield _DELETED_LISTED(_at_entries(done, label)[0], observed=label)
+    if not still:
+        yield Compared("lists after a deletion")
+
+
+_OTHER_OPEN = finding(
+    "sessions/deleting-leaves-the-others/session-changed",
+    "Another session is open after a deletion.",
+    "the session {expected}, as before",
+    "{observed}",
+)
+_OTHER_LOST = finding(
+    "sessions/deleting-leaves-the-others/text-missing",
+    "After the deletion of another session the request lacks a text of the open one.",
+    "{expected} among the messages, in the order of the conversation",
+    "messages with the texts {observed}",
+)
 
 
 @check("sessions/deleting-leaves-the-others", without_calls=True)
@@ -192,11 +343,24 @@ def deleting_leaves_the_others(view: View) -> Findings:
         if last.event.was in (None, last.wanted.session):
             continue
         if talk.session != last.event.was:
-            yield violated(f"{talk.where}: another session was deleted, and {talk.session} is open now")
+            yield _OTHER_OPEN(
+                talk.at_session(), expected=last.event.was, observed=named(talk.session), related=(last.at(),)
+            )
         elif missing := talk.lacks(talk.before):
-            yield violated(f"{talk.where}: another session was deleted, and the request lacks {show(missing)}")
+            for quote in missing:
+                yield _OTHER_LOST(
+                    talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,)
+                )
         else:
-            yield "sessions beside a deleted one"
+            yield Compared("sessions beside a deleted one")
+
+
+_UNKNOWN_DELETED = finding(
+    "sessions/deleting-an-unknown-one-is-refused/accepted",
+    "Deleting an unknown session raises no error.",
+    "an error",
+    "none",
+)
 
 
 @check("sessions/deleting-an-unknown-one-is-refused", without_calls=True)
@@ -206,6 +370,6 @@ def deleting_an_unknown_one_is_refused(view: View) -> Findings:
         if done.wanted.session != NOBODY:
             continue
         if done.event.outcome == "refused":
-            yield "deletions of unknown sessions"
+            yield Compared("deletions of unknown sessions")
         else:
-            yield violated(f"{done.where}: a session that there is not was deleted without an error")
+            yield _UNKNOWN_DELETED(done.at("outcome"))

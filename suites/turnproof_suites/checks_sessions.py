@@ -1,21 +1,26 @@
-"""Sessions that an agent keeps: which one is open, what taking one up again brings back, and what it must not."""
+"""Sessions that an agent keeps: which one is open, what resuming one brings back, and what it must not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from turnproof.requirements import Findings, check
+from turnproof.finding import Compared
+from turnproof.requirements import Findings, check, finding
 from turnproof.scenarios.model import NOBODY
 from turnproof.transcript import SessionInForce
-from turnproof.verdict import violated
 from turnproof.view import View
-from turnproof.view.diff import show
 
-from .kept import CHANGING, Talk, done_with, taken_up, talks, wanted_of
+from .kept import CHANGING, Talk, done_with, named, taken_up, talks, wanted_of
+from .quotes import at_held_text, at_text
 from .reading import calls_in, calls_made, results_in, system_text
-from .steps import bare, unpaired
+from .steps import bare, every_unpaired, failure, outcome
 
 # -- which session is open ----------------------------------------------------------------------------------
+
+_NO_ID = finding(
+    "sessions/has-an-id/missing",
+    "The agent names no id for its session.",
+    "the id of the session, after a turn that was answered",
+    "no id",
+)
 
 
 @check("sessions/has-an-id", without_calls=True)
@@ -25,9 +30,17 @@ def has_an_id(view: View) -> Findings:
         if not talk.step.ordinary:
             continue
         if talk.session is None:
-            yield violated(f"{talk.where}: the turn was answered, and the agent has told no id of its session")
+            yield _NO_ID(talk.at_session())
         else:
-            yield "ids of sessions"
+            yield Compared("ids of sessions")
+
+
+_ID_CHANGED = finding(
+    "sessions/id-stays-through-its-turns/changed",
+    "The id of the session changes between two turns.",
+    "the session {expected}, as in the turn before",
+    "{observed}",
+)
 
 
 @check("sessions/id-stays-through-its-turns", without_calls=True)
@@ -41,11 +54,23 @@ def id_stays_through_its_turns(view: View) -> Findings:
         quiet = not any(done.wanted.do in CHANGING for done in talk.steps)
         if before is not None and before.session in talk.known and quiet:
             if talk.session == before.session:
-                yield "ids of later turns"
+                yield Compared("ids of later turns")
             else:
-                now = talk.session or "none"
-                yield violated(f"{talk.where}: the session is {now}, and it was {before.session} in {before.where}")
+                yield _ID_CHANGED(
+                    talk.at_session(),
+                    expected=before.session,
+                    observed=named(talk.session),
+                    related=(before.at_session(),),
+                )
         before = talk
+
+
+_ID_REUSED = finding(
+    "sessions/new-session-is-another-one/reused",
+    "A new session has the id of an earlier one.",
+    "an id other than those of the sessions {known}",
+    "the session {observed}",
+)
 
 
 @check("sessions/new-session-is-another-one", without_calls=True)
@@ -56,9 +81,19 @@ def new_session_is_another_one(view: View) -> Findings:
         if done.event.outcome != "done" or done is not talk.steps[-1] or step.last or step.session is not None:
             continue
         if talk.session in talk.known:
-            yield violated(f"{talk.where}: a new session was begun, and what is open is {talk.session} again")
+            yield _ID_REUSED(
+                talk.at_session(), observed=talk.session, related=(done.at("now"),), known=list(talk.known)
+            )
         elif talk.session is not None:
-            yield "new sessions"
+            yield Compared("new sessions")
+
+
+_SENT_IN_ANOTHER = finding(
+    "sessions/sessions-stay-apart/foreign-text",
+    "A request has a text of another session.",
+    "only texts of the session {session}",
+    "the text {observed} of another session",
+)
 
 
 @check("sessions/sessions-stay-apart", without_calls=True)
@@ -67,10 +102,21 @@ def sessions_stay_apart(view: View) -> Findings:
     for talk in talks(view):
         if talk.asked is None or talk.session is None or set(talk.known) <= {talk.session}:
             continue
-        if text := talk.foreign():
-            yield violated(f"{talk.where}: the request in session {talk.session} has {show(text)} of another session")
-        else:
-            yield "requests in one of several sessions"
+        foreign = talk.foreign()
+        for quote in foreign:
+            yield _SENT_IN_ANOTHER(
+                talk.at_sent(quote.text), observed=quote.text, related=(quote.place,), session=talk.session
+            )
+        if not foreign:
+            yield Compared("requests in one of several sessions")
+
+
+_HELD_IN_ANOTHER = finding(
+    "sessions/local-history-is-the-open-sessions/foreign-text",
+    "The history of a session has a text of another one.",
+    "only texts of the session {session}",
+    "the text {observed} of another session",
+)
 
 
 @check("sessions/local-history-is-the-open-sessions", without_calls=True)
@@ -79,13 +125,32 @@ def local_history_is_the_open_sessions(view: View) -> Findings:
     for talk in talks(view):
         if talk.session is None or set(talk.known) <= {talk.session}:
             continue
-        if mixed := talk.foreign_in((message.text for message in talk.step.held), *talk.step.answered_text):
-            yield violated(f"{talk.where}: the history of session {talk.session} has {show(mixed)} of another session")
-        else:
-            yield "histories of one of several sessions"
+        foreign = talk.foreign_in((message.text for message in talk.step.held), *talk.step.answered_text)
+        for quote in foreign:
+            yield _HELD_IN_ANOTHER(
+                at_held_text(talk.step, quote.text),
+                observed=quote.text,
+                related=(quote.place,),
+                session=talk.session,
+            )
+        if not foreign:
+            yield Compared("histories of one of several sessions")
 
 
 # -- taking one up again ------------------------------------------------------------------------------------
+
+_RESUMED_WITHOUT = finding(
+    "sessions/resume-brings-back-what-was-said/missing",
+    "A request in a resumed session lacks a text of that session.",
+    "{expected} among the messages, in the order of the conversation",
+    "messages with the texts {observed}",
+)
+_RESUMED_TWICE = finding(
+    "sessions/resume-brings-back-what-was-said/twice",
+    "A request in a resumed session repeats what the user said.",
+    "the text {text} as often as the user said it ({expected})",
+    "{observed} times",
+)
 
 
 @check("sessions/resume-brings-back-what-was-said", without_calls=True)
@@ -95,15 +160,31 @@ def resume_brings_back_what_was_said(view: View) -> Findings:
         said = talk.known[label]
         if talk.asked is None:
             continue
-        if missing := talk.lacks(said):
-            yield violated(
-                f"{talk.where}: session {label} was taken up again, and the request lacks {show(missing)}, or has it "
-                "in another place"
+        missing, repeated = talk.lacks(said), list(talk.repeats(said))
+        for quote in missing:
+            yield _RESUMED_WITHOUT(
+                talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,)
             )
-        elif repeated := talk.repeats(said):
-            yield violated(f"{talk.where}: session {label} was taken up again, and {show(repeated)} is sent twice")
-        else:
-            yield "requests in sessions that were taken up again"
+        for quote, rightly, count in repeated:
+            yield _RESUMED_TWICE(
+                talk.at_sent(quote.text), expected=rightly, observed=count, related=(quote.place,), text=quote.text
+            )
+        if not missing and not repeated:
+            yield Compared("requests in sessions that were taken up again")
+
+
+_RESUMED_ANOTHER = finding(
+    "sessions/resume-keeps-the-id/wrong-session",
+    "Resuming a session opens another one.",
+    "the session {expected}",
+    "{observed}",
+)
+_RESUMED_CHANGED = finding(
+    "sessions/resume-keeps-the-id/changed",
+    "A resumed session has another id after its next turn.",
+    "the session {expected}",
+    "{observed}",
+)
 
 
 @check("sessions/resume-keeps-the-id", without_calls=True)
@@ -112,11 +193,33 @@ def resume_keeps_the_id(view: View) -> Findings:
     for talk, label in taken_up(view):
         last = next(done for done in reversed(talk.steps) if wanted_of(done, talk) == label)
         if last.event.now not in (label, None):
-            yield violated(f"{last.where}: session {label} was asked for, and what is open is {last.event.now}")
+            yield _RESUMED_ANOTHER(last.at("now"), expected=label, observed=last.event.now)
         elif talk.session != label:
-            yield violated(f"{talk.where}: session {label} was taken up, and after the turn {talk.session} is open")
+            yield _RESUMED_CHANGED(
+                talk.at_session(), expected=label, observed=named(talk.session), related=(last.at("now"),)
+            )
         else:
-            yield "ids of sessions that were taken up again"
+            yield Compared("ids of sessions that were taken up again")
+
+
+_CALLS_LOST = finding(
+    "sessions/resume-restores-calls-and-results/calls-missing",
+    "A request in a resumed session lacks tool calls of that session.",
+    "the calls of the tools {expected}",
+    "{observed}",
+)
+_RESULTS_LOST = finding(
+    "sessions/resume-restores-calls-and-results/results-missing",
+    "A request in a resumed session lacks tool results of that session.",
+    "a result for each of the calls {made} ({expected})",
+    "{observed}",
+)
+_UNPAIRED = finding(
+    "sessions/resume-restores-calls-and-results/unpaired",
+    "A request in a resumed session has a tool call without its result, or a result without its call.",
+    "a call and a result with the id {id}",
+    "only the {observed:words}",
+)
 
 
 @check("sessions/resume-restores-calls-and-results", without_calls=True)
@@ -134,15 +237,26 @@ def resume_restores_calls_and_results(view: View) -> Findings:
         if not made or talk.asked is None:
             continue
         sent, results = calls_made(talk.sent), results_in(talk.sent)
+        if len(sent) < len(made):
+            yield _CALLS_LOST(talk.at_messages(), expected=made, observed=[call.name for call in sent])
+        if len(results) < len(made):
+            yield _RESULTS_LOST(talk.at_messages(), expected=len(made), observed=len(results), made=made)
         if len(sent) < len(made) or len(results) < len(made):
-            yield violated(
-                f"{talk.where}: {len(made)} calls were made in session {label}, and the request has {len(sent)} calls "
-                f"and {len(results)} results"
-            )
-        elif broken := unpaired(talk.sent):
-            yield violated(f"{talk.where}: in the request that takes up session {label}, {broken}")
-        else:
-            yield "calls in sessions that were taken up again"
+            continue
+        broken = list(every_unpaired(talk.sent))
+        for one in broken:
+            place = talk.asked.at_read("messages", one.message, "parts", one.part)
+            yield _UNPAIRED(place, observed="call" if one.lacks == "result" else "result", id=one.call_id)
+        if not broken:
+            yield Compared("calls in sessions that were taken up again")
+
+
+_SHOWN_AGAIN = finding(
+    "sessions/resumed-history-is-no-new-output/shown-again",
+    "An earlier text of a resumed session is shown to the user as new.",
+    "only what the model answered in the turn, {expected}",
+    "{observed}, with the earlier text {text}",
+)
 
 
 @check("sessions/resumed-history-is-no-new-output", without_calls=True)
@@ -152,30 +266,55 @@ def resumed_history_is_no_new_output(view: View) -> Findings:
         ended = talk.turn.ended
         if ended is None or not talk.step.ordinary:
             continue
-        shown, answered = (bare([ended.shown]), bare([ended.text])), bare(talk.step.answered_text)
-        texts = [text for said in talk.known[label] for text in said.all]
-        if again := next((text for text in texts if _more_often(bare([text]), shown, answered)), ""):
-            yield violated(f"{talk.where}: of the session that was taken up, {show(again)} is shown as new")
-        else:
-            yield "texts shown in sessions that were taken up again"
+        answered, wrong = bare(talk.step.answered_text), False
+        outputs = (("shown", ended.shown), ("text", ended.text))
+        for quote in {one.bare: one for said in talk.known[label] for one in said.all}.values():
+            field, output = next((one for one in outputs if _more_often(quote.bare, one[1], answered)), ("", ""))
+            if field:
+                wrong = True
+                yield _SHOWN_AGAIN(
+                    talk.at_ended(field),
+                    expected=talk.step.answered_text,
+                    observed=output,
+                    related=(quote.place,),
+                    text=quote.text,
+                )
+        if not wrong:
+            yield Compared("texts shown in sessions that were taken up again")
 
 
-def _more_often(text: str, shown: Iterable[str], answered: str) -> bool:
-    return any(one.count(text) > answered.count(text) for one in shown)
+def _more_often(text: str, output: str, answered: str) -> bool:
+    return bare([output]).count(text) > answered.count(text)
+
+
+_HISTORY_LACKS = finding(
+    "sessions/resume-restores-local-history/missing",
+    "The history of a resumed session lacks a text of that session.",
+    "{expected} among the messages",
+    "messages with the texts {observed}",
+)
 
 
 @check("sessions/resume-restores-local-history", without_calls=True)
 def resume_restores_local_history(view: View) -> Findings:
     """What is held after a session was taken up again has all that was said in it."""
     for talk, label in taken_up(view):
-        row = bare(message.text for message in talk.step.held)
-        missing = [text for said in talk.known[label] for text in said.all if bare([text]) not in row]
-        if missing:
-            yield violated(
-                f"{talk.where}: session {label} was taken up again, and its history lacks {show(missing[0])}"
+        texts = [message.text for message in talk.step.held]
+        missing = [quote for said in talk.known[label] for quote in said.all if quote.bare not in bare(texts)]
+        for quote in missing:
+            yield _HISTORY_LACKS(
+                talk.step.at_held(), expected=quote.text, observed=list(filter(None, texts)), related=(quote.place,)
             )
-        else:
-            yield "histories of sessions that were taken up again"
+        if not missing:
+            yield Compared("histories of sessions that were taken up again")
+
+
+_SYSTEM_LOST = finding(
+    "sessions/system-text-is-sent-after-resume/missing",
+    "A request in a resumed session lacks the system text.",
+    "the system text {expected}",
+    "{observed}",
+)
 
 
 @check("sessions/system-text-is-sent-after-resume", without_calls=True)
@@ -185,11 +324,19 @@ def system_text_is_sent_after_resume(view: View) -> Findings:
         system = view.scenario.system_in(talk.turn.index)
         if not system or talk.asked is None or talk.asked.call is None:
             continue
-        row = bare([system_text(talk.asked.call), *(message.text for message in talk.sent)])
-        if bare([system]) in row:
-            yield "system texts after a resume"
+        sent = system_text(talk.asked.call)
+        if bare([system]) in bare([sent, *(message.text for message in talk.sent)]):
+            yield Compared("system texts after a resume")
         else:
-            yield violated(f"{talk.where}: the request in the session that was taken up lacks {show(system)}")
+            yield _SYSTEM_LOST(talk.asked.at_read("system"), expected=system, observed=sent)
+
+
+_SYSTEM_COUNT = finding(
+    "sessions/system-text-is-sent-once/wrong-count",
+    "A request does not have the system text exactly once.",
+    "the system text {text} once",
+    "{observed} times",
+)
 
 
 @check("sessions/system-text-is-sent-once", without_calls=True)
@@ -203,12 +350,21 @@ def system_text_is_sent_once(view: View) -> Findings:
             if exchange.call is None:
                 continue
             texts = [system_text(exchange.call), *(m.text for m in exchange.call.messages if m.role != "system")]
-            spoken = [*(text for said in talk.before for text in said.all), talk.turn.said]
+            spoken = [*(quote.text for said in talk.before for quote in said.all), talk.turn.said]
             count = bare(texts).count(bare([system])) - bare(spoken).count(bare([system]))
             if count == 1:
-                yield "system texts"
+                yield Compared("system texts")
             else:
-                yield violated(f"{talk.where}: the system text stands in the request {count} times")
+                place = at_text(exchange, system) if count > 1 else exchange.at_read("system")
+                yield _SYSTEM_COUNT(place, expected=1, observed=count, text=system)
+
+
+_TOOL_LOST = finding(
+    "sessions/tools-are-there-after-resume/missing",
+    "A request in a resumed session lacks a tool.",
+    "the tool {expected}",
+    "a request with the tools {observed}",
+)
 
 
 @check("sessions/tools-are-there-after-resume", without_calls=True)
@@ -220,15 +376,23 @@ def tools_are_there_after_resume(view: View) -> Findings:
             continue
         sent = [tool.name for tool in talk.asked.call.tools]
         missing = [name for name in declared if not any(_letters(one).endswith(_letters(name)) for one in sent)]
-        if missing:
-            yield violated(f"{talk.where}: the session was taken up again without the tool {missing[0]!r}")
-        else:
-            yield "tools after a resume"
+        for name in missing:
+            yield _TOOL_LOST(talk.asked.at_read("tools"), expected=name, observed=sent)
+        if not missing:
+            yield Compared("tools after a resume")
 
 
 def _letters(name: str) -> str:
     """What programs leave of a name, whatever else they put in the place of a character that may not be sent."""
     return "".join(filter(str.isalnum, name)).lower()
+
+
+_OTHER_MODEL = finding(
+    "sessions/model-stays-the-one-asked-for/changed",
+    "The agent asks another model than the one that it was given.",
+    "the model {expected}",
+    "{observed}",
+)
 
 
 @check("sessions/model-stays-the-one-asked-for", without_calls=True)
@@ -241,12 +405,25 @@ def model_stays_the_one_asked_for(view: View) -> Findings:
         if talk.asked is None or talk.asked.call is None:
             continue
         if talk.asked.call.model in same:
-            yield "models that were asked"
+            yield Compared("models that were asked")
         else:
-            yield violated(f"{talk.where}: {talk.asked.call.model!r} was asked, and the agent was given {wanted!r}")
+            yield _OTHER_MODEL(talk.asked.at_read("model"), expected=wanted, observed=talk.asked.call.model)
 
 
 # -- what there is not --------------------------------------------------------------------------------------
+
+_UNKNOWN_ACCEPTED = finding(
+    "sessions/unknown-id-is-refused/accepted",
+    "Resuming an unknown session raises no error.",
+    "an error",
+    "the open session {observed}",
+)
+_UNKNOWN_UNTYPED = finding(
+    "sessions/unknown-id-is-refused/unknown-error",
+    "Resuming an unknown session raises an error that callers do not know.",
+    "a `TurnproofError`",
+    "`{observed:words}` with the message {message}",
+)
 
 
 @check("sessions/unknown-id-is-refused", without_calls=True)
@@ -256,11 +433,25 @@ def unknown_id_is_refused(view: View) -> Findings:
         if done.wanted.session != NOBODY:
             continue
         if done.event.outcome != "refused":
-            yield violated(f"{done.where}: an unknown session was resumed without an error; open is {done.event.now}")
+            yield _UNKNOWN_ACCEPTED(done.at("outcome"), observed=named(done.event.now))
         elif not done.event.typed:
-            yield violated(f"{done.where}: an unknown session was refused with {done.refused}, which no caller knows")
+            yield _UNKNOWN_UNTYPED(done.at("error"), observed=done.event.error, message=done.event.message)
         else:
-            yield "unknown sessions"
+            yield Compared("unknown sessions")
+
+
+_REFUSED_BUT_CHANGED = finding(
+    "sessions/refused-resume-changes-nothing/session-changed",
+    "A refused resume leaves another session open.",
+    "the session {expected}, as before",
+    "{observed}",
+)
+_REFUSED_BUT_LOST = finding(
+    "sessions/refused-resume-changes-nothing/text-missing",
+    "After a refused resume the request lacks a text of the open session.",
+    "{expected} among the messages, in the order of the conversation",
+    "messages with the texts {observed}",
+)
 
 
 @check("sessions/refused-resume-changes-nothing", without_calls=True)
@@ -269,14 +460,40 @@ def refused_resume_changes_nothing(view: View) -> Findings:
     for done, talk in done_with(view, "resume"):
         if done.event.outcome != "refused" or done is not talk.steps[-1]:
             continue
-        was = done.event.was
-        if done.event.now != was or (was is not None and talk.session != was):
-            now = done.event.now if done.event.now != was else talk.session
-            yield violated(f"{done.where}: a refused resume left {now} open instead of {was}")
+        was, now = done.event.was, done.event.now
+        if now != was:
+            yield _REFUSED_BUT_CHANGED(done.at("now"), expected=named(was), observed=named(now))
+        elif was is not None and talk.session != was:
+            yield _REFUSED_BUT_CHANGED(
+                talk.at_session(), expected=was, observed=named(talk.session), related=(done.at("now"),)
+            )
         elif talk.asked is not None and (missing := talk.lacks(talk.before)):
-            yield violated(f"{talk.where}: after a refused resume the request lacks {show(missing)}")
+            for quote in missing:
+                yield _REFUSED_BUT_LOST(
+                    talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,)
+                )
         else:
-            yield "sessions after a refused resume"
+            yield Compared("sessions after a refused resume")
+
+
+_OPENING_FAILED = finding(
+    "sessions/opening-falls-back/refused",
+    "Opening an agent with an unknown session fails.",
+    "an agent in a session of its own",
+    "`{observed:words}` with the message {message}",
+)
+_OPENED_WITHOUT_ANSWER = finding(
+    "sessions/opening-falls-back/no-answer",
+    "An agent that was opened with an unknown session does not answer.",
+    "the outcome {expected}",
+    "{observed}{failure:words}",
+)
+_UNKNOWN_ADOPTED = finding(
+    "sessions/opening-falls-back/unknown-id-adopted",
+    "An agent that was opened with an unknown session uses that id.",
+    "a session with an id of its own",
+    "the session {observed}",
+)
 
 
 @check("sessions/opening-falls-back", without_calls=True)
@@ -287,15 +504,29 @@ def opening_falls_back(view: View) -> Findings:
             continue
         ended = talk.turn.ended
         if done.event.outcome != "done":
-            yield violated(f"{done.where}: opening failed for want of a session: {done.refused}")
+            yield _OPENING_FAILED(done.at("error"), observed=done.event.error, message=done.event.message)
         elif ended is None or ended.outcome != "answer":
-            failed = talk.turn.failed
-            why = f": {failed.error}: {failed.message}" if failed is not None else ""
-            yield violated(f"{talk.where}: opened with an unknown session, the agent takes no turn{why}")
+            yield _OPENED_WITHOUT_ANSWER(
+                talk.turn.at_end(), expected="answer", observed=outcome(talk.turn), failure=failure(talk.turn)
+            )
         elif talk.session == NOBODY:
-            yield violated(f"{talk.where}: opened with an unknown session, the agent goes by that id")
+            yield _UNKNOWN_ADOPTED(talk.at_session(), observed=talk.session)
         else:
-            yield "agents opened with an unknown session"
+            yield Compared("agents opened with an unknown session")
+
+
+_CONTINUE_REFUSED = finding(
+    "sessions/continue-takes-the-last-updated/refused",
+    "The last session was not continued.",
+    "the session {expected}",
+    "`{observed:words}` with the message {message}",
+)
+_CONTINUED_ANOTHER = finding(
+    "sessions/continue-takes-the-last-updated/wrong-session",
+    "Another session than the one updated last was continued.",
+    "the session {expected}",
+    "{observed}",
+)
 
 
 @check("sessions/continue-takes-the-last-updated", without_calls=True)
@@ -305,12 +536,29 @@ def continue_takes_the_last_updated(view: View) -> Findings:
         for done in talk.steps:
             if not (done.wanted.last or done.wanted.do == "continue") or (label := wanted_of(done, talk)) is None:
                 continue
-            if done.event.outcome == "refused":
-                yield violated(f"{done.where}: the last session was not taken up: {done.refused}")
+            event = done.event
+            if event.outcome == "refused":
+                yield _CONTINUE_REFUSED(done.at("error"), expected=label, observed=event.error, message=event.message)
             elif talk.session != label:
-                yield violated(f"{talk.where}: {label} was updated last, and the agent went on with {talk.session}")
+                yield _CONTINUED_ANOTHER(
+                    talk.at_session(), expected=label, observed=named(talk.session), related=(done.at("now"),)
+                )
             else:
-                yield "sessions that were continued"
+                yield Compared("sessions that were continued")
+
+
+_EMPTY_REFUSED = finding(
+    "sessions/continue-stays-in-its-folder/refused",
+    "Continuing in a folder without a session fails.",
+    "a new session, or the one that was open",
+    "`{observed:words}` with the message {message}",
+)
+_OTHER_FOLDER = finding(
+    "sessions/continue-stays-in-its-folder/other-folder",
+    "A session of another folder was continued.",
+    "a new session, or the one that was open",
+    "the session {observed} of another folder",
+)
 
 
 @check("sessions/continue-stays-in-its-folder", without_calls=True)
@@ -318,18 +566,30 @@ def continue_stays_in_its_folder(view: View) -> Findings:
     """Where no session was, nothing is gone on with: what was open stays, or a new one is begun."""
     for talk in talks(view):
         for done in talk.steps:
-            step = done.wanted
+            step, event = done.wanted, done.event
             if not (step.last or step.do == "continue") or step.cwd is None or wanted_of(done, talk) is not None:
                 continue
-            kept = done.event.was if step.do == "continue" else None
-            if done.event.outcome == "refused":
-                yield violated(
-                    f"{done.where}: where there is no session, going on with the last failed: {done.refused}"
-                )
+            kept = event.was if step.do == "continue" else None
+            if event.outcome == "refused":
+                yield _EMPTY_REFUSED(done.at("error"), observed=event.error, message=event.message)
             elif talk.session in talk.known and talk.session != kept:
-                yield violated(f"{talk.where}: in another folder the agent went on with session {talk.session}")
+                yield _OTHER_FOLDER(talk.at_session(), observed=talk.session, related=(done.at("now"),))
             else:
-                yield "folders without a session"
+                yield Compared("folders without a session")
+
+
+_DAMAGED_UNTYPED = finding(
+    "sessions/damaged-session-is-no-empty-one/unknown-error",
+    "Resuming a damaged session raises an error that callers do not know.",
+    "a `TurnproofError`",
+    "`{observed:words}` with the message {message}",
+)
+_DAMAGED_EMPTY = finding(
+    "sessions/damaged-session-is-no-empty-one/empty",
+    "A damaged session is resumed as if nothing had been said in it.",
+    "an error, or a request with one of the session's turns {expected}",
+    "messages with the texts {observed}",
+)
 
 
 @check("sessions/damaged-session-is-no-empty-one", without_calls=True)
@@ -341,15 +601,40 @@ def damaged_session_is_no_empty_one(view: View) -> Findings:
             continue
         said = talk.known.get(done.wanted.session or "", ())
         if done.event.outcome == "refused" and not done.event.typed:
-            yield violated(f"{done.where}: a damaged session was refused with {done.refused}, which no caller knows")
+            yield _DAMAGED_UNTYPED(done.at("error"), observed=done.event.error, message=done.event.message)
         elif done.event.outcome == "refused":
-            yield "damaged sessions that were refused"
+            yield Compared("damaged sessions that were refused")
         elif talk.turn.failed is not None and talk.turn.failed.typed:
-            yield "damaged sessions"
+            yield Compared("damaged sessions")
         elif said and talk.asked is not None and all(talk.lacks([one]) for one in said):
-            yield violated(f"{talk.where}: a damaged session was taken up, and nothing of it is in the request")
+            yield _DAMAGED_EMPTY(
+                talk.at_messages(),
+                expected=[[quote.text for quote in one.all] for one in said],
+                observed=talk.sent_texts,
+                related=[quote.place for one in said for quote in one.all],
+            )
         else:
-            yield "damaged sessions"
+            yield Compared("damaged sessions")
+
+
+_UNKNOWN_CAPABILITY = finding(
+    "sessions/capabilities-are-what-is-claimed/unknown-name",
+    "The agent claims a capability of its sessions that does not exist.",
+    "names of known capabilities",
+    "{observed}",
+)
+_NOT_CLAIMED = finding(
+    "sessions/capabilities-are-what-is-claimed/missing",
+    "The agent does not claim a capability that its binding claims.",
+    "the capability {expected}",
+    "{observed}",
+)
+_CLAIMED_BUT_REFUSED = finding(
+    "sessions/capabilities-are-what-is-claimed/unsupported",
+    "The agent claims a capability and does not support it.",
+    "{expected} to work",
+    "`{observed:words}` with the message {message}",
+)
 
 
 @check("sessions/capabilities-are-what-is-claimed", without_calls=True)
@@ -359,19 +644,22 @@ def capabilities_are_what_is_claimed(view: View) -> Findings:
         told = talk.step.first(SessionInForce)
         if told is None:
             continue
-        if told.unknown:
-            yield violated(f"{talk.where}: the agent claims {told.unknown[0]!r} of its sessions, which nobody knows")
+        for number, unknown in enumerate(told.unknown):
+            yield _UNKNOWN_CAPABILITY(talk.step.at_event(told, "unknown", number), observed=unknown)
         for done in talk.steps:
             name = _NEEDS.get(done.wanted.do, "")
             name = "can_load" if done.wanted.do == "open" and done.wanted.session not in (None, NOBODY) else name
             if not name:
                 continue
             if name not in told.can:
-                yield violated(f"{done.where}: the binding claims it, and the agent does not say that it {name}")
+                yield _NOT_CLAIMED(
+                    talk.step.at_event(told, "can"), expected=name, observed=told.can, related=(done.at(),)
+                )
             elif done.event.unsupported:
-                yield violated(f"{done.where}: the agent says that it {name}, and refuses: {done.refused}")
+                error, message = done.event.error, done.event.message
+                yield _CLAIMED_BUT_REFUSED(done.at("error"), expected=name, observed=error, message=message)
             else:
-                yield "capabilities"
+                yield Compared("capabilities")
 
 
 _NEEDS = {

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from turnproof.finding import Compared, Place
 from turnproof.messages import FunctionCall, Message, Part, Text, Thought, ToolResult, thaw
-from turnproof.requirements import Findings, check
+from turnproof.requirements import Findings, check, finding
 from turnproof.transcript import HistorySnapshot, SpanMade
-from turnproof.verdict import violated
 from turnproof.view import View
-from turnproof.view.diff import show
 
-from .spans import session_spans
+from .spans import at_span, session_spans
 
 _CONTENT = (
     "gen_ai.input.messages",
@@ -47,20 +46,43 @@ _ESCAPABLE = re.compile(r"[\s\"'\\{}\[\]]+")
 _UNCHANGED = re.compile(r"[ -~]+")
 
 
+_CONTENT_ATTRIBUTE = finding(
+    "telemetry/content-stays-out/attribute",
+    "A span has an attribute for content, and nobody asked for content.",
+    "no attribute `{attribute:words}`",
+)
+_TEXT_IN_SPAN = finding(
+    "telemetry/content-stays-out/text",
+    "A span has content of the conversation.",
+    "none of what was said",
+    "{observed}, which is {what:words}",
+)
+
+
 @check("telemetry/content-stays-out")
 def content_stays_out(view: View) -> Findings:
     """No text of the conversation, no argument and no result of a tool, in any field of any span."""
     spans = [(span, _bare(_text(span))) for span in session_spans(view)]
     everything = "\n".join(text for _, text in spans)
     for span, _ in spans:
-        if name := next((name for name in _CONTENT if span.attributes.get(name)), ""):
-            yield violated(f"turn {span.turn}: the span {span.name!r} has {name}, and nobody asked for content")
+        for name in _CONTENT:
+            if value := span.attributes.get(name):
+                yield _CONTENT_ATTRIBUTE(at_span(view, span, "attributes", name), observed=value, attribute=name)
     for what, said in _secrets(view):
         if said in everything:
-            span = next(span for span, text in spans if said in text)
-            yield violated(f"turn {span.turn}: the span {span.name!r} has {show(said)}, which is {what}")
+            for span in (span for span, text in spans if said in text):
+                yield _TEXT_IN_SPAN(_at_text(view, span, said), observed=said, what=what)
         elif spans:
-            yield "texts that are in no span"
+            yield Compared("texts that are in no span")
+
+
+def _at_text(view: View, span: SpanMade, said: str) -> Place:
+    """The first field, attribute or note of a span that has this in it; the span where it stands in several."""
+    fields: list[tuple[tuple[str | int, ...], str]] = [(("name",), span.name), (("description",), span.description)]
+    fields += [(("attributes", name), _json(value)) for name, value in span.attributes.items()]
+    fields += [(("notes", number), _json(note)) for number, note in enumerate(span.notes)]
+    found = next((steps for steps, text in fields if said in _bare(text)), ())
+    return at_span(view, span, *found)
 
 
 def _secrets(view: View) -> Iterator[tuple[str, str]]:

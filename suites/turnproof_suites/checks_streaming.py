@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Thought
-from turnproof.requirements import Findings, check, compare_modes
-from turnproof.transcript import Chunk, FunctionCallDetected, Thinking
-from turnproof.verdict import violated
-from turnproof.view import Aliases, ProviderCall, View
-from turnproof.view.diff import differences, show
+from msgspec import UNSET
 
-from .reading import Answered, answered, by_place, calls_in, excerpt, spoken_text, thoughts_in
+from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Thought
+from turnproof.requirements import FindingCode, Findings, check, compare_modes, finding
+from turnproof.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking
+from turnproof.view import Aliases, Callback, ProviderCall, View
+from turnproof.view.diff import ABSENT, Steps, walk_steps
+
+from .reading import Answered, answered, by_place, calls_in, spoken_text, thoughts_in
+
+_SHOWN_OTHERWISE = finding(
+    "streaming/chunks-make-up-the-text/changed",
+    "`on_chunk` got another text than the call returned.",
+    "the text {expected} in all chunks together",
+    "{observed}",
+)
 
 
 @check("streaming/chunks-make-up-the-text")
@@ -26,9 +35,30 @@ def chunks_make_up_the_text(view: View) -> Findings:
         if call.began.response_schema is not None and not text:
             continue
         if shown == text:
-            yield "chunks against texts"
+            yield Compared("chunks against texts")
         else:
-            yield violated(f"{call.where}: on_chunk got {show(shown)}, the response has {show(text)}")
+            yield _SHOWN_OTHERWISE(
+                _at_chunk(call, text), expected=text, observed=shown, related=(call.at(Side.RESPONSE, "parts"),)
+            )
+
+
+def _at_chunk(call: ProviderCall, text: str) -> Place:
+    """The place of the chunk in which the chunks begin to differ from a text; of the last one where that goes on."""
+    chunks = [event for event in call.callbacks if isinstance(event, Chunk)]
+    shown = ""
+    for chunk in chunks:
+        shown += chunk.text
+        if not text.startswith(shown) or chunk is chunks[-1]:
+            return call.at_callback(chunk, "text")
+    return call.at(Side.CALLBACK)
+
+
+_AT_ONCE = finding(
+    "streaming/text-is-passed-on-in-pieces/at-once",
+    "The adapter collects a streamed text instead of passing it on.",
+    "several calls of `on_chunk` for a text that came in {pieces} pieces",
+    "{observed}",
+)
 
 
 @check("streaming/text-is-passed-on-in-pieces")
@@ -41,22 +71,55 @@ def text_is_passed_on_in_pieces(view: View) -> Findings:
         pieces = sum(1 for event in last.events if event.kind == "text" and event.text.strip())
         if pieces < 3:
             continue
-        if len(one.call.chunks) > 1:
-            yield "streamed texts"
+        chunks = [event for event in one.call.callbacks if isinstance(event, Chunk)]
+        if len(chunks) > 1:
+            yield Compared("streamed texts")
         else:
-            yield violated(
-                f"{one.where}: the text came in {pieces} pieces, on_chunk was called {len(one.call.chunks)} times"
-            )
+            place = one.call.at_callback(chunks[0]) if chunks else one.call.at(Side.CALLBACK)
+            yield _AT_ONCE(place, observed=len(chunks), related=(one.at_wire(),), pieces=pieces)
+
+
+_LATE = finding(
+    "streaming/no-callback-after-the-return/late",
+    "A callback ran after its call had returned.",
+    "no callback after the return",
+    "one of the kind {observed:words}",
+)
 
 
 @check("streaming/no-callback-after-the-return")
 def no_callback_after_the_return(view: View) -> Findings:
     """Once the call has returned, its callbacks are silent."""
     for call in view.calls:
-        if call.late:
-            yield violated(f"{call.where}: {call.late[0].kind} was called back after the call had returned")
-        elif call.callbacks:
-            yield "callbacks"
+        for late in call.late:
+            yield _LATE(_at_late(view, call, late), observed=late.kind, related=(call.at(Side.RESPONSE),))
+        if not call.late and call.callbacks:
+            yield Compared("callbacks")
+
+
+def _at_late(view: View, call: ProviderCall, late: LateCallback) -> Place:
+    """The callback, among what happened in the turn beside the call."""
+    return call.at(Side.PROCESS, pointer=view.at_event(late, "kind").pointer)
+
+
+_NOT_ANNOUNCED = finding(
+    "streaming/calls-are-announced-once/not-announced",
+    "The call returned a tool call that `on_function_call` did not get.",
+    "the call {expected} in a callback",
+    "none",
+)
+_NOT_RETURNED = finding(
+    "streaming/calls-are-announced-once/not-returned",
+    "`on_function_call` got a tool call that the call did not return.",
+    "no callback for it, or the call {observed} in the response",
+    "a callback alone",
+)
+_ANNOUNCED_OTHERWISE = finding(
+    "streaming/calls-are-announced-once/changed",
+    "`on_function_call` got a tool call otherwise than the call returned it.",
+    "{expected}, as in the response",
+    "{observed}",
+)
 
 
 @check("streaming/calls-are-announced-once")
@@ -71,60 +134,105 @@ def calls_are_announced_once(view: View) -> Findings:
             returned = announced
         if not announced and not returned:
             continue
-        found = differences(_plain(announced), _plain(returned), names=("announced", "returned"))
-        if found:
-            yield violated(
-                f"{call.where}: on_function_call and the response disagree: {found[0]}", detail="\n".join(found)
-            )
-        else:
-            yield "announced calls"
+        wrong = list(_announced_otherwise(call, announced, returned))
+        yield from wrong
+        if not wrong:
+            yield Compared("announced calls")
+
+
+def _announced_otherwise(
+    call: ProviderCall, announced: tuple[FunctionCall, ...], returned: tuple[FunctionCall, ...]
+) -> Iterator[Finding]:
+    events = [event for event in call.callbacks if isinstance(event, FunctionCallDetected)]
+    for steps, ours, theirs in walk_steps(_plain(announced), _plain(returned)):
+        number = int(steps[0])
+        if ours is ABSENT and len(steps) == 1:
+            place = call.at(Side.RESPONSE, "parts", *_number_of(call, returned[number]))
+            yield _NOT_ANNOUNCED(call.at(Side.CALLBACK), expected=theirs, related=(place,))
+            continue
+        place = call.at_callback(events[number], "function_call", *steps[1:])
+        if theirs is ABSENT and len(steps) == 1:
+            yield _NOT_RETURNED(place, observed=ours, related=(call.at(Side.RESPONSE, "parts"),))
+            continue
+        related = call.at(Side.RESPONSE, "parts")
+        if number < len(returned):
+            related = call.at(Side.RESPONSE, "parts", *_number_of(call, returned[number]), *steps[1:])
+        yield _ANNOUNCED_OTHERWISE(
+            place,
+            expected=UNSET if theirs is ABSENT else theirs,
+            observed=UNSET if ours is ABSENT else ours,
+            related=(related,),
+        )
+
+
+def _number_of(call: ProviderCall, part: Part) -> tuple[int, ...]:
+    """The index of a returned part; nothing where it is not among them."""
+    parts = call.response.parts if call.response is not None else ()
+    return next(((n,) for n, one in enumerate(parts) if one is part), ())
 
 
 def _plain(calls: tuple[FunctionCall, ...]) -> JSON:
     return [{"id": call.id, "name": call.name, "args": call.args} for call in calls]
 
 
+_CALLED_BACK_OTHERWISE = finding(
+    "streaming/callbacks-follow-the-models-order/order",
+    "The callbacks came in another order than the model's answer.",
+    "callbacks for {expected}, in this order",
+    "{observed}",
+)
+
+
 @check(
     "streaming/callbacks-follow-the-models-order",
     aspect=lambda view: by_place(view, _orders(view)),
+    callbacks=("on_chunk", "on_function_call"),
 )
 def callbacks_follow_the_models_order(view: View) -> Findings:
     """Thinking, text and calls are called back in the order in which the model produced them."""
     for one in answered(view):
         if not one.call.began.streamed:
             continue
-        got = _called_back(one.call)
+        events = _first_of_each(_called_back(one.call))
+        got = [kind for kind, _ in events]
         kinds = {kind.partition(":")[0] for kind in got}
-        wanted = [kind for kind in _produced(one.wire.parts) if kind.partition(":")[0] in kinds]
-        wanted, got = _merged(wanted), _merged(got)
+        wanted = _merged([kind for kind in _produced(one.wire.parts) if kind.partition(":")[0] in kinds])
         # What is missing, doubled or renamed is another requirement's business.
         if len(wanted) < 2 or sorted(wanted) != sorted(got):
             continue
-        if got == wanted:
-            yield "orders of callbacks"
+        first = next((event for (kind, event), due in zip(events, wanted, strict=True) if kind != due), None)
+        if first is None:
+            yield Compared("orders of callbacks")
         else:
-            yield violated(f"{one.where}: the model produced {wanted}, the callbacks came as {got}")
+            place = one.call.at_callback(first)
+            yield _CALLED_BACK_OTHERWISE(place, expected=wanted, observed=got, related=(one.at_wire(),))
 
 
 def _orders(view: View) -> Iterator[tuple[ProviderCall, JSON]]:
     for call in view.calls:
         if call.began.streamed and call.response is not None:
-            yield call, [kind.partition(":")[2] or kind for kind in _merged(_called_back(call))]
+            kinds = [kind for kind, _ in _first_of_each(_called_back(call))]
+            yield call, [kind.partition(":")[2] or kind for kind in kinds]
 
 
-def _called_back(call: ProviderCall) -> list[str]:
-    kinds = []
+def _called_back(call: ProviderCall) -> list[tuple[str, Callback]]:
+    kinds: list[tuple[str, Callback]] = []
     for event in call.callbacks:
         match event:
             case Chunk(text=text) if text.strip():
-                kinds.append("text")
+                kinds.append(("text", event))
             case Thinking(text=text) if text:
-                kinds.append("thinking")
+                kinds.append(("thinking", event))
             case FunctionCallDetected(function_call=found):
-                kinds.append(f"call:{found.id}")
+                kinds.append((f"call:{found.id}", event))
             case _:
                 pass
     return kinds
+
+
+def _first_of_each(called: list[tuple[str, Callback]]) -> list[tuple[str, Callback]]:
+    """Neighbours of one kind as one, with the first callback of them."""
+    return [pair for n, pair in enumerate(called) if n == 0 or called[n - 1][0] != pair[0]]
 
 
 def _produced(parts: tuple[Part, ...]) -> list[str]:
@@ -146,25 +254,64 @@ def _merged(kinds: list[str]) -> list[str]:
     return [kind for n, kind in enumerate(kinds) if n == 0 or kinds[n - 1] != kind]
 
 
+_SPLIT_RAISED = finding(
+    "streaming/characters-survive-the-cut/raised",
+    "The adapter raised an exception for an answer whose bytes arrived in small pieces.",
+    "the answer, however its bytes are split",
+    "the exception {error:words}: {observed:words}",
+)
+_SPLIT_CHANGED = finding(
+    "streaming/characters-survive-the-cut/changed",
+    "The adapter returned another answer where the bytes arrived in small pieces.",
+    "{expected}, however the bytes are split",
+    "{observed}",
+)
+_COMMENT_RAISED = finding(
+    "streaming/keep-alives-change-nothing/raised",
+    "The adapter raised an exception for an answer with keep-alives between its events.",
+    "the answer, whatever keep-alives stand between the events",
+    "the exception {error:words}: {observed:words}",
+)
+_COMMENT_CHANGED = finding(
+    "streaming/keep-alives-change-nothing/changed",
+    "The adapter returned another answer where keep-alives stood between the events.",
+    "{expected}, whatever keep-alives stand between the events",
+    "{observed}",
+)
+_SPELLING_RAISED = finding(
+    "streaming/spelling-changes-nothing/raised",
+    "The adapter raised an exception for a stream in another valid spelling.",
+    "the answer, however the stream is spelled",
+    "the exception {error:words}: {observed:words}",
+)
+_SPELLING_CHANGED = finding(
+    "streaming/spelling-changes-nothing/changed",
+    "The adapter returned another answer for a stream in another valid spelling.",
+    "{expected}, however the stream is spelled",
+    "{observed}",
+)
+
+
 @check("streaming/characters-survive-the-cut")
 def characters_survive_the_cut(view: View) -> Findings:
     """Bytes may be split anywhere, inside a character or a line end too."""
     for call in _disturbed(view, "split", "drip"):
-        yield from _unchanged(call, "however the bytes were split")
+        yield from _unchanged(call, "however the bytes were split", _SPLIT_RAISED, _SPLIT_CHANGED)
 
 
 @check("streaming/keep-alives-change-nothing")
 def keep_alives_change_nothing(view: View) -> Findings:
     """Comments, pings and retry lines between the events are no part of the answer."""
     for call in _disturbed(view, "comment"):
-        yield from _unchanged(call, "whatever keep-alives stood between the events")
+        how = "whatever keep-alives stood between the events"
+        yield from _unchanged(call, how, _COMMENT_RAISED, _COMMENT_CHANGED)
 
 
 @check("streaming/spelling-changes-nothing")
 def spelling_changes_nothing(view: View) -> Findings:
     """Other line ends, no blank behind a colon, padding inside a document: the events are the same."""
     for call in _disturbed(view, "respelled"):
-        yield from _unchanged(call, "however the stream was spelled")
+        yield from _unchanged(call, "however the stream was spelled", _SPELLING_RAISED, _SPELLING_CHANGED)
 
 
 def _disturbed(view: View, *faults: str) -> Iterator[ProviderCall]:
@@ -174,25 +321,53 @@ def _disturbed(view: View, *faults: str) -> Iterator[ProviderCall]:
             yield call
 
 
-def _unchanged(call: ProviderCall, how: str) -> Findings:
+def _unchanged(call: ProviderCall, how: str, raised: FindingCode, changed: FindingCode) -> Findings:
     wire = call.answer
     assert wire is not None
     if call.failed is not None:
-        yield violated(f"{call.where}: {call.failed.error}: {call.failed.message}; the answer was whole, {how}")
+        place = call.at(Side.ERROR, "error")
+        yield raised(place, observed=call.failed.message, related=(call.at_answer(),), error=call.failed.error)
         return
     if call.response is None:
         return
+    one = Answered(call, wire, call.response)
     sent: dict[str, JSON] = {"text": spoken_text(wire.parts)}
     got: dict[str, JSON] = {"text": spoken_text(call.response.parts)}
     if wire.finish not in (FinishReason.MAX_TOKENS, FinishReason.CONTEXT_LIMIT):
         # An answer in one piece does not tell a whole call from one that the limit has cut, which is left out.
         sent["args"] = [part.args for part in calls_in(wire.parts)]
         got["args"] = [part.args for part in call.response.calls]
-    found = differences(sent, got, names=("wire", "response"))
-    if found:
-        yield violated(f"{call.where}: the answer must be the same {how}: {found[0]}", detail=excerpt(call.last))
-    else:
-        yield f"answers, {how}"
+    differing = list(walk_steps(sent, got))
+    for steps, theirs, ours in differing:
+        if steps == ("text",):
+            place, related = one.at_text(sent["text"]), one.at_wire_text(got["text"])
+        else:
+            place = _at_call(one, call.response.calls, steps[1:])
+            calls = calls_in(wire.parts)
+            number = int(steps[1])
+            related = one.at_wire(calls[number]) if number < len(calls) else one.at_wire()
+        yield changed(
+            place,
+            expected=UNSET if theirs is ABSENT else theirs,
+            observed=UNSET if ours is ABSENT else ours,
+            related=(related,),
+        )
+    if not differing:
+        yield Compared(f"answers, {how}")
+
+
+def _at_call(one: Answered, calls: tuple[FunctionCall, ...], steps: Steps) -> Place:
+    """The place in the arguments of the nth returned call; of all parts where there are not so many."""
+    number = int(steps[0])
+    return one.at_part(calls[number], "args", *steps[1:]) if number < len(calls) else one.at("parts")
+
+
+_MODES_DIFFER = finding(
+    "streaming/stream-and-batch-agree/differ",
+    "The adapter returns another answer for a stream than for the same answer in one piece.",
+    "{expected}, as in one piece",
+    "{observed} from the stream",
+)
 
 
 @compare_modes("streaming/stream-and-batch-agree")
@@ -203,11 +378,16 @@ def stream_and_batch_agree(stream: View, batch: View) -> Findings:
         other = others.get(one.call.place)
         if other is None or _wire(one) != _wire(other) or one.call.last is None or one.call.last.disturbed:
             continue
-        found = differences(_returned(one), _returned(other), names=("streamed", "in one piece"))
-        if found:
-            yield violated(f"{one.where}: streamed and in one piece differ: {found[0]}", detail="\n".join(found))
-        else:
-            yield "answers in both modes"
+        differing = list(walk_steps(_returned(one), _returned(other)))
+        for steps, streamed, whole in differing:
+            yield _MODES_DIFFER(
+                _at_returned(one, other, steps),
+                expected=UNSET if whole is ABSENT else whole,
+                observed=UNSET if streamed is ABSENT else streamed,
+                related=(_at_returned(other, one, steps),),
+            )
+        if not differing:
+            yield Compared("answers in both modes")
 
 
 def _wire(one: Answered) -> JSON:
@@ -223,6 +403,23 @@ def _returned(one: Answered) -> JSON:
         "output_tokens": response.usage.output_tokens,
         "structured_output": response.structured_output,
     }
+
+
+def _at_returned(one: Answered, other: Answered, steps: Steps) -> Place:
+    """The place in the response of what `_returned` has under these steps."""
+    match steps:
+        case ("parts", "text"):
+            return one.at_text(spoken_text(other.response.parts))
+        case ("parts", "calls", int(number), *rest) if number < len(one.response.calls):
+            field = {1: "name", 2: "args"}.get(int(rest[0]), "id") if rest else None
+            return one.at_part(one.response.calls[number], *(() if field is None else (field, *rest[1:])))
+        case ("parts", "thoughts", int(number)) if number < len(thoughts_in(one.response.parts)):
+            return one.at_part(thoughts_in(one.response.parts)[number], "text")
+        case ("parts", *_):
+            return one.at("parts")
+        case ("prompt_tokens" | "output_tokens", *_):
+            return one.at("usage", *steps)
+    return one.at(*steps)
 
 
 def _essence(parts: tuple[Part, ...]) -> JSON:

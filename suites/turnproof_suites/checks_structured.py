@@ -6,14 +6,22 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
+from turnproof.finding import Compared
 from turnproof.messages import JSON, FinishReason
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import View
-from turnproof.view.diff import differences, show
+from turnproof.view.diff import ABSENT, walk_steps
 
 from .reading import answered, by_place, calls_in, requested, spoken_text, system_text
+
+_SCHEMA_MISSING = finding(
+    "structured/schema-is-on-the-wire/missing",
+    "The schema for the answer is missing from the request, or not there as a whole.",
+    "a request with the schema {expected}",
+    "one without it, or without all of its properties",
+)
 
 
 @check("structured/schema-is-on-the-wire")
@@ -24,10 +32,9 @@ def schema_is_on_the_wire(view: View) -> Findings:
         if schema is None:
             continue
         if _has_schema(request.exchange.body, schema):
-            yield "schemas"
+            yield Compared("schemas")
         else:
-            wanted = sorted(schema.get("properties", ()))
-            yield violated(f"{request.where}: the schema with {wanted} is nowhere in the request, or not as a whole")
+            yield _SCHEMA_MISSING(request.at(), expected=schema)
 
 
 def _has_schema(value: JSON, wanted: Mapping[str, Any]) -> bool:
@@ -57,6 +64,14 @@ def _keeps(sent: Any, wanted: Any) -> bool:
     return "items" not in sent or _keeps(sent["items"], wanted.get("items"))
 
 
+_OUTPUT_CHANGED = finding(
+    "structured/output-is-parsed/changed",
+    "`structured_output` is not the JSON that the model wrote.",
+    "{expected} in `structured_output`",
+    "{observed}",
+)
+
+
 @check(
     "structured/output-is-parsed",
     aspect=lambda view: by_place(
@@ -75,11 +90,30 @@ def output_is_parsed(view: View) -> Findings:
             wanted = msgspec.json.decode(text)
         except msgspec.DecodeError:
             continue  # the model did not keep to the schema
-        found = differences(wanted, one.response.structured_output, names=("wire", "structured_output"))
-        if found:
-            yield violated(f"{one.where}: the model wrote {show(text)}: {found[0]}", detail="\n".join(found))
-        else:
-            yield "structured outputs"
+        differing = list(walk_steps(wanted, one.response.structured_output))
+        for steps, wrote, parsed in differing:
+            yield _OUTPUT_CHANGED(
+                one.at("structured_output", *steps),
+                expected=UNSET if wrote is ABSENT else wrote,
+                observed=UNSET if parsed is ABSENT else parsed,
+                related=(one.at_wire(),),
+            )
+        if not differing:
+            yield Compared("structured outputs")
+
+
+_TOOL_MISSING = finding(
+    "structured/tools-and-system-stay-in-force/tool-missing",
+    "A tool is missing from a request with a schema for the answer.",
+    "the tool {expected} beside the schema",
+    "the tools {observed}",
+)
+_SYSTEM_MISSING = finding(
+    "structured/tools-and-system-stay-in-force/system-missing",
+    "The system text is missing from a request with a schema for the answer.",
+    "the system text {expected} beside the schema",
+    "the system text {observed}",
+)
 
 
 @check("structured/tools-and-system-stay-in-force")
@@ -90,9 +124,10 @@ def tools_and_system_stay_in_force(view: View) -> Findings:
         if began.response_schema is None or not (began.tools or began.system):
             continue
         missing = [tool.name for tool in began.tools if tool.name not in request.call.wire_names]
-        if missing:
-            yield violated(f"{request.where}: with a schema given, the tool {missing[0]!r} is not in the request")
-        elif began.system and began.system.strip() not in system_text(request.sent):
-            yield violated(f"{request.where}: with a schema given, the system text is not in the request")
-        else:
-            yield "requests with a schema"
+        for name in missing:
+            sent = sorted(tool.name for tool in request.sent.tools)
+            yield _TOOL_MISSING(request.at("tools"), expected=name, observed=sent)
+        if began.system and began.system.strip() not in system_text(request.sent):
+            yield _SYSTEM_MISSING(request.at("system"), expected=began.system, observed=system_text(request.sent))
+        elif not missing:
+            yield Compared("requests with a schema")

@@ -4,73 +4,133 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from turnproof.messages import JSON, Message
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
+from turnproof.finding import Compared, Finding, Side
+from turnproof.messages import JSON, Message, ToolResult
+from turnproof.requirements import Findings, check, finding
 from turnproof.view import Exchange, View
-from turnproof.view.diff import show
 
-from .steps import Step, change, operations_done
+from .quotes import Quote, at_messages, at_text, sent_messages
+from .reading import spoken_text
+from .steps import Step, operations_done
 
 TELLING = 4
 """Letters of a text that stands in another one for a reason."""
+
+_CHILD_REFUSED = finding(
+    "subagents/child-begins-empty/refused",
+    "The session does not run a child.",
+    "a turn of the child",
+    "`{observed:words}` with the message {message}",
+)
+_NOT_TOLD = finding(
+    "subagents/child-begins-empty/prompt-missing",
+    "The request of a child lacks what the child was told.",
+    "{expected} among the messages",
+    "messages with the texts {observed}",
+)
+_OF_THE_PARENT = finding(
+    "subagents/child-begins-empty/foreign-text",
+    "The request of a child has a text of its parent.",
+    "only texts of the child",
+    "the text {observed} of its parent",
+)
 
 
 @check("subagents/child-begins-empty")
 def child_begins_empty(view: View) -> Findings:
     """What it is told goes out, and nothing that its parent was told, answered, or got from tools."""
     for step in operations_done(view, "child"):
-        if step.refusal is not None:
-            yield violated(f"{step.where}: it was refused: {step.refusal.message}")
+        if (refusal := step.refusal) is not None:
+            yield _CHILD_REFUSED(step.at_event(refusal, "error"), observed=refusal.error, message=refusal.message)
             continue
         for exchange in step.generated:
-            sent = list(_texts(_sent(exchange)))
-            strange = next((text for text in _said(step.before) if any(text in one for one in sent)), None)
-            if not any(_told(step) in one for one in sent):
-                yield violated(f"{step.where}: the child was told {show(_told(step))}, which is not in its request")
-            elif strange is not None:
-                yield violated(f"{step.where}: the child's request has {show(strange)}, which is its parent's")
-            elif step.before:
-                yield "requests of a child"
+            wrong = list(_wrong_beginning(step, exchange))
+            yield from wrong
+            if step.before and not wrong:
+                yield Compared("requests of a child")
+
+
+def _wrong_beginning(step: Step, exchange: Exchange) -> Iterator[Finding]:
+    sent = list(_texts(sent_messages(exchange)))
+    if not _stands_in(_told(step), sent):
+        yield _NOT_TOLD(at_messages(exchange), expected=_told(step), observed=sent)
+    for quote in _held_before(step):
+        if _stands_in(quote.text, sent):
+            yield _OF_THE_PARENT(at_text(exchange, quote.text), observed=quote.text, related=(quote.place,))
+
+
+_PARENT_CHANGED = finding(
+    "subagents/parent-is-untouched/history-changed",
+    "The history of a parent changes with the turn of its child.",
+    "{expected}, as before",
+    "{observed}",
+)
+_OF_THE_CHILD = finding(
+    "subagents/parent-is-untouched/foreign-text",
+    "The request of a parent has a text of its child.",
+    "only texts of the parent",
+    "the text {observed} of its child",
+)
+_PARENT_LACKS = finding(
+    "subagents/parent-is-untouched/missing",
+    "The request of a parent lacks a text that its session holds.",
+    "{expected} among the messages",
+    "messages with the texts {observed}",
+)
 
 
 @check("subagents/parent-is-untouched")
 def parent_is_untouched(view: View) -> Findings:
     """It holds what it held before, and no request of its own has what the child was told or answered."""
-    childs: list[str] = []
+    childs: list[Quote] = []
     for step in operations_done(view, "child", "turn"):
         if step.done == "child":
-            childs += [_told(step), *step.answered_text]
+            childs += _childs(step)
+            for one in step.changes:
+                yield _PARENT_CHANGED(
+                    step.at_change(one), expected=one.expected, observed=one.observed, related=step.at_before()
+                )
             if step.unchanged:
-                yield "histories beside a child"
-            else:
-                yield violated(f"{step.where}: the parent holds something else: {change(step.before, step.held)}")
+                yield Compared("histories beside a child")
             continue
         for exchange in step.generated:
-            sent = list(_texts(_sent(exchange)))
-            strange = next((text for text in childs if any(text in one for one in sent)), None)
-            lost = next((text for text in _said(step.before) if not any(text in one for one in sent)), None)
-            if strange is not None:
-                yield violated(f"{step.where}: the parent's request has {show(strange)}, which is its child's")
-            elif childs and lost is not None and not step.collects:
-                yield violated(f"{step.where}: {show(lost)} is held, and not in the request after a child's turn")
-            elif childs:
-                yield "requests beside a child"
+            wrong = list(_wrong_parent(step, exchange, childs))
+            yield from wrong
+            if childs and not wrong:
+                yield Compared("requests beside a child")
+
+
+def _wrong_parent(step: Step, exchange: Exchange, childs: list[Quote]) -> Iterator[Finding]:
+    sent = list(_texts(sent_messages(exchange)))
+    for quote in childs:
+        if _stands_in(quote.text, sent):
+            yield _OF_THE_CHILD(at_text(exchange, quote.text), observed=quote.text, related=(quote.place,))
+    for quote in _held_before(step) if childs and not step.collects else ():
+        if not _stands_in(quote.text, sent):
+            yield _PARENT_LACKS(at_messages(exchange), expected=quote.text, observed=sent, related=(quote.place,))
+
+
+_CHILD_LACKS = finding(
+    "subagents/child-keeps-its-own/missing",
+    "The request of a child lacks a text of its own earlier turns.",
+    "{expected} among the messages",
+    "messages with the texts {observed}",
+)
 
 
 @check("subagents/child-keeps-its-own")
 def child_keeps_its_own(view: View) -> Findings:
     """Every request of it has what it was told, and answered, in its earlier turns."""
-    earlier: list[str] = []
+    earlier: list[Quote] = []
     for step in operations_done(view, "child"):
         for exchange in step.generated:
-            sent = list(_texts(_sent(exchange)))
-            lost = next((text for text in earlier if not any(text in one for one in sent)), None)
-            if lost is not None:
-                yield violated(f"{step.where}: {show(lost)} was said in the child's earlier turns, and is not sent")
-            elif earlier:
-                yield "later turns of a child"
-        earlier += [_told(step), *step.answered_text] if step.answers else []
+            sent = list(_texts(sent_messages(exchange)))
+            missing = [quote for quote in earlier if not _stands_in(quote.text, sent)]
+            for quote in missing:
+                yield _CHILD_LACKS(at_messages(exchange), expected=quote.text, observed=sent, related=(quote.place,))
+            if earlier and not missing:
+                yield Compared("later turns of a child")
+        earlier += _childs(step) if step.answers else []
 
 
 def _told(step: Step) -> str:
@@ -80,22 +140,38 @@ def _told(step: Step) -> str:
     return Message("user", script.child.user).text
 
 
-def _sent(exchange: Exchange) -> tuple[Message, ...]:
-    return exchange.call.messages if exchange.call is not None else ()
+def _childs(step: Step) -> list[Quote]:
+    """What a child was told in a step, and answered."""
+    asked = step.generated[0] if step.generated else None
+    told = Quote(_told(step), step.at_held() if asked is None else at_text(asked, _told(step)))
+    answers = (
+        Quote(spoken_text(one.answer.parts), one.at(Side.STREAM)) for one in step.answers if one.answer is not None
+    )
+    return [told, *(quote for quote in answers if quote.text)]
 
 
-def _said(messages: Iterable[Message]) -> Iterator[str]:
-    """What was said in a conversation, and what tools returned in words, as far as it stands nowhere else by chance."""
-    for message in messages:
-        found = [message.text, *(one.result for one in message.results if isinstance(one.result, str))]
-        yield from (text for text in found if len(text.strip()) >= TELLING)
+def _held_before(step: Step) -> Iterator[Quote]:
+    """What was said in a conversation before a step, and what tools returned in words, as far as it stands nowhere else
+    by chance."""
+    for number, message in enumerate(step.before):
+        found: list[tuple[str, tuple[str | int, ...]]] = [(message.text, (number,))]
+        for place, part in enumerate(message.parts):
+            if isinstance(part, ToolResult) and isinstance(part.result, str):
+                found.append((part.result, (number, "parts", place, "result")))
+        for text, tokens in found:
+            if len(text.strip()) >= TELLING:
+                yield Quote(text, step.at_before(*tokens)[0])
+
+
+def _stands_in(text: str, sent: Iterable[str]) -> bool:
+    return any(text in one for one in sent)
 
 
 def _texts(messages: Iterable[Message]) -> Iterator[str]:
     """Every text in a request, those in results too: some APIs take nothing but objects there."""
     for message in messages:
-        yield message.text
-        yield from (text for result in message.results for text in _words(result.result))
+        texts = (message.text, *(text for result in message.results for text in _words(result.result)))
+        yield from filter(None, texts)
 
 
 def _words(value: JSON) -> Iterator[str]:

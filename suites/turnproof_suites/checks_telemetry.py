@@ -9,17 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from msgspec import UNSET
+
+from turnproof.finding import Compared, Finding, Side
 from turnproof.messages import JSON, TokenUsage
-from turnproof.requirements import Findings, check
+from turnproof.requirements import Findings, check, finding
 from turnproof.transcript import Refused, Retried, SpanMade
-from turnproof.verdict import violated
 from turnproof.view import View
-from turnproof.view.diff import show
 
 from .reading import calls_in
 from .spans import (
     Answer,
     TurnSpans,
+    at_attribute,
+    at_span,
     below,
     calls_the_model,
     error_type,
@@ -31,56 +34,174 @@ from .spans import (
 )
 from .steps import operations_done
 
+_NO_SPAN = finding(
+    "telemetry/turn-has-a-span-tree/no-span",
+    "A turn that called the model has no span.",
+    "spans of the turn",
+    "none",
+)
+_NEVER_ENDED = finding(
+    "telemetry/turn-has-a-span-tree/never-ended",
+    "A span never ended.",
+    "the end of the span {span}",
+    "none",
+)
+_SEVERAL_TREES = finding(
+    "telemetry/turn-has-a-span-tree/several-trees",
+    "The spans of a turn do not form one tree.",
+    "one span at the top",
+    "the spans {observed}",
+)
+_NO_TURN_SPAN = finding(
+    "telemetry/turn-has-a-span-tree/no-turn-span",
+    "The span of a model call or a tool stands at the top of a turn.",
+    "the turn's own span above {observed}",
+    "nothing above it",
+)
+_CALL_SPANS = finding(
+    "telemetry/turn-has-a-span-tree/model-call-spans",
+    "A call of the model does not have one span.",
+    "{expected} span of a model call",
+)
+_REQUEST_SPANS = finding(
+    "telemetry/turn-has-a-span-tree/request-spans",
+    "The number of spans of model calls is not that of the requests.",
+    "spans of model calls for {expected} requests",
+)
+_IDLE_SPAN = finding(
+    "telemetry/turn-has-a-span-tree/idle-span",
+    "No model was called in the span of a model call.",
+    "a call of the model in the span {span}",
+    "none",
+)
+_TOOL_SPANS = finding(
+    "telemetry/turn-has-a-span-tree/tool-call-spans",
+    "A tool call has too few spans.",
+    "{expected} spans for the call {call} of the tool {tool}",
+)
+_TOOL_SPANS_MISSING = finding(
+    "telemetry/turn-has-a-span-tree/tool-spans-missing",
+    "There are fewer spans of tools than tools that ran.",
+    "spans for {expected} tools that ran",
+)
+_TOOL_SPANS_EXTRA = finding(
+    "telemetry/turn-has-a-span-tree/tool-spans-extra",
+    "There are more spans of tools than the model called.",
+    "spans for {expected} tools that the model called",
+)
+
 
 @check("telemetry/turn-has-a-span-tree")
 def turn_has_a_span_tree(view: View) -> Findings:
     """One tree a turn, in which every call of the model and every tool has one span, and every span has ended."""
     for turn in turn_spans(view):
-        wrong = next(_off_the_tree(turn), "")
-        if wrong:
-            yield violated(f"{turn.where}: {wrong}")
-        elif turn.spans:
-            yield "span trees"
+        wrong = list(_off_the_tree(turn))
+        yield from wrong
+        if not wrong and turn.spans:
+            yield Compared("span trees")
 
 
-def _off_the_tree(turn: TurnSpans) -> Iterator[str]:
+def _off_the_tree(turn: TurnSpans) -> Iterator[Finding]:
     if not turn.spans and (turn.calls or turn.exchanges):
-        yield "it called the model, and made no span"
+        yield _NO_SPAN(turn.turn.at(Side.SPAN))
+        return
     for span in turn.spans:
         if not span.ended:
-            yield f"the span {span.name!r} was begun and never ended"
+            yield _NEVER_ENDED(turn.at_span(span, "ended"), span=span.name)
     if len(turn.roots) > 1:
-        yield f"its spans form {len(turn.roots)} trees, under {', '.join(repr(root.name) for root in turn.roots)}"
+        first, *others = turn.roots
+        names = [root.name for root in turn.roots]
+        yield _SEVERAL_TREES(turn.at_span(others[0]), expected=1, observed=names, related=[turn.at_span(first)])
     for root in turn.roots:
         if calls_the_model(root) or runs_a_tool(root):
-            yield f"the turn has no span: nothing stands above {root.name!r}"
+            yield _NO_TURN_SPAN(turn.at_span(root), observed=root.name)
     yield from _model_calls(turn)
     yield from _tools(turn)
 
 
-def _model_calls(turn: TurnSpans) -> Iterator[str]:
+def _model_calls(turn: TurnSpans) -> Iterator[Finding]:
     for call in turn.calls:
         if len(covering := turn.covering(call)) != 1:
-            yield f"{call.where} has {len(covering)} spans of a model call"
+            related = [turn.at_span(span) for span in covering]
+            yield _CALL_SPANS(call.at(Side.SPAN), expected=1, observed=len(covering), related=related)
     done, made = len(turn.exchanges), len(turn.model_calls)
     if not turn.calls:
         whole = all(exchange.clean for exchange in turn.exchanges)
         if made > done or (made < done if whole else made < min(done, 1)):
-            yield f"requests for an answer: {done}, spans of model calls: {made}"
-    elif turn.outcome == "answer" and (idle := [one for one in turn.model_calls if one.calls[0] == one.calls[1]]):
-        yield f"no model was called in the span {idle[0].name!r}"
+            related = [exchange.at() for exchange in turn.exchanges]
+            yield _REQUEST_SPANS(turn.turn.at(Side.SPAN), expected=done, observed=made, related=related)
+    elif turn.outcome == "answer":
+        for span in turn.model_calls:
+            if span.calls[0] == span.calls[1]:
+                yield _IDLE_SPAN(turn.at_span(span), span=span.name)
 
 
-def _tools(turn: TurnSpans) -> Iterator[str]:
+def _tools(turn: TurnSpans) -> Iterator[Finding]:
     for outcome in turn.tool_outcomes if turn.named_by_id else ():
         # An id may come again with a call that runs nothing; too many spans in all are counted below.
         if len(found := turn.tool_spans(outcome)) < turn.ids[outcome.call_id]:
-            yield f"the call {outcome.call_id!r} of {outcome.name!r} has {len(found)} spans"
+            yield _TOOL_SPANS(
+                turn.turn.at(Side.SPAN),
+                expected=turn.ids[outcome.call_id],
+                observed=len(found),
+                call=outcome.call_id,
+                tool=outcome.name,
+            )
     ran, made, offered = len(turn.tool_outcomes), len(turn.tools), turn.calls_offered
     if made < ran:
-        yield f"tools that ran: {ran}, spans of tools: {made}"
+        yield _TOOL_SPANS_MISSING(turn.turn.at(Side.SPAN), expected=ran, observed=made)
     elif turn.outcome == "answer" and made > offered:
-        yield f"tools that the model called: {offered}, spans of tools: {made}"
+        yield _TOOL_SPANS_EXTRA(turn.at_span(turn.tools[offered]), expected=offered, observed=made)
+
+
+_NO_OPERATION = finding(
+    "telemetry/calls-follow-the-conventions/no-operation",
+    "A span names a model and no operation.",
+    "`gen_ai.operation.name` in the span {span}, which names the model {model}",
+    "none",
+)
+_NO_PROVIDER = finding(
+    "telemetry/calls-follow-the-conventions/no-provider",
+    "The span of a model call names no provider.",
+    "`gen_ai.provider.name` in the span {span}",
+    "none",
+)
+_REQUEST_MODEL = finding(
+    "telemetry/calls-follow-the-conventions/request-model",
+    "The span of a model call does not name the model that was asked.",
+    "{expected} as `gen_ai.request.model`",
+)
+_STREAM = finding(
+    "telemetry/calls-follow-the-conventions/stream",
+    "The span of a model call says the opposite of whether the answer was streamed.",
+    "{expected} as `gen_ai.request.stream`",
+)
+_RESPONSE_MODEL = finding(
+    "telemetry/calls-follow-the-conventions/response-model",
+    "The span of a model call does not name the model that answered.",
+    "{expected} as `gen_ai.response.model`",
+)
+_FINISH_REASON = finding(
+    "telemetry/calls-follow-the-conventions/finish-reason",
+    "The span of a model call has another reason for the end of the answer.",
+    "one of {expected} as `gen_ai.response.finish_reasons`",
+)
+_NO_TOOL_NAME = finding(
+    "telemetry/calls-follow-the-conventions/no-tool-name",
+    "The span of a tool call names no tool.",
+    "`gen_ai.tool.name` in the span {span}",
+    "none",
+)
+_TOOL_NAME = finding(
+    "telemetry/calls-follow-the-conventions/tool-name",
+    "The span of a tool call names a tool that there is not.",
+    "one of {expected} as `gen_ai.tool.name`",
+)
+_TOOL_CALL_ID = finding(
+    "telemetry/calls-follow-the-conventions/tool-call-id",
+    "The span of a tool call has the id of no call.",
+    "one of {expected} as `gen_ai.tool.call.id`",
+)
 
 
 @check("telemetry/calls-follow-the-conventions")
@@ -88,52 +209,65 @@ def calls_follow_the_conventions(view: View) -> Findings:
     """What they require is there, and what is there is right."""
     for span in session_spans(view):
         if "gen_ai.request.model" in span.attributes and not operation(span):
-            yield violated(f"turn {span.turn}: the span {span.name!r} names a model and no operation")
+            place = at_attribute(view, span, "gen_ai.request.model")
+            yield _NO_OPERATION(place, span=span.name, model=span.attributes["gen_ai.request.model"])
     for turn in turn_spans(view):
         for answer in turn.answers:
-            wrong = next(_misnamed_call(turn, answer), "")
-            yield violated(f"{turn.where}, {answer.span.name!r}: {wrong}") if wrong else "spans of model calls"
+            yield from _or_compared(_misnamed_call(turn, answer), "spans of model calls")
         for span in turn.tools:
-            wrong = _misnamed_tool(turn, span)
-            yield violated(f"{turn.where}, {span.name!r}: {wrong}") if wrong else "spans of tools"
+            yield from _or_compared(_misnamed_tool(turn, span), "spans of tools")
 
 
-def _misnamed_call(turn: TurnSpans, answer: Answer) -> Iterator[str]:
-    said = answer.span.attributes
+def _or_compared(found: Iterable[Finding], what: str) -> Findings:
+    """These findings; where there are none, what was found in order."""
+    wrong = list(found)
+    yield from wrong
+    if not wrong:
+        yield Compared(what)
+
+
+def _misnamed_call(turn: TurnSpans, answer: Answer) -> Iterator[Finding]:
+    span, said = answer.span, answer.span.attributes
     # Earlier versions call the provider a system, and ask nobody to change that.
     if not said.get("gen_ai.provider.name", said.get("gen_ai.system")):
-        yield "it names no provider"
+        yield _NO_PROVIDER(at_attribute(turn.view, span, "gen_ai.provider.name", "gen_ai.system"), span=span.name)
     asked = {turn.view.transcript.model, *(one.call.model for one in answer.exchanges if one.call is not None)}
-    if said.get("gen_ai.request.model") not in asked:
-        yield f"the model {turn.view.transcript.model!r} was asked, it says {said.get('gen_ai.request.model')!r}"
-    if answer.calls and said.get("gen_ai.request.stream", answer.calls[-1].began.streamed) != (
-        answer.calls[-1].began.streamed
-    ):
-        yield f"it says {said['gen_ai.request.stream']!r} of whether the answer was streamed"
-    response = answer.response
-    named = said.get("gen_ai.response.model")
+    if (model := said.get("gen_ai.request.model")) not in asked:
+        place = at_attribute(turn.view, span, "gen_ai.request.model")
+        yield _REQUEST_MODEL(place, expected=turn.view.transcript.model, observed=UNSET if model is None else model)
+    if answer.calls:
+        streamed = answer.calls[-1].began.streamed
+        if (told := said.get("gen_ai.request.stream", streamed)) != streamed:
+            yield _STREAM(at_attribute(turn.view, span, "gen_ai.request.stream"), expected=streamed, observed=told)
+    response, named = answer.response, said.get("gen_ai.response.model")
     if response is not None and response.model and named not in (None, response.model):
-        yield f"{response.model!r} answered, it says {named!r}"
+        place = at_attribute(turn.view, span, "gen_ai.response.model")
+        yield _RESPONSE_MODEL(place, expected=response.model, observed=named, related=answer.places)
     reasons = said.get("gen_ai.response.finish_reasons")
     if reasons is not None and answer.finishes and not answer.cancelled and not _is_one_of(reasons, answer.finishes):
-        yield f"the answer ended with {_listed(answer.finishes)}, it says {reasons!r}"
+        place = at_attribute(turn.view, span, "gen_ai.response.finish_reasons")
+        yield _FINISH_REASON(place, expected=sorted(answer.finishes), observed=reasons, related=answer.places)
 
 
 def _is_one_of(reasons: JSON, finishes: frozenset[str]) -> bool:
     return isinstance(reasons, list) and len(reasons) == 1 and str(reasons[0]) in finishes
 
 
-def _misnamed_tool(turn: TurnSpans, span: SpanMade) -> str:
+def _misnamed_tool(turn: TurnSpans, span: SpanMade) -> Iterator[Finding]:
     names = {call.name for call in turn.calls_made} | {
         tool.name for tool in turn.view.scenario.tools_in(turn.turn.index)
     }
-    if (name := span.attributes.get("gen_ai.tool.name")) not in names:
-        return f"no tool is named {name!r}" if name else "it names no tool"
+    name = span.attributes.get("gen_ai.tool.name")
+    if not name:
+        yield _NO_TOOL_NAME(at_attribute(turn.view, span, "gen_ai.tool.name"), span=span.name)
+    elif name not in names:
+        yield _TOOL_NAME(at_attribute(turn.view, span, "gen_ai.tool.name"), expected=sorted(names), observed=name)
     own, ids = span.attributes.get("gen_ai.tool.call.id"), {call.id for call in turn.calls_made}
     if own is not None and own not in ids:
-        return f"no call has the id {own!r}"
-    return ""
+        yield _TOOL_CALL_ID(at_attribute(turn.view, span, "gen_ai.tool.call.id"), expected=sorted(ids), observed=own)
 
+
+_KINDS = ("client", "internal")
 
 _FIGURES = {
     "input tokens": (("gen_ai.usage.input_tokens",), "prompt_tokens"),
@@ -147,29 +281,50 @@ _FIGURES = {
 """Each figure by the attributes that may give it (the conventions are about to rename one) and its field in usage."""
 
 
+_FIGURE = finding(
+    "telemetry/figures-are-the-providers/figure",
+    "A figure in the span of a model call is not the provider's.",
+    "{expected} {what:words}",
+)
+
+
 @check("telemetry/figures-are-the-providers")
 def figures_are_the_providers(view: View) -> Findings:
     """Of a whole answer all that are not zero are there; of a cancelled one those that are there are right."""
     for turn in turn_spans(view):
         for answer in turn.answers:
             usage = answer.usage
-            if usage is None or not usage.total_tokens or answer.failed:
-                continue
-            wrong = [
-                f"{wanted} {what} were reported, it says {given!r}"
-                for what, wanted, given in _figures(answer.span, usage)
-                if given != wanted and (given or not answer.cancelled)
-            ]
-            if wrong:
-                yield violated(f"{turn.where}, {answer.span.name!r}: {wrong[0]}")
-            else:
-                yield "figures of model calls"
+            if usage is not None and usage.total_tokens and not answer.failed:
+                yield from _or_compared(_wrong_figures(turn, answer, usage), "figures of model calls")
 
 
-def _figures(span: SpanMade, usage: TokenUsage) -> Iterator[tuple[str, int, JSON]]:
-    """Each figure: its name, what the provider reported, and what the span says, 0 where it says nothing."""
+def _wrong_figures(turn: TurnSpans, answer: Answer, usage: TokenUsage) -> Iterator[Finding]:
     for what, (names, field) in _FIGURES.items():
-        yield what, getattr(usage, field) or 0, next(filter(None, map(span.attributes.get, names)), 0)
+        wanted = getattr(usage, field) or 0
+        # What a span does not say counts as 0.
+        given = next(filter(None, map(answer.span.attributes.get, names)), 0)
+        if given != wanted and (given or not answer.cancelled):
+            place = at_attribute(turn.view, answer.span, *names)
+            yield _FIGURE(place, expected=wanted, observed=given, related=answer.places, what=what)
+
+
+_UNMARKED = finding(
+    "telemetry/errors-are-marked/unmarked",
+    "The span of something that failed does not have the status of an error.",
+    "the status {expected} for {what:words}, which failed",
+)
+_NO_ERROR_TYPE = finding(
+    "telemetry/errors-are-marked/no-error-type",
+    "The span of something that failed does not name its error.",
+    "`error.type` in the span of {what:words}, which failed",
+    "none",
+)
+_WRONGLY_MARKED = finding(
+    "telemetry/errors-are-marked/wrongly-marked",
+    "The span of something that did not fail has the status of an error.",
+    "no error for {what:words}, which did not fail",
+    "the status {observed}",
+)
 
 
 @check("telemetry/errors-are-marked")
@@ -178,13 +333,13 @@ def errors_are_marked(view: View) -> Findings:
     for turn in turn_spans(view):
         for span, failed, what in _ends(turn):
             if failed and span.status != "error":
-                yield violated(f"{turn.where}: {what} failed, and the status of {span.name!r} is {span.status!r}")
+                yield _UNMARKED(turn.at_span(span, "status"), expected="error", observed=span.status, what=what)
             elif failed and operation(span) and not error_type(span):
-                yield violated(f"{turn.where}: {what} failed, and {span.name!r} has no error.type")
+                yield _NO_ERROR_TYPE(at_attribute(view, span, "error.type"), what=what)
             elif not failed and span.status == "error":
-                yield violated(f"{turn.where}: {what} did not fail, and {span.name!r} is marked as an error")
+                yield _WRONGLY_MARKED(turn.at_span(span, "status"), observed=span.status, what=what)
             else:
-                yield "spans of what failed" if failed else "spans of what went well"
+                yield Compared("spans of what failed" if failed else "spans of what went well")
 
 
 def _ends(turn: TurnSpans) -> Iterator[tuple[SpanMade, bool, str]]:
@@ -201,7 +356,15 @@ def _ends(turn: TurnSpans) -> Iterator[tuple[SpanMade, bool, str]]:
     for outcome in turn.tool_outcomes:
         found = turn.tool_spans(outcome)
         if len(found) == 1:
-            yield found[0], outcome.failed, f"the tool {outcome.name!r}"
+            yield found[0], outcome.failed, f"the tool {outcome.name}"
+
+
+_CANCEL_MARKED = finding(
+    "telemetry/a-cancel-is-no-error/marked",
+    "The span of something that was cancelled has the status of an error.",
+    "no error in the span {span}",
+    "the status {observed}",
+)
 
 
 @check("telemetry/a-cancel-is-no-error")
@@ -212,9 +375,23 @@ def a_cancel_is_no_error(view: View) -> Findings:
         stopped += [answer.span for answer in turn.answers if answer.cancelled]
         for span in stopped:
             if span.status == "error":
-                yield violated(f"{turn.where}: it was cancelled, and {span.name!r} is marked as an error")
+                yield _CANCEL_MARKED(turn.at_span(span, "status"), observed=span.status, span=span.name)
             else:
-                yield "cancelled spans"
+                yield Compared("cancelled spans")
+
+
+_NO_WAIT = finding(
+    "telemetry/waits-and-collections-are-seen/no-wait",
+    "No span shows the wait before another attempt.",
+    "a span for the wait before attempt {attempt}",
+    "none",
+)
+_NO_COLLECTION = finding(
+    "telemetry/waits-and-collections-are-seen/no-collection",
+    "No span shows a collection.",
+    "a span of the collection",
+    "none",
+)
 
 
 @check("telemetry/waits-and-collections-are-seen")
@@ -224,16 +401,17 @@ def waits_and_collections_are_seen(view: View) -> Findings:
         for wait, done in _waits(turn):
             around = [span for span in turn.spans if span.calls == (done, done) and not _stands_for_more(turn, span)]
             if around or len(turn.model_calls) >= len(turn.calls):
-                yield "waits"
+                yield Compared("waits")
             else:
-                yield violated(f"{turn.where}: no span shows the wait before attempt {wait.attempt + 1}")
+                related = [turn.turn.at_event(wait)]
+                yield _NO_WAIT(turn.turn.at(Side.SPAN), attempt=wait.attempt + 1, related=related)
     for step in operations_done(view, "gc"):
         if any(isinstance(event, Refused) for event in step.events):
             continue
         if any(span.during == "gc" and span.turn == step.turn.index for span in session_spans(view)):
-            yield "collections"
+            yield Compared("collections")
         else:
-            yield violated(f"{step.where}: no span shows the collection")
+            yield _NO_COLLECTION(step.turn.at(Side.SPAN))
 
 
 def _waits(turn: TurnSpans) -> Iterator[tuple[Retried, int]]:
@@ -249,6 +427,20 @@ def _stands_for_more(turn: TurnSpans, span: SpanMade) -> bool:
     return span in turn.roots or calls_the_model(span) or runs_a_tool(span)
 
 
+_WORK_ALONE = finding(
+    "telemetry/work-belongs-to-its-span/no-span",
+    "What a provider or a tool does belongs to no span.",
+    "a span above what {who:words} does",
+    "none",
+)
+_WORK_ELSEWHERE = finding(
+    "telemetry/work-belongs-to-its-span/other-span",
+    "What a provider or a tool does belongs to the span of something else.",
+    "the span of its own call above what {who:words} does",
+    "the span {observed}",
+)
+
+
 @check("telemetry/work-belongs-to-its-span")
 def work_belongs_to_its_span(view: View) -> Findings:
     """The span of a call, or of a tool, is the current one where a provider, or that tool, does its work."""
@@ -257,13 +449,49 @@ def work_belongs_to_its_span(view: View) -> Findings:
         tool, above = work.attributes["turnproof.work.tool"], every.get(work.parent)
         while above is not None and not operation(above):
             above = every.get(above.parent)
-        what = f"what the tool {tool!r} does" if tool else "what the provider does"
+        who = f"the tool {tool}" if tool else "the provider"
         if above is None:
-            yield violated(f"turn {work.turn}: {what} belongs to no span")
+            yield _WORK_ALONE(at_span(view, work), who=who)
         elif not (above.attributes.get("gen_ai.tool.name") == tool if tool else calls_the_model(above)):
-            yield violated(f"turn {work.turn}: {what} belongs to the span {above.name!r}")
+            related = [at_span(view, above)]
+            yield _WORK_ELSEWHERE(at_span(view, work), observed=above.name, who=who, related=related)
         else:
-            yield "work in its span"
+            yield Compared("work in its span")
+
+
+_CALL_NAME = finding(
+    "telemetry/spans-say-what-is-recommended/model-call-name",
+    "The name of a model call's span is not its operation and its model.",
+    "the name {expected}",
+)
+_CALL_KIND = finding(
+    "telemetry/spans-say-what-is-recommended/model-call-kind",
+    "The span of a model call is of another kind.",
+    "one of the kinds {expected}",
+)
+_NO_FINISH_REASON = finding(
+    "telemetry/spans-say-what-is-recommended/no-finish-reason",
+    "The span of a model call does not say why the answer ended.",
+    "`gen_ai.response.finish_reasons` in the span {span}",
+    "none",
+)
+_NO_RESPONSE_MODEL = finding(
+    "telemetry/spans-say-what-is-recommended/no-response-model",
+    "The span of a model call does not say which model answered.",
+    "`gen_ai.response.model` in the span {span}",
+    "none",
+)
+_TOOL_SPAN_NAME = finding(
+    "telemetry/spans-say-what-is-recommended/tool-span-name",
+    "The name of a tool call's span is not its operation and its tool.",
+    "the name {expected}",
+)
+_NO_TOOL_CALL_ID = finding(
+    "telemetry/spans-say-what-is-recommended/no-tool-call-id",
+    "The span of a tool call does not have the id of the call.",
+    "`gen_ai.tool.call.id` in the span {span}",
+    "none",
+)
 
 
 @check("telemetry/spans-say-what-is-recommended")
@@ -271,29 +499,39 @@ def spans_say_what_is_recommended(view: View) -> Findings:
     """Names, kinds, why an answer ended and which model gave it, and the ids of tool calls."""
     for turn in turn_spans(view):
         for answer in turn.answers:
-            lacking = next(_left_out(answer), "")
-            yield violated(f"{turn.where}, {answer.span.name!r}: {lacking}") if lacking else "spans of model calls"
+            yield from _or_compared(_left_out_of_call(turn, answer), "spans of model calls")
         for span in turn.tools:
-            if span.name != f"execute_tool {span.attributes.get('gen_ai.tool.name')}":
-                yield violated(f"{turn.where}: a tool's span is named {span.name!r}")
-            elif "gen_ai.tool.call.id" not in span.attributes:
-                yield violated(f"{turn.where}, {span.name!r}: it has no id of the call")
-            else:
-                yield "spans of tools"
+            yield from _or_compared(_left_out_of_tool(turn, span), "spans of tools")
 
 
-def _left_out(answer: Answer) -> Iterator[str]:
+def _left_out_of_call(turn: TurnSpans, answer: Answer) -> Iterator[Finding]:
     span, response = answer.span, answer.response
-    if span.name != f"{operation(span)} {span.attributes.get('gen_ai.request.model')}":
-        yield "the name is not its operation and its model"
-    if span.kind not in ("client", "internal"):
-        yield f"its kind is {span.kind!r}"
+    name = f"{operation(span)} {span.attributes.get('gen_ai.request.model')}"
+    if span.name != name:
+        yield _CALL_NAME(turn.at_span(span, "name"), expected=name, observed=span.name)
+    if span.kind not in _KINDS:
+        yield _CALL_KIND(turn.at_span(span, "kind"), expected=_KINDS, observed=span.kind)
     if answer.failed or answer.cancelled:
         return
     if answer.finishes and "gen_ai.response.finish_reasons" not in span.attributes:
-        yield "it does not say why the answer ended"
+        yield _NO_FINISH_REASON(at_attribute(turn.view, span), span=span.name)
     if response is not None and response.model and "gen_ai.response.model" not in span.attributes:
-        yield "it does not say which model answered"
+        yield _NO_RESPONSE_MODEL(at_attribute(turn.view, span), span=span.name)
+
+
+def _left_out_of_tool(turn: TurnSpans, span: SpanMade) -> Iterator[Finding]:
+    name = f"execute_tool {span.attributes.get('gen_ai.tool.name')}"
+    if span.name != name:
+        yield _TOOL_SPAN_NAME(turn.at_span(span, "name"), expected=name, observed=span.name)
+    if "gen_ai.tool.call.id" not in span.attributes:
+        yield _NO_TOOL_CALL_ID(at_attribute(turn.view, span), span=span.name)
+
+
+_OTHER_TREE = finding(
+    "telemetry/paths-give-the-same-tree/other-order",
+    "The spans of a turn are not what happened in it.",
+    "spans for {expected}, in this order",
+)
 
 
 @check("telemetry/paths-give-the-same-tree", aspect=lambda view: _outlines(view))
@@ -308,9 +546,9 @@ def paths_give_the_same_tree(view: View) -> Findings:
             wanted += ["call", *(["tool"] * len(calls_in(answer.parts)) if answer is not None else [])]
         found = [_what(span) for span in turn.spans if calls_the_model(span) or runs_a_tool(span)]
         if found == wanted:
-            yield "trees of undisturbed turns"
+            yield Compared("trees of undisturbed turns")
         else:
-            yield violated(f"{turn.where}: what happened is {show(wanted)}, its spans are {show(found)}")
+            yield _OTHER_TREE(turn.turn.at(Side.SPAN), expected=wanted, observed=found)
 
 
 def _what(span: SpanMade) -> str:
@@ -340,7 +578,3 @@ def _outline(spans: tuple[SpanMade, ...], span: SpanMade) -> JSON:
 def _ordered(outlines: Iterable[JSON], at_once: bool) -> list[JSON]:
     """Tools that may have begun at once by what they are: the ids, by which spans are in order, differ by path."""
     return sorted(outlines, key=repr) if at_once else list(outlines)
-
-
-def _listed(words: frozenset[str]) -> str:
-    return " or ".join(map(repr, sorted(words)))

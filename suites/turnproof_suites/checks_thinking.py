@@ -6,16 +6,17 @@ What came is read from the wire, not from the session: how an adapter stores a s
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from turnproof.dialects.base import WireAnswer
-from turnproof.messages import JSON, FunctionCall, Message, Part, Thought
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
-from turnproof.view import View
-from turnproof.view.diff import differences, show
+from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.messages import JSON, FunctionCall, Message, Part, Text, Thought
+from turnproof.requirements import FindingCode, Findings, check, finding
+from turnproof.transcript import Chunk, Thinking
+from turnproof.view import Exchange, View
 from turnproof.view.plain import joined
 
-from .reading import Requested, answered, by_place, requested, spoken_text, thoughts_in
+from .reading import Answered, Requested, answered, by_place, differing, requested, spoken_text, thoughts_in
 
 
 def _seal(part: Thought | FunctionCall) -> JSON:
@@ -26,8 +27,12 @@ def _seal(part: Thought | FunctionCall) -> JSON:
 
 def _sealed(parts: Iterable[Part]) -> tuple[Thought | FunctionCall, ...]:
     """The parts that carry what the model thought: signed thoughts, or signed calls where the provider signs those."""
-    carriers = (part for part in parts if isinstance(part, Thought | FunctionCall))
-    return tuple(part for part in carriers if part.provider_data is not None)
+    return tuple(part for part in _carriers(parts) if part.provider_data is not None)
+
+
+def _carriers(parts: Iterable[Part]) -> list[Thought | FunctionCall]:
+    """The parts that may be signed."""
+    return [part for part in parts if isinstance(part, Thought | FunctionCall)]
 
 
 def _is_redacted(part: Part) -> bool:
@@ -36,19 +41,20 @@ def _is_redacted(part: Part) -> bool:
     return "redacted" in data or ("encrypted" in data and isinstance(part, Thought) and not part.text)
 
 
-def _in_the_loop(view: View) -> Iterator[tuple[Requested, list[WireAnswer]]]:
+def _in_the_loop(view: View) -> Iterator[tuple[Requested, list[tuple[Exchange, WireAnswer]]]]:
     """Requests inside a tool loop, with the answers that led there; where the user interrupts, another one begins."""
     for request in requested(view):
         if view.scenario.turns[request.call.began.turn].interject is not None:
             continue
         before = [
-            call.answer
+            (call.last, call.answer)
             for call in view.calls
             if call.began.turn == request.call.began.turn
             and call.index < request.call.index
+            and call.last is not None
             and call.answer is not None
         ]
-        if request.call.began.round > 0 and any(_sealed(answer.parts) for answer in before):
+        if request.call.began.round > 0 and any(_sealed(answer.parts) for _, answer in before):
             yield request, before
 
 
@@ -59,32 +65,86 @@ def _current(request: Requested) -> tuple[Message, ...]:
     return tuple(message for message in messages[start + 1 :] if message.role == "model")
 
 
-def _goes_back(view: View, redacted: bool, what: str) -> Findings:
+def _goes_back(view: View, redacted: bool, what: str, missing: FindingCode, changed: FindingCode) -> Findings:
     for request, before in _in_the_loop(view):
-        sent = [_seal(part) for message in _current(request) for part in _sealed(message.parts)]
-        for part in (part for answer in before for part in _sealed(answer.parts)):
+        sent = [part for message in _current(request) for part in _carriers(message.parts)]
+        seals = [_seal(part) for part in _sealed(sent)]
+        wanted = [(exchange, part) for exchange, answer in before for part in _sealed(answer.parts)]
+        strange = [part for part in sent if _seal(part) not in [_seal(own) for _, own in wanted]]
+        for exchange, part in wanted:
             if _is_redacted(part) is not redacted:
                 continue
-            if _seal(part) in sent:
-                yield what
-            else:
-                yield violated(
-                    f"{request.where}: {what} {show(_seal(part))} led to a call, and is not in the request "
-                    "that answers it",
-                    detail=f"thinking in the request: {show(sent, 600)}",
+            if _seal(part) in seals:
+                yield Compared(what)
+                continue
+            twin = next((one for one in strange if _is_alike(one, part)), None)
+            related = [exchange.at_part(part)]
+            if twin is not None:
+                yield changed(
+                    request.at_part(twin, "provider_data"), expected=_seal(part), observed=_seal(twin), related=related
                 )
+            else:
+                yield missing(_at_current(request), expected=_seal(part), observed=seals, related=related)
+
+
+def _is_alike(sent: Thought | FunctionCall, own: Thought | FunctionCall) -> bool:
+    """Whether a part says what the model's own part says, whatever signs or encrypts it."""
+    match sent, own:
+        case Thought(text=text), Thought(text=wanted):
+            return text == wanted and (bool(text) or _is_redacted(sent) is _is_redacted(own))
+        case FunctionCall(name=name, args=args), FunctionCall(name=tool, args=wanted):
+            return name == tool and args == wanted
+    return False
+
+
+def _at_current(request: Requested) -> Place:
+    """The first message of the model since the user spoke last; all messages where there is none."""
+    first = next(iter(_current(request)), None)
+    number = next((n for n, message in enumerate(request.sent.messages) if message is first), None)
+    return request.at("messages") if number is None else request.at("messages", number)
+
+
+_SIGNED_MISSING = finding(
+    "thinking/signed-thinking-goes-back-in-a-tool-loop/missing",
+    "Signed thinking that led to a call is missing from the request with the result.",
+    "{expected}",
+    "the signed parts {observed}",
+)
+_SIGNED_CHANGED = finding(
+    "thinking/signed-thinking-goes-back-in-a-tool-loop/changed",
+    "The signature of thinking that led to a call is changed or missing in the request with the result.",
+)
 
 
 @check("thinking/signed-thinking-goes-back-in-a-tool-loop")
 def signed_thinking_goes_back_in_a_tool_loop(view: View) -> Findings:
     """Word for word, signature included, hidden text too."""
-    yield from _goes_back(view, False, "signed thinking")
+    yield from _goes_back(view, False, "signed thinking", _SIGNED_MISSING, _SIGNED_CHANGED)
+
+
+_REDACTED_MISSING = finding(
+    "thinking/redacted-thinking-goes-back-in-a-tool-loop/missing",
+    "Redacted thinking that led to a call is missing from the request with the result.",
+    "{expected}",
+    "the signed parts {observed}",
+)
+_REDACTED_CHANGED = finding(
+    "thinking/redacted-thinking-goes-back-in-a-tool-loop/changed",
+    "Redacted thinking that led to a call is changed in the request with the result.",
+)
 
 
 @check("thinking/redacted-thinking-goes-back-in-a-tool-loop")
 def redacted_thinking_goes_back_in_a_tool_loop(view: View) -> Findings:
     """The encrypted block, untouched."""
-    yield from _goes_back(view, True, "redacted thinking")
+    yield from _goes_back(view, True, "redacted thinking", _REDACTED_MISSING, _REDACTED_CHANGED)
+
+
+_FORGED = finding(
+    "thinking/nothing-is-forged/unknown",
+    "The request has thinking that the model never finished.",
+    "only thinking that the model finished",
+)
 
 
 @check("thinking/nothing-is-forged")
@@ -95,13 +155,23 @@ def nothing_is_forged(view: View) -> Findings:
     for call in view.calls:
         for exchange in call.generated:
             sent = exchange.call.messages if exchange.call is not None else ()
-            for thought in (thought for message in sent for thought in thoughts_in(joined(message.parts))):
-                if _seal(thought) in known:
-                    yield "thinking sent back"
-                else:
-                    yield violated(f"{call.where}: the model never finished this thought: {show(_seal(thought))}")
+            for number, message in enumerate(sent):
+                for thought in thoughts_in(joined(message.parts)):
+                    if _seal(thought) in known:
+                        yield Compared("thinking sent back")
+                    else:
+                        place = exchange.at_read("messages", number, "parts", _first_piece(message, thought))
+                        yield _FORGED(place, observed=_seal(thought))
             if exchange.answer is not None:
                 known += map(_seal, _finished(exchange.answer))
+
+
+def _first_piece(message: Message, thought: Thought) -> int:
+    """The index of the part with which a thought begins: neighbours may have been joined to it."""
+    pieces = [(place, part) for place, part in enumerate(message.parts) if isinstance(part, Thought)]
+    whole = (place for place, part in pieces if part == thought)
+    begins = (place for place, part in pieces if part.provider_data is None and thought.text.startswith(part.text))
+    return next(chain(whole, begins), pieces[0][0])
 
 
 def _issued_by(dialect: str, message: Message) -> Iterator[Thought]:
@@ -120,23 +190,45 @@ def _finished(answer: WireAnswer) -> tuple[Thought, ...]:
     return signed or thoughts_in(parts if answer.complete else parts[:-1])
 
 
+_ORDER = finding(
+    "thinking/comes-before-its-call/order",
+    "Thinking and calls stand in another order than the model produced them in.",
+    "{expected}, in this order",
+)
+
+
 @check("thinking/comes-before-its-call")
 def comes_before_its_call(view: View) -> Findings:
     """In the request, thoughts and calls stand in the order in which the model produced them."""
     for request, before in _in_the_loop(view):
-        wanted = [kind for answer in before for kind in _order(answer.parts)]
-        got = [kind for message in _current(request) for kind in _order(message.parts)]
+        wanted = [_kind(part) for _, answer in before for part in _ordered(answer.parts)]
+        parts = [part for message in _current(request) for part in _ordered(message.parts)]
+        got = list(map(_kind, parts))
         if sorted(wanted) != sorted(got):
             continue  # something is missing: another requirement's business
         if wanted == got:
-            yield "orders of thinking and calls"
+            yield Compared("orders of thinking and calls")
         else:
-            yield violated(f"{request.where}: the model produced {wanted}, the request has {got}")
+            # The first thought from there on has come behind a call, or in front of one that it followed.
+            moved = next(n for n, kind in enumerate(wanted) if got[n] != kind)
+            first = next(part for part in parts[moved:] if isinstance(part, Thought))
+            yield _ORDER(request.at_part(first), expected=wanted, observed=got)
 
 
-def _order(parts: tuple[Part, ...]) -> list[str]:
-    kinds = {"Thought": "thinking", "FunctionCall": "call"}
-    return [kinds[type(part).__name__] for part in parts if isinstance(part, Thought | FunctionCall)]
+def _ordered(parts: Iterable[Part]) -> list[Part]:
+    return [part for part in parts if isinstance(part, Thought | FunctionCall)]
+
+
+def _kind(part: Part) -> str:
+    return "thinking" if isinstance(part, Thought) else "call"
+
+
+_BLOCK_CHANGED = finding(
+    "thinking/blocks-stay-apart/changed",
+    "The thoughts in the response are not those of the answer.",
+    "the thought {expected}",
+    "{observed}",
+)
 
 
 @check(
@@ -148,53 +240,109 @@ def _order(parts: tuple[Part, ...]) -> list[str]:
 def blocks_stay_apart(view: View) -> Findings:
     """As many thoughts as the model had, each with its own text, empty ones included."""
     for one in answered(view):
-        sent = [thought.text for thought in thoughts_in(one.wire.parts)]
-        got = [thought.text for thought in thoughts_in(one.response.parts)]
+        sent, got = thoughts_in(one.wire.parts), thoughts_in(one.response.parts)
         if not sent:
             continue
-        found = differences(sent, got, names=("wire", "response"))
-        if found:
-            yield violated(f"{one.where}: the thoughts differ: {found[0]}", detail="\n".join(found))
-        else:
-            yield "thoughts"
+        wrong = list(differing([thought.text for thought in sent], [thought.text for thought in got]))
+        for each in wrong:
+            mine = got[int(each.steps[0])] if each.steps else None
+            place = one.at("parts") if mine is None else one.at_part(mine, *(["text"] if mine.text else []))
+            theirs = next((thought for thought in sent if thought.text == each.expected), None)
+            related = [] if theirs is None else [one.at_wire(theirs)]
+            yield _BLOCK_CHANGED(place, expected=each.expected, observed=each.observed, related=related)
+        if not wrong:
+            yield Compared("thoughts")
+
+
+_NOT_PASSED_ON = finding(
+    "thinking/is-passed-on/callbacks",
+    "What `on_thinking` got is not the thinking of the answer.",
+    "{expected} in the calls of `on_thinking`",
+)
 
 
 @check("thinking/is-passed-on")
 def is_passed_on(view: View) -> Findings:
     """`on_thinking` gets all of it, in one piece or more."""
     for one in answered(view):
-        sent = "".join(thought.text for thought in thoughts_in(one.wire.parts))
+        thoughts = thoughts_in(one.wire.parts)
+        sent = "".join(thought.text for thought in thoughts)
         if not one.call.began.streamed or not sent:
             continue
         got = "".join(one.call.thinking)
         if got == sent:
-            yield "thinking passed on"
+            yield Compared("thinking passed on")
         else:
-            yield violated(f"{one.where}: the wire carried the thinking {show(sent)}, on_thinking got {show(got)}")
+            first = next(thought for thought in thoughts if thought.text)
+            yield _NOT_PASSED_ON(_at_thinking(one, sent), expected=sent, observed=got, related=[one.at_wire(first)])
+
+
+def _at_thinking(one: Answered, sent: str) -> Place:
+    """The first call of `on_thinking` that brought something else; all callbacks where only something is missing."""
+    got = ""
+    for event in one.call.callbacks:
+        if isinstance(event, Thinking):
+            got += event.text
+            if not sent.startswith(got):
+                return one.call.at_callback(event, "text")
+    return one.call.at(Side.CALLBACK)
+
+
+_IN_RESPONSE = finding(
+    "thinking/is-no-text/in-response",
+    "Thinking was returned as text of the response.",
+    "a text without the thinking {thinking}",
+)
+_IN_CHUNKS = finding(
+    "thinking/is-no-text/in-chunks",
+    "Thinking was passed to `on_chunk`.",
+    "chunks without the thinking {thinking}",
+)
 
 
 @check("thinking/is-no-text")
 def is_no_text(view: View) -> Findings:
     """It is shown neither as chunks nor as text of the response."""
     for one in answered(view):
-        thoughts = [thought.text.strip() for thought in thoughts_in(one.wire.parts) if thought.text.strip()]
-        text = spoken_text(one.wire.parts)
-        shown = one.response.text + "\n" + "".join(one.call.chunks)
-        leaked = [thought for thought in thoughts if thought in shown and thought not in text]
-        if leaked:
-            yield violated(f"{one.where}: thinking was delivered as text: {show(leaked[0])}")
-        elif thoughts:
-            yield "texts beside thinking"
+        thoughts = [thought for thought in thoughts_in(one.wire.parts) if thought.text.strip()]
+        wrong = [found for thought in thoughts for found in _shown_as_text(one, thought)]
+        yield from wrong
+        if thoughts and not wrong:
+            yield Compared("texts beside thinking")
+
+
+def _shown_as_text(one: Answered, thought: Thought) -> Iterator[Finding]:
+    said, related = thought.text.strip(), [one.at_wire(thought)]
+    if said in spoken_text(one.wire.parts):
+        return  # the model says it, too
+    if said in one.response.text:
+        part = next((part for part in one.response.parts if isinstance(part, Text) and said in part.text), None)
+        place = one.at("parts") if part is None else one.at_part(part, "text")
+        yield _IN_RESPONSE(place, observed=one.response.text, thinking=said, related=related)
+    shown = "".join(one.call.chunks)
+    if said in shown:
+        chunk = next((event for event in one.call.callbacks if isinstance(event, Chunk) and said in event.text), None)
+        place = one.call.at(Side.CALLBACK) if chunk is None else one.call.at_callback(chunk, "text")
+        yield _IN_CHUNKS(place, observed=shown, thinking=said, related=related)
+
+
+_NOT_ASKED_FOR = finding(
+    "thinking/setting-goes-out/missing",
+    "The request does not ask for the thinking that is switched on.",
+    "a setting that asks for thinking, as in the options {expected}",
+    "the settings {observed}",
+)
 
 
 @check("thinking/setting-goes-out")
 def setting_goes_out(view: View) -> Findings:
     """What was switched on is asked for, in every request."""
-    if not view.scenario.options.get("thinking"):
+    wanted = view.scenario.options.get("thinking")
+    if not wanted:
         return
     for request in requested(view):
         settings = request.sent.settings
         if any(value for name, value in settings.items() if "think" in name or "reason" in name):
-            yield "thinking settings"
+            yield Compared("thinking settings")
         else:
-            yield violated(f"{request.where}: thinking is on, the request asks for {sorted(settings)} only")
+            yield _NOT_ASKED_FOR(request.at(), expected=wanted, observed=sorted(settings))

@@ -6,62 +6,91 @@ from collections import Counter
 from collections.abc import Iterator
 
 from turnproof.dialects.base import Call
-from turnproof.messages import JSON, FunctionCall, Message, ToolSchema
-from turnproof.requirements import Findings, check
-from turnproof.verdict import violated
-from turnproof.view import ProviderCall, View
-from turnproof.view.diff import show
+from turnproof.finding import Compared, Finding, Place
+from turnproof.messages import JSON, FunctionCall, Message, ToolResult, ToolSchema
+from turnproof.requirements import Findings, check, finding
+from turnproof.view import View
 
 from .reading import Requested, by_place, matched_results, requested, results_in
+
+_TOOL_MISSING = finding(
+    "tools/definitions-are-sent-each-turn/missing",
+    "A tool that is in force is missing from the request.",
+    "the tool {expected}",
+    "a request with the tools {observed}",
+)
+_DESCRIPTION_CHANGED = finding(
+    "tools/definitions-are-sent-each-turn/description-changed",
+    "The description of a tool was changed.",
+    "{expected} as the description of the tool {tool}",
+    "{observed}",
+)
+_PARAMETER_LOST = finding(
+    "tools/definitions-are-sent-each-turn/parameter-lost",
+    "A parameter of a tool, or that it is required, was lost.",
+    "{expected} among the parameters' `{field:words}` of the tool {tool}",
+    "{observed}",
+)
+_TOOL_INVENTED = finding(
+    "tools/definitions-are-sent-each-turn/not-in-force",
+    "The request declares a tool that is not in force.",
+    "only the tools {expected}",
+    "the tool {observed}",
+)
 
 
 @check("tools/definitions-are-sent-each-turn")
 def definitions_are_sent_each_turn(view: View) -> Findings:
     """The tools in force, each with its description and parameters, and no tool that is gone."""
     for request in requested(view):
-        held = request.call.began.tools
-        if not held and not request.sent.tools:
+        if not request.call.began.tools and not request.sent.tools:
             continue
-        wrong = _wrong_definition(request)
-        if wrong is not None:
-            yield violated(f"{request.where}: {wrong}")
-        else:
-            yield "tool definitions"
+        wrong = list(_wrong_definitions(request))
+        yield from wrong
+        if not wrong:
+            yield Compared("tool definitions")
 
 
-def _wrong_definition(request: Requested) -> str | None:
+def _wrong_definitions(request: Requested) -> Iterator[Finding]:
     sent = {tool.name: tool for tool in request.sent.tools}
     names = request.call.wire_names
     for tool in request.call.began.tools:
-        if tool.name not in names:
-            return f"the tool {tool.name!r} is not in the request, which has {sorted(sent)}"
-        if wrong := _changed_definition(tool, sent[names[tool.name]]):
-            return f"the tool {tool.name!r} {wrong}"
-    extra = sorted(set(sent) - set(names.values()))
+        if tool.name in names:
+            yield from _changed_definition(request, tool, sent[names[tool.name]])
+        else:
+            yield _TOOL_MISSING(request.at("tools"), expected=tool.name, observed=sorted(sent))
     # A schema for the answer may be sent as a tool of its own.
-    if extra and request.call.began.response_schema is None:
-        return f"the request has a tool that is not in force: {extra[0]!r}"
-    return None
+    if request.call.began.response_schema is None:
+        for extra in sorted(set(sent) - set(names.values())):
+            yield _TOOL_INVENTED(request.at_tool(extra), expected=sorted(names), observed=extra)
 
 
-def _changed_definition(held: ToolSchema, sent: ToolSchema) -> str | None:
+def _changed_definition(request: Requested, held: ToolSchema, sent: ToolSchema) -> Iterator[Finding]:
     """What of a definition was lost. Additions such as `additionalProperties` are the adapter's right."""
     if held.description and held.description not in sent.description:
-        return f"has the description {show(sent.description)} instead of {show(held.description)}"
+        place = request.at_tool(sent.name, "description")
+        yield _DESCRIPTION_CHANGED(place, expected=held.description, observed=sent.description, tool=held.name)
     for field in ("properties", "required"):
         wanted, found = held.parameters.get(field), sent.parameters.get(field)
-        lost = set(wanted or ()) - set(found or ())
-        if lost:
-            return f"lost {sorted(lost)[0]!r} of its parameters' {field}"
-    return None
+        for lost in sorted(set(wanted or ()) - set(found or ())):
+            place = request.at_tool(sent.name, "parameters", field)
+            yield _PARAMETER_LOST(place, expected=lost, observed=sorted(found or ()), field=field, tool=held.name)
 
 
-def _answers(view: View) -> Iterator[tuple[ProviderCall, Requested, tuple[FunctionCall, ...]]]:
+def _answers(view: View) -> Iterator[tuple[Requested, tuple[FunctionCall, ...]]]:
     """Each request that carries the results of the answer before it, with the calls that the session holds there."""
     for request in requested(view):
         held = request.held
         if len(held) >= 2 and held[-1].role == "tool" and held[-2].role == "model" and held[-2].calls:
-            yield request.call, request, held[-2].calls
+            yield request, held[-2].calls
+
+
+_RESULT_COUNT = finding(
+    "tools/results-answer-every-call/result-count",
+    "A tool call does not have exactly one result.",
+    "one result for the call {call} of the tool {tool}",
+    "{observed}, in a request with results for {answered}",
+)
 
 
 @check(
@@ -70,16 +99,30 @@ def _answers(view: View) -> Iterator[tuple[ProviderCall, Requested, tuple[Functi
 )
 def results_answer_every_call(view: View) -> Findings:
     """Each call of the answer before has exactly one result, under the id that the call came with."""
-    for call, request, calls in _answers(view):
-        found = Counter(result.call_id for result in results_in(_after_last_answer(request.sent)))
+    for request, calls in _answers(view):
+        results = results_in(_after_last_answer(request.sent))
+        found = Counter(result.call_id for result in results)
         for made in calls:
             if found[made.id] == 1:
-                yield "results against calls"
-            else:
-                yield violated(
-                    f"{call.where}: the request has {found[made.id]} results for the call {made.id!r} of "
-                    f"{made.name!r} instead of one; it has results for {sorted(found)}"
-                )
+                yield Compared("results against calls")
+                continue
+            twice = [result for result in results if result.call_id == made.id]
+            yield _RESULT_COUNT(
+                request.at_part(twice[-1]) if twice else _at_results(request),
+                expected=1,
+                observed=found[made.id],
+                related=(request.at_held(made),),
+                call=made.id,
+                tool=made.name,
+                answered=sorted(found),
+            )
+
+
+def _at_results(request: Requested) -> Place:
+    """Where the results of the last answer stand, or would have to."""
+    messages = request.sent.messages
+    behind = len(messages) - len(_after_last_answer(request.sent))
+    return request.at("messages", min(behind, len(messages) - 1)) if messages else request.at()
 
 
 def _results_on_the_wire(sent: Call) -> JSON:
@@ -96,6 +139,20 @@ def _after_last_answer(sent: Call) -> list[Message]:
     return messages[last + 1 :]
 
 
+_BEFORE_ITS_CALL = finding(
+    "tools/results-follow-their-calls/no-call-before",
+    "A tool result stands before its call, or has none.",
+    "the call {call} in front of its result",
+    "a result without it",
+)
+_SEPARATED = finding(
+    "tools/results-follow-their-calls/separated",
+    "Something stands between a tool call and its result.",
+    "the result of the call {call} in the message behind the call",
+    "a message of role {between} in between",
+)
+
+
 @check("tools/results-follow-their-calls")
 def results_follow_their_calls(view: View) -> Findings:
     """Directly behind the message that called, before any other content; anywhere in the conversation."""
@@ -103,11 +160,10 @@ def results_follow_their_calls(view: View) -> Findings:
         messages = _merged(request.sent.messages)
         if not any(message.results for message in messages):
             continue
-        wrong = _misplaced(messages)
-        if wrong is not None:
-            yield violated(f"{request.where}: {wrong}", detail=" ".join(message.role for message in messages))
-        else:
-            yield "places of results"
+        wrong = list(_misplaced(request, messages))
+        yield from wrong
+        if not wrong:
+            yield Compared("places of results")
 
 
 def _merged(messages: tuple[Message, ...]) -> list[Message]:
@@ -121,34 +177,56 @@ def _merged(messages: tuple[Message, ...]) -> list[Message]:
     return merged
 
 
-def _misplaced(messages: list[Message]) -> str | None:
-    """A result that stands somewhere else than behind its call. Missing ones are not looked for here."""
-    behind: dict[str, int] = {}
+def _misplaced(request: Requested, messages: list[Message]) -> Iterator[Finding]:
+    """Results that stand somewhere else than behind their call. Missing ones are not looked for here."""
+    calls: dict[str, int] = {}
     for position, message in enumerate(messages):
         for result in message.results:
-            at = behind.get(result.call_id)
+            at = calls.get(result.call_id)
             if at is None:
-                return f"the result for {result.call_id!r} stands before its call, or has none"
-            if position != at + 1:
-                between = messages[at + 1].role
-                return f"between the call {result.call_id!r} and its result stands a message of role {between!r}"
+                yield _BEFORE_ITS_CALL(request.at_part(result), call=result.call_id)
+            elif position != at + 1:
+                between = messages[at + 1]
+                yield _SEPARATED(
+                    request.at_part(between.parts[0]) if between.parts else request.at_part(result),
+                    related=(request.at_part(result),),
+                    call=result.call_id,
+                    between=between.role,
+                )
         for call in message.calls:
-            behind[call.id] = position
-    return None
+            calls[call.id] = position
+
+
+_ORDER = finding(
+    "tools/results-keep-the-order-of-calls/order",
+    "The results of parallel calls are not in the order of the calls.",
+    "results for {expected}, in this order",
+    "{observed}",
+)
 
 
 @check("tools/results-keep-the-order-of-calls")
 def results_keep_the_order_of_calls(view: View) -> Findings:
     """The results of parallel calls come in call order, however long each tool took."""
-    for call, request, calls in _answers(view):
+    for request, calls in _answers(view):
         wanted = [made.id for made in calls]
-        got = [result.call_id for result in results_in(_after_last_answer(request.sent))]
-        if len(wanted) < 2 or sorted(wanted) != sorted(got):
+        results = results_in(_after_last_answer(request.sent))
+        found = [result.call_id for result in results]
+        if len(wanted) < 2 or sorted(wanted) != sorted(found):
             continue
-        if wanted == got:
-            yield "orders of results"
+        if wanted == found:
+            yield Compared("orders of results")
         else:
-            yield violated(f"{call.where}: the calls came as {wanted}, their results went out as {got}")
+            first = next(result for result, id in zip(results, wanted, strict=True) if result.call_id != id)
+            yield _ORDER(request.at_part(first, "call_id"), expected=wanted, observed=found)
+
+
+_FAILURE_MARK = finding(
+    "tools/failure-is-marked-on-the-wire/mark",
+    "The request says of a tool's outcome the opposite of what it was.",
+    "the result of the call {call} marked as {expected:words}",
+    "marked as {observed:words}",
+)
 
 
 @check("tools/failure-is-marked-on-the-wire")
@@ -157,25 +235,52 @@ def failure_is_marked_on_the_wire(view: View) -> Findings:
     for request in requested(view):
         for own, sent in matched_results(request.held, request.sent.messages):
             if own.is_error == sent.is_error:
-                yield "failed results" if own.is_error else "good results"
+                yield Compared("failed results" if own.is_error else "good results")
             else:
-                said = "failed" if own.is_error else "did not fail"
-                yield violated(f"{request.where}: the tool of call {own.call_id!r} {said}; the wire says otherwise")
+                yield _FAILURE_MARK(
+                    request.at_part(sent, "is_error"),
+                    expected=_outcome(own),
+                    observed=_outcome(sent),
+                    related=(request.at_held(own, "is_error"),),
+                    call=own.call_id,
+                )
+
+
+def _outcome(result: ToolResult) -> str:
+    return "failed" if result.is_error else "succeeded"
+
+
+_UNANSWERED = finding(
+    "tools/unknown-and-failing-tools-are-answered/missing",
+    "A call whose tool failed, or does not exist, has no result.",
+    "a result for the failed call {call} of the tool {tool}",
+    "results for {observed}",
+)
 
 
 @check("tools/unknown-and-failing-tools-are-answered")
 def unknown_and_failing_tools_are_answered(view: View) -> Findings:
     """The session answers such a call with an error; the adapter sends it like any other result."""
-    for call, request, calls in _answers(view):
+    for request, calls in _answers(view):
         wanted = {result.call_id for result in request.held[-1].results if result.is_error}
         found = {result.call_id for result in results_in(request.sent.messages)}
         for made in (made for made in calls if made.id in wanted):
             if made.id in found:
-                yield "results of tools that failed or do not exist"
+                yield Compared("results of tools that failed or do not exist")
             else:
-                yield violated(
-                    f"{call.where}: the failed call {made.id!r} of {made.name!r} has no result in the request"
+                yield _UNANSWERED(
+                    _at_results(request),
+                    observed=sorted(found),
+                    related=(request.at_held(made),),
+                    call=made.id,
+                    tool=made.name,
                 )
+
+
+_TEXT_CHANGED = finding(
+    "tools/string-results-go-out-unquoted/changed",
+    "The text that a tool returned went out as something else.",
+)
 
 
 @check("tools/string-results-go-out-unquoted")
@@ -188,12 +293,15 @@ def string_results_go_out_unquoted(view: View) -> Findings:
         for own, sent in matched_results(request.held, request.sent.messages):
             if not isinstance(own.result, str) or not own.result.strip():
                 continue
-            said = sent.result.values() if isinstance(sent.result, dict) else [sent.result]
-            if own.result in said:
-                yield "text results"
-            elif own.is_error and any(isinstance(one, str) and own.result in one for one in said):
-                yield "text results"  # an error may be introduced as one
+            values = sent.result.values() if isinstance(sent.result, dict) else [sent.result]
+            # An error may be introduced as one.
+            introduced = own.is_error and any(isinstance(one, str) and own.result in one for one in values)
+            if own.result in values or introduced:
+                yield Compared("text results")
             else:
-                yield violated(
-                    f"{request.where}: the tool returned {show(own.result)}, the wire carried {show(sent.result)}"
+                yield _TEXT_CHANGED(
+                    request.at_part(sent, "result"),
+                    expected=own.result,
+                    observed=sent.result,
+                    related=(request.at_held(own, "result"),),
                 )

@@ -6,11 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from msgspec import UNSET
+
+from turnproof.finding import Place, Side
 from turnproof.messages import Message
 from turnproof.scenarios.model import NOBODY, PROJECT, SessionStep
-from turnproof.transcript import SessionInForce, SessionStepped
+from turnproof.transcript import SessionInForce, SessionStepped, TurnBegan
 from turnproof.view import Exchange, TurnView, View
 
+from .quotes import Quote, at_messages, at_text, sent_messages, texts_of
 from .reading import once_per_view, spoken_text, user_text
 from .steps import Step, bare, steps
 
@@ -20,40 +24,29 @@ CHANGING = ("open", "new", "resume", "continue", "fork", "delete")
 
 @dataclass(frozen=True)
 class Done:
-    """A step with the agent's sessions: what the scenario wanted, and what came of it. `folder` is the one meant."""
+    """A step with the agent's sessions: what the scenario wanted, and the result. `folder` is the one meant."""
 
     step: Step
     wanted: SessionStep
     event: SessionStepped
     folder: str
 
-    @property
-    def where(self) -> str:
-        """The place of the step, for messages."""
-        return self.step.where
-
-    @property
-    def refused(self) -> str:
-        """How it was refused, in words."""
-        return f"{self.event.error}: {self.event.message}"
+    def at(self, *tokens: str | int) -> Place:
+        """The place of the result, or of a part of it (`"outcome"`)."""
+        return self.step.at_event(self.event, *tokens)
 
 
 @dataclass(frozen=True)
 class Said:
     """A turn that was over before another one: what the user said in it, and the texts of the model's whole answers."""
 
-    user: str
-    texts: tuple[str, ...]
+    user: Quote
+    texts: tuple[Quote, ...]
 
     @property
-    def all(self) -> tuple[str, ...]:
+    def all(self) -> tuple[Quote, ...]:
         """Everything, in order."""
-        return tuple(text for text in (self.user, *self.texts) if text.strip())
-
-    @property
-    def bare_user(self) -> str:
-        """What the user said, without blanks."""
-        return bare([self.user])
+        return tuple(quote for quote in (self.user, *self.texts) if quote.bare)
 
 
 @dataclass(frozen=True)
@@ -78,10 +71,23 @@ class Talk:
         """The turn."""
         return self.step.turn
 
-    @property
-    def where(self) -> str:
-        """The place of the turn, for messages."""
-        return self.step.where
+    def at_session(self) -> Place:
+        """Where the agent names the session that is open after the turn."""
+        told = self.step.first(SessionInForce)
+        return self.turn.at() if told is None else self.step.at_event(told, "session")
+
+    def at_ended(self, *tokens: str | int) -> Place:
+        """How the turn ended, as its user saw it (`"text"`)."""
+        ended = self.turn.ended
+        return self.turn.at() if ended is None else self.turn.at_event(ended, *tokens)
+
+    def at_messages(self) -> Place:
+        """The messages of the first request that can be read."""
+        return self.turn.at() if self.asked is None else at_messages(self.asked)
+
+    def at_sent(self, text: str) -> Place:
+        """Where that request has a text; all its messages where no message has the whole of it."""
+        return self.turn.at() if self.asked is None else at_text(self.asked, text)
 
     @cached_property
     def requests(self) -> tuple[Exchange, ...]:
@@ -103,46 +109,68 @@ class Talk:
     @property
     def answered_text(self) -> list[str]:
         """The visible text of each whole answer that has some."""
-        texts = [spoken_text(one.answer.parts) for one in self.answered if one.answer is not None]
-        return [text for text in texts if text]
+        return [quote.text for quote in self.answers]
+
+    @property
+    def answers(self) -> list[Quote]:
+        """The same, each with the place where the wire carried it."""
+        told = (
+            Quote(spoken_text(one.answer.parts), one.at(Side.STREAM)) for one in self.answered if one.answer is not None
+        )
+        return [quote for quote in told if quote.text]
 
     @cached_property
     def sent(self) -> tuple[Message, ...]:
         """The messages of that request."""
-        return tuple(self.asked.call.messages) if self.asked is not None and self.asked.call is not None else ()
+        return sent_messages(self.asked)
+
+    @property
+    def sent_texts(self) -> list[str]:
+        """The texts of that request's messages."""
+        return [message.text for message in self.sent if message.text]
 
     @property
     def before(self) -> tuple[Said, ...]:
         """What was said before in its session."""
         return self.known.get(self.session or "", ())
 
-    def lacks(self, said: Sequence[Said]) -> str:
-        """The first text that was said and is not in the request, in its order; empty if all are."""
-        row = bare(_row(self.sent))
+    def lacks(self, said: Sequence[Said]) -> tuple[Quote, ...]:
+        """What was said and is not in the request; if all of it is, the first text that is not in its order there."""
+        row = bare(texts_of(self.sent))
+        every = [quote for one in said for quote in one.all]
+        if missing := tuple(quote for quote in every if quote.bare not in row):
+            return missing
         at = 0
-        for text in (text for one in said for text in one.all):
-            found = row.find(bare([text]), at)
+        for quote in every:
+            found = row.find(quote.bare, at)
             if found < 0:
-                return text
+                return (quote,)
             at = found + 1
-        return ""
+        return ()
 
-    def repeats(self, said: Sequence[Said]) -> str:
-        """The first thing that the user said and that is in the request more often than it was said; empty if none."""
-        row, own = bare(_row(self.sent)), self._rightly(said)
-        return next((one.user for one in said if row.count(one.bare_user) > max(1, own.count(one.bare_user))), "")
+    def repeats(self, said: Sequence[Said]) -> Iterator[tuple[Quote, int, int]]:
+        """What the user said and the request has more often than it was said: how often it may have it, and has it."""
+        row, own = bare(texts_of(self.sent)), self._rightly(said)
+        for text, quote in {one.user.bare: one.user for one in said if one.user.bare}.items():
+            rightly = max(1, own.count(text))
+            if row.count(text) > rightly:
+                yield quote, rightly, row.count(text)
 
-    def foreign(self) -> str:
-        """The first text of another session that is in the request; empty if none is."""
-        return self.foreign_in(_row(self.sent))
+    def foreign(self) -> tuple[Quote, ...]:
+        """The texts of other sessions that are in the request."""
+        return self.foreign_in(texts_of(self.sent))
 
-    def foreign_in(self, texts: Iterable[str], *more: str) -> str:
-        """The first text of another session that is in these texts, and not in what was said in this one."""
+    def foreign_in(self, texts: Iterable[str], *more: str) -> tuple[Quote, ...]:
+        """The texts of other sessions that are in these texts, and not in what was said in this one."""
         row, own = bare(texts), self._rightly(self.before, *more)
-        others = (
-            text for label, said in self.known.items() if label != self.session for one in said for text in one.all
-        )
-        return next((text for text in others if bare([text]) in row and bare([text]) not in own), "")
+        others = {
+            quote.bare: quote
+            for label, said in self.known.items()
+            if label != self.session
+            for one in said
+            for quote in one.all
+        }
+        return tuple(quote for text, quote in others.items() if text in row and text not in own)
 
     def _is_aside(self, exchange: Exchange) -> bool:
         """Whether users say something in a request, and nothing of it is what is said in this turn."""
@@ -151,7 +179,7 @@ class Talk:
 
     def _rightly(self, said: Sequence[Said], *more: str) -> str:
         """What may stand in its request: the same words can come again."""
-        return bare([*(text for one in said for text in one.all), self.turn.said, self.system, *more])
+        return bare([*(quote.text for one in said for quote in one.all), self.turn.said, self.system, *more])
 
 
 @once_per_view
@@ -182,7 +210,10 @@ def talks(view: View) -> tuple[Talk, ...]:
         if session is not None:
             folders.setdefault(session, here)
         if session is not None and step.ordinary:
-            said = Said(step.turn.said, tuple(dict.fromkeys(told.answered_text)))
+            answers: dict[str, Quote] = {}
+            for quote in told.answers:
+                answers.setdefault(quote.text, quote)
+            said = Said(_said_by_user(step), tuple(answers.values()))
             known[session] = (*known.pop(session, ()), said)  # the last of them was updated last
     return tuple(found)
 
@@ -237,6 +268,11 @@ def _inherit(known: dict[str, tuple[Said, ...]], done: Done) -> None:
         known.pop(done.wanted.session, None)
 
 
-def _row(messages: Sequence[Message]) -> Iterator[str]:
-    for message in messages:
-        yield user_text([message]) if message.role == "user" else spoken_text(message.parts)
+def named(session: str | None) -> object:
+    """A session as a finding has it: nothing where the agent knows of none."""
+    return UNSET if session is None else session
+
+
+def _said_by_user(step: Step) -> Quote:
+    began = next((event for event in step.turn.events if isinstance(event, TurnBegan)), None)
+    return Quote(step.turn.said, step.turn.at() if began is None else step.turn.at_event(began, "text"))

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
-from typing import TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
+from msgspec import UNSET
 from msgspec.structs import replace as changed
 
-from turnproof.dialects.base import Call, Dialect, WireAnswer
+from turnproof.dialects.base import Call, Dialect, Evidence, WireAnswer
 from turnproof.errors import ContextLimitError
+from turnproof.finding import Finding, Place, Side, pointer
 from turnproof.messages import (
     JSON,
     FinishReason,
@@ -27,8 +29,12 @@ from turnproof.messages import (
     Thought,
     ToolResult,
 )
-from turnproof.view import Exchange, ProviderCall, TurnView, View
+from turnproof.requirements import FindingCode
+from turnproof.transcript import UsageUpdate
+from turnproof.view import Exchange, ProviderCall, TurnView, View, broken_rule
+from turnproof.view.diff import ABSENT, Steps, equal, walk_steps
 from turnproof.view.plain import plain as plain
+from turnproof.view.provenance import neutral_path
 
 _T = TypeVar("_T")
 
@@ -41,10 +47,35 @@ class Answered:
     wire: WireAnswer
     response: ProviderResponse
 
-    @property
-    def where(self) -> str:
-        """The place of the call, for messages."""
-        return self.call.where
+    def at(self, *tokens: str | int) -> Place:
+        """The place in what the adapter returned (`"usage", "prompt_tokens"`)."""
+        return self.call.at(Side.RESPONSE, *tokens)
+
+    def at_part(self, part: Part, *field: str | int) -> Place:
+        """The place of a part of `response`, or of a field of it."""
+        number = next((n for n, one in enumerate(self.response.parts) if one is part), None)
+        return self.at("parts") if number is None else self.at("parts", number, *field)
+
+    def at_wire(self, part: Part | None = None) -> Place:
+        """The event of the answer that completed a part of `wire`; the whole answer without one."""
+        exchange = self.call.last
+        assert exchange is not None, "there was an answer"
+        return exchange.at(Side.STREAM) if part is None else exchange.at_part(part)
+
+    def at_usage(self) -> Place:
+        """The event of the answer that completed the usage of `wire`."""
+        exchange = self.call.last
+        assert exchange is not None, "there was an answer"
+        return exchange.at_usage()
+
+    def at_text(self, wanted: str) -> Place:
+        """The place where the visible text of `response` first differs from `wanted`; its end where that goes on."""
+        part = _differing_text(self.response.parts, wanted)
+        return self.at("parts") if part is None else self.at_part(part, "text")
+
+    def at_wire_text(self, got: str) -> Place:
+        """The event that completed the text of `wire` in which it first differs from `got`."""
+        return self.at_wire(_differing_text(self.wire.parts, got))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +95,80 @@ class Requested:
     def held(self) -> Sequence[Message]:
         """What the session gave the adapter to send."""
         return self.call.began.messages
+
+    def at(self, *path: str | int) -> Place:
+        """The place in the request's body of what was read from it (`"messages", 3`); see `Exchange.at_read`."""
+        return self.exchange.at_read(*path) if path else self.exchange.at()
+
+    def at_part(self, part: Part, *field: str | int) -> Place:
+        """The place in the request's body of a part of `sent`, or of a field of it (`"result"`)."""
+        found = _position(self.sent.messages, part)
+        return self.exchange.at() if found is None else self.exchange.at_read("messages", *found, *field)
+
+    def at_held(self, part: Part | Message, *field: str | int) -> Place:
+        """The place of something that the session holds: a message of `held`, a part of one, or a field of it."""
+        for number, message in enumerate(self.held):
+            if message is part:
+                return self.call.at(Side.HISTORY, number, *field)
+        found = _position(self.held, part)
+        return self.call.at(Side.HISTORY) if found is None else self.call.at(Side.HISTORY, *found, *field)
+
+    def at_row(self, steps: Steps) -> Place:
+        """The place in the request's body of what stands at these steps in the `row` of its messages."""
+        found = in_row(self.sent.messages, steps)
+        return self.at("messages") if found is None else self.at("messages", *found)
+
+    def at_held_path(self, path: str) -> Place | None:
+        """The place of what a dialect names as `$.messages[1].parts[0].args`; None for what is in no message held."""
+        steps = neutral_path(path)
+        return self.call.at(Side.HISTORY, *steps[1:]) if steps[:1] == ("messages",) else None
+
+    def at_sent(self, held: Message | ProviderResponse) -> Place:
+        """The place of the parts of the message that carries what was held; of all messages where none does."""
+        wanted = [form for message in plain([Message("user", held.parts)]) for form in message["parts"]]
+        best: tuple[int, int] | None = None
+        for n, message in enumerate(self.sent.messages):
+            forms = [form for one in plain([Message("user", message.parts)]) for form in one["parts"]]
+            alike = sum(form in forms for form in wanted)
+            if alike and (best is None or alike >= best[0]):
+                best = alike, n
+        return self.at("messages") if best is None else self.at("messages", best[1])
+
+    def at_results_of(self, call: FunctionCall) -> Place:
+        """The place in the request's body that should hold the result of a call of `sent`: the results right behind
+        the message that called; all messages where it has none."""
+        messages = self.sent.messages
+        found = _position(messages, call)
+        behind = None if found is None else found[0] + 1
+        if behind is None or not any(message.results for message in messages[behind : behind + 1]):
+            return self.at("messages")
+        return self.at("messages", behind)
+
+    def at_tool(self, name: str, *field: str | int) -> Place:
+        """The place in the request's body of the tool with this name on the wire; of all tools where there is none."""
+        number = next((n for n, tool in enumerate(self.sent.tools) if tool.name == name), None)
+        return self.at("tools") if number is None else self.at("tools", number, *field)
+
+
+def _differing_text(parts: Iterable[Part], other: str) -> Text | None:
+    """The text part in which the visible text first differs from another one; the last where only that goes on."""
+    texts = [part for part in parts if isinstance(part, Text) and part.text.strip()]
+    own = spoken_text(texts)
+    left = next((n for n, (a, b) in enumerate(zip(own, other, strict=False)) if a != b), min(len(own), len(other)))
+    for part in texts:
+        if left < len(part.text) or part is texts[-1]:
+            return part
+        left -= len(part.text)
+    return None
+
+
+def _position(messages: Sequence[Message], part: object) -> tuple[int, str, int] | None:
+    """Where a part stands: `(3, "parts", 1)`. The part itself, not its equal."""
+    for number, message in enumerate(messages):
+        for place, one in enumerate(message.parts):
+            if one is part:
+                return number, "parts", place
+    return None
 
 
 def once_per_view(read: Callable[[View], _T]) -> Callable[[View], _T]:
@@ -153,6 +258,17 @@ def first_requests(view: View) -> Iterator[tuple[TurnView, Requested]]:
             yield turn, request
 
 
+def usage_updates(call: ProviderCall) -> tuple[UsageUpdate, ...]:
+    """What `on_usage_update` was called with, in order."""
+    return tuple(event for event in call.callbacks if isinstance(event, UsageUpdate))
+
+
+def at_response_text(call: ProviderCall, response: ProviderResponse) -> Place:
+    """The text of a response where it has one part alone, otherwise all its parts."""
+    texts = [number for number, part in enumerate(response.parts) if isinstance(part, Text)]
+    return call.at(Side.RESPONSE, "parts", *((texts[0], "text") if len(texts) == 1 else ()))
+
+
 def spoken_text(parts: Iterable[Part]) -> str:
     """All visible text. Blank text parts are left out: an adapter may keep or drop them."""
     return "".join(part.text for part in parts if isinstance(part, Text) and part.text.strip())
@@ -201,10 +317,76 @@ def row(messages: Iterable[Message]) -> list[JSON]:
     return [{"role": message["role"], **part} for message in plain(messages) for part in message["parts"]]
 
 
+_PLAIN_FIELDS = {
+    "call": "id",
+    "result": "call_id",
+    "value": "result",
+    "error": "is_error",
+    "attached": "attachments",
+    "thought": "text",
+}
+"""What the fields of plain parts are called in messages, where it is something else."""
+
+
+def in_row(messages: Sequence[Message], steps: Steps) -> Steps | None:
+    """Where in some messages that stands which `row` has at these steps: `(3, "parts", 1, "text")`.
+
+    None where they have no such item. Of texts that a row joins it is the first.
+    """
+    if not steps or not isinstance(steps[0], int):
+        return None
+    left = steps[0]
+    for number, message in enumerate(messages):
+        for place in range(len(message.parts)):
+            count = len(row([Message(message.role, message.parts[: place + 1])]))
+            if count > left:
+                return number, *_in_message(place, steps[1:])
+        left -= len(row([message]))
+    return None
+
+
+def at_row(exchange: Exchange, steps: Steps) -> Place:
+    """The place in a request's body of what stands at these steps in the `row` of its messages."""
+    found = in_row(exchange.call.messages, steps) if exchange.call is not None else None
+    return exchange.at_read("messages", *(found or ()))
+
+
+def _in_message(place: int, steps: Steps) -> Steps:
+    """Where in a message that stands which its plain form has at these steps of a part."""
+    if steps[:1] == ("role",):
+        return ("role",)
+    if not steps or steps[0] == "media":
+        return "parts", place
+    return "parts", place, _PLAIN_FIELDS.get(str(steps[0]), steps[0]), *steps[1:]
+
+
 def begun(messages: Iterable[Message]) -> list[JSON]:
     """The row of a request as a later one begins: without a text of the model at its end, which was paused there."""
     parts = row(messages)
     return parts[:-1] if parts and parts[-1]["role"] == "model" else parts
+
+
+@dataclass(frozen=True, slots=True)
+class ValueDifference:
+    """A place where a JSON value is not what was expected. UNSET stands for what is not there.
+
+    `steps` lead to the place in the observed value; to what should have held it, where it lacks something.
+    """
+
+    steps: Steps
+    expected: object
+    observed: object
+
+
+def differing(expected: JSON, observed: JSON) -> Iterator[ValueDifference]:
+    """Every place where two JSON values differ."""
+    if equal(expected, observed):
+        return
+    for steps, found, wanted in walk_steps(observed, expected):
+        lacking = found is ABSENT
+        yield ValueDifference(
+            steps[:-1] if lacking else steps, UNSET if wanted is ABSENT else wanted, UNSET if lacking else found
+        )
 
 
 def heard(turn: TurnView, messages: Iterable[Message]) -> bool:
@@ -248,12 +430,32 @@ def by_place(view: View, read: Iterable[tuple[ProviderCall, JSON]]) -> JSON:
     return found or None
 
 
-def excerpt(exchange: Exchange | None, limit: int = 1200) -> str:
-    """The start of what the wire carried, for a verdict's detail."""
-    if exchange is None or exchange.response is None:
-        return ""
-    text = exchange.response.data.decode("utf-8", "replace")
-    return text if len(text) <= limit else text[:limit] + f"\n... ({len(text) - limit} more characters)"
+def refused(code: FindingCode, exchange: Exchange, refusal: Mapping[str, JSON], **facts: Any) -> Finding:
+    """A finding at the place of which a rule of the API speaks that a request offends. `message` is what the API says
+    of it."""
+    return code(
+        exchange.at_rule(refusal),
+        rule=broken_rule(refusal),
+        rests_on=Evidence(refusal["evidence"]),
+        message=refusal["message"],
+        **facts,
+    )
+
+
+def at_text(exchange: Exchange, text: str) -> Place:
+    """The first string in a request's body that has this text in it; the whole body where none has."""
+    return exchange.at(pointer=next(_strings_with(text, exchange.body), ""))
+
+
+def _strings_with(text: str, value: JSON, *steps: str | int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield from [pointer(*steps)] if text in value else []
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _strings_with(text, item, *steps, key)
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _strings_with(text, item, *steps, number)
 
 
 def too_long(exchange: Exchange | None) -> bool:

@@ -14,7 +14,10 @@ from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any
 
+import msgspec
+
 from turnproof.dialects.base import WireAnswer
+from turnproof.finding import Place, Side
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, TokenUsage
 from turnproof.transcript import CallBegan, SpanMade, ToolRun
 from turnproof.view import Exchange, ProviderCall, TurnView, View
@@ -82,6 +85,14 @@ class Answer:
         return self._seen is not None and (self._seen.status >= 400 or self._seen.error_kind is not None)
 
     @property
+    def places(self) -> tuple[Place, ...]:
+        """What the provider returned in the end, or the answer on the wire where the session hides that."""
+        if self.calls:
+            last = self.calls[-1]
+            return (last.at(Side.ERROR if last.failed is not None else Side.RESPONSE),)
+        return tuple(exchange.at(Side.STREAM) for exchange in self.exchanges[-1:])
+
+    @property
     def usage(self) -> TokenUsage | None:
         """The figures of the last answer, as the session was given them."""
         if self.response is not None:
@@ -138,10 +149,9 @@ class TurnSpans:
         """The turn."""
         return self.step.turn
 
-    @property
-    def where(self) -> str:
-        """The place of the turn, for messages."""
-        return self.turn.where
+    def at_span(self, span: SpanMade, *tokens: str | int) -> Place:
+        """The place of a span, or of a field of it."""
+        return at_span(self.view, span, *tokens)
 
     @property
     def outcome(self) -> str:
@@ -266,6 +276,19 @@ class TurnSpans:
     def ids(self) -> Counter[str]:
         """How often each id stands in the turn's tool calls: some services use one again."""
         return Counter(outcome.call_id for outcome in self.tool_outcomes)
+
+
+def at_span(view: View, span: SpanMade, *tokens: str | int) -> Place:
+    """The place of a span, or of a field of it, with the turn in which the span began."""
+    return msgspec.structs.replace(view.at_event(span, *tokens), turn=span.turn)
+
+
+def at_attribute(view: View, span: SpanMade, *names: str) -> Place:
+    """The place of the first of these attributes that a span has; of all its attributes where it has none of them."""
+    name = next((name for name in names if name in span.attributes), None)
+    if name is not None:
+        return at_span(view, span, "attributes", name)
+    return at_span(view, span, *(["attributes"] if span.attributes else []))
 
 
 @once_per_view

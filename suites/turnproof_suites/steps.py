@@ -7,23 +7,27 @@ not show its provider calls.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeVar
+from typing import Literal, TypeVar
 
+from msgspec import UNSET
+
+from turnproof.finding import Place, Side
 from turnproof.gc import turn_starts
-from turnproof.messages import FinishReason, Message, same, same_history
+from turnproof.messages import JSON, FinishReason, FunctionCall, Message, ToolResult, same, same_history, to_builtins
 from turnproof.transcript import Event, HistorySnapshot, Refused
 from turnproof.view import Exchange, TurnView, View
-from turnproof.view.diff import differences, show
-from turnproof.view.plain import plain
 
-from .reading import once_per_view, spoken_text, too_long
+from .reading import ValueDifference, differing, once_per_view, spoken_text, too_long
 
 E = TypeVar("E", bound=Event)
 
 FORGETTING = frozenset({"gc", "reset", "revert"})
 """Operations after which something is rightly held no longer."""
+
+_LONGEST_MESSAGE = 200
+"""Characters of an error's message that are shown beside the outcome; the place of the finding has all of it."""
 
 _WHOLE = frozenset({FinishReason.STOP, FinishReason.TOOL_USE, FinishReason.UNKNOWN})
 
@@ -33,7 +37,8 @@ class Step:
     """One thing done with a session. `done` is `turn`, or the operation by the word that scenarios have for it.
 
     `before` and `held` are what the session held before and after it, `provider` what its provider held after it, where
-    that is known. `refused_before` says that the API has refused a prompt as too long in an earlier step.
+    that is known. `refused_before` says that the API has refused a prompt as too long in an earlier step. `previous` is
+    the step before, None for the first one.
     """
 
     turn: TurnView
@@ -44,11 +49,38 @@ class Step:
     exchanges: tuple[Exchange, ...]
     provider: tuple[Message, ...] | None = None
     refused_before: bool = False
+    previous: Step | None = field(default=None, repr=False)
 
     @property
     def where(self) -> str:
         """The place of the step, for messages."""
         return self.turn.where if self.done == "turn" else f"{self.done} before {self.turn.where}"
+
+    def at_held(self, *tokens: str | int) -> Place:
+        """The place of what the session held after the step: all of it, a message (`3`), or what is in one."""
+        owner = ("session",) if self.done == "turn" else ("operations", self.done)
+        return self.turn.at(Side.HISTORY, *owner, *tokens)
+
+    def at_before(self, *tokens: str | int) -> tuple[Place, ...]:
+        """The place of what the session held before the step, as a finding has related ones; none before the first."""
+        return () if self.previous is None else (self.previous.at_held(*tokens),)
+
+    def at_provider(self, *tokens: str | int) -> Place:
+        """The place of what the session's provider holds; of an operation as it stood at the end of the turn."""
+        return self.turn.at(Side.HISTORY, "provider", *(tokens if self.done == "turn" else ()))
+
+    def at_event(self, event: Event, *tokens: str | int) -> Place:
+        """The place of something else that happened in the step, or of a part of it."""
+        return self.turn.at_event(event, *tokens)
+
+    def at_change(self, change: ValueDifference) -> Place:
+        """The place in what the session held after the step of one of `changes`."""
+        return self.at_held(*change.steps)
+
+    @property
+    def changes(self) -> Iterator[ValueDifference]:
+        """Where the session holds something else than before, ids of messages aside."""
+        return differing(content(self.before), content(self.held))
 
     def first(self, kind: type[E]) -> E | None:
         """The first event of a kind."""
@@ -130,9 +162,19 @@ def steps(view: View) -> tuple[Step, ...]:
                 found[-1:] = [replace(last, provider=event.messages) for last in found[-1:]]
             else:
                 asked = view.exchanges_in(between)
-                refused = bool(found) and found[-1].collects
+                previous = found[-1] if found else None
+                refused = previous is not None and previous.collects
                 found.append(
-                    Step(turn, event.after, before, event.messages, tuple(between), asked, refused_before=refused)
+                    Step(
+                        turn,
+                        event.after,
+                        before,
+                        event.messages,
+                        tuple(between),
+                        asked,
+                        refused_before=refused,
+                        previous=previous,
+                    )
                 )
                 before, between = event.messages, []
     return tuple(found)
@@ -158,33 +200,62 @@ def ends_alike(first: Sequence[Message], second: Sequence[Message]) -> int:
     return count
 
 
-def unpaired(messages: tuple[Message, ...]) -> str:
-    """What is wrong with the pairs of calls and results; empty if nothing is."""
-    waiting: dict[str, str] = {}
-    for message in messages:
-        for result in message.results:
-            if waiting.pop(result.call_id, None) is None:
-                return f"held is a result for {result.call_id!r}, which no call in front of it asks for"
-        if waiting and (message.role == "model" or (message.role == "user" and message.text)):
-            break
-        waiting.update((call.id, call.name) for call in message.calls)
-    return f"the call of {next(iter(waiting.values()))!r} is held without a result" if waiting else ""
+@dataclass(frozen=True)
+class Unpaired:
+    """A call without a result, or a result without a call in front of it: what lacks, and where the other one stands.
+
+    `message` and `part` are its indices in the conversation.
+    """
+
+    lacks: Literal["call", "result"]
+    call_id: str
+    tool: str
+    message: int
+    part: int
+
+
+def every_unpaired(messages: Sequence[Message]) -> Iterator[Unpaired]:
+    """The calls without a result, and the results without a call, in a conversation."""
+    waiting: dict[str, Unpaired] = {}
+    for number, message in enumerate(messages):
+        calls: dict[str, Unpaired] = {}
+        for place, part in enumerate(message.parts):
+            match part:
+                case ToolResult(call_id=id, name=tool) if waiting.pop(id, None) is None:
+                    yield Unpaired("call", id, tool, number, place)
+                case FunctionCall(id=id, name=tool):
+                    calls[id] = Unpaired("result", id, tool, number, place)
+        if message.role == "model" or (message.role == "user" and message.text):
+            yield from waiting.values()
+            waiting.clear()
+        waiting.update(calls)
+    yield from waiting.values()
+
+
+def unpaired(messages: Sequence[Message]) -> Unpaired | None:
+    """The first thing that is wrong with the pairs of calls and results; None if nothing is."""
+    return next(every_unpaired(messages), None)
+
+
+def content(messages: Sequence[Message]) -> JSON:
+    """A conversation as JSON, without the ids of its messages; indices are those of messages and parts."""
+    return [{"role": message.role, "parts": to_builtins(message.parts)} for message in messages]
+
+
+def outcome(turn: TurnView) -> object:
+    """How a turn ended, as a finding has it: nothing where it came to no end."""
+    return UNSET if turn.ended is None else turn.ended.outcome
+
+
+def failure(turn: TurnView) -> str:
+    """What a turn raised, in brackets behind its outcome; empty if it raised nothing."""
+    failed = turn.failed
+    return "" if failed is None else f" ({failed.error}: {failed.message[:_LONGEST_MESSAGE]})"
 
 
 def bare(texts: Iterable[str]) -> str:
     """Texts as one, without blanks: where they are cut and how they are joined says nothing."""
     return "".join("".join(text.split()) for text in texts)
-
-
-def change(before: tuple[Message, ...], held: tuple[Message, ...]) -> str:
-    """Where what is held differs from what was expected, in few words."""
-    found = differences(plain(before, thoughts=True), plain(held, thoughts=True), names=("expected", "held"))
-    return found[0] if found else "provider data differ"
-
-
-def told(message: Message) -> str:
-    """A message, in few words."""
-    return f"a {message.role} message, {show(message.text or [type(part).__name__ for part in message.parts])}"
 
 
 def _finish(exchange: Exchange) -> FinishReason | None:

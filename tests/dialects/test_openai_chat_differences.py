@@ -262,5 +262,12 @@ def test_every_allowed_difference_has_a_case_that_it_allows() -> None:
 def test_a_difference_says_where_and_shows_both_sides() -> None:
     case = next(case for case in WRONG if case.id == "changed-arguments")
     assert differences(case) == [
-        WireDifference("changed-args", "$.messages[1].parts[1].args", {"bed": "3"}, {"bed": "4"}, violation=True)
+        WireDifference(
+            "changed-args",
+            "$.messages[1].parts[1].args",
+            {"bed": "3"},
+            {"bed": "4"},
+            violation=True,
+            sent_path="$.sent.messages[1].parts[1].args",
+        )
     ]

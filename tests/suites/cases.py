@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
+from turnproof.finding import Finding, resolve
 from turnproof.requirements import Suite, judge, load_suite
 from turnproof.verdict import Status, Verdict
-from turnproof.view import View
+from turnproof.view import View, document_of
 
 
 @cache
@@ -19,12 +20,17 @@ def suite() -> Suite:
 
 @dataclass(frozen=True)
 class Case:
-    """`bad` spoils the run that `good` makes; `said` are words of the verdict's message."""
+    """`bad` spoils the run that `good` makes; `said` are words of what is told of it.
+
+    `code` is the last part of the first finding's code, `pointer` where it points to; empty for what is not looked at.
+    """
 
     id: str
     good: Callable[[], View]
     bad: Callable[[View], View]
     said: str = ""
+    code: str = ""
+    pointer: str | None = None
 
     def verdict(self, *views: View) -> Verdict:
         """What the requirement's own check says."""
@@ -37,7 +43,23 @@ def decide(case: Case) -> None:
     kept = case.verdict(good)
     assert kept.status is Status.HELD, kept
     assert kept.compared
-    bad = case.verdict(case.bad(good))
+    spoilt = case.bad(good)
+    bad = case.verdict(spoilt)
     assert bad.status is Status.VIOLATED, bad
-    assert case.said in bad.message
+    assert case.said in suite().registry.message(bad)
     assert bad.where == str(good.key)
+    first = bad.findings[0]
+    assert not case.code or first.code == f"{case.id}/{case.code}"
+    if case.pointer is not None:
+        assert first.place.pointer == case.pointer, first
+    for finding in bad.findings:
+        points_to_something(finding, spoilt)
+
+
+def points_to_something(finding: Finding, view: View) -> None:
+    """Every place of a finding is there: its document has what the pointer names."""
+    for place in (finding.place, *finding.related):
+        if place.pointer is not None and place.run == str(view.key):
+            document = document_of(view, place)
+            assert document is not None, place
+            resolve(document, place.pointer)

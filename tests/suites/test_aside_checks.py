@@ -62,18 +62,24 @@ INJECTED = "history/command-outcomes-are-held"
 
 CASES = [
     Case(
-        INTERJECTED, interrupted, lambda view: spoilt(view, WireRequest, body_with(without_the_aside), 1), "no request"
+        INTERJECTED,
+        interrupted,
+        lambda view: spoilt(view, WireRequest, body_with(without_the_aside), 1),
+        "a request without it",
+        "not-sent",
+        "/messages",
     ),
-    Case(INTERJECTED, interrupted, held(without(SAID)), "held is"),
-    Case(INTERJECTED, interrupted, held(without("Bed 3 is")), "the user was shown"),
-    Case(INTERJECTED, interrupted, ended(outcome="cancelled"), "the turn ended with 'cancelled'"),
-    Case(INTERJECTED, interrupted, refused, "was refused: not now"),
-    Case(INJECTED, told_of_a_command, held(lambda messages: ()), "is not held"),
+    Case(INTERJECTED, interrupted, held(without(SAID)), 'the user\'s texts ["Tell me."]', "not-held", "/session"),
+    Case(INTERJECTED, interrupted, held(without("Bed 3 is")), "another answer", "shown-not-held", "/session"),
+    Case(INTERJECTED, interrupted, ended(outcome="cancelled"), 'with "cancelled"', "not-answered", "/2/outcome"),
+    Case(INTERJECTED, interrupted, refused, "not now", "refused", "/1/error"),
+    Case(INJECTED, told_of_a_command, held(lambda messages: ()), "a history without it", "not-held", "/session"),
     Case(
         INJECTED,
         told_of_a_command,
         lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"][0]["content"].pop(0) and None)),
-        "is not in it",
+        "a request without it",
+        "not-sent",
     ),
 ]
 
@@ -101,4 +107,4 @@ def test_a_session_may_tell_of_a_command_in_any_form() -> None:
 def test_a_turn_that_never_ended_is_no_answer() -> None:
     view = spoilt(interrupted(), TurnEnded, lambda event: None)
     verdict = Case(INTERJECTED, lambda: view, lambda view: view).verdict(view)
-    assert (verdict.status, "did not end" in verdict.message) == (Status.VIOLATED, True)
+    assert (verdict.status, verdict.findings[0].code) == (Status.VIOLATED, f"{INTERJECTED}/not-answered")

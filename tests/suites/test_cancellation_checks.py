@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.dialects.base import Evidence
 from turnproof.messages import FinishReason, FunctionCall, Text, TokenUsage
 from turnproof.requirements import judge
 from turnproof.transcript import (
@@ -22,7 +23,7 @@ from turnproof.verdict import Status
 from turnproof.view import View
 
 from .build import body_with, error, response_with, spoilt
-from .cases import Case, decide, suite
+from .cases import Case, decide, points_to_something, suite
 from .conversations import (
     cancelled,
     cancelled_batch,
@@ -82,50 +83,92 @@ def noticed(body: Any) -> None:
 
 
 CASES = [
-    Case("cancellation/returns-a-cancelled-response", cancelled, raised, "ReadError"),
+    Case("cancellation/returns-a-cancelled-response", cancelled, raised, "ReadError", "raised", "/error"),
     Case(
         "cancellation/partial-text-is-kept",
         cancelled,
         lambda view: spoilt(view, Response, response_with(parts=())),
-        "Bed 3 is",
+        'expected the text "Bed 3 is "; got ""',
+        "not-as-shown",
+        "",
     ),
     Case(
         "cancellation/no-calls-are-left-behind",
         cancelled,
         lambda view: spoilt(view, Response, response_with(parts=(Text("Bed 3 is "), CALL))),
         "read_sensor",
+        "left",
+        "/parts/1",
     ),
-    Case("cancellation/half-calls-are-not-announced", cancelled_in_arguments, announced, "cut in its arguments"),
+    Case(
+        "cancellation/half-calls-are-not-announced",
+        cancelled_in_arguments,
+        announced,
+        "its arguments were cut off",
+        "announced",
+        "/3/function_call",
+    ),
     Case(
         "cancellation/usage-is-kept",
         cancelled,
         lambda view: spoilt(view, Response, response_with(usage=TokenUsage())),
-        "last update",
+        "as `prompt_tokens`; got 0 (and 1 more)",
+        "lower",
+        "/usage",
     ),
-    Case("cancellation/connection-is-closed", cancelled, released("call-returned"), "left the connection open"),
-    Case("cancellation/silence-is-no-obstacle", cancelled, released("limit"), "took no effect"),
-    Case("cancellation/server-is-not-drained", cancelled, released("call-returned", late=40), "40 more events"),
-    Case("cancellation/before-the-start-sends-nothing", cancelled_early, called_early, "1 requests"),
-    Case("cancellation/back-off-can-be-cancelled", cancelled_in_backoff, sent_anyway, "another request"),
-    Case("cancellation/batch-calls-can-be-cancelled", cancelled_batch, released("call-returned"), "held on"),
+    Case(
+        "cancellation/connection-is-closed",
+        cancelled,
+        released("call-returned"),
+        "left its connection open",
+        "left-open",
+    ),
+    Case("cancellation/silence-is-no-obstacle", cancelled, released("limit"), "had no effect", "waited"),
+    Case(
+        "cancellation/server-is-not-drained",
+        cancelled,
+        released("call-returned", late=40),
+        "at most 8 more events; got 40",
+        "read-on",
+    ),
+    Case("cancellation/before-the-start-sends-nothing", cancelled_early, called_early, "/v1/messages", "sent", ""),
+    Case("cancellation/back-off-can-be-cancelled", cancelled_in_backoff, sent_anyway, "another request", "sent", ""),
+    Case(
+        "cancellation/batch-calls-can-be-cancelled",
+        cancelled_batch,
+        released("call-returned"),
+        "went on waiting",
+        "waited",
+    ),
     Case(
         "cancellation/history-serves-the-next-turn",
         cancelled,
         next_body(lambda body: body["messages"].pop(0) and None),
         "Recite the log.",
+        "user-text-missing",
     ),
     Case(
         "cancellation/partial-text-reaches-the-next-turn",
         cancelled,
         next_body(lambda body: body["messages"].pop(1) and None),
-        "Bed 3 is",
+        'the model\'s text "Bed 3 is "',
+        "missing",
     ),
-    Case("cancellation/nothing-is-invented", cancelled, next_body(noticed), "interrupted"),
+    Case(
+        "cancellation/nothing-is-invented",
+        cancelled,
+        next_body(noticed),
+        "interrupted",
+        "invented",
+        "/messages/1/content",
+    ),
     Case(
         "cancellation/running-tools-are-answered",
         cancelled_in_tools,
         next_body(lambda body: body["messages"].pop(2) and None),
-        "toolu_1",
+        'the call "toolu_1"',
+        "missing",
+        "/messages",
     ),
 ]
 
@@ -139,21 +182,66 @@ def status(name: str, view: View) -> Status:
     return judge(suite().catalogue[f"cancellation/{name}"], "stateless", [view]).status
 
 
+def codes(name: str, view: View) -> list[str]:
+    """The last part of the code of each finding."""
+    found = judge(suite().catalogue[f"cancellation/{name}"], "stateless", [view]).findings
+    for one in found:
+        points_to_something(one, view)
+    return [one.code.rpartition("/")[2] for one in found]
+
+
 def test_an_answer_that_looks_whole_is_no_cancelled_response() -> None:
     view = spoilt(cancelled(), Response, response_with(finish_reason=FinishReason.STOP))
-    assert status("returns-a-cancelled-response", view) is Status.VIOLATED
+    assert codes("returns-a-cancelled-response", view) == ["wrong-finish"]
+
+
+def refused_afterwards(view: View, evidence: Evidence) -> View:
+    """The API refuses the request of the turn after the cancelled one."""
+    rule = {
+        "rule": "anthropic-messages/roles",
+        "evidence": str(evidence),
+        "status": 400,
+        "kind": "invalid_request_error",
+        "message": "messages.1: wrong role",
+        "path": "$.messages[1].role",
+        "enforced": True,
+    }
+    return spoilt(view, WireRequest, lambda event: replace(event, findings=(rule,)), 1)
+
+
+def test_a_refused_request_after_a_cancel_names_the_rule_and_its_place() -> None:
+    view = refused_afterwards(cancelled(), Evidence.DOCUMENTED)
+    verdict = judge(suite().catalogue["cancellation/history-serves-the-next-turn"], "stateless", [view])
+    (found,) = verdict.findings
+    assert found.code.endswith("/refused")
+    assert found.rule is not None
+    assert (found.rule.id, found.place.pointer) == ("anthropic-messages/roles", "/messages/1/role")
+    assert "messages.1: wrong role" in suite().registry.message(verdict)
+
+
+def test_a_rule_that_is_only_inferred_accuses_nobody() -> None:
+    view = refused_afterwards(cancelled(), Evidence.INFERRED)
+    assert status("history-serves-the-next-turn", view) is Status.INCONCLUSIVE
+
+
+def test_a_batch_call_that_raises_on_a_cancel_is_told_from_one_that_looks_whole() -> None:
+    whole = spoilt(cancelled_batch(), Response, response_with(finish_reason=FinishReason.STOP))
+    assert codes("batch-calls-can-be-cancelled", raised(cancelled_batch())) == ["raised"]
+    assert codes("batch-calls-can-be-cancelled", whole) == ["wrong-finish"]
+    silent = spoilt(cancelled_batch(), Response, lambda event: None)
+    assert codes("batch-calls-can-be-cancelled", silent) == ["no-response"]
 
 
 def test_an_adapter_that_kept_more_than_was_shown_is_told_apart_from_one_that_kept_less() -> None:
     more = spoilt(cancelled(), Response, response_with(parts=(Text("Bed 3 is moist."),)))
-    assert status("partial-text-is-kept", more) is Status.VIOLATED
+    assert codes("partial-text-is-kept", more) == ["not-as-shown", "not-on-the-wire"]
 
 
 def test_usage_is_measured_on_the_wire_where_no_update_came() -> None:
     silent = spoilt(cancelled(), UsageUpdate, lambda event: None)
     assert status("usage-is-kept", silent) is Status.HELD
     zero = spoilt(silent, Response, response_with(usage=TokenUsage()))
-    assert status("usage-is-kept", zero) is Status.VIOLATED
+    assert codes("usage-is-kept", zero) == ["prompt-missing"]
 
 
 def test_trailing_blanks_of_a_partial_answer_may_be_trimmed() -> None:

@@ -26,6 +26,8 @@ from turnproof.requirements import (
 )
 from turnproof.view import View
 
+from . import codes
+
 FOLDER = Path(next(iter(turnproof_suites.__path__)))
 FROZEN = FOLDER / "profiles" / "2026.11.toml"
 
@@ -86,6 +88,19 @@ def test_no_id_of_the_frozen_profiles_has_vanished() -> None:
     frozen = ProfileSet.load(FROZEN)
     load_suite().catalogue.check_frozen(frozen)
     assert frozen.name == FROZEN.stem
+
+
+def test_no_code_of_a_finding_has_vanished_and_none_is_unlisted() -> None:
+    """Known issues, baselines and alerts go by codes. A new one is listed by `python -m tests.suites.codes --write`."""
+    assert codes.registered() == codes.listed()
+
+
+def test_every_code_belongs_to_a_requirement_and_says_what_is_wrong_in_a_sentence() -> None:
+    suite = load_suite()
+    for code, template in suite.registry.templates.items():
+        assert code.rpartition("/")[0] in suite.catalogue, code
+        assert template.title.endswith("."), code
+        assert template.title[0].isupper() or not template.title[0].isalpha(), code
 
 
 def test_every_requirement_stands_in_the_newest_profiles() -> None:

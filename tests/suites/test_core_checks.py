@@ -23,7 +23,7 @@ from turnproof.view import View
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, decide, suite
-from .conversations import THREE, disturbed, plain, probed, tools
+from .conversations import THREE, disturbed, plain, probed, read, tools
 
 
 def ended(**fields: object) -> object:
@@ -81,13 +81,15 @@ def doubled(event: Response) -> Response:
 
 
 CORE = [
-    Case("core/turns-come-to-an-end", plain, ended(how="hung"), "hung"),  # type: ignore[arg-type]
-    Case("core/wire-is-what-the-session-holds", plain, without_answer, "turn 1"),
+    Case("core/turns-come-to-an-end", plain, ended(how="hung"), "hung", "hung", "/0/how"),  # type: ignore[arg-type]
+    Case("core/wire-is-what-the-session-holds", plain, without_answer, "turn 1", "lost-text", "/messages"),
     Case(
         "core/system-text-is-sent-each-turn",
         plain,
         lambda view: spoilt(view, WireRequest, body_with(lambda body: body.pop("system") and None), 1),
         "greenhouse",
+        "missing",
+        "",
     ),
     Case(
         "core/new-message-goes-out-once",
@@ -95,65 +97,106 @@ CORE = [
         lambda view: spoilt(
             view, WireRequest, body_with(lambda body: body["messages"].append(body["messages"][-1])), 1
         ),
-        "2 times instead of 1",
+        "got 2 in the request",
+        "more-than-once",
+        "/messages/3/content/0",
     ),
-    Case("core/no-request-is-refused", plain, lambda view: spoilt(view, WireRequest, finding), "empty-text"),
+    Case(
+        "core/no-request-is-refused",
+        plain,
+        lambda view: spoilt(view, WireRequest, finding),
+        "empty-text",
+        "refused",
+        "/messages/0",
+    ),
     Case(
         "core/text-is-what-the-wire-carried",
         plain,
         lambda view: spoilt(view, Response, response_with(parts=(Text("Bed 3 is moist"),))),
         "moist.",
+        "changed",
+        "/parts/0/text",
     ),
-    Case("core/parts-keep-the-models-order", tools, lambda view: spoilt(view, Response, doubled), "returned them as"),
+    Case(
+        "core/parts-keep-the-models-order",
+        tools,
+        lambda view: spoilt(view, Response, doubled),
+        "in this order",
+        "order",
+        "/parts",
+    ),
     Case(
         "core/finish-reason-says-why",
         tools,
         lambda view: spoilt(view, Response, response_with(finish_reason=FinishReason.STOP)),
-        "'tool_use'",
+        'the finish reason "tool_use"',
+        "wrong",
+        "/finish_reason",
     ),
     Case(
         "core/providers-own-finish-word-is-kept",
         plain,
         lambda view: spoilt(view, Response, response_with(raw_finish="stop")),
         "end_turn",
+        "changed",
+        "/raw_finish",
     ),
-    Case("core/a-good-answer-is-returned", plain, raised, "KeyError"),
+    Case("core/a-good-answer-is-returned", plain, raised, "KeyError", "raised", "/error"),
     Case(
         "core/asks-for-the-model-it-was-given",
         plain,
         lambda view: spoilt(view, WireRequest, body_with(lambda body: body | {"model": "claude-haiku-4-5"})),
         "haiku",
+        "another-model",
+        "/model",
     ),
     Case(
         "core/arguments-are-left-alone",
         plain,
         lambda view: spoilt(view, Response, lambda event: replace(event, mutated=("messages",))),
         "messages",
+        "changed",
+        "",
     ),
     Case(
         "core/a-fresh-object-sends-the-same",
         lambda: probed("fresh"),
         lambda view: spoilt(view, WireRequest, body_with(lambda body: body | {"metadata": {"n": 2}}), 1),
-        "other bytes",
+        'got {"n": 2}',
+        "changed",
+        "/metadata",
     ),
-    Case("core/what-the-service-did-goes-back", searched, without_search, "which the request lacks"),
+    Case(
+        "core/what-the-service-did-goes-back",
+        searched,
+        without_search,
+        "a request without it",
+        "missing",
+        "/messages/1/content",
+    ),
     Case(
         "core/order-of-conversations-does-not-matter",
         lambda: probed("reversed"),
         lambda view: spoilt(view, WireRequest, body_with(lambda body: body | {"system": "Another."}), 1),
-        "other bytes",
+        'got "Another."',
+        "changed",
+        "/system",
     ),
     Case(
         "core/event-loops-may-come-and-go",
         lambda: probed("loops"),
         lambda view: spoilt(view, Response, response_with(parts=(Text("Another answer."),)), 1),
-        "another answer",
+        "Another answer",
+        "changed",
+        "/parts/0/text",
     ),
     Case(
         "core/threads-are-not-mixed",
         lambda: probed("threads"),
         lambda view: spoilt(view, Response, response_with(parts=(Text("Another answer."),)), 1),
-        "another answer",
+        "Another answer",
+        "changed",
+        "/parts/0/text",
     ),
     Case(
         "core/side-requests-stay-few",
@@ -174,19 +217,29 @@ CORE = [
             view.dialect,
             view.scenario,
         ),
-        "3 requests",
+        "got 3, to /v1/messages",
+        "too-many",
     ),
-    Case("core/adapter-prints-nothing", plain, ended(stdout="debug!"), "debug!"),  # type: ignore[arg-type]
+    Case("core/adapter-prints-nothing", plain, ended(stdout="debug!"), "debug!", "printed", "/0/stdout"),  # type: ignore[arg-type]
     Case(
         "core/shutdown-does-not-fail",
         plain,
         lambda view: spoilt(view, Response, lambda event: replace(error("OSError", typed=False), turn=0), 1),
         "OSError",
+        "raised",
+        "/2/error",
     ),
 ]
 
 STREAMING = [
-    Case("streaming/chunks-make-up-the-text", plain, lambda view: spoilt(view, Chunk, lambda event: None), "moist"),
+    Case(
+        "streaming/chunks-make-up-the-text",
+        plain,
+        lambda view: spoilt(view, Chunk, lambda event: None),
+        "moist",
+        "changed",
+        "/0/text",
+    ),
     Case(
         "streaming/text-is-passed-on-in-pieces",
         plain,
@@ -196,13 +249,17 @@ STREAMING = [
             lambda _: None,
             1,
         ),
-        "called 1 times",
+        "a text that came in 3 pieces",
+        "at-once",
+        "/0",
     ),
     Case(
         "streaming/no-callback-after-the-return",
         plain,
         lambda view: spoilt(view, Chunk, lambda event: LateCallback(kind="chunk", turn=event.turn, call=event.call)),
-        "after the call had returned",
+        "after its call had returned",
+        "late",
+        "/1/kind",
     ),
     Case(
         "streaming/calls-are-announced-once",
@@ -212,23 +269,54 @@ STREAMING = [
             FunctionCallDetected,
             lambda event: replace(event, function_call=replace(event.function_call, args={})),
         ),
-        "announced",
+        "as in the response",
+        "changed",
+        "/2/function_call/args",
     ),
     Case(
         "streaming/callbacks-follow-the-models-order",
         tools,
         # The first announcement comes before the text: events change places.
         lambda view: _moved(view),
-        "callbacks came as",
+        "expected callbacks for",
+        "order",
+        "/0",
     ),
     Case(
         "streaming/characters-survive-the-cut",
         lambda: disturbed("split"),
         lambda view: spoilt(view, Response, response_with(parts=(Text("Gr\ufffd\ufffde ☀"),))),
         "split",
+        "changed",
+        "/parts/0/text",
     ),
-    Case("streaming/spelling-changes-nothing", lambda: disturbed("respelled"), raised, "however the stream was"),
-    Case("streaming/keep-alives-change-nothing", lambda: disturbed("comment"), raised, "keep-alives"),
+    Case(
+        "streaming/spelling-changes-nothing",
+        lambda: disturbed("respelled"),
+        raised,
+        "however the stream is",
+        "raised",
+        "/error",
+    ),
+    Case(
+        "streaming/keep-alives-change-nothing", lambda: disturbed("comment"), raised, "keep-alives", "raised", "/error"
+    ),
+    Case(
+        "streaming/keep-alives-change-nothing",
+        lambda: disturbed("comment"),
+        lambda view: spoilt(view, Response, response_with(parts=(Text("Größe"), read(bed="4")))),
+        "whatever keep-alives",
+        "changed",
+        "/parts/0/text",
+    ),
+    Case(
+        "streaming/spelling-changes-nothing",
+        lambda: disturbed("respelled"),
+        lambda view: spoilt(view, Response, response_with(parts=(Text("Größe ☀"), read(bed="4")))),
+        'expected "3"',
+        "changed",
+        "/parts/1/args/bed",
+    ),
 ]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.finding import Finding
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 from turnproof.requirements import judge
 from turnproof.scenarios.model import Fault
@@ -24,7 +25,7 @@ from turnproof.verdict import Status
 from turnproof.view import View
 
 from .build import DIALECT, Made, body_with, error, scripted, spoilt
-from .cases import Case, decide, suite
+from .cases import Case, decide, points_to_something, suite
 from .conversations import THREE, cut_off, overloaded, refused, resent_results, too_long
 
 
@@ -101,48 +102,135 @@ def doubled_result(body: Any) -> None:
 
 
 ERRORS = [
-    Case("errors/failures-are-typed", overloaded, raised("AttributeError", typed=False), "AttributeError"),
-    Case("errors/error-answers-are-raised", overloaded, answered_instead(), "529"),
-    Case("errors/status-is-kept", overloaded, changed(status=None), "has status None"),
+    Case(
+        "errors/failures-are-typed",
+        overloaded,
+        raised("AttributeError", typed=False),
+        "AttributeError",
+        "untyped",
+        "/error",
+    ),
+    Case("errors/error-answers-are-raised", overloaded, answered_instead(), "529", "returned", "/finish_reason"),
+    Case(
+        "errors/status-is-kept",
+        overloaded,
+        changed(status=None),
+        "expected the status 529; got nothing",
+        "wrong-status",
+        "",
+    ),
     Case(
         "errors/class-fits-the-status",
         lambda: overloaded(429, "RateLimitError"),
         raised("InvalidRequestError", "ProviderError"),
-        "RateLimitError",
+        "expected RateLimitError for the API's answer 429 rate_limit_error; got InvalidRequestError",
+        "wrong-class",
+        "/error",
     ),
-    Case("errors/passing-failures-are-retryable", overloaded, changed(retryable=False), "not retryable"),
-    Case("errors/lasting-failures-are-not-retryable", refused, changed(retryable=True), "is retryable"),
-    Case("errors/words-are-kept", overloaded, changed(message="the request failed"), "the API said 'Overloaded'"),
-    Case("errors/retry-after-is-kept", overloaded, changed(retry_after=None), "7 s"),
-    Case("errors/retry-after-is-kept", overloaded, changed(retry_after=9.5), "the error says 9.5"),
-    Case("errors/one-request-per-attempt", overloaded, two_requests, "2 requests"),
+    Case(
+        "errors/passing-failures-are-retryable",
+        overloaded,
+        changed(retryable=False),
+        "the API answered 529",
+        "not-retryable",
+        "",
+    ),
+    Case(
+        "errors/lasting-failures-are-not-retryable",
+        refused,
+        changed(retryable=True),
+        "is retryable",
+        "retryable",
+        "/retryable",
+    ),
+    Case(
+        "errors/words-are-kept",
+        overloaded,
+        changed(message="the request failed"),
+        'the API\'s words "Overloaded"',
+        "missing",
+        "/message",
+    ),
+    Case(
+        "errors/retry-after-is-kept",
+        overloaded,
+        changed(retry_after=None),
+        "7.0 seconds; got nothing",
+        "wrong-wait",
+        "",
+    ),
+    Case(
+        "errors/retry-after-is-kept",
+        overloaded,
+        changed(retry_after=9.5),
+        "7.0 seconds; got 9.5",
+        "wrong-wait",
+        "/retry_after",
+    ),
+    Case("errors/one-request-per-attempt", overloaded, two_requests, "2 requests", "repeated", ""),
     Case(
         "errors/context-limit-is-recognised",
         too_long,
         raised("InvalidRequestError", "ProviderError"),
         "prompt is too long",
+        "wrong-class",
+        "/error",
     ),
-    Case("errors/context-limit-is-recognised", too_long, changed(limit=100_000), "limit is 100000"),
-    Case("errors/context-limit-is-recognised", too_long, changed(requested=7), "requested is 7"),
+    Case(
+        "errors/context-limit-is-recognised",
+        too_long,
+        changed(limit=100_000),
+        "got 100000 as `limit`",
+        "invented-number",
+        "/limit",
+    ),
+    Case(
+        "errors/context-limit-is-recognised",
+        too_long,
+        changed(requested=7),
+        "got 7 as `requested`",
+        "invented-number",
+        "/requested",
+    ),
     Case(
         "errors/other-refusals-are-no-context-limit",
         lambda: refused(message="max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens"),
         raised("ContextLimitError", "ProviderError"),
         "maximum allowed",
+        "wrong-class",
+        "/error",
     ),
     Case(
         "errors/broken-connections-are-transport-errors",
         lambda: cut_off("reset"),
         raised("RemoteProtocolError", typed=False),
-        "reset",
+        "the connection broke (reset)",
+        "wrong-class",
+        "/error",
     ),
-    Case("errors/error-events-end-the-call", error_event, answered_instead("Bed 3 is moist."), "overloaded_error"),
-    Case("errors/a-stream-without-its-end-is-no-answer", no_end, answered_instead("Bed 3"), "broke off"),
+    Case(
+        "errors/error-events-end-the-call",
+        error_event,
+        answered_instead("Bed 3 is moist."),
+        "overloaded_error",
+        "returned",
+        "/finish_reason",
+    ),
+    Case(
+        "errors/a-stream-without-its-end-is-no-answer",
+        no_end,
+        answered_instead("Bed 3"),
+        "broke off",
+        "returned",
+        "/finish_reason",
+    ),
     Case(
         "errors/a-failed-turn-leaves-no-trace",
         refused,
         lambda view: spoilt(view, HistorySnapshot, kept_the_message, 3),
-        "from 2 to 3 messages",
+        'got {"parts": [{"part": "text", "text": "Now this."}], "role": "user"}',
+        "history-changed",
+        "/provider/2",
     ),
 ]
 
@@ -152,30 +240,39 @@ RECOVERY = [
         overloaded,
         lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error")),
         "passing fault",
+        "no-answer",
+        "/2/outcome",
     ),
     Case(
         "recovery/a-retried-request-is-the-same",
         resent_results,
         lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"].pop(0) and None), 2),
-        "another one",
+        'expected ["user", [{"part": "text", "text": "Read!"}]], as in the attempt before; got nothing',
+        "changed",
     ),
     Case(
         "recovery/results-go-out-once",
         resent_results,
         lambda view: spoilt(view, WireRequest, body_with(doubled_result), 2),
-        "2 results",
+        '1 as the number of results for the call "toolu_1"; got 2',
+        "twice",
+        "/messages/2/content/1",
     ),
     Case(
         "recovery/text-is-shown-once",
         shown_twice,
         lambda view: spoilt(view, TurnEnded, lambda event: replace(event, shown="Bed 3 Bed 3 is moist.")),
-        "the user saw",
+        'expected "Bed 3 is moist."; got "Bed 3 Bed 3 is moist."',
+        "not-the-answer",
+        "/2/shown",
     ),
     Case(
         "recovery/a-too-long-prompt-is-shortened",
         too_long,
         lambda view: _never_sent(view),
         "nothing shorter",
+        "not-sent",
+        "",
     ),
 ]
 
@@ -206,8 +303,28 @@ def status(name: str, view: View) -> Status:
     return judge(suite().catalogue[name], view.key.path, [view]).status
 
 
+def findings(name: str, view: View) -> tuple[Finding, ...]:
+    return judge(suite().catalogue[name], view.key.path, [view]).findings
+
+
 def test_a_next_prompt_that_is_no_shorter_is_found() -> None:
-    assert status("recovery/a-too-long-prompt-is-shortened", too_long(shorter=False)) is Status.VIOLATED
+    view = too_long(shorter=False)
+    (found,) = findings("recovery/a-too-long-prompt-is-shortened", view)
+    assert found.code == "recovery/a-too-long-prompt-is-shortened/no-shorter"
+    assert (found.expected, found.place.call) == (found.observed, 2)
+
+
+def test_text_that_a_broken_stream_never_carried_is_found() -> None:
+    view = spoilt(shown_twice(), Chunk, lambda event: replace(event, text="Bed 9 "))
+    found = findings("recovery/text-is-shown-once", view)
+    assert [one.code.rpartition("/")[2] for one in found] == ["not-on-the-wire"]
+    points_to_something(found[0], view)
+
+
+def test_both_numbers_that_the_api_never_gave_are_found() -> None:
+    view = changed(limit=100_000, requested=7)(too_long())
+    found = findings("errors/context-limit-is-recognised", view)
+    assert [one.place.pointer for one in found] == ["/limit", "/requested"]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +350,10 @@ def test_a_failed_message_that_lingers_in_the_next_request_is_found() -> None:
         body["messages"].insert(2, {"role": "user", "content": "Now this."})
 
     view = spoilt(refused(), WireRequest, body_with(lingering), 2)
-    assert status("errors/a-failed-turn-leaves-no-trace", view) is Status.VIOLATED
+    (found,) = findings("errors/a-failed-turn-leaves-no-trace", view)
+    assert (found.code.rpartition("/")[2], found.observed) == ("still-sent", "Now this.")
+    assert found.place.pointer == "/messages/2/content"
+    points_to_something(found, view)
 
 
 def test_a_cancellation_is_no_failure() -> None:
@@ -261,8 +381,9 @@ def test_a_request_of_too_many_bytes_may_be_called_a_bad_one_or_a_long_one() -> 
         assert status("recovery/a-too-long-prompt-is-shortened", view) is Status.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("raised", "held"), [("OverloadedError", True), ("RateLimitError", False)])
-def test_an_error_event_is_raised_as_what_it_names(raised: str, held: bool) -> None:
+@pytest.mark.parametrize(("raised", "codes"), [("OverloadedError", []), ("RateLimitError", ["wrong-class"])])
+def test_an_error_event_is_raised_as_what_it_names(raised: str, codes: list[str]) -> None:
     view = spoilt(error_event(), Failed, lambda event: replace(event, error=raised))
     found = judge(suite().catalogue["errors/error-events-end-the-call"], "stateless", [view])
-    assert (found.status is Status.HELD) is held
+    assert (found.status is Status.HELD) is (not codes)
+    assert [one.code.rpartition("/")[2] for one in found.findings] == codes

@@ -61,19 +61,25 @@ CASES = [
         "handoff/foreign-history-is-sent",
         handed_over,
         body(lambda body: body["messages"].pop(0)),
-        "'See to beds 3 and 4.'",
+        '{"user": "See to beds 3 and 4."}',
+        "changed",
+        "/messages/0/content/0",
     ),
     Case(
         "handoff/foreign-history-is-sent",
         handed_over,
         body(lambda body: blocks(body, 1)[0].update(input={})),
-        "'bed': '3'",
+        '"bed": "3"',
+        "changed",
+        "/messages/1/content/0",
     ),
     Case(
         "handoff/foreign-ids-stay-linked",
         handed_over,
         body(lambda body: [block.update(tool_use_id="given_1") for block in blocks(body, 2)]),
-        "their results",
+        'a result with the id "given_2"; got "given_1"',
+        "unlinked",
+        "/messages/2/content/1/tool_use_id",
     ),
     Case(
         "handoff/foreign-ids-stay-linked",
@@ -85,24 +91,30 @@ CASES = [
                 for block in blocks(body, message)
             ]
         ),
-        "share an id",
+        'got "given" again',
+        "shared",
+        "/messages/1/content/1/id",
     ),
     Case(
         "handoff/foreign-signatures-are-withheld",
         handed_over,
         body(lambda body: blocks(body, 3).insert(0, {"type": "thinking", "thinking": "", "signature": "c2lnbmVk"})),
-        "'c2lnbmVk'",
+        'got "c2lnbmVk"',
+        "sent",
+        "/messages/3/content/0/signature",
     ),
     Case(
         "core/instructions-between-turns-are-sent",
         handed_over,
         body(lambda body: body.update(system=[{"type": "text", "text": "You keep a greenhouse log."}])),
-        "'Be brief.'",
+        'the instruction "Be brief."',
+        "missing",
+        "/messages",
     ),
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "said"))
 def test_a_kept_requirement_holds_and_a_broken_one_is_named(case: Case) -> None:
     decide(case)
 

@@ -110,39 +110,122 @@ def released(how: str) -> Callable[[View], View]:
 
 
 CASES = [
-    Case("history/what-was-said-is-held", two_turns, held(lambda m: m[:-1], 1), "turn 1: the model said ['It is.']"),
-    Case("history/failed-turn-leaves-nothing", a_failed_turn, held(lambda m: (*m, Message.user("Hi?"))), "turn 0"),
-    Case("history/shown-text-is-kept", a_cancelled_turn, held(lambda m: m[:1]), "the user was shown 'Bed 3 is '"),
+    Case(
+        "history/what-was-said-is-held",
+        two_turns,
+        held(lambda m: m[:-1], 1),
+        'turn 1: expected the model\'s texts ["It is."] in the new messages; got []',
+        "model-text",
+        "/session",
+    ),
+    Case(
+        "history/failed-turn-leaves-nothing",
+        a_failed_turn,
+        held(lambda m: (*m, Message.user("Hi?"))),
+        "turn 0: expected nothing; got",
+        "left-behind",
+        "/session/0",
+    ),
+    Case(
+        "history/shown-text-is-kept",
+        a_cancelled_turn,
+        held(lambda m: m[:1]),
+        'expected the text "Bed 3 is ", which the user saw',
+        "shown-text-missing",
+        "/session",
+    ),
     Case(
         "history/cancelled-turn-serves-the-next",
         a_cancelled_turn,
         lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"), 1),
-        "after the cancelled turn 0 the turn ended with 'error'",
+        'turn 1: expected the outcome "answer" after the cancelled turn 0; got "error"',
+        "outcome",
+        "/1/outcome",
     ),
-    Case("history/calls-and-results-stay-paired", with_tools, held(lambda m: (*m[:2], *m[3:])), "without a result"),
     Case(
-        "history/broken-conversation-is-mended", a_mended_conversation, held(lambda m: (*m[:2], *m[3:]), 1), "without a"
+        "history/calls-and-results-stay-paired",
+        with_tools,
+        held(lambda m: (*m[:2], *m[3:])),
+        'a result for the call "toolu_1"',
+        "no-result",
+        "/session/1/parts/1",
     ),
-    Case("history/message-ids-are-kept", two_turns, held(renamed, 1), "and is 'another'"),
+    Case(
+        "history/calls-and-results-stay-paired",
+        with_tools,
+        held(lambda m: (m[0], *m[2:])),
+        'the call "toolu_1" of the tool "read_sensor" in front of its result',
+        "no-call",
+        "/session/1/parts/0",
+    ),
+    Case(
+        "history/wire-is-what-the-session-holds",
+        with_tools,
+        lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"][2]["content"].reverse()), 1),
+        "expected the order of the history",
+        "order",
+    ),
+    Case(
+        "history/broken-conversation-is-mended",
+        a_mended_conversation,
+        held(lambda m: (*m[:2], *m[3:]), 1),
+        'a result for the call "toolu_1"',
+        "no-result",
+        "/session/1/parts/0",
+    ),
+    Case(
+        "history/message-ids-are-kept",
+        two_turns,
+        held(renamed, 1),
+        'for the user message "How is bed 3?"; got "another"',
+        "changed",
+        "/session/0/message_id",
+    ),
     Case(
         "history/wire-is-what-the-session-holds",
         two_turns,
         lambda view: spoilt(view, WireRequest, body_with(lambda body: body["messages"].__delitem__(1)), 1),
-        "turn 1, request 1: lost-text",
+        "The request lacks a text",
+        "lost-text",
+        "/messages",
     ),
-    Case("core/reply-is-the-answer", two_turns, ended(text="Bed 3"), "the reply is 'Bed 3'"),
-    Case("streaming/user-sees-the-answer-once", two_turns, ended(shown="Bed 3 is moist." * 2), "the user was shown"),
-    Case("cancellation/stop-ends-the-turn", a_stopped_turn, ended(outcome="answer"), "ended with 'answer'"),
+    Case(
+        "history/wire-is-what-the-session-holds",
+        two_turns,
+        lambda view: spoilt(view, WireRequest, body_with(lambda body: body.update(system="You water.")), 1),
+        'expected "You keep a greenhouse log."; got "You water."',
+        "system",
+        "/system",
+    ),
+    Case("core/reply-is-the-answer", two_turns, ended(text="Bed 3"), 'got "Bed 3"', "wrong-text", "/1/text"),
+    Case(
+        "streaming/user-sees-the-answer-once",
+        two_turns,
+        ended(shown="Bed 3 is moist." * 2),
+        'got "Bed 3 is moist.Bed 3 is moist."',
+        "wrong-text",
+        "/1/shown",
+    ),
+    Case(
+        "cancellation/stop-ends-the-turn",
+        a_stopped_turn,
+        ended(outcome="answer"),
+        'expected the outcome "cancelled"; got "answer"',
+        "wrong-outcome",
+        "/2/outcome",
+    ),
     Case(
         "accounting/session-gives-the-last-figures",
         told_usage,
         lambda view: spoilt(view, UsageReport, lambda event: replace(event, usage=TokenUsage(9, 9, 18))),
-        "the session gives 9 and 9",
+        "expected 18 as `prompt_tokens`; got 9",
+        "wrong-count",
+        "/1/usage/prompt_tokens",
     ),
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("id", "code"))
 def test_a_good_session_holds_and_a_spoilt_one_is_found(case: Case) -> None:
     decide(case)
 
@@ -179,7 +262,8 @@ def test_a_request_of_a_tool_round_is_held_against_the_history_up_to_its_results
 
     view = spoilt(with_tools(), WireRequest, body_with(unanswered), 1)
     found = Case("history/wire-is-what-the-session-holds", with_tools, lambda view: view).verdict(view)
-    assert (found.status, "lost-result" in found.message) == (Status.VIOLATED, True)
+    assert found.status is Status.VIOLATED
+    assert found.findings[0].code == "history/wire-is-what-the-session-holds/lost-result"
 
 
 def test_a_stop_that_raises_is_found() -> None:

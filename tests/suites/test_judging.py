@@ -20,6 +20,7 @@ from turnproof.requirements import (
 )
 from turnproof.transcript import Response
 from turnproof.verdict import Status, Verdict, held, violated
+from turnproof.verdict_words import message_of
 from turnproof.view import View
 
 from .build import Made, response_with, scripted, spoilt
@@ -43,6 +44,10 @@ def registry(check: Any, aspect: Any = None) -> Registry:
     found = Registry()
     found.check(NAME, aspect=aspect)(check)
     return found
+
+
+def message(verdict: Verdict) -> str:
+    return message_of(verdict, {})
 
 
 def yields(*findings: str | Verdict) -> Registry:
@@ -69,7 +74,8 @@ def test_a_check_that_compared_nothing_never_holds() -> None:
 def test_one_violation_outweighs_everything_else_in_its_run() -> None:
     verdict = judge(requirement(), "stateless", [run()], registry=yields("texts", violated("lost"), violated("also")))
     assert verdict.status is Status.VIOLATED
-    assert verdict.message == "lost (and in 1 more)"
+    assert message(verdict) == "lost (and 1 more)"
+    assert verdict.failing == {"one/stateless/stream": 2}
     assert verdict.where == "one/stateless/stream"
 
 
@@ -198,7 +204,9 @@ def test_equal_paths_hold() -> None:
 def test_different_paths_are_violated_with_path_and_both_sides() -> None:
     verdict = parity({("stateless", 0): {"text": "a"}, ("legacy", 0): {"text": "b"}, ("legacy", 1): {"text": "b"}})
     assert verdict.status is Status.VIOLATED
-    assert "$.text: stateless 'a', legacy 'b'" in verdict.message
+    (found,) = verdict.findings
+    assert (found.code, found.expected, found.observed) == (f"{NAME}/paths-differ", "b", "a")
+    assert [place.run for place in (found.place, *found.related)] == ["one/stateless/stream", "one/legacy/stream"]
 
 
 def test_a_legacy_path_that_differs_from_itself_decides_nothing() -> None:
@@ -230,7 +238,8 @@ def test_noise_beside_a_difference_hides_it_not() -> None:
     noisy = {("stateless", 0): {"id": 1, "text": "a"}, ("legacy", 0): {"id": 2, "text": "b"}}
     verdict = parity({**noisy, ("legacy", 1): {"id": 3, "text": "b"}})
     assert verdict.status is Status.VIOLATED
-    assert verdict.detail == "$.text: stateless 'a', legacy 'b'"
+    assert [found.facts["reading"] for found in verdict.findings] == [[]]
+    assert [found.observed for found in verdict.findings] == ["a"]
 
 
 LATE = Difference("stream-usage-late", "the SDK reports it at the end")

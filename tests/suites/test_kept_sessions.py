@@ -20,7 +20,7 @@ from turnproof_suites.kept import talks
 
 from .agent_runs import Say, conversation, done
 from .build import Made, scripted
-from .cases import suite
+from .cases import points_to_something, suite
 
 SYSTEM = "You keep a greenhouse log."
 FILLER = Message.model("No response requested.")
@@ -53,6 +53,7 @@ class Both:
     right: View
     wrong: View
     said: str
+    code: str
 
 
 CASES = [
@@ -61,7 +62,7 @@ CASES = [
         "resume-brings-back-what-was-said",
         conversation(FIRST, Say("When?", "In March.", steps=AGAIN, sent=[*BEDS, Message.user("Go on."), FILLER])),
         conversation(FIRST, Say("When?", "In March.", steps=AGAIN, sent=[Message.user("Go on."), FILLER])),
-        "lacks 'Bed 1 was sown in March.'",
+        'got messages with the texts ["Go on.", "No response requested.", "When?"]', "missing",
     ),
     Both(
         "user-who-repeats-a-word",
@@ -71,7 +72,7 @@ CASES = [
             Say("Yes.", "Good."),
             Say("Yes.", "So be it.", steps=AGAIN, sent=[*pair("Yes.", "Good."), *pair("Yes.", "Good.")]),
         ),
-        "'Yes.' is sent twice",
+        'expected the text "Yes." as often as the user said it (2);', "twice",
     ),
     Both(
         "model-that-says-it-after-the-user",
@@ -81,7 +82,7 @@ CASES = [
             Say("Forty trees.", "I see."),
             Say("How many?", "40.", steps=AGAIN, sent=[*pair("Forty trees.", "I see."), Message.user("Forty trees.")]),
         ),
-        "'Forty trees.' is sent twice",
+        'expected the text "Forty trees." as often as the user said it (1);', "twice",
     ),
     Both(
         "words-that-both-sessions-have",
@@ -92,14 +93,14 @@ CASES = [
             Say("And peas.", "Noted.", "second"),
         ),
         conversation(FIRST, SECOND, Say("And the pump?", "Too.", "second", sent=[*BEDS, *HOSE])),
-        "of another session",
+        'got the text "Bed 1 was sown in March." of another session', "foreign-text",
     ),
     Both(
         "same-words-in-the-system-text",
         "sessions-stay-apart",
         conversation(Say(SYSTEM, "So I do."), SECOND, Say("And the pump?", "Too.", "second"), system=SYSTEM),
         conversation(FIRST, SECOND, Say("Bed 2?", "Too.", "second", sent=[*BEDS, *HOSE]), system=SYSTEM),
-        "of another session",
+        'got the text "Bed 1 was sown in March." of another session', "foreign-text",
     ),
     Both(
         "same-words-held",
@@ -109,28 +110,28 @@ CASES = [
             Say("Beans and peas.", "Noted. Well.", "second", (done("new", label="second"),)),
         ),
         conversation(FIRST, SECOND, Say("And the pump?", "Too.", "second", held=[*BEDS, *HOSE])),
-        "of another session",
+        'got the text "Bed 1 was sown in March." of another session', "foreign-text",
     ),
     Both(
         "answer-that-comes-again",
         "resumed-history-is-no-new-output",
         conversation(Say("Where?", "To the west."), Say("Where again?", "To the west.", steps=AGAIN)),
         conversation(Say("Where?", "To the west."), Say("How far?", "Nine.", steps=AGAIN, reply="To the west.Nine.")),
-        "'To the west.' is shown as new",
+        'got "To the west.Nine.", with the earlier text "To the west."', "shown-again",
     ),
     Both(
         "answer-shown-twice",
         "resumed-history-is-no-new-output",
         conversation(Say("Where?", "West."), Say("Where again?", "West.", steps=AGAIN)),
         conversation(Say("Where?", "West."), Say("Where again?", "West.", steps=AGAIN, reply="West.West.")),
-        "'West.' is shown as new",
+        'got "West.West.", with the earlier text "West."', "shown-again",
     ),
     Both(
         "user-who-quotes-the-system-text",
         "system-text-is-sent-once",
         conversation(Say(f"Was it {SYSTEM!r}?", "It was."), Say("Good.", "Yes."), system=SYSTEM),
         conversation(Say("Good.", "Yes.", sent=[Message.user(SYSTEM), FILLER]), system=SYSTEM),
-        "stands in the request 2 times",
+        'expected the system text "You keep a greenhouse log." once;', "wrong-count",
     ),
     Both(
         "resume-of-nobody-at-the-start",
@@ -142,7 +143,7 @@ CASES = [
             FIRST,
             Say("Hello.", "Hi.", "other-1", (done("resume", "refused", session="nobody", now="first", typed=True),)),
         ),
-        "a refused resume left other-1 open instead of first",
+        'got "other-1"', "session-changed",
     ),
     Both(
         "last-of-the-folder-that-is-named",
@@ -155,7 +156,7 @@ CASES = [
         conversation(
             FIRST, SECOND, Say("What leaks?", "Nothing.", steps=(done("open", last=True, cwd="project"),)),
         ),
-        "second was updated last, and the agent went on with first",
+        'expected the session "second";', "wrong-session",
     ),
     Both(
         "going-back-to-its-own-folder",
@@ -166,7 +167,7 @@ CASES = [
             Say("When?", "In March.", steps=(done("open", last=True, cwd="project"),)),
         ),
         conversation(FIRST, Say("The barn is old.", "Very.", steps=(done("open", last=True, cwd="elsewhere"),))),
-        "in another folder the agent went on with session first",
+        'got the session "first" of another folder', "other-folder",
     ),
     Both(
         "later-turn-that-is-whole",
@@ -180,7 +181,7 @@ CASES = [
             FIRST, Say("Bed 2 in April.", "Bed 2, noted."), SECOND,
             Say("Well?", "Well.", steps=(done("damage", session="first"), *RESUMED), sent=[]),
         ),
-        "nothing of it is in the request",
+        'got messages with the texts ["Well?"]', "empty",
     ),
     Both(
         "damaged-one-not-listed",
@@ -194,7 +195,7 @@ CASES = [
             FIRST, SECOND,
             Say("Well?", "Well.", "second", (done("list", listed=(SessionListed(session="second", cwd="project"),)),)),
         ),
-        "session first is not in the list",
+        'got a list of ["second"]', "missing",
     ),
     Both(
         "coarse-clock",
@@ -204,7 +205,7 @@ CASES = [
         conversation(FIRST, Say("The hose leaks.", "So.", "second", (LATER, done("new", label="second"))),
             Say("Well?", "Well.", "second", (done("list", listed=(
             SessionListed(session="first", age=0), SessionListed(session="second", age=1))),))),
-        "by the list first is the newest, and second was spoken in last",
+        'expected "second" as the session that was updated last;', "wrong-newest",
     ),
     Both(
         "another-one-opened-after-a-deletion",
@@ -215,7 +216,7 @@ CASES = [
             Say("So?", "So.", "third", (done("delete", session="other", now="second"), done("new", label="third"))),
         ),
         conversation(FIRST, SECOND, Say("Well?", "Well.", "third", (done("delete", session="first", now="second"),))),
-        "another session was deleted, and third is open now",
+        'expected the session "second", as before;', "session-changed",
     ),
     Both(
         "words-of-a-fork-that-the-user-says-again",
@@ -228,7 +229,7 @@ CASES = [
             FIRST, Say("Pumpkins?", "Too large.", "branch", (done("fork", label="branch", returned="branch"),)),
             Say("When?", "In March.", steps=RESUMED, sent=[*BEDS, *pair("Pumpkins?", "Too large.")]),
         ),
-        "'Pumpkins?' was said in the fork",
+        'got the text "Pumpkins?" of the fork "branch"', "foreign-text",
     ),
     Both(
         "killed-in-one-of-two-sessions",
@@ -237,7 +238,7 @@ CASES = [
             Say("What leaks?", "The hose.", "second")),
         conversation(FIRST, SECOND, Say("Say it.", "It leaks.", "second", events=(Killed(at="text", processes=1),)),
             Say("What leaks?", "The hose.", "second", sent=[])),
-        "the agent was killed, and the request lacks 'The hose leaks at the tap.'",
+        'got messages with the texts ["What leaks?"]', "text-missing",
     ),
 ]  # fmt: skip
 
@@ -252,7 +253,10 @@ def test_whoever_is_right_is_not_accused(case: Both) -> None:
 def test_whoever_is_wrong_is(case: Both) -> None:
     found = verdict(case.requirement, case.wrong)
     assert found.status is Status.VIOLATED, found
-    assert case.said in found.message
+    assert case.said in suite().registry.message(found)
+    assert found.findings[0].code == f"sessions/{case.requirement}/{case.code}"
+    for finding in found.findings:
+        points_to_something(finding, case.wrong)
 
 
 def test_what_is_opened_after_a_resume_is_not_what_was_resumed() -> None:

@@ -58,25 +58,31 @@ CASES = [
         "cache/managed-cache-serves-the-prefix",
         run,
         lambda view: spoilt(view, WireRequest, in_full, every=True),
-        "go out in full",
+        "got all of them in the request",
+        "in-full",
+        "/systemInstruction/parts",
     ),
     Case(
         "cache/managed-cache-is-made-once",
         run,
         lambda view: run("managed-cache-made-twice"),
-        "were stored 4 times; the service lost 1 of them",
+        "at most 2 managed caches for them, of which the service lost 1; got 4",
+        "again",
+        "",
     ),
     Case(
         "cache/lost-cache-is-replaced",
         run,
         lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"), 2),
-        "and the turn ended",
+        'expected the outcome "answer", though the service has lost',
+        "outcome",
     ),
     Case(
         "cache/managed-caches-are-deleted",
         run,
         lambda view: spoilt(view, WireRequest, without_deletions, every=True),
-        "2 managed caches were made, 1 were lost, and 0 deleted",
+        "1 managed caches deleted (2 made, 1 lost by the service); got 0",
+        "left",
     ),
 ]
 
@@ -104,7 +110,8 @@ def test_a_name_that_the_service_had_lost_is_not_named_again() -> None:
     view = spoilt(run(), WireRequest, again, every=True)
     verdict = Case("cache/lost-cache-is-replaced", run, lambda view: view).verdict(view)
     assert verdict.status is Status.VIOLATED
-    assert "is named again" in verdict.message
+    (found,) = verdict.findings
+    assert (found.code, found.place.pointer) == ("cache/lost-cache-is-replaced/named-again", "/cachedContent")
 
 
 def test_where_nothing_is_cached_nothing_is_compared() -> None:

@@ -27,7 +27,7 @@ from turnproof.verdict import Status
 from turnproof.view import View
 
 from .build import DIALECT, Made, scripted, spoilt
-from .cases import Case, decide
+from .cases import Case, decide, points_to_something
 from .conversations import THREE, plain, read, result
 
 FIRST = scripted([read()], [THREE], user="How is bed 3?")
@@ -60,6 +60,10 @@ def first_turn(messages: Sequence[Message]) -> Sequence[Message]:
 
 def second_turn(messages: Sequence[Message]) -> Sequence[Message]:
     return messages[4:]
+
+
+def begun_by_the_model(messages: Sequence[Message]) -> Sequence[Message]:
+    return (Message.model("So far: bed 3 is moist."), *messages[4:])
 
 
 def reset() -> View:
@@ -131,26 +135,67 @@ CASES = [
         "history/reset-empties-it",
         reset,
         now_held(lambda m: [Message.user("Hi")], "reset"),
-        "1 messages are still held",
+        'got [{"role": "user", "text": "Hi"}]',
+        "messages-held",
+        "/operations/reset",
     ),
-    Case("history/reset-asks-nobody", reset, asking, "the reset made a request, POST /v1/messages"),
-    Case("history/revert-keeps-the-earlier-turns", reverted, now_held(lambda m: m[:2], "revert"), "back to turn 0"),
+    Case("history/reset-asks-nobody", reset, asking, "got POST /v1/messages", "request-made", ""),
+    Case(
+        "history/revert-keeps-the-earlier-turns",
+        reverted,
+        now_held(lambda m: m[:2], "revert"),
+        'expected {"parts": [{"call_id": "toolu_1", "name": "read_sensor",',
+        "history-changed",
+        "/operations/revert",
+    ),
     Case(
         "history/revert-out-of-range-is-refused",
         out_of_range,
         lambda view: between(view, Refused, Reverted(to=2)),
-        "had 2 turns, and going back to turn 2 was not refused",
+        "expected an error for turn 2 of a history with 2 turns;",
+        "accepted",
+        "/operations/revert",
     ),
-    Case("history/collection-drops-the-oldest-turns", collected, now_held(nothing, "gc"), "the newest message is gone"),
-    Case("history/returned-list-is-a-copy", tampered, now_held(nothing, "tamper"), "holds 0 messages instead of 6"),
+    Case(
+        "history/collection-drops-the-oldest-turns",
+        collected,
+        now_held(nothing, "gc"),
+        'expected a history that ends with {"role": "model", "text": "It is."};',
+        "newest-missing",
+        "/operations/gc",
+    ),
+    Case(
+        "history/returned-list-is-a-copy",
+        tampered,
+        now_held(nothing, "tamper"),
+        "expected 6 messages in the history, whatever a caller does to its list; got 0 messages",
+        "changed",
+        "/operations/tamper",
+    ),
     Case(
         "history/damaged-save-is-refused",
         damaged,
         lambda view: between(view, Refused, Loaded(messages=(), damaged=True)),
-        "half of a saved session was loaded, with 0 messages",
+        "got a loaded session, with 0 as the number of its messages",
+        "accepted",
+        "/1",
     ),
-    Case("history/swap-keeps-it", swapped, now_held(nothing, "new-provider"), "with another provider"),
-    Case("history/provider-holds-the-same", legacy, provider_behind, "turn 0: the provider holds something else"),
+    Case(
+        "history/swap-keeps-it",
+        swapped,
+        now_held(nothing, "new-provider"),
+        'expected {"parts": [{"part": "text", "text": "How is bed 3?"}],',
+        "history-changed",
+        "/operations/new-provider",
+    ),
+    Case(
+        "history/provider-holds-the-same",
+        legacy,
+        provider_behind,
+        'expected {"parts": [{"text": "Bed 3 is moist."}], "role": "model"},',
+        "different",
+        "/provider",
+    ),
 ]
 
 
@@ -164,20 +209,33 @@ def status(name: str, view: View) -> Status:
 
 
 @pytest.mark.parametrize(
-    ("name", "view"),
+    ("name", "view", "code"),
     [
-        ("reset-empties-it", talk("reset", refused("reset"))),
-        ("revert-keeps-the-earlier-turns", talk("revert", refused("revert"), revert=1)),
-        ("revert-out-of-range-is-refused", talk("revert", refused("revert"), held=first_turn, revert=2)),
-        ("collection-drops-the-oldest-turns", talk("gc", refused("gc"), name="gc/made")),
-        ("collection-drops-the-oldest-turns", talk("gc", held=lambda m: m[3:], name="gc/made")),
-        ("collection-drops-the-oldest-turns", talk("gc", held=first_turn, name="gc/made")),
-        ("damaged-save-is-refused", talk("damaged-load", Saved(data="{}"), refused("damaged-load"), held=nothing)),
-        ("swap-keeps-it", talk("new-provider", refused("new-provider"), name="persistence/made")),
+        ("reset-empties-it", talk("reset", refused("reset")), "refused"),
+        ("revert-keeps-the-earlier-turns", talk("revert", refused("revert"), revert=1), "refused"),
+        (
+            "revert-out-of-range-is-refused",
+            talk("revert", refused("revert"), held=first_turn, revert=2),
+            "history-changed",
+        ),
+        ("collection-drops-the-oldest-turns", talk("gc", refused("gc"), name="gc/made"), "refused"),
+        ("collection-drops-the-oldest-turns", talk("gc", held=lambda m: m[3:], name="gc/made"), "turn-cut"),
+        ("collection-drops-the-oldest-turns", talk("gc", held=first_turn, name="gc/made"), "newest-missing"),
+        ("collection-drops-the-oldest-turns", talk("gc", held=begun_by_the_model, name="gc/made"), "wrong-beginning"),
+        (
+            "damaged-save-is-refused",
+            talk("damaged-load", Saved(data="{}"), refused("damaged-load"), held=nothing),
+            "history-changed",
+        ),
+        ("swap-keeps-it", talk("new-provider", refused("new-provider"), name="persistence/made"), "refused"),
     ],
 )
-def test_each_way_to_get_it_wrong_is_found(name: str, view: View) -> None:
-    assert status(name, view) is Status.VIOLATED
+def test_each_way_to_get_it_wrong_is_found(name: str, view: View, code: str) -> None:
+    verdict = Case(f"history/{name}", lambda: view, lambda view: view).verdict(view)
+    assert verdict.status is Status.VIOLATED
+    assert verdict.findings[0].code == f"history/{name}/{code}"
+    for finding in verdict.findings:
+        points_to_something(finding, view)
 
 
 def test_ids_are_followed_through_a_collection() -> None:

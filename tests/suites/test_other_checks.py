@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from turnproof.dialects.base import WireAnswer
+from turnproof.finding import Side
 from turnproof.messages import Message, Part, ProviderData, Text, Thought, TokenUsage
 from turnproof.requirements import judge
 from turnproof.transcript import (
@@ -27,7 +28,7 @@ from turnproof.view import View
 from turnproof_suites.checks_thinking import _finished, _is_redacted
 
 from .build import Made, body_with, response_with, scripted, spoilt
-from .cases import Case, decide, suite
+from .cases import Case, decide, points_to_something, suite
 from .conversations import collected, growing, pictures, plain, saved, structured, swapped, thinking
 
 
@@ -122,26 +123,95 @@ def reads(view: View) -> View:
 
 
 ACCOUNTING = [
-    Case("accounting/prompt-counts-everything", growing, usage(2, prompt_tokens=5), "prompt tokens"),
-    Case("accounting/output-is-what-the-wire-says", plain, usage(output_tokens=1), "output tokens"),
-    Case("accounting/total-is-prompt-plus-output", plain, usage(total_tokens=7), "is not 7"),
-    Case("accounting/cache-figures-are-kept", growing, usage(2, cache_read_tokens=0), "read"),
-    Case("accounting/updates-never-fall", lambda: rising(plain()), fallen, "fell from"),
-    Case("accounting/response-has-the-last-update", plain, usage(prompt_tokens=0), "last update"),
-    Case("accounting/each-call-counts-for-itself", plain, summed, "adds the earlier"),
+    Case(
+        "accounting/prompt-counts-everything",
+        growing,
+        usage(2, prompt_tokens=5),
+        "prompt tokens",
+        "wrong-count",
+        "/usage/prompt_tokens",
+    ),
+    Case(
+        "accounting/output-is-what-the-wire-says",
+        plain,
+        usage(output_tokens=1),
+        "4 output tokens; got 1",
+        "wrong-count",
+        "/usage/output_tokens",
+    ),
+    Case(
+        "accounting/total-is-prompt-plus-output",
+        plain,
+        usage(total_tokens=7),
+        "22 total tokens",
+        "wrong-sum",
+        "/usage/total_tokens",
+    ),
+    Case(
+        "accounting/cache-figures-are-kept",
+        growing,
+        usage(2, cache_read_tokens=0),
+        "2500 as `cache_read_tokens`",
+        "wrong-count",
+        "/usage",
+    ),
+    Case(
+        "accounting/updates-never-fall",
+        lambda: rising(plain()),
+        fallen,
+        "at least 1 as `prompt_tokens`; got 0",
+        "fell",
+        "/4/usage",
+    ),
+    Case(
+        "accounting/response-has-the-last-update", plain, usage(prompt_tokens=0), "last usage update", "lower", "/usage"
+    ),
+    Case(
+        "accounting/each-call-counts-for-itself",
+        plain,
+        summed,
+        "the sum with 18",
+        "earlier-calls-added",
+        "/usage/prompt_tokens",
+    ),
 ]
 
 CACHE = [
-    Case("cache/at-most-four-marks", growing, wire(many_marks, 5), "at most 4"),
-    Case("cache/history-is-marked", growing, wire(unmarked, every=True), "no message is marked"),
-    Case("cache/marks-reach-the-wire", growing, wire(unmarked, 3), "set marks"),
-    Case("cache/reads-grow-with-the-history", growing, reads, "this one reads 0"),
-    Case("cache/tool-order-is-stable", growing, wire(lambda body: body["tools"].reverse(), 2), "earlier as"),
+    Case(
+        "cache/at-most-four-marks",
+        growing,
+        wire(many_marks, 5),
+        "at most 4 cache marks",
+        "too-many",
+        "/messages/0/content/0",
+    ),
+    Case(
+        "cache/history-is-marked", growing, wire(unmarked, every=True), "got none", "missing", "/messages/4/content/0"
+    ),
+    Case("cache/marks-reach-the-wire", growing, wire(unmarked, 3), "with the life", "lost", "/messages"),
+    Case(
+        "cache/reads-grow-with-the-history",
+        growing,
+        reads,
+        "got 0",
+        "less-read",
+        "/5",
+    ),
+    Case(
+        "cache/tool-order-is-stable",
+        growing,
+        wire(lambda body: body["tools"].reverse(), 2),
+        "in the order",
+        "order",
+        "/tools/0/name",
+    ),
     Case(
         "cache/prefix-is-stable",
         growing,
         wire(lambda body: body["messages"][0]["content"][0].update(text="Entry 0, now."), 3),
-        "start of the request changed",
+        'got "Entry 0, now."',
+        "changed",
+        "/messages/0/content/0/text",
     ),
 ]
 
@@ -150,30 +220,76 @@ THINKING = [
         "thinking/signed-thinking-goes-back-in-a-tool-loop",
         thinking,
         wire(without("thinking", 1), 1),
-        "signed thinking",
+        "Signed thinking",
+        "missing",
+        "/messages/1/content",
+    ),
+    Case(
+        "thinking/signed-thinking-goes-back-in-a-tool-loop",
+        thinking,
+        wire(lambda body: body["messages"][1]["content"][0].update(signature="b3RoZXI="), 1),
+        "The signature of thinking",
+        "changed",
+        "/messages/1/content/0/signature",
+    ),
+    Case(
+        "thinking/redacted-thinking-goes-back-in-a-tool-loop",
+        thinking,
+        wire(lambda body: body["messages"][1]["content"][1].update(data="b3RoZXI="), 1),
+        "Redacted thinking",
+        "changed",
+        "/messages/1/content/1/data",
     ),
     Case(
         "thinking/redacted-thinking-goes-back-in-a-tool-loop",
         thinking,
         wire(without("redacted_thinking", 1), 1),
-        "redacted thinking",
+        "Redacted thinking",
+        "missing",
+        "/messages/1/content",
     ),
-    Case("thinking/nothing-is-forged", thinking, wire(trimmed, 1), "never finished"),
-    Case("thinking/comes-before-its-call", thinking, wire(call_first, 1), "'call', 'thinking'"),
+    Case(
+        "thinking/nothing-is-forged", thinking, wire(trimmed, 1), "never finished", "unknown", "/messages/1/content/0"
+    ),
+    Case(
+        "thinking/comes-before-its-call",
+        thinking,
+        wire(call_first, 1),
+        'got ["call", "thinking"',
+        "order",
+        "/messages/1/content/1",
+    ),
     Case(
         "thinking/blocks-stay-apart",
         thinking,
         lambda view: spoilt(view, Response, response_with(parts=(Thought(text="I must look."),))),
-        "thoughts differ",
+        'expected the thought ""',
+        "changed",
+        "/parts",
     ),
-    Case("thinking/is-passed-on", thinking, lambda view: spoilt(view, Thinking, lambda event: None), "I must look."),
+    Case(
+        "thinking/is-passed-on",
+        thinking,
+        lambda view: spoilt(view, Thinking, lambda event: None),
+        "I must look.",
+        "callbacks",
+    ),
     Case(
         "thinking/is-no-text",
         thinking,
         lambda view: spoilt(view, Chunk, lambda event: replace(event, text="It is known. " + event.text)),
-        "delivered as text",
+        "passed to `on_chunk`",
+        "in-chunks",
+        "/2/text",
     ),
-    Case("thinking/setting-goes-out", thinking, wire(lambda body: body.pop("thinking") and None, 1), "thinking is on"),
+    Case(
+        "thinking/setting-goes-out",
+        thinking,
+        wire(lambda body: body.pop("thinking") and None, 1),
+        "asks for thinking",
+        "missing",
+        "",
+    ),
 ]
 
 CONTENT = [
@@ -181,75 +297,148 @@ CONTENT = [
         "structured/schema-is-on-the-wire",
         structured,
         wire(lambda body: body.pop("output_config") and None),
-        "nowhere in the request",
+        "without all of its properties",
+        "missing",
+        "",
     ),
     Case(
         "structured/output-is-parsed",
         structured,
         lambda view: spoilt(view, Response, response_with(structured_output=None)),
         "structured_output",
+        "changed",
+        "",
+    ),
+    Case(
+        "structured/output-is-parsed",
+        structured,
+        lambda view: spoilt(view, Response, response_with(structured_output={"bed": "4", "moist": True})),
+        'expected "3"',
+        "changed",
+        "/structured_output/bed",
     ),
     Case(
         "structured/tools-and-system-stay-in-force",
         structured,
         wire(lambda body: body.pop("tools") and None),
         "read_sensor",
+        "tool-missing",
+        "",
     ),
-    Case("multimodal/images-reach-the-wire", pictures, wire(without("image", 0), 1), "image/png"),
-    Case("multimodal/documents-reach-the-wire", pictures, wire(without("document", 0), 1), "application/pdf"),
+    Case(
+        "structured/tools-and-system-stay-in-force",
+        structured,
+        wire(lambda body: body.pop("system") and None),
+        "beside the schema",
+        "system-missing",
+        "",
+    ),
+    Case(
+        "multimodal/images-reach-the-wire",
+        pictures,
+        wire(without("image", 0), 1),
+        "image/png",
+        "missing",
+        "/messages/0/content",
+    ),
+    Case(
+        "multimodal/documents-reach-the-wire",
+        pictures,
+        wire(without("document", 0), 1),
+        "application/pdf",
+        "missing",
+        "/messages/0/content",
+    ),
     Case(
         "multimodal/attachments-of-results-reach-the-wire",
         pictures,
         wire(lambda body: body["messages"][2]["content"][0]["content"].pop() and None, 1),
-        "not in its result",
+        'in the result of the call "toolu_1"',
+        "missing",
+        "/messages/2/content/0",
     ),
     Case(
         "multimodal/content-keeps-its-order",
         pictures,
         wire(lambda body: body["messages"][0]["content"].reverse()),
         "another order",
+        "order",
+        "/messages/0/content",
     ),
 ]
 
 HISTORY = [
-    Case("gc/pairs-stay-whole", collected, wire(lambda body: body["messages"].pop(2) and None, 4), "no result"),
+    Case(
+        "gc/pairs-stay-whole",
+        collected,
+        wire(lambda body: body["messages"].pop(2) and None, 4),
+        'a result for the call "toolu_2"',
+        "no-result",
+        "/messages",
+    ),
+    Case(
+        "gc/pairs-stay-whole",
+        collected,
+        wire(lambda body: body["messages"].pop(1) and None, 4),
+        'the call "toolu_2" in front of its result',
+        "no-call",
+        "/messages",
+    ),
     Case(
         "gc/first-message-is-the-users",
         collected,
         wire(lambda body: body["messages"].pop(0) and None, 4),
-        "begins with 'model'",
+        'a first message of role "user"; got "model"',
+        "role",
+        "/messages",
     ),
     Case(
         "gc/next-turn-is-answered",
         collected,
         lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error"), 2),
-        "ended with 'error'",
+        'expected the outcome "answer"; got "error"',
+        "outcome",
     ),
     Case(
         "gc/removed-history-stays-removed",
         collected,
         wire(lambda body: body["messages"].insert(0, {"role": "user", "content": "How is bed 3?"}), 4),
         "How is bed 3?",
+        "sent",
+        "/messages/0/content",
     ),
     Case(
-        "gc/system-and-tools-stay-in-force", collected, wire(lambda body: body.pop("tools") and None, 4), "read_sensor"
+        "gc/system-and-tools-stay-in-force",
+        collected,
+        wire(lambda body: body.pop("tools") and None, 4),
+        "read_sensor",
+        "tool-missing",
+        "",
     ),
     Case(
         "persistence/loaded-history-is-the-saved-one",
         saved,
         lambda view: spoilt(view, Loaded, lambda event: replace(event, messages=event.messages[:1])),
-        "another one",
+        "The loaded history is not the saved one.",
+        "changed",
+        "/1/messages",
     ),
     Case(
-        "persistence/next-request-is-unbroken", saved, wire(lambda body: body["messages"].pop(0) and None, 1), "go on"
+        "persistence/next-request-is-unbroken",
+        saved,
+        wire(lambda body: body["messages"].pop(0) and None, 1),
+        "The request after loading",
+        "changed",
+        "/messages/0/content/0",
     ),
     Case(
         "persistence/a-fresh-object-continues",
         swapped,
         wire(lambda body: body.update(messages=body["messages"][-1:]), 1),
-        "go on",
+        "The request of a new provider object",
+        "changed",
     ),
-    Case("persistence/loading-sends-nothing", saved, loading, "sent 1 requests"),
+    Case("persistence/loading-sends-nothing", saved, loading, "got 1 requests", "requests"),
 ]
 
 PARITY = [
@@ -257,19 +446,24 @@ PARITY = [
         "parity/same-outcome-of-each-turn",
         plain,
         lambda view: spoilt(view, TurnEnded, lambda event: replace(event, outcome="error")),
-        "ended with 'error'",
+        'expected the outcome "answer"; got "error"',
+        "outcome",
+        "/1/outcome",
     ),
     Case(
         "parity/same-number-of-requests",
         plain,
         lambda view: spoilt(view, WireRequest, lambda event: replace(event, operation="count_tokens"), 1),
-        "0 requests",
+        "expected 1 requests, one for each round; got 0 requests",
+        "count",
     ),
     Case(
         "parity/same-history-after-each-turn",
         lambda: plain(path="legacy"),
         lambda view: spoilt(view, HistorySnapshot, lambda event: replace(event, messages=event.messages[:1]), 1),
-        "another one",
+        "as in the session's history",
+        "copies-differ",
+        "/provider",
     ),
 ]
 
@@ -286,12 +480,15 @@ SECURITY = [
             view.scenario,
         ),
         "Failed in turn 0",
+        "leaked",
+        "/0/leaks/0",
     ),
     Case(
         "security/key-stays-out-of-addresses",
         plain,
         lambda view: spoilt(view, WireRequest, lambda event: replace(event, path="/v1/messages?key=abc")),
-        "'key'",
+        'the parameter "key"',
+        "key-parameter",
     ),
     Case(
         "security/the-key-it-was-given-is-used",
@@ -300,13 +497,14 @@ SECURITY = [
             view, WireRequest, lambda event: replace(event, headers={**event.headers, "authorization": "[other]"})
         ),
         "another key",
+        "other-key",
     ),
 ]
 
 ALL = ACCOUNTING + CACHE + THINKING + CONTENT + HISTORY + PARITY + SECURITY
 
 
-@pytest.mark.parametrize("case", ALL, ids=attrgetter("id"))
+@pytest.mark.parametrize("case", ALL, ids=attrgetter("id", "code"))
 def test_the_good_run_holds_and_the_spoilt_one_does_not(case: Case) -> None:
     decide(case)
 
@@ -316,6 +514,12 @@ SIGNED = Thought(text="Hm.", provider_data=ProviderData("anthropic-messages", ""
 
 def status(name: str, view: View) -> Status:
     return judge(suite().catalogue[name], view.key.path, [view]).status
+
+
+def test_a_request_without_a_key_is_found() -> None:
+    view = spoilt(plain(), WireRequest, lambda event: replace(event, headers={}))
+    found = judge(suite().catalogue["security/the-key-it-was-given-is-used"], "stateless", [view]).findings
+    assert [one.code for one in found] == ["security/the-key-it-was-given-is-used/missing"]
 
 
 def test_a_token_that_the_key_was_exchanged_for_is_as_good_as_the_key() -> None:
@@ -380,10 +584,13 @@ def test_a_cache_that_only_ever_serves_the_head_of_the_prompt_is_found() -> None
             body = body.replace(f'"cache_read_input_tokens":{1500 + 500 * n}', '"cache_read_input_tokens":1000')
         return replace(event, body=body)
 
-    assert (
-        status("cache/reads-grow-with-the-history", spoilt(growing(), WireResponse, constant, every=True))
-        is Status.VIOLATED
-    )
+    view = spoilt(growing(), WireResponse, constant, every=True)
+    verdict = judge(suite().catalogue["cache/reads-grow-with-the-history"], "stateless", [view])
+    (found,) = verdict.findings
+    assert found.code == "cache/reads-grow-with-the-history/no-growth"
+    assert (found.place.side, found.place.pointer) == (Side.REQUEST, "/messages/10/content/0")
+    assert [place.side for place in found.related] == [Side.STREAM]
+    points_to_something(found, view)
 
 
 def test_the_life_of_a_mark_is_part_of_it() -> None:

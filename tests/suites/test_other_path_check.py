@@ -34,14 +34,21 @@ def sent_without(*places: int) -> object:
 
 
 CASES = [
-    Case(OTHER, moved, now_held(lambda m: m[2:], DONE), "another conversation was loaded"),
-    Case(OTHER, moved, lambda view: between(view, Loaded, refused(DONE)), "was refused: no such turn"),
-    Case(OTHER, moved, sent_without(1, 2), "the conversation does not go on"),  # type: ignore[arg-type]
-    Case(OTHER, moved, sent_without(5), "the conversation does not go on"),  # type: ignore[arg-type]
+    Case(
+        OTHER,
+        moved,
+        now_held(lambda m: m[2:], DONE),
+        "is not the saved one",
+        "history-changed",
+        f"/operations/{DONE}",
+    ),
+    Case(OTHER, moved, lambda view: between(view, Loaded, refused(DONE)), "got IndexError: no such turn", "refused"),
+    Case(OTHER, moved, sent_without(1, 2), "does not begin with the last one", "request-changed"),  # type: ignore[arg-type]
+    Case(OTHER, moved, sent_without(5), "does not begin with the last one", "request-changed"),  # type: ignore[arg-type]
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=attrgetter("said"))
+@pytest.mark.parametrize("case", CASES, ids=attrgetter("code"))
 def test_a_session_that_goes_on_holds_and_one_that_does_not_is_named(case: Case) -> None:
     decide(case)
 

@@ -10,15 +10,14 @@ import pytest
 
 from turnproof.messages import Message
 from turnproof.transcript import SessionInForce, TurnEnded
-from turnproof.verdict import Status
 from turnproof.view import View
 
 from .cases import Case, decide
-from .stored_runs import Change, besides, body, ended, event, held, in_force, ran, sent, status, stepped
+from .stored_runs import Change, besides, body, ended, event, held, in_force, ran, sent, stepped
 
 
-def case(name: str, scenario: str, bad: Change, said: str) -> Case:
-    return Case(f"sessions/{name}", partial(ran, scenario), bad, said)
+def case(name: str, scenario: str, bad: Change, said: str, code: str, pointer: str) -> Case:
+    return Case(f"sessions/{name}", partial(ran, scenario), bad, said, code, pointer)
 
 
 def without_calls(found: Any) -> None:
@@ -30,6 +29,11 @@ def without_calls(found: Any) -> None:
 
 def without_results(found: Any) -> None:
     del found["messages"][4]
+
+
+def another_id(found: Any) -> None:
+    """The result is under an id that no call has."""
+    found["messages"][4]["content"][0]["tool_use_id"] = "toolu_other"
 
 
 def told_twice(found: Any) -> None:
@@ -58,126 +62,173 @@ SHED = "The password of the shed is marigold."
 PUMP = "The pump is louder than it was."
 
 CASES = [
-    case("has-an-id", "resumed", in_force(0, None), "turn 0: the turn was answered, and the agent has told no id"),
+    case(
+        "has-an-id",
+        "resumed",
+        in_force(0, None),
+        "expected the id of the session, after a turn that was answered;",
+        "missing",
+        "/3/session",
+    ),
     case(
         "id-stays-through-its-turns",
         "resumed",
         in_force(1, "other-1"),
-        "turn 1: the session is other-1, and it was first in turn 0",
+        'got "other-1"',
+        "changed",
+        "/4/session",
     ),
     case(
         "new-session-is-another-one",
         "deleted",
         in_force(1, "first"),
-        "turn 1: a new session was begun, and what is open is first again",
+        'got the session "first"',
+        "reused",
+        "/4/session",
     ),
     case(
         "sessions-stay-apart",
         "resumed_in_place",
         sent(1, *besides(PUMP, SHED)),
-        f"turn 1: the request in session second has {SHED!r} of another session",
+        'got the text "The password of the shed is marigold." of another session',
+        "foreign-text",
+        "/messages/0/content/0/text",
     ),
     case(
         "local-history-is-the-open-sessions",
         "resumed_in_place",
         held(1, lambda messages: (Message.user(SHED), *messages)),
-        f"turn 1: the history of session second has {SHED!r} of another session",
+        'got the text "The password of the shed is marigold." of another session',
+        "foreign-text",
+        "/session/0/parts/0/text",
     ),
     case(
         "resume-brings-back-what-was-said",
         "resumed",
         sent(2, "Good morning, gardener of nine beds.", "Good morning."),
-        "turn 2: session first was taken up again, and the request lacks 'Good morning, gardener of nine beds.'",
+        'expected "Good morning, gardener of nine beds." among the messages,',
+        "missing",
+        "/messages",
     ),
     case(
         "resume-keeps-the-id",
         "resumed",
         stepped(2, now="other-1"),
-        "open before turn 2: session first was asked for, and what is open is other-1",
+        'got "other-1"',
+        "wrong-session",
+        "/0/now",
     ),
     case(
         "resume-restores-calls-and-results",
         "resumed",
         body(2, without_calls),
-        "turn 2: 1 calls were made in session first, and the request has 0 calls and 0 results",
+        'expected the calls of the tools ["read_sensor"];',
+        "calls-missing",
+        "/messages",
     ),
     case(
         "resumed-history-is-no-new-output",
         "resumed",
         shown_again("Bed 3 is moist enough."),
-        "turn 2: of the session that was taken up, 'Bed 3 is moist enough.' is shown as new",
+        'expected only what the model answered in the turn, ["Gardener, as you',
+        "shown-again",
+        "/2/shown",
     ),
     case(
         "resume-restores-local-history",
         "resumed",
         held(2, lambda messages: messages[2:]),
-        "turn 2: session first was taken up again, and its history lacks 'Call me the gardener of beds one to nine.'",
+        'expected "Call me the gardener of beds one to nine." among the messages;',
+        "missing",
+        "/session",
     ),
     case(
         "system-text-is-sent-after-resume",
         "resumed",
         body(2, lambda found: found.pop("system") and None),
-        "turn 2: the request in the session that was taken up lacks 'You keep a greenhouse log.'",
+        'expected the system text "You keep a greenhouse log.";',
+        "missing",
+        "",
     ),
     case(
         "system-text-is-sent-once",
         "resumed",
         body(1, told_twice),
-        "turn 1: the system text stands in the request 2 times",
+        'expected the system text "You keep a greenhouse log." once;',
+        "wrong-count",
+        "/messages/0/content/0/text",
     ),
     case(
         "tools-are-there-after-resume",
         "resumed",
         body(2, lambda found: found.pop("tools") and None),
-        "turn 2: the session was taken up again without the tool 'read_sensor'",
+        "got a request with the tools []",
+        "missing",
+        "",
     ),
     case(
         "model-stays-the-one-asked-for",
         "resumed",
         body(2, lambda found: found.update(model="claude-haiku-4-5")),
-        "turn 2: 'claude-haiku-4-5' was asked, and the agent was given 'claude-sonnet-4-6'",
+        'got "claude-haiku-4-5"',
+        "changed",
+        "/model",
     ),
     case(
         "unknown-id-is-refused",
         "unknown",
         stepped(1, outcome="done", now="other-1"),
-        "resume before turn 1: an unknown session was resumed without an error; open is other-1",
+        'got the open session "other-1"',
+        "accepted",
+        "/0/outcome",
     ),
     case(
         "refused-resume-changes-nothing",
         "unknown",
         in_force(1, "other-1"),
-        "resume before turn 1: a refused resume left other-1 open instead of first",
+        'got "other-1"',
+        "session-changed",
+        "/4/session",
     ),
     case(
         "opening-falls-back",
         "opened_unknown",
         stepped(0, outcome="refused", error="ResumeError", message="there is no session [nobody]", typed=True),
-        "opening failed for want of a session: ResumeError: there is no session [nobody]",
+        'got `ResumeError` with the message "there is no session [nobody]"',
+        "refused",
+        "/0/error",
     ),
     case(
         "continue-takes-the-last-updated",
         "continued_in_place",
         in_force(2, "first"),
-        "turn 2: second was updated last, and the agent went on with first",
+        'expected the session "second";',
+        "wrong-session",
+        "/6/session",
     ),
     case(
         "continue-stays-in-its-folder",
         "continued_elsewhere",
         in_force(1, "first"),
-        "turn 1: in another folder the agent went on with session first",
+        'got the session "first" of another folder',
+        "other-folder",
+        "/4/session",
     ),
     case(
         "damaged-session-is-no-empty-one",
         "damaged",
         body(4, only_the_last),
-        "turn 4: a damaged session was taken up, and nothing of it is in the request",
+        'got messages with the texts ["Is everything in order?"]',
+        "empty",
+        "/messages",
     ),
     case(
         "capabilities-are-what-is-claimed",
         "resumed",
         cannot("can_load"),
-        "open before turn 2: the binding claims it, and the agent does not say that it can_load",
+        'got ["can_list", "can_continue_last", "can_delete", "can_fork"]',
+        "missing",
+        "/4/can",
     ),
 ]
 
@@ -191,26 +242,41 @@ REFUSED = {"outcome": "refused", "error": "KeyError", "message": "'first'"}
 
 
 @pytest.mark.parametrize(
-    ("name", "scenario", "bad"),
+    ("name", "scenario", "bad", "code"),
     [
-        ("id-stays-through-its-turns", "resumed", in_force(1, None)),
-        ("resume-brings-back-what-was-said", "resumed", sent(2, *besides("What did I", "How moist is bed 3?"))),
-        ("resume-keeps-the-id", "resumed", in_force(2, "other-1")),
-        ("resume-restores-calls-and-results", "resumed", body(2, without_results)),
-        ("system-text-is-sent-once", "resumed", body(1, lambda found: found.pop("system") and None, nth=1)),
-        ("unknown-id-is-refused", "unknown", stepped(1, error="KeyError", typed=False)),
-        ("refused-resume-changes-nothing", "unknown", stepped(1, now=None)),
-        ("refused-resume-changes-nothing", "unknown", body(1, only_the_last)),
-        ("opening-falls-back", "opened_unknown", ended(0, outcome="error")),
-        ("opening-falls-back", "opened_unknown", in_force(0, "nobody")),
-        ("continue-takes-the-last-updated", "continued_in_place", stepped(2, 2, **REFUSED)),
-        ("continue-stays-in-its-folder", "continued_elsewhere", stepped(2, **REFUSED)),
-        ("continue-stays-in-its-folder", "continued_elsewhere", in_force(2, "first")),
-        ("damaged-session-is-no-empty-one", "damaged", stepped(4, 1, **REFUSED)),
-        ("capabilities-are-what-is-claimed", "resumed", event(SessionInForce, 0, unknown=("can_resume",))),
-        ("capabilities-are-what-is-claimed", "resumed", stepped(2, unsupported=True, **REFUSED)),
+        ("id-stays-through-its-turns", "resumed", in_force(1, None), "changed"),
+        (
+            "resume-brings-back-what-was-said",
+            "resumed",
+            sent(2, *besides("What did I", "How moist is bed 3?")),
+            "twice",
+        ),
+        ("resume-keeps-the-id", "resumed", in_force(2, "other-1"), "changed"),
+        ("resume-restores-calls-and-results", "resumed", body(2, without_results), "results-missing"),
+        ("resume-restores-calls-and-results", "resumed", body(2, another_id), "unpaired"),
+        (
+            "system-text-is-sent-once",
+            "resumed",
+            body(1, lambda found: found.pop("system") and None, nth=1),
+            "wrong-count",
+        ),
+        ("unknown-id-is-refused", "unknown", stepped(1, error="KeyError", typed=False), "unknown-error"),
+        ("refused-resume-changes-nothing", "unknown", stepped(1, now=None), "session-changed"),
+        ("refused-resume-changes-nothing", "unknown", body(1, only_the_last), "text-missing"),
+        ("opening-falls-back", "opened_unknown", ended(0, outcome="error"), "no-answer"),
+        ("opening-falls-back", "opened_unknown", in_force(0, "nobody"), "unknown-id-adopted"),
+        ("continue-takes-the-last-updated", "continued_in_place", stepped(2, 2, **REFUSED), "refused"),
+        ("continue-stays-in-its-folder", "continued_elsewhere", stepped(2, **REFUSED), "refused"),
+        ("continue-stays-in-its-folder", "continued_elsewhere", in_force(2, "first"), "other-folder"),
+        ("damaged-session-is-no-empty-one", "damaged", stepped(4, 1, **REFUSED), "unknown-error"),
+        (
+            "capabilities-are-what-is-claimed",
+            "resumed",
+            event(SessionInForce, 0, unknown=("can_resume",)),
+            "unknown-name",
+        ),
+        ("capabilities-are-what-is-claimed", "resumed", stepped(2, unsupported=True, **REFUSED), "unsupported"),
     ],
 )
-def test_each_other_way_to_get_it_wrong_is_found(name: str, scenario: str, bad: Change) -> None:
-    assert status(name, ran(scenario)) is Status.HELD
-    assert status(name, bad(ran(scenario))) is Status.VIOLATED
+def test_each_other_way_to_get_it_wrong_is_found(name: str, scenario: str, bad: Change, code: str) -> None:
+    decide(Case(f"sessions/{name}", partial(ran, scenario), bad, code=code))

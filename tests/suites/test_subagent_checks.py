@@ -85,14 +85,49 @@ def child_refused(view: View) -> View:
 
 
 CASES = [
-    Case(EMPTY, family, sent(2, said_as_well("How is bed 3?")), "How is bed 3?', which is its parent's"),
-    Case(EMPTY, family, sent(4, said_as_well("It came out at 41 %")), "41 %', which is its parent's"),
-    Case(EMPTY, family, sent(2, told_nothing), "which is not in its request"),
-    Case(EMPTY, family, child_refused, "was refused"),
-    Case(PARENT, family, sent(3, said_as_well("Count the pots.")), "which is its child's"),
-    Case(PARENT, family, sent(5, only_the_last), "is held, and not in the request"),
-    Case(PARENT, family, now_held(lambda m: [*m, Message.user(Text("Count."))], "child"), "holds something else"),
-    Case(CHILD, family, sent(4, only_the_last), "'Count the pots.' was said in the child's earlier turns"),
+    Case(
+        EMPTY,
+        family,
+        sent(2, said_as_well("How is bed 3?")),
+        'got the text "How is bed 3?" of its parent',
+        "foreign-text",
+        "/messages/0/content/1/text",
+    ),
+    Case(
+        EMPTY,
+        family,
+        sent(4, said_as_well("It came out at 41 %")),
+        'got the text "41 %" of its parent',
+        "foreign-text",
+        "/messages/0/content/1/text",
+    ),
+    Case(EMPTY, family, sent(2, told_nothing), 'got messages with the texts ["Hi."]', "prompt-missing", "/messages"),
+    Case(EMPTY, family, child_refused, 'got `IndexError` with the message "no such turn"', "refused", "/0/error"),
+    Case(
+        PARENT,
+        family,
+        sent(3, said_as_well("Count the pots.")),
+        'got the text "Count the pots." of its child',
+        "foreign-text",
+        "/messages/0/content/1/text",
+    ),
+    Case(PARENT, family, sent(5, only_the_last), 'got messages with the texts ["Sure?"]', "missing", "/messages"),
+    Case(
+        PARENT,
+        family,
+        now_held(lambda m: [*m, Message.user(Text("Count."))], "child"),
+        'got {"parts": [{"part": "text", "text": "Count."}], "role": "user"}',
+        "history-changed",
+        "/operations/child/4",
+    ),
+    Case(
+        CHILD,
+        family,
+        sent(4, only_the_last),
+        'got messages with the texts ["How many are cracked?"]',
+        "missing",
+        "/messages",
+    ),
 ]
 
 

@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from turnproof.messages import ToolSchema
-from turnproof.transcript import Chunk, LateCallback, Response, WireRequest
+from turnproof.transcript import Chunk, LateCallback, Response, WireRequest, WireResponse
 from turnproof.view import View, wire_names
 from turnproof.view.diff import ABSENT, differences, equal, show, steady, walk
+from turnproof.view.wire_bytes import wire_bytes
 
 from .build import Made, error, response_with, scripted, spoilt
 from .conversations import cancelled, disturbed, overloaded, plain, probed, read, thinking, tools
@@ -209,3 +210,13 @@ def test_a_seal_is_the_same_in_every_spelling_of_base64() -> None:
 def test_places_are_the_same_on_both_paths_and_tell_attempts_apart() -> None:
     assert [call.place for call in overloaded().calls] == ["0/0#0", "0/0#1"]
     assert [call.place for call in tools(path="legacy").calls] == ["0/0#0", "0/1#0", "1/0#0"]
+
+
+def test_the_bytes_of_an_answer_that_was_respelled_are_shown_with_their_line_ends() -> None:
+    sent = "data:{}\r\n\r\n"
+    view = spoilt(plain(), WireResponse, lambda event: replace(event, sent=sent, spelling="unspaced"))
+    exchange = next(iter(view.calls)).last
+    assert exchange is not None
+    assert exchange.response is not None
+    assert wire_bytes(exchange.response) == ("spelling unspaced", "data:{}\\r\\n\n\\r\\n")
+    assert wire_bytes(replace(exchange.response, sent=None)) is None

@@ -8,6 +8,7 @@ neither listed nor a loss is `unlisted`.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
@@ -60,6 +61,7 @@ class Comparison:
         self.dangling, self.orphans = unpaired(held)
         self.found: list[WireDifference] = []
         self._ids: dict[str, str] = {}
+        self._twins: dict[str, Atom] = {}
 
     # -- what a dialect decides
 
@@ -98,14 +100,40 @@ class Comparison:
             self._missing(atom)
         for atom in added:
             self._added(atom)
-        return self.found
+        return [dataclasses.replace(one, sent_path=self._sent_path(one.path)) for one in self.found]
+
+    # -- where a held thing stands on the wire
+
+    def _match(self, held: Atom, sent: Atom) -> None:
+        """Two atoms are each other's counterpart: what differs in them is reported."""
+        self._twins[held.path] = sent
+        self._details(held, sent)
+
+    def _join(self, held: Sequence[Atom], sent: Sequence[Atom]) -> None:
+        """Some atoms were sent as others, in whatever pieces."""
+        self._twins.update({atom.path: sent[min(n, len(sent) - 1)] for n, atom in enumerate(held) if sent})
+
+    def _sent_path(self, path: str) -> str:
+        """The place on the sent side of a place in what is held (see `WireDifference`)."""
+        if path.startswith("$.sent."):
+            return path
+        at = next((n for n, atom in enumerate(self.held) if _is_within(path, atom.path)), None)
+        if at is None:
+            return "$.sent.messages"
+        atom = self.held[at]
+        if atom.path in self._twins:
+            return self._twins[atom.path].path + path[len(atom.path) :]
+        nearest = [*reversed(self.held[:at]), *self.held[at:]]
+        twins = (self._twins.get(each.path) for each in nearest if each.message == atom.message)
+        beside = next((twin for twin in twins if twin is not None), None)
+        return "$.sent.messages" if beside is None else f"$.sent.messages[{beside.message}]"
 
     def _regions(self) -> list[tuple[list[Atom], list[Atom]]]:
         """Where the rows part. Equal atoms are compared in detail on the way."""
         ours, theirs = self.held, self.sent
         head = 0
         while head < min(len(ours), len(theirs)) and ours[head].key == theirs[head].key:
-            self._details(ours[head], theirs[head])
+            self._match(ours[head], theirs[head])
             head += 1
         tail = 0
         while tail < min(len(ours), len(theirs)) - head and ours[-1 - tail].key == theirs[-1 - tail].key:
@@ -113,7 +141,7 @@ class Comparison:
         middle = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
         regions = self._aligned(*middle) if middle[0] or middle[1] else []
         for held, sent in zip(ours[len(ours) - tail :], theirs[len(theirs) - tail :], strict=True):
-            self._details(held, sent)
+            self._match(held, sent)
         return regions
 
     def _aligned(self, ours: list[Atom], theirs: list[Atom]) -> list[tuple[list[Atom], list[Atom]]]:
@@ -122,7 +150,7 @@ class Comparison:
         for tag, a, b, c, d in matcher.get_opcodes():
             if tag == "equal":
                 for held, sent in zip(ours[a:b], theirs[c:d], strict=True):
-                    self._details(held, sent)
+                    self._match(held, sent)
             else:
                 regions.append((ours[a:b], theirs[c:d]))
         return regions
@@ -150,6 +178,7 @@ class Comparison:
                 used.append(atom)
         if not sent or spoken:
             return ours, theirs
+        self._join(used, sent)
         return [atom for atom in ours if atom not in used], [atom for atom in theirs if atom not in sent]
 
     def _pair(
@@ -163,7 +192,7 @@ class Comparison:
                 left.append(held)
             else:
                 rest.remove(partner)
-                self._details(held, partner)
+                self._match(held, partner)
         return left, rest
 
     def _same_call(self, held: Atom, sent: Atom) -> bool:
@@ -189,6 +218,7 @@ class Comparison:
         held, sent = ([atom for atom in row if atom.kind == "text" and atom.side == side] for row in (ours, theirs))
         if "".join(atom.text for atom in held) != "".join(atom.text for atom in sent):
             return ours, theirs
+        self._join(held, sent)
         gone = set(map(id, (*held, *sent)))
         return [atom for atom in ours if id(atom) not in gone], [atom for atom in theirs if id(atom) not in gone]
 
@@ -214,6 +244,8 @@ class Comparison:
                     used.append(atom)
         if not same_but_for_borders([atom.text for atom in held], spoken):
             return ours, theirs
+        self._join(held, sent)
+        self._join(used, sent)
         gone = {id(atom) for atom in (*held, *sent, *used)}
         return [atom for atom in ours if id(atom) not in gone], [atom for atom in theirs if id(atom) not in gone]
 
@@ -236,7 +268,7 @@ class Comparison:
                 continue
             rest.remove(twin)
             self.report("order", atom.path, atom.shown(), {"at": twin.path}, violation=True)
-            self._details(atom, twin)
+            self._match(atom, twin)
         return left, rest
 
     def _texts_changed(self, missing: list[Atom], added: list[Atom]) -> None:
@@ -247,6 +279,7 @@ class Comparison:
                 continue
             missing.remove(atom)
             added.remove(twin)
+            self._twins[atom.path] = twin
             changed = _SPACE.sub("", atom.text) != _SPACE.sub("", twin.text)
             what = ("system" if atom.side == "system" else "lost-text") if changed else "unlisted"
             self.report(what, atom.path, atom.text, twin.text, violation=changed)
@@ -411,6 +444,11 @@ def token_of_atom(atom: Atom) -> str | None:
 def media_key_of(atom: Atom) -> object:
     """The key of a media atom; None for another."""
     return media_key(atom.part) if isinstance(atom.part, InlineData | FileRef) else None
+
+
+def _is_within(path: str, whole: str) -> bool:
+    """Whether a path is that of a thing, or of something in it."""
+    return path.startswith(whole) and path[len(whole) : len(whole) + 1] in ("", ".", "[")
 
 
 def _is_blank(atom: Atom) -> bool:

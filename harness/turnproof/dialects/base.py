@@ -281,6 +281,9 @@ class WireDifference:
     `what` is a stable word (`lost-text`, `lost-call`, `lost-result`, `order`, `pairing`, `lost-signature`,
     `changed-args`, `lost-attachment`, `lost-error-flag`, `system`, `tools`, `invented`, `unlisted`). `violation` is
     True for losses and inventions; a difference that is neither listed as allowed nor a loss is only unlisted.
+    `path` is the place in what is held, or in what was sent where nothing is held (`$.sent.messages[3]`). `sent_path`
+    is that of the counterpart on the sent side; of what is missing there the message in which it belongs, or all
+    messages where none of its own message was sent.
     """
 
     what: str
@@ -288,6 +291,7 @@ class WireDifference:
     held: JSON
     sent: JSON
     violation: bool
+    sent_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ def system_differences(
         return set(absorbed), []
     reflowed = _squashed(instructions + "".join(absorbed)) == _squashed(sent)
     what = "unlisted" if reflowed else "system"
-    return set(absorbed), [WireDifference(what, "$.system", instructions or None, sent or None, violation=not reflowed)]
+    shown = instructions or None, sent or None
+    return set(absorbed), [WireDifference(what, "$.system", *shown, not reflowed, sent_path="$.sent.system")]
 
 
 def settled_instructions(held: Sequence[Message], absorbed: set[str], call: Call) -> list[Message]:
@@ -76,29 +77,42 @@ def _squashed(text: str) -> str:
 
 
 def tool_differences(
-    held: Sequence[ToolSchema], sent: Sequence[ToolSchema], names: NameMap, same: SameSchema, *, forced: bool
+    held: Sequence[ToolSchema],
+    sent: Sequence[ToolSchema],
+    declared: Sequence[ToolSchema],
+    names: NameMap,
+    same: SameSchema,
+    *,
+    forced: bool,
 ) -> list[WireDifference]:
-    """What differs in the declared tools; their order does not count. `forced` says that a call is demanded."""
+    """What differs in the declared tools; their order does not count.
+
+    `sent` are those of `declared`, which the request has, that the service does not run itself. `forced` says that a
+    call is demanded.
+    """
     found = []
     by_name = {tool.name: tool for tool in sent}
+    places = {tool.name: f"$.sent.tools[{n}]" for n, tool in enumerate(declared)}
     for tool in held:
         path = f"$.tools[{tool.name}]"
         wire = by_name.pop(names.wire_name(tool.name) or "", None)
         if wire is None:
-            found.append(WireDifference("tools", path, tool.name, None, violation=True))
+            found.append(WireDifference("tools", path, tool.name, None, True, sent_path="$.sent.tools"))
             continue
+        at = places[wire.name]
         if tool.description.strip() != wire.description.strip():
             lost = tool.description.strip() not in wire.description
-            found.append(WireDifference("tools", f"{path}.description", tool.description, wire.description, lost))
+            told = tool.description, wire.description
+            found.append(WireDifference("tools", f"{path}.description", *told, lost, sent_path=f"{at}.description"))
         if not same(tool.parameters, wire.parameters):
             lost = _loses_parameters(tool.parameters, wire.parameters)
             what = "tools" if lost else "unlisted"
             shown = thaw(tool.parameters), thaw(wire.parameters)
-            found.append(WireDifference(what, f"{path}.parameters", *shown, violation=lost))
+            found.append(WireDifference(what, f"{path}.parameters", *shown, lost, sent_path=f"{at}.parameters"))
     for extra in by_name:
         # A forced choice may force a tool of the adapter's own: that is how structured output was done.
         what = "unlisted" if forced else "tools"
-        found.append(WireDifference(what, f"$.tools[{extra}]", None, extra, violation=not forced))
+        found.append(WireDifference(what, f"$.tools[{extra}]", None, extra, not forced, sent_path=places[extra]))
     return found
 
 

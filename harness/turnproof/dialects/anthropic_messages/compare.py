@@ -88,7 +88,7 @@ def differences(
     comparison = compared(settled_instructions(held, absorbed, call), call, model, names)
     found += comparison.run()
     forced = (body.get("tool_choice") or {}).get("type") in ("any", "tool")
-    found += tool_differences(tools, own, names, same_schema, forced=forced)
+    found += tool_differences(tools, own, call.tools, names, same_schema, forced=forced)
     if call.model is not None and not same_model(compared.models, call.model, model):
         found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
     return found

@@ -50,7 +50,7 @@ def differences(
     later = [message.text for message in held if message.role == "system"]
     absorbed, found = system_differences(text_of(system), later, call)
     found += judge(settled_instructions(held, absorbed, call), call, model, names).run()
-    found += tool_differences(tools, own, names, same_schema, forced=_is_forced(call))
+    found += tool_differences(tools, own, call.tools, names, same_schema, forced=_is_forced(call))
     if call.model is not None and not same_model(judge.models, call.model, bare_model(model)):
         found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
     return found

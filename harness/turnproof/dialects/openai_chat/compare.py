@@ -30,7 +30,7 @@ def differences(
     absorbed, found = system_differences(text_of(system), later, call, spoken)
     settled = [_calls_last(message) for message in settled_instructions(held, absorbed, call)]
     found += _Messages(settled, call, names).run()
-    found += tool_differences(tools, own, names, same_parameters, forced=_is_forced(call))
+    found += tool_differences(tools, own, call.tools, names, same_parameters, forced=_is_forced(call))
     if call.model is not None and not same_model(call.model, model):
         found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
     return found

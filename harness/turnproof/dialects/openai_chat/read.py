@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import PayloadError
 from ...messages import JSON, FunctionCall, TokenUsage
 from ..base import WireAnswer, WireEvent
-from ..lenient import json_of, seconds, word
+from ..lenient import json_of, seconds, wait, word
 from ..sse import Frame, frames, is_event_stream
 from . import finishes
 from .assembling import Assembled
@@ -40,8 +40,8 @@ def _is_stream(headers: Mapping[str, str], body: bytes) -> bool:
 
 
 def _wait(headers: Mapping[str, str]) -> float | None:
-    wait, exact = seconds(headers.get("retry-after")), seconds(headers.get("retry-after-ms"))
-    return wait if wait is not None or exact is None else exact / 1000
+    told, exact = wait(headers), seconds(headers.get("retry-after-ms"))
+    return told if told is not None or exact is None else exact / 1000
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ def differences(
     spoken = frozenset(message.text for message in call.messages if message.role == "system")
     absorbed, found = system_differences(text_of(system), later, call, spoken)
     found += _Items(settled_instructions(held, absorbed, call), call, model, names).run()
-    found += tool_differences(tools, own, names, same_parameters, forced=_is_forced(call))
+    found += tool_differences(tools, own, call.tools, names, same_parameters, forced=_is_forced(call))
     if call.model is not None and not same_model(call.model, model):
         found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
     return found

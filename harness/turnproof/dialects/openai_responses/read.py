@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import PayloadError
 from ...messages import JSON, FunctionCall, Part, TokenUsage
 from ..base import WireAnswer
-from ..lenient import json_of, number, seconds, word
+from ..lenient import json_of, number, wait, word
 from ..sse import frames, is_event_stream
 from .finishes import Ending, neutral
 from .items import arguments_of, is_refusal, kind_of, read_item
@@ -28,7 +28,7 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
         answer = read(status, body)
     except (RecursionError, PayloadError):
         answer = WireAnswer(status, complete=False, error_message="the answer is nested too deeply to be read")
-    return replace(answer, retry_after=seconds(headers.get("retry-after")))
+    return replace(answer, retry_after=wait(headers))
 
 
 def _read_batch(status: int, body: bytes) -> WireAnswer:

@@ -1,0 +1,99 @@
+"""What calls raised, and which errors say what an answer of the API says: read by the checks of errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from turnproof.dialects.base import ErrorMeaning, WireAnswer
+from turnproof.errors import (
+    AuthenticationError,
+    CacheExpiredError,
+    ContentFilterError,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    RateLimitError,
+    TransportError,
+)
+from turnproof.finding import Place
+from turnproof.transcript import Failed
+from turnproof.view import ProviderCall, View
+
+SOCKET_FAULTS = ("reset", "truncate", "stall", "refuse-connection", "no-end")
+"""Faults in which the connection breaks."""
+
+_OVERLOADED = (OverloadedError, TransportError)
+_REFUSED = (InvalidRequestError, ContextLimitError, ContentFilterError)
+CLASSES_BY_STATUS: dict[int, tuple[type[Exception], ...]] = {
+    400: _REFUSED,
+    401: (AuthenticationError,),
+    403: (AuthenticationError, ContentFilterError),
+    404: (InvalidRequestError,),
+    408: _OVERLOADED,
+    409: (OverloadedError, TransportError, InvalidRequestError),
+    413: _REFUSED,
+    422: _REFUSED,
+    429: (RateLimitError,),
+    500: _OVERLOADED,
+    502: _OVERLOADED,
+    503: _OVERLOADED,
+    504: _OVERLOADED,
+    529: (OverloadedError,),
+}
+"""Which errors say what a status says. Statuses that are not here are not judged."""
+
+CLASSES_BY_MEANING: dict[ErrorMeaning, tuple[type[Exception], ...]] = {
+    "authentication": (AuthenticationError,),
+    "cache-expired": (CacheExpiredError,),
+    "content-filter": (ContentFilterError,),
+    "context-limit": (ContextLimitError,),
+    "invalid-request": (InvalidRequestError,),
+    "overloaded": _OVERLOADED,
+    "rate-limit": (RateLimitError,),
+}
+"""Which errors say what the API's own words say, where they say more than the status."""
+
+
+def error_names(failed: Failed) -> set[str]:
+    """The names of the class that was raised, and of its bases."""
+    return {failed.error, *failed.bases}
+
+
+def is_one_of(failed: Failed, *classes: type[Exception]) -> bool:
+    """Whether what was raised is an instance of one of these classes."""
+    return any(one.__name__ in error_names(failed) for one in classes)
+
+
+def failures(view: View) -> Iterator[tuple[ProviderCall, Failed]]:
+    """Calls that raised something else than a cancellation."""
+    for call in view.calls:
+        if call.failed is not None and "Cancelled" not in error_names(call.failed):
+            yield call, call.failed
+
+
+def refused_calls(view: View) -> Iterator[tuple[ProviderCall, Failed, WireAnswer]]:
+    """Calls that raised, and were answered with an error status."""
+    for call, failed in failures(view):
+        answer = call.last.answer if call.last is not None else None
+        if answer is not None and answer.status >= 400:
+            yield call, failed, answer
+
+
+def meaning_of(call: ProviderCall) -> ErrorMeaning | None:
+    """What the error answer of a call means where its status does not tell."""
+    return call.last.error_meaning if call.last is not None else None
+
+
+def at_error_answer(call: ProviderCall) -> tuple[Place, ...]:
+    """Where the server said what went wrong, if it was asked for anything."""
+    return (call.last.at_error(),) if call.last is not None else ()
+
+
+def answer_in_words(answer: WireAnswer) -> str:
+    """An error answer by its status and the API's error type: `529 overloaded_error`."""
+    return " ".join(filter(None, (str(answer.status), answer.error_kind)))
+
+
+def alternatives(classes: Sequence[type[Exception]]) -> str:
+    """Classes for people: `OverloadedError or TransportError`."""
+    return " or ".join(one.__name__ for one in classes)

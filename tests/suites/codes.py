@@ -1,0 +1,30 @@
+"""The codes of findings that are in use. A code is an address: it is never renamed, and never given to anything else.
+
+`python -m tests.suites.codes --write` adds new ones to the list; it takes none away.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from turnproof.requirements import load_suite
+
+LIST = Path(__file__).parent / "finding_codes.txt"
+
+
+def listed() -> list[str]:
+    """The codes that were ever in use."""
+    return LIST.read_text("utf-8").split()
+
+
+def registered() -> list[str]:
+    """The codes that the suite has now."""
+    return sorted(load_suite().registry.templates)
+
+
+if __name__ == "__main__":
+    codes = sorted({*(listed() if LIST.exists() else ()), *registered()})
+    if "--write" in sys.argv:
+        LIST.write_text("".join(f"{code}\n" for code in codes), "utf-8")
+    print(f"{len(codes)} codes")

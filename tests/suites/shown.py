@@ -1,0 +1,144 @@
+"""Which scenarios show which requirement: the suite's index, made from certifications of subjects that hold everything.
+
+`python -m tests.suites.shown --write` certifies the reference adapters with all that they claim, the reference session
+and a stored agent, every scenario at any depth but no point of a sweep, and writes `shown.json`. It takes some minutes.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from turnproof.certify.engine import certify
+from turnproof.certify.options import CertifyOptions
+from turnproof.certify.scenarios import suite_scenarios
+from turnproof.exits import Exit
+from turnproof.requirements import SHOWN_FILE, ShownFile, load_suite
+from turnproof.requirements.shown import EVERYWHERE, Side
+from turnproof.runlog import Run, read_run
+from turnproof.session.store.agent import stored_agent
+from turnproof.verdict import Status
+from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
+
+FILE = Path(__file__).resolve().parents[2] / "suites" / "turnproof_suites" / SHOWN_FILE
+
+ADAPTERS = (
+    "anthropic",
+    "antigravity",
+    "copilot",
+    "copilot_responses",
+    "github_models",
+    "google_genai",
+    "ollama",
+    "openai",
+    "zai",
+)
+AGENT = stored_agent(ANTHROPIC, name="stored")
+SUBJECTS = (
+    *ADAPTERS,
+    "reference@anthropic",
+    "tests.suites.shown:AGENT",
+)
+
+RUNS = {(path, mode) for path in ("stateless", "legacy") for mode in ("stream", "batch")}
+
+Entry = tuple[str, Side, str]
+"""A requirement, by which side it was compared, and a scenario."""
+
+
+@dataclass
+class Compared:
+    """Where something was compared: the modes by dialect; and in which dialects the scenario was there to be judged."""
+
+    modes: dict[Entry, dict[str, set[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(set)))
+    judged: dict[tuple[str, Side], set[str]] = field(default_factory=lambda: defaultdict(set))
+    ran: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    dialects: set[str] = field(default_factory=set)
+
+    def add(self, run: Run) -> None:
+        """Take in what a run compared."""
+        dialects = {name: adapter.dialect for name, adapter in run.adapters.items()}
+        self.dialects |= set(dialects.values())
+        for line in run.transcripts:
+            self.ran[line.key.scenario].add(dialects[line.adapter])
+        for result in run.results:
+            dialect = dialects[result.adapter]
+            side: Side = "parity" if result.path == "parity" else "alone"
+            if result.verdict.status is not Status.NOT_CLAIMED:
+                self.judged[result.requirement, side].add(dialect)
+            for scenario, mode in compared_in(result.verdict.compared):
+                self.modes[result.requirement, side, scenario][dialect].add(mode)
+
+
+def compared_in(compared: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Scenario and mode of each run in which something was compared: each text begins with the key of its run."""
+    for text in compared:
+        scenario, path, mode = text.partition(" ")[0].rstrip(":").partition("#")[0].rsplit("/", 2)
+        assert (path, mode) in RUNS, text
+        yield scenario, mode
+
+
+def index(compared: Compared, known: Mapping[str, tuple[str, ...]]) -> ShownFile:
+    """The index of what was compared. `known` are the scenarios of the suite, each with its modes."""
+    shown: dict[str, dict[Side, dict[str, list[str]]]] = {}
+    for (requirement, side, scenario), dialects in sorted(compared.modes.items()):
+        if scenario not in known:
+            continue
+        by_modes: dict[str, set[str]] = defaultdict(set)
+        for dialect, modes in dialects.items():
+            one = next(iter(modes)) if len(modes) == 1 and len(known[scenario]) > 1 else ""
+            by_modes[one].add(dialect)
+        could = compared.ran[scenario] & compared.judged[requirement, side]
+        for mode, where in by_modes.items():
+            key = EVERYWHERE if where >= could else " ".join(sorted(where))
+            entry = f"{scenario}:{mode}" if mode else scenario
+            shown.setdefault(requirement, {}).setdefault(side, {}).setdefault(key, []).append(entry)
+    return msgspec.convert({"dialects": sorted(compared.dialects), "shown": shown}, ShownFile)
+
+
+def text(found: ShownFile) -> str:
+    """The file: a line for each requirement, side and set of dialects."""
+    quoted = lambda value: msgspec.json.encode(value).decode()  # noqa: E731
+    blocks = []
+    for requirement, sides in sorted(found.shown.items()):
+        rows = [
+            f"  {quoted(side)}: {{\n"
+            + ",\n".join(f"   {quoted(key)}: {quoted(entries)}" for key, entries in sorted(table.items()))
+            + "\n  }"
+            for side, table in sorted(sides.items())
+        ]
+        blocks.append(f" {quoted(requirement)}: {{\n" + ",\n".join(rows) + "\n }")
+    return f'{{"dialects": {quoted(found.dialects)}, "shown": {{\n' + ",\n".join(blocks) + "\n}}\n"
+
+
+def certified(subject: str, folder: Path) -> Run:
+    """A certification of a subject with every scenario by name: so no point of a sweep is made."""
+    names = tuple(scenario.name for scenario in suite_scenarios(load_suite()))
+    code = certify(CertifyOptions((subject,), scenarios=names, backend="emulate", depth="full", out=folder))
+    if code not in (Exit.OK, Exit.UNDECIDED):  # a stored agent has no process that could be killed
+        raise SystemExit(f"{subject} is not right (exit {code}): an index of what it shows would be wrong")
+    return read_run(folder / "run.ndjson")
+
+
+def measured(subjects: Iterable[str]) -> ShownFile:
+    """The index that certifications of these subjects give."""
+    compared = Compared()
+    for subject in subjects:
+        with tempfile.TemporaryDirectory() as folder:
+            compared.add(certified(subject, Path(folder)))
+    known = {scenario.name: scenario.modes for scenario in suite_scenarios(load_suite())}
+    return index(compared, known)
+
+
+if __name__ == "__main__":
+    made = text(measured(SUBJECTS))
+    if sys.argv[1:] == ["--write"]:
+        FILE.write_text(made)
+    else:
+        print(made, end="")

@@ -1,0 +1,179 @@
+"""A finding points to what is wrong: for mutants that rewrite requests, to the very place that they have changed.
+
+Only such mutants can show it: they alone know the body as the adapter wrote it and as the server got it. So both are
+recorded, and what differs between them is held against the pointers of what the mutant is caught by.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import pytest
+
+from turnproof.bindings import resolve_subject
+from turnproof.certify.mutants import plan
+from turnproof.certify.scenarios import suite_scenarios
+from turnproof.dialects import dialect
+from turnproof.dialects.base import HttpRequest
+from turnproof.driver import Lab, RunSpec
+from turnproof.driver.mutation import Mutant, all_mutants
+from turnproof.finding import Finding, Side, parent, pointer
+from turnproof.messages import JSON
+from turnproof.requirements import judge
+from turnproof.transcript import Transcript
+from turnproof.verdict import Status
+from turnproof.view import View
+from turnproof.view.diff import ABSENT, walk_steps
+from turnproof_suites.mutants import MUTANTS, Rewriting
+
+from .cases import suite
+
+ADAPTERS = ("anthropic", "openai", "google_genai")
+"""One of each family of wire APIs."""
+
+EXACT = 0.95
+"""The share of mutants and adapters of which a finding points to what was changed."""
+
+
+def _rewrites_bodies(mutant: Mutant) -> bool:
+    made = mutant.filter
+    return isinstance(made, type) and issubclass(made, Rewriting) and made.sent is not Rewriting.sent
+
+
+EVERY = tuple(mutant for mutant in MUTANTS if _rewrites_bodies(mutant))
+TRIED = EVERY if os.environ.get("TURNPROOF_EVERY_MUTANT") else EVERY[1::3]
+"""`nox -s mutants` tries them all; otherwise every third does."""
+
+
+@dataclass
+class Rewritten:
+    """Bodies as the adapter wrote them, by what the server got instead."""
+
+    bodies: dict[str, JSON] = field(default_factory=dict)
+
+    def filter(self, mutant: Mutant) -> Any:
+        """The mutant's own proxy, watched."""
+        assert isinstance(mutant.filter, type)
+        watched = self
+
+        class Watched(mutant.filter):  # type: ignore[misc]
+            def request(self, request: HttpRequest) -> HttpRequest:
+                shown: HttpRequest = super().request(request)
+                if shown.body != request.body:
+                    watched.bodies[_key(json.loads(shown.body))] = json.loads(request.body)
+                return shown
+
+        return Watched
+
+    def changed(self, body: JSON) -> set[str] | None:
+        """The places that were changed in a body; None for one that went out as it was."""
+        before = self.bodies.get(_key(body))
+        return None if before is None else set(_changed(before, body))
+
+
+def _key(body: JSON) -> str:
+    return json.dumps(body, sort_keys=True)
+
+
+def _changed(before: JSON, body: JSON) -> Iterator[str]:
+    """The places in `body` that differ; of what was taken out the list or the object that had it; of what was put in
+    all of it."""
+    for steps, now, _ in walk_steps(body, before):
+        if now is ABSENT:
+            yield pointer(*steps[:-1])
+        else:
+            yield from _all_below(now, pointer(*steps))
+
+
+def _all_below(value: Any, place: str) -> Iterator[str]:
+    yield place
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from _all_below(item, place + pointer(key))
+
+
+@dataclass
+class Shown:
+    """What one mutant shows with one adapter."""
+
+    mutant: Mutant
+    adapter: str
+    rewritten: Rewritten
+    views: list[View] = field(default_factory=list)
+
+    @property
+    def broke_something(self) -> bool:
+        return bool(self.rewritten.bodies)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        requirement = suite().catalogue[self.mutant.caught_by]
+        verdict = judge(requirement, "stateless", self.views)
+        return list(verdict.findings) if verdict.status is Status.VIOLATED else []
+
+    @cached_property
+    def exact(self) -> list[Finding]:
+        """The findings that point to what was changed, or to what holds it."""
+        bodies = {(str(view.key), one.number): one.body for view in self.views for one in view.exchanges}
+        found = []
+        for one in self.findings:
+            place = one.place
+            if place.side is not Side.REQUEST or place.pointer is None:
+                continue
+            changed = self.rewritten.changed(bodies[place.run, place.exchange]) or set()
+            if place.pointer in changed | set(map(parent, changed)):
+                found.append(one)
+        return found
+
+    def __str__(self) -> str:
+        pointers = [(one.code, one.place.side.value, one.place.pointer) for one in self.findings]
+        return f"{self.mutant.name} with {self.adapter}: {pointers}"
+
+
+@pytest.fixture(scope="module")
+def shown() -> list[Shown]:
+    scenarios, found = suite_scenarios(suite()), []
+    with pytest.MonkeyPatch.context() as patch, Lab(jobs=2) as lab:
+        for adapter in ADAPTERS:
+            subject = resolve_subject(adapter)
+            specs: list[RunSpec] = []
+            mine: dict[str, Shown] = {}
+            for mutant in TRIED:
+                one = Shown(mutant, adapter, Rewritten())
+                patch.setitem(all_mutants(), mutant.name, replace(mutant, filter=one.rewritten.filter(mutant)))
+                for trial in plan(adapter, subject, suite(), scenarios, {mutant.name: mutant}):
+                    runs = [run for run in trial.runs if run.key.path == "stateless" and run.key.mode == "stream"]
+                    specs += runs
+                    if runs:
+                        mine[mutant.name] = one
+
+            def keep(spec: RunSpec, transcript: Transcript, mine: dict[str, Shown] = mine) -> None:
+                assert spec.mutant is not None
+                view = View(transcript, dialect(transcript.dialect), spec.scenario)
+                mine[spec.mutant].views.append(view)
+
+            lab.run_all(specs, keep)
+            found += mine.values()
+    return [one for one in found if one.broke_something]
+
+
+def test_a_finding_points_to_what_the_mutant_changed(shown: list[Shown]) -> None:
+    """Not in all of them: that a text stands in front of a result, Anthropic says of the call that it answers."""
+    missed = [str(one) for one in shown if not one.exact]
+    assert len(shown) - len(missed) >= EXACT * len(shown) > 0, "\n".join(missed)
+
+
+def test_a_mutant_is_caught_at_the_first_place_of_its_findings(shown: list[Shown]) -> None:
+    """Readers see the first finding first: where any points to what was changed, that one does."""
+    wrong = [str(one) for one in shown if one.exact and one.findings[0] not in one.exact]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_mutants_of_every_family_of_wire_apis_were_tried(shown: list[Shown]) -> None:
+    assert {one.adapter for one in shown} == set(ADAPTERS)
+    assert {one.mutant.name for one in shown} == {mutant.name for mutant in TRIED}
