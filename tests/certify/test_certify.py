@@ -18,7 +18,7 @@ HERE = Path(__file__).parent
 
 def certify(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "turnproof", "certify", *words, "-j", "1"],
+        [sys.executable, "-m", "turnproof", "certify", *words, "--out", "reports", "-j", "1"],
         cwd=folder,
         env=environment(),
         capture_output=True,

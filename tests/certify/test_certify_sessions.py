@@ -29,6 +29,9 @@ FEW = (
     "gc/tool_pairs",
 )
 
+NOT_SHOWN = ("gc/headroom-is-left", "recovery/results-are-cut-to-fit", "recovery/rejected-results-are-gone")
+"""What none of these scenarios shows: it is left out, since it could not be decided."""
+
 FORGETFUL = replace(FOREIGN, name="forgetful", reset=lambda handle: None)
 """The framework, bound by somebody who thought that nothing had to be done to reset it."""
 
@@ -70,12 +73,12 @@ def tests_on_the_path() -> Any:
 
 @pytest.fixture(scope="module")
 def foreign(tmp_path_factory: pytest.TempPathFactory) -> Certified:
-    return certified(tmp_path_factory.mktemp("foreign"), "driver.foreign_session:FOREIGN")
+    return certified(tmp_path_factory.mktemp("foreign"), "driver.foreign_session:FOREIGN", skip=NOT_SHOWN)
 
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Certified:
-    return certified(tmp_path_factory.mktemp("bare"), "driver.foreign_session:BARE")
+    return certified(tmp_path_factory.mktemp("bare"), "driver.foreign_session:BARE", skip=NOT_SHOWN)
 
 
 def test_a_framework_with_its_own_provider_is_certified_for_its_history(foreign: Certified) -> None:
@@ -138,7 +141,7 @@ def test_a_wrong_session_is_found_by_the_requirement_that_says_so(tmp_path: Path
     assert found.code == 1
     status, message = found.status("history/reset-empties-it")
     assert status == "violated"
-    assert "4 messages are still held" in message
+    assert "expected no messages; got" in message
     violated = {name for name, one in found.report["requirements"].items() if one["status"] == "violated"}
     assert violated == {"history/reset-empties-it"}
 

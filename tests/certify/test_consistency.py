@@ -145,7 +145,7 @@ class Forgery:
 @pytest.fixture
 def run(tmp_path: Path, suite: Suite) -> Forgery:
     """A true run: all is held but a greeting on the legacy path of `core/bye`, where it differs from the other path."""
-    found = Forgery(tmp_path, suite, requirements=[RequirementLine.of(one) for one in REQUIREMENTS])
+    found = Forgery(tmp_path, suite, requirements=[RequirementLine.of(one, {}) for one in REQUIREMENTS])
     rude = {("core/bye", "legacy")}
     made = [transcript(key, "go away" if (key.scenario, key.path) in rude else "good day") for key in keys()]
     found.transcripts = [TranscriptLine(adapter=SUBJECT.name, key=one.key, digest=found.store.put(one)) for one in made]
@@ -199,7 +199,7 @@ def _reworded(run: Forgery) -> None:
 
 
 def _requirement_added(run: Forgery) -> None:
-    run.requirements = [*run.requirements, RequirementLine.of(requirement("core/is-nice"))]
+    run.requirements = [*run.requirements, RequirementLine.of(requirement("core/is-nice"), {})]
 
 
 def _swapped(run: Forgery) -> None:

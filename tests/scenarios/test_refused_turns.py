@@ -278,7 +278,7 @@ HAPPENINGS = [
         ".cancel.after",
         "waits for text:3, but the answer has 2 such events",
     ),
-    turn("cancel-kind-never", "user: a\nmodel: b\ncancel: {after: 'args:1'}", ".cancel.after", "has no such events"),
+    turn("cancel-kind-never", "user: a\nmodel: b\ncancel: {after: 'args:1'}", ".cancel.after", "has no such event"),
     turn(
         "cancel-call-never",
         "user: a\nmodel: [[b, {call: read, args: {bed: '3'}}]]\ncancel: {after: 'call:2'}",
@@ -289,7 +289,7 @@ HAPPENINGS = [
         "cancel-broken-call",
         "user: a\nmodel: [[{call: read, pieces: ['{'], broken: true}]]\ncancel: {after: 'call:1'}",
         ".cancel.after",
-        "no such events",
+        "no such event",
     ),
     turn(
         "cancel-round",
@@ -318,7 +318,7 @@ HAPPENINGS = [
     ),
     turn("expected-cancel", "user: a\nmodel: b\nexpect: cancelled", "", "belong together"),
     turn("cancel-but-answer", "user: a\nmodel: b\ncancel: before-start\nexpect: answer", "", "belong together"),
-    turn("error-without-kind", "user: a\nmodel: b\nexpect: error", "", "the kind of error, belong together"),
+    turn("error-without-kind", "user: a\nmodel: b\nexpect: error", "", "where no fault makes the turn fail"),
     turn("unknown-error", "user: a\nmodel: b\nerror: RateLimitEror", ".error", "did you mean 'RateLimitError'?"),
     turn("fault-without-kind", "user: a\nmodel: b\nfaults: {status: 500}", ".faults", "needs 'kind'"),
     turn("fault-kind", "user: a\nmodel: b\nfaults: {kind: rest}", ".faults.kind", "did you mean 'reset'?"),

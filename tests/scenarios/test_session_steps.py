@@ -64,7 +64,7 @@ AROUND = [
         "killed-and-answered",
         "user: a\nmodel: b\ncancel: {after: 'text:1', by: kill}\nexpect: answer",
         "",
-        "'expect: error' and 'error', the kind of error, belong together",
+        "or whose agent is killed, ends with 'expect: error'",
     ),
     turn(
         "killed-and-cancelled",

@@ -27,7 +27,8 @@ def turns() -> list[Turn]:
 def test_there_are_many_and_a_quick_run_of_an_adapter_has_few_enough() -> None:
     quick = [one for one in SCENARIOS.values() if one.depth == "quick" and one.subject == "adapter"]
     assert len(SCENARIOS) >= 32
-    assert 28 <= len(quick) <= 48
+    assert 28 <= len(quick) <= 64
+    assert sum(len(one.modes) for one in quick) <= 96
 
 
 def test_what_only_sessions_run_is_little_more() -> None:

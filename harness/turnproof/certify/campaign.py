@@ -12,6 +12,7 @@ from ..dialects import dialect
 from ..driver import Lab, RunSpec
 from ..evidence import EvidenceStore
 from ..reports.progress import Silence, Telling
+from ..requirements import Shown
 from ..runlog import ResultLine, RunWriter, TranscriptLine
 from ..scenarios import Scenario
 from ..subject import Subject
@@ -43,6 +44,7 @@ class Campaign:
         progress: Telling | None = None,
         control: Callable[[], str] = lambda: "",
         sweep: Sweep | None = None,
+        shown: Shown | None = None,
     ) -> None:
         self.plan = plan
         self.adapters = adapters
@@ -56,6 +58,7 @@ class Campaign:
         self._measured = False
         self._control = control
         self._sweep = sweep
+        self._shown = shown
         self._done = 0
         self.broken = ""
         self.stop = threading.Event()
@@ -115,6 +118,7 @@ class Campaign:
                     how=transcript.end.how,
                     program=program_behind(transcript),
                     processes=processes_behind(transcript),
+                    opened=transcript.end.opened,
                 )
             )
         return digest
@@ -122,7 +126,7 @@ class Campaign:
     def verdict(self, item: Item) -> Verdict:
         """The item's verdict; recorded as a result."""
         subject = self.adapters[item.adapter]
-        claimed = Claimed.by(subject, self._scenarios)
+        claimed = Claimed.by(subject, self._scenarios, self._shown)
         if self.broken:
             verdict = inconclusive(self.broken)
         else:

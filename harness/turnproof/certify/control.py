@@ -86,7 +86,7 @@ def judged(
         for name, verdict in _verdicts(views, Claimed.by(subject, list(scenarios.values())), suite):
             held += verdict.status is Status.HELD
             if verdict.status is Status.VIOLATED:
-                problems.append(f"{name} in {verdict.where}: {verdict.message}")
+                problems.append(f"{name} in {verdict.where}: {suite.registry.message(verdict)}")
     except TurnproofError as error:  # a check that falls over
         problems.append(str(error))
     if not held:

@@ -5,28 +5,57 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from ..provider import Capabilities, Difference
-from ..requirements import REGISTRY, Registry, Requirement, judge, judge_parity
+from ..requirements import REGISTRY, Registry, Requirement, Shown, judge, judge_parity
 from ..scenarios import Scenario
 from ..subject import FACTS, OPERATIONS, Subject, SubjectKind
-from ..verdict import Verdict, inconclusive, not_claimed
+from ..undecided_words import why_not_claimed
+from ..verdict import Status, Verdict, inconclusive, not_claimed
 from ..view import View
+from .obstacles import claims_missing, cut_runs, in_runs, not_run, runs_of
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """What a subject has said of itself, and all scenarios of the suite."""
+    """What a subject has said of itself, all scenarios of the suite, and which of them show what in its dialect."""
 
     claims: Capabilities
     declared: Sequence[Difference]
     scenarios: Sequence[Scenario]
     kind: SubjectKind = "adapter"
     operations: Collection[str] = OPERATIONS
+    dialect: str = ""
+    shown: Shown | None = None
 
     @classmethod
-    def by(cls, subject: Subject, scenarios: Sequence[Scenario]) -> Claimed:
+    def by(cls, subject: Subject, scenarios: Sequence[Scenario], shown: Shown | None = None) -> Claimed:
         """What a subject says when it is asked."""
-        return cls(subject.claims(), subject.declared, scenarios, subject.kind, subject.operations)
+        return cls(
+            subject.claims(),
+            subject.declared,
+            scenarios,
+            subject.kind,
+            subject.operations,
+            subject.dialect,
+            shown,
+        )
+
+    def showing(self, requirement: Requirement, path: str) -> dict[str, tuple[Scenario, list[str]]]:
+        """The scenarios that show a requirement, each with what it needs and is not claimed. Empty where there is no
+        index, or it has none for this dialect."""
+        if self.shown is None:
+            return {}
+        modes = self.shown.scenarios(requirement.id, self.dialect, "parity" if path == "parity" else "alone")
+        found = {}
+        for scenario in self.scenarios:
+            if scenario.name in modes and scenario.subject in ("adapter", self.kind):
+                lacking = lacking_for(scenario, self.claims, self.operations)
+                if modes[scenario.name] == "stream" and not self.claims.streaming and "streaming" not in lacking:
+                    lacking.append("streaming")
+                found[scenario.name] = (scenario, lacking)
+        return found
 
     def missing(self, requirement: Requirement, ran: Collection[str]) -> tuple[str, ...]:
         """What the scenarios that could have shown the requirement need, and is not claimed: features and operations.
@@ -37,7 +66,7 @@ class Claimed:
         needed = {feature for feature in requirement.capability if not feature.startswith("wire:")}
         found: set[str] = set()
         for scenario in self.scenarios:
-            if not requirement.looks_at(scenario.name):
+            if not requirement.looks_at(scenario.name) or scenario.subject not in ("adapter", self.kind):
                 continue
             lacking = lacking_for(scenario, self.claims, self.operations)
             if scenario.name in ran and needed and needed <= set(scenario.features):
@@ -69,9 +98,9 @@ def decide(
 ) -> Verdict:
     """The verdict on one requirement for `stateless`, `legacy` or `parity`.
 
-    Where no run had anything that the requirement looks at, and there are scenarios that the subject does not claim
-    what they need for, the requirement is not claimed either; the verdict names it. Nor is what a session cannot do, or
-    does not show.
+    Where no run had anything that the requirement looks at, and no scenario that shows it can be run with what the
+    subject claims, the requirement is not claimed either; the verdict names what is missing. Nor is what a session
+    cannot do, or does not show. Whatever else could not be decided says what would have decided it.
     """
     every = list(views)
     if unfit := _out_of_sight(requirement, every, subject, registry):
@@ -80,9 +109,39 @@ def decide(
         verdict = _parity(requirement, every, subject, registry)
     else:
         verdict = judge(requirement, path, every, claims=subject.claims, registry=registry)  # type: ignore[arg-type]
-    if verdict.compared_nothing and (missing := subject.missing(requirement, {view.key.scenario for view in every})):
-        return not_claimed(f"no run shows it without what the {subject.kind} does not claim: {', '.join(missing)}")
-    return verdict
+    if verdict.status is not Status.INCONCLUSIVE:
+        return verdict
+    return _explained(verdict, requirement, path, every, subject, registry)
+
+
+def _explained(
+    verdict: Verdict, requirement: Requirement, path: str, views: Sequence[View], subject: Claimed, registry: Registry
+) -> Verdict:
+    """An undecided verdict with what would have decided it; not claimed, where no scenario within the claims could."""
+    runs = runs_of(requirement, path, views)
+    if not verdict.compared_nothing:
+        return msgspec.structs.replace(verdict, undecided=tuple(cut_runs(runs)))
+    ran = {view.key.scenario for view in views}
+    showing = subject.showing(requirement, path)
+    if not showing:
+        if missing := subject.missing(requirement, ran):
+            return not_claimed(f"no run shows it without what the {subject.kind} does not claim: {', '.join(missing)}")
+        found = in_runs(runs, registry[requirement.id].callbacks, subject.claims)
+        return msgspec.structs.replace(verdict, undecided=tuple(found))
+    lacking = {name: lacks for name, (_, lacks) in showing.items() if lacks}
+    if len(lacking) == len(showing):
+        reasons = tuple(claims_missing(lacking))
+        return not_claimed(why_not_claimed(reasons, subject.kind), reasons)
+    within = [scenario for name, (scenario, lacks) in showing.items() if not lacks]
+    names = {scenario.name for scenario in within}
+    reasons = (
+        *in_runs(
+            [view for view in runs if view.key.scenario in names], registry[requirement.id].callbacks, subject.claims
+        ),
+        *not_run(scenario for scenario in within if scenario.name not in ran),
+        *claims_missing(lacking),
+    )
+    return msgspec.structs.replace(verdict, undecided=reasons)
 
 
 def _out_of_sight(requirement: Requirement, views: Sequence[View], subject: Claimed, registry: Registry) -> str:

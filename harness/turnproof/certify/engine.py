@@ -7,8 +7,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
+from .. import __version__
+from .._counted import counted
 from ..bindings import resolve_subject
 from ..declarations import with_settings
+from ..dialects import api_of
 from ..driver import Lab
 from ..errors import UsageError
 from ..evidence import EvidenceStore
@@ -28,7 +31,7 @@ from .campaign import Campaign, exit_code
 from .control import broken, certify_controls
 from .heading import adapter_line, header
 from .options import CertifyOptions
-from .plan import Plan, plan, select
+from .plan import Plan, in_part, plan, select
 from .running import run_items
 from .scenarios import chosen_scenarios, files_among, suite_scenarios
 from .sweep import Sweep, base_patterns
@@ -49,7 +52,8 @@ def certify(options: CertifyOptions) -> int:
     own = files_among(options.scenarios)
     wanted = options.backend or ("emulate" if options.depth == "full" or own else None)
     backends = Backends({spec: choose_backend(spec, subject, wanted) for spec, subject in subjects.items()})
-    lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
+    here = options.in_process or options.watching
+    lab = Lab(jobs=options.jobs or 2, seed=options.seed, in_process=here, responders=backends)
     with lab, progress("certify") as told:
         told.stage("controls")
         lab.warm(module for subject in subjects.values() for module in subject.modules)
@@ -58,11 +62,16 @@ def certify(options: CertifyOptions) -> int:
         every = suite_scenarios(suite)
         scenarios = chosen_scenarios(every, base_patterns(options.scenarios))
         sweep = _sweep(options, backends)
-        the_plan = plan(subjects, suite, scenarios, requirements, path=options.path, depth=options.depth)
+        showing = not options.scenarios and all(in_part(requirements, suite, one.kind) for one in subjects.values())
+        the_plan = plan(
+            subjects, suite, scenarios, requirements, path=options.path, depth=options.depth, showing=showing
+        )
         for spec, subject in subjects.items():
             backends.prepare(spec, subject, {run.scenario.name for run in the_plan.runs if run.adapter == spec})
         store = EvidenceStore(options.out / "evidence")
-        controls = certify_controls(lab, suite, (subject.dialect for subject in subjects.values()), store)
+        controls = _known_controls(options, subjects.values(), store)
+        if controls is None:
+            controls = certify_controls(lab, suite, (subject.dialect for subject in subjects.values()), store)
         with RunWriter(options.out / "run.ndjson") as writer:
             _write_head(writer, options, suite, subjects, backends, controls)
             campaign = Campaign(
@@ -75,10 +84,12 @@ def certify(options: CertifyOptions) -> int:
                 progress=told,
                 control=lambda: broken(controls),
                 sweep=sweep,
+                shown=suite.shown,
             )
             _run(campaign, writer, options, store)
-            in_part = _in_part(requirements, every, scenarios, options)
-            code = _conclude(campaign, writer, options, suite, requirements, in_part, started)
+            # What is judged on the scenarios alone that show it is not judged on all.
+            partly = {one.id for one in requirements} if showing else _in_part(requirements, every, scenarios, options)
+            code = _conclude(campaign, writer, options, suite, requirements, partly, started)
         told.stage("reports")
         write_reports(read_run(options.out / "run.ndjson"), options.out, store)
     swept = sweep.talk({spec: campaign.views(spec) for spec in subjects}) if sweep is not None else []
@@ -89,13 +100,31 @@ def certify(options: CertifyOptions) -> int:
     return code
 
 
+def _known_controls(
+    options: CertifyOptions, subjects: Iterable[Subject], store: EvidenceStore
+) -> tuple[ControlResult, ...] | None:
+    """The controls that the measurement before a change has judged; None where they have to be judged."""
+    file = options.out / "run.ndjson"
+    if not options.watching or not file.exists():
+        return None
+    before = read_run(file).header
+    known = {control.dialect: control for control in before.controls if before.turnproof == __version__}
+    needed = dict.fromkeys(api_of(subject.dialect) for subject in subjects)
+    evidence = [digest for name in needed if name in known for digest in known[name].evidence.values()]
+    sound = needed.keys() <= known.keys() and not broken(known.values())
+    if not sound or any(not store.path(digest).exists() for digest in evidence):
+        return None
+    return tuple(known[name] for name in needed)
+
+
 def left_out_talk(plan: Plan) -> list[str]:
     """Scenarios that were left out: of a few subjects with what is lacking, of many on one line."""
     if len(plan.left_out) > _FEW:
         counts = ", ".join(f"{spec} {why.total()} of {plan.considered[spec]}" for spec, why in plan.left_out.items())
         return [f"scenarios left out that need what is not claimed (by itself, each tells what): {counts}"]
     return [
-        f"{spec}: {why.total()} of {plan.considered[spec]} scenarios left out; they need what is not claimed: "
+        f"{spec}: {why.total()} of {counted(plan.considered[spec], 'scenario')} left out; "
+        "they need what is not claimed: "
         + ", ".join(sorted({feature for reason in why for feature in reason.split(", ")}))
         for spec, why in plan.left_out.items()
     ]
@@ -151,7 +180,8 @@ def _conclude(
         return Exit.FAULT
     known = options.config.settings.known_issue
     ids = {requirement.id for requirement in suite.catalogue}
-    results, problems = apply_known_issues(campaign.results, known, date.today(), ids, in_part)
+    templates = suite.registry.templates
+    results, problems = apply_known_issues(campaign.results, known, date.today(), ids, in_part, templates)
     problems += _stale(campaign.adapters, campaign, options)
     for line in results:
         writer.write(line)
@@ -159,7 +189,7 @@ def _conclude(
     code = exit_code(results, must, problems)
     writer.finish(code, time.monotonic() - started, tuple(problems))
     if options.accept:
-        append_accepted(options.config.target, accept(results, date.today(), options.config.table))
+        append_accepted(options.config.target, accept(results, date.today(), options.config.table, templates))
     return code
 
 
@@ -184,8 +214,9 @@ def _write_head(
             files=files_among(options.scenarios),
         )
     )
+    templates = suite.registry.templates
     for requirement in suite.requirements:
-        writer.write(RequirementLine.of(requirement))
+        writer.write(RequirementLine.of(requirement, templates))
     for spec, subject in subjects.items():
         writer.write(adapter_line(spec, subject, backends))
 

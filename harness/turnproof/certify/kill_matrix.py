@@ -106,7 +106,7 @@ class Judge:
         verdicts = self._control(frozenset(keys))
         musts = {requirement.id for requirement in self._bench.requirements if requirement.level is Level.MUST}
         return {
-            f"{name} [{path}]": verdict.message
+            f"{name} [{path}]": REGISTRY.message(verdict)
             for (name, path), verdict in verdicts.items()
             if verdict.status is Status.VIOLATED and name in musts
         }
@@ -170,17 +170,19 @@ class Judge:
             return Outcome.CRASHED, crash
         if missed := [path for path, how in paths.items() if how == "missed"]:
             seen = verdicts[missed[0]]
+            said = REGISTRY.message(seen)
             return (
                 Outcome.SURVIVED,
-                f"{missed[0]}: the requirement {seen.status}{': ' * bool(seen.message)}{seen.message}",
+                f"{missed[0]}: the requirement {seen.status}{': ' * bool(said)}{said}",
             )
         if "caught" not in paths.values():
             why = before[mutant.caught_by, next(iter(paths))]
             if why.status is Status.NOT_CLAIMED:
                 return Outcome.NOT_CLAIMED, why.message
-            return Outcome.NO_CONTROL, f"for the control the requirement is {why.status}: {why.message}"
+            return Outcome.NO_CONTROL, f"for the control the requirement is {why.status}: {REGISTRY.message(why)}"
         caught = next(path for path, how in paths.items() if how == "caught")
-        return Outcome.CAUGHT, verdicts[caught].message or after[mutant.caught_by, "parity"].message
+        place = caught if verdicts[caught].status is Status.VIOLATED else "parity"
+        return Outcome.CAUGHT, REGISTRY.message(after[mutant.caught_by, place])
 
     def _crash(self, mutant: Mutant, broken: Mapping[RunKey, View], paths: Mapping[str, str]) -> str:
         """What crashed, if nothing is detected without the runs that did; empty otherwise."""

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from .._counted import counted
 from ..reports._text import one_line
 from ..reports.terminal import console_for
 from .kill_matrix import MOST_OTHERS, Matrix, Outcome, Row
@@ -36,8 +37,14 @@ def print_matrix(matrix: Matrix, file: TextIO) -> None:
     _findings(console, matrix)
     counts = ", ".join(f"{count} {name}" for name, count in matrix.counts.items()) or "nothing to do"
     runs = sum(row.runs for row in matrix.mutants)
-    middle = f"; half of those caught trip at most {matrix.median_others:g} others" if "caught" in matrix.counts else ""
-    console.print(Text(f"{len(matrix.mutants)} mutants of {matrix.adapter}: {counts} ({runs} runs){middle}"))
+    middle = (
+        f"; half of those caught trip at most {counted(matrix.median_others, 'other')}"
+        if "caught" in matrix.counts
+        else ""
+    )
+    console.print(
+        Text(f"{counted(len(matrix.mutants), 'mutant')} of {matrix.adapter}: {counts} ({counted(runs, 'run')}){middle}")
+    )
 
 
 def _table(console: Console, matrix: Matrix) -> None:
@@ -77,7 +84,9 @@ def _findings(console: Console, matrix: Matrix) -> None:
     console.print()
     for row in matrix.mutants:
         if len(row.trips) > MOST_OTHERS:
-            console.print(Text(f"{row.mutant} trips {len(row.trips)} others: {', '.join(row.trips)}", style="yellow"))
+            console.print(
+                Text(f"{row.mutant} trips {counted(len(row.trips), 'other')}: {', '.join(row.trips)}", style="yellow")
+            )
     idle = [name for name, standing in matrix.requirements.items() if not standing.caught]
     if idle and not matrix.only:
-        console.print(Text(f"{len(idle)} requirements caught no mutant: {', '.join(idle)}", style="dim"))
+        console.print(Text(f"{counted(len(idle), 'requirement')} caught no mutant: {', '.join(idle)}", style="dim"))

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 from .._suggest import did_you_mean
@@ -18,6 +19,7 @@ from ..driver import RunSpec
 from ..errors import CatalogueError
 from ..provider import Capabilities, Path
 from ..requirements import REGISTRY, Requirement, Suite
+from ..requirements.shown import Side
 from ..scenarios.model import Scenario
 from ..subject import SubjectKind
 from ..transcript import RunKey
@@ -33,6 +35,9 @@ class Plannable(Protocol):
 
     @property
     def kind(self) -> SubjectKind: ...
+
+    @property
+    def dialect(self) -> str: ...
 
     @property
     def paths(self) -> tuple[Path, ...]: ...
@@ -101,8 +106,13 @@ def plan(
     *,
     path: str | None = None,
     depth: str = "quick",
+    showing: bool = False,
 ) -> Plan:
-    """All items and runs for these subjects."""
+    """All items and runs for these subjects.
+
+    With `showing`, of the scenarios that a requirement is judged on those that show it, by the index of the suite: that
+    is enough where some requirements alone are asked for.
+    """
     items: list[Item] = []
     runs: list[RunSpec] = []
     left_out: dict[str, Counter[str]] = {}
@@ -117,14 +127,32 @@ def plan(
             items += [Item(spec, requirement, p) for p in paths]
             if len(paths) == 2 and REGISTRY[requirement.id].aspect is not None:
                 items.append(Item(spec, requirement, "parity"))
+        looks_at = partial(_shows, suite, subject.dialect) if showing else Requirement.looks_at
         meant = [scenario for scenario in every if scenario.subject in ("adapter", subject.kind)]
         considered[spec] = len(meant)
         for scenario in meant:
             if lacking := lacking_for(scenario, claims, subject.operations):
                 left_out.setdefault(spec, Counter())[", ".join(lacking)] += 1
-            elif any(requirement.looks_at(scenario.name) for requirement in judged):
+            elif any(looks_at(requirement, scenario.name) for requirement in judged):
                 runs += _runs(spec, scenario, paths, claims.streaming)
     return Plan(tuple(items), tuple(runs), considered, left_out)
+
+
+def in_part(requirements: Sequence[Requirement], suite: Suite, kind: SubjectKind) -> bool:
+    """Whether these are not all requirements that a subject of this kind is judged by."""
+    chosen = {requirement.id for requirement in requirements}
+    return any(one.id not in chosen for one in suite.requirements if one.concerns(kind))
+
+
+def _shows(suite: Suite, dialect: str, requirement: Requirement, scenario: str) -> bool:
+    """Whether a scenario shows a requirement; of what the index does not know, whether it is judged on it."""
+    sides = [suite.shown.scenarios(requirement.id, dialect, side) for side in _SIDES] if suite.shown is not None else []
+    if not any(sides) or suite.shown is None or not suite.shown.knows(scenario):
+        return requirement.looks_at(scenario)
+    return any(scenario in found for found in sides)
+
+
+_SIDES: tuple[Side, Side] = ("alone", "parity")
 
 
 def _runs(spec: str, scenario: Scenario, paths: Sequence[Path], streaming: bool) -> Iterable[RunSpec]:

@@ -8,7 +8,6 @@ overlay.
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from pathlib import Path
 
 import msgspec
 
+from .._counted import counted
+from .._secrets import environment_keys
 from ..bindings import resolve_binding, subject_of
 from ..cassettes import Cassette, Recorder, cassette_path, check_budget, estimate_cost, save
 from ..dialects import dialect as dialect_named
@@ -86,14 +87,14 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
                 unfinished.append(f"{spec.key}: {transcript.end.how}: {transcript.end.detail}")
 
         lab.run_all(specs, done, begun=lambda spec: told.begun(str(spec.key)))
-    secrets = [CANARY_KEY, *(value for name, value in os.environ.items() if name.endswith("_API_KEY") and value)]
+    secrets = [CANARY_KEY, *environment_keys()]
     for scenario in scenarios:
         for cassette, path in recording.cassettes(root, scenario):
             if cassette is None:
                 path.unlink(missing_ok=True)
                 continue
             save(cassette, path, secrets=secrets)
-            out(f"{path}: {len(cassette.interactions)} exchanges, {cassette.provenance}")
+            out(f"{path}: {counted(len(cassette.interactions), 'exchange')}, {cassette.provenance}")
     for line in (*recording.left_out, *unfinished):
         print(printable(line), file=sys.stderr)
     return 1 if unfinished else 0

@@ -43,5 +43,6 @@ def open_campaign(adapters: Sequence[str], only: Sequence[str], config: pytest.C
             store,
             scenarios,
             control=lambda: broken(certify_controls(lab, suite, dialects, store)),
+            shown=suite.shown,
         )
     )

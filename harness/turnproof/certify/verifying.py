@@ -12,13 +12,14 @@ import msgspec
 from .. import __version__
 from ..errors import TurnproofError, UsageError
 from ..evidence import EvidenceStore
+from ..messages import JSON
 from ..provider import Difference
 from ..reports.certification import Certification, certification
 from ..reports.reading import CERTIFICATION_FILE, read_certification
-from ..requirements import Suite, load_suite
+from ..requirements import Shown, Suite, load_suite
 from ..runlog import AdapterLine, ResultLine, Run
 from ..scenarios import Scenario, load
-from ..verdict import Status, Verdict, inconclusive
+from ..verdict import Status, Verdict, accept_codes, inconclusive
 from ..view import View
 from .consistency import (
     RecordedSubject,
@@ -66,11 +67,24 @@ def report_agrees(run: Run, store: EvidenceStore, folder: Path) -> list[str]:
     if not run.results or not file.exists():
         return []
     try:
-        if read_certification(file) == msgspec.convert(msgspec.to_builtins(certification(run, store)), Certification):
+        beside = read_certification(file)
+        report = msgspec.json.encode(certification(run, store))
+        if beside == msgspec.json.decode(report, type=Certification):
+            return []
+        if run.earlier and _says(msgspec.json.decode(report), msgspec.json.decode(file.read_bytes())):
             return []
     except UsageError as error:
         return [str(error)]
     return [f"{file} is not what the run comes to: turnproof report {folder} writes it again"]
+
+
+def _says(made: JSON, told: JSON, name: str = "") -> bool:
+    """Whether a report says what an earlier turnproof told, but for words and commands. It may say more."""
+    if name in ("message", "reproduce"):
+        return True
+    if isinstance(told, dict) and isinstance(made, dict):
+        return all(key in made and _says(made[key], value, key) for key, value in told.items())
+    return bool(made == told)
 
 
 def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
@@ -90,16 +104,17 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
             for line in run.results
             if line.verdict != wrong
         ]
+    shown = None if run.earlier else suite.shown  # there was no index when the earlier format was written
     for line in run.results:
         adapter = run.adapters.get(line.adapter)
         if adapter is None:
             continue
         try:
-            again = _verdict(suite, scenarios, adapter, line, views[line.adapter])
+            again = _verdict(suite, scenarios, adapter, line, views[line.adapter], shown)
         except TurnproofError as error:
             problems.append(f"{_name(line)}: cannot be judged again: {error}")
             continue
-        if difference := _difference(line.verdict, again):
+        if difference := _difference(run, line.verdict, again):
             problems.append(f"{_name(line)}: {difference}")
     return problems
 
@@ -114,23 +129,43 @@ def _views(run: Run, store: EvidenceStore, known: Sequence[Scenario]) -> dict[st
 
 
 def _verdict(
-    suite: Suite, scenarios: Sequence[Scenario], adapter: AdapterLine, line: ResultLine, views: Sequence[View]
+    suite: Suite,
+    scenarios: Sequence[Scenario],
+    adapter: AdapterLine,
+    line: ResultLine,
+    views: Sequence[View],
+    shown: Shown | None,
 ) -> Verdict:
     declared = [Difference(name, "declared when the run was made") for name in adapter.declared]
     subject = RecordedSubject.of(adapter)
-    claimed = Claimed(subject.claims(), declared, scenarios, adapter.kind, subject.operations)
+    claimed = Claimed(
+        subject.claims(),
+        declared,
+        scenarios,
+        adapter.kind,
+        subject.operations,
+        adapter.dialect,
+        shown,
+    )
     return decide(suite.catalogue[line.requirement], line.path, views, claimed, suite.registry)
 
 
-def _difference(before: Verdict, again: Verdict) -> str | None:
-    """What has changed. A known issue is a violation that somebody accepted; its message has their words in front."""
-    accepted = before.status is Status.KNOWN_ISSUE
-    expected = Status.VIOLATED if accepted else before.status
+def _difference(run: Run, before: Verdict, again: Verdict) -> str | None:
+    """What has changed but for words. A known issue is a violation that somebody accepted, in whole or by codes.
+
+    Of a run of the earlier format the violations have no findings to be held against those of today; and what nothing
+    within the claims could show was undecided there, and is not claimed today.
+    """
+    if run.earlier and before.empty and again.status is Status.NOT_CLAIMED:
+        return None
+    expected = Status.VIOLATED if before.status is Status.KNOWN_ISSUE else before.status
     if again.status is not expected:
-        return f"was {before.status}, and the evidence says {again.status}: {again.message}"
-    if before.message != again.message and not (accepted and before.message.endswith(again.message)):
-        return f"said {before.message!r}, and the evidence says {again.message!r}"
-    rest = [name for name in before.__struct_fields__ if name not in ("status", "message")]
+        return f"was {before.status}, and the evidence says {again.status}: {run.message(again)}"
+    if before.accepted and again.status is Status.VIOLATED:
+        again = accept_codes(again, {finding.code for finding in before.accepted})
+    told = ("findings", "total", "failing", "undecided") if run.earlier else ()
+    left_out = ("status", "message", "detail", *told)
+    rest = [name for name in before.__struct_fields__ if name not in left_out]
     if other := [name for name in rest if getattr(before, name) != getattr(again, name)]:
         return f"has another {', '.join(other)} than the evidence gives"
     return None

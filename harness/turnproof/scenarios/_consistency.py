@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal
 
+from .._counted import counted
 from ..dialects.base import ReplyPart
 from ..messages import CodeExecutionResult, ExecutableCode, FinishReason, FunctionCall, Opaque, Part, Text, Thought
 from ._arguments import is_malformed
@@ -68,9 +69,11 @@ def _check_outcome(turn: Turn, spot: Spot) -> None:
     killed = turn.cancel is not None and turn.cancel.by == "kill"
     if (turn.expect == "cancelled") != (turn.cancel is not None and not killed):
         spot.refuse("'expect: cancelled' and 'cancel' belong together; a turn whose agent is killed ends with an error")
-    if (turn.expect == "error") != (turn.error is not None or killed):
-        spot.refuse("'expect: error' and 'error', the kind of error, belong together")
+    if turn.expect != "error" and (turn.error is not None or killed):
+        spot.refuse("a turn with 'error', the kind of error, or whose agent is killed, ends with 'expect: error'")
     fatal = failing_round(turn)
+    if turn.expect == "error" and turn.error is None and not killed and fatal is None and not _malformed(turn):
+        spot.refuse("'expect: error' needs 'error', the kind of error, where no fault makes the turn fail")
     if turn.cancel is None and turn.expect == "answer" and fatal is not None:
         spot.refuse(f"round {fatal} never succeeds ({ATTEMPTS} attempts are made), so the turn needs 'error'")
     if _malformed(turn) and turn.expect == "answer":
@@ -140,7 +143,7 @@ def _check_place(turn: Turn, cut: Cut, place: Spot) -> None:
     if cut.at == "backoff":
         sleeps = sum(fault.times for fault in turn.faults if fault.round == cut.round and _passes(fault))
         if cut.index >= sleeps:
-            place.refuse(f"is in back-off {cut.index}, but only {sleeps} attempts of round {cut.round} fail")
+            place.refuse(f"is in back-off {cut.index}, but only {counted(sleeps, 'attempt')} of round {cut.round} fail")
     if cut.after:
         _check_event(round_, cut.after, place)
 
@@ -162,7 +165,7 @@ def _check_event(round_: ScriptRound, name: str, place: Spot) -> None:
     least, exact = count_events(round_, kind)
     if least == 0 or (exact and int(ordinal) > least):
         at = place.get("after") or place
-        at.refuse(f"waits for {name}, but the answer has {least or 'no'} such event{'' if least == 1 else 's'}")
+        at.refuse(f"waits for {name}, but the answer has {counted(least, 'such event') if least else 'no such event'}")
 
 
 def _check_rounds(turn: Turn, spot: Spot) -> None:
@@ -270,7 +273,9 @@ def _needed_by(turn: Turn, modes: tuple[Mode, ...]) -> Iterator[str]:
         yield "cancel"
     if turn.cancel is not None and turn.cancel.by != "kill":
         yield "cancel_batch" if turn.cancel.at == "batch" and "batch" in modes else "cancel"
-    if turn.error or any(fault.kind not in _HARMLESS for fault in turn.faults):
+    # Whether a fault passes is only known by its type; that a turn fails for good, by any exception.
+    passing = turn.expect != "error" and any(fault.kind not in _HARMLESS for fault in turn.faults)
+    if turn.error or passing:
         yield "typed_errors"
     for part in turn.user:
         yield from _media(part)

@@ -34,7 +34,7 @@ The form, with everything optional but `title` and `turns`:
         cancel: {round: 0, after: "text:1", by: stop}     # or: before-start, batch, backoff, {at: tool, index: 1}
         faults: {kind: status, status: 429, retry-after: 17, times: 1}     # or a list
         response_schema: {type: object}
-        error: RateLimitError              # the turn ends with it
+        error: RateLimitError              # the turn ends with it; `expect: error` for one of any class
         sessions:                          # what is done before with the sessions that an agent keeps
           - new: second                    # labels; that of the one it starts with is `first`
           - resume: first                  # nobody: an id that no session has

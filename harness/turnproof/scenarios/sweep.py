@@ -13,6 +13,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
+from .._counted import counted
 from ..messages import FunctionCall, Text, Thought
 from ._consistency import needed_features
 from ._spot import Spot
@@ -89,7 +90,7 @@ def read_sweep(spot: Spot, turns: tuple[Turn, ...]) -> Swept:
     if swept.cancel is not None or swept.faults:
         spot.refuse(f"turn {turn} is cancelled or broken already")
     if round_ >= len(swept.rounds):
-        spot.refuse(f"turn {turn} has {len(swept.rounds)} rounds, counted from 0, so no round {round_}")
+        spot.refuse(f"turn {turn} has {counted(len(swept.rounds), 'round')}, counted from 0, so no round {round_}")
     if not _is_cut_by_hand(swept.rounds[round_]):
         spot.refuse("every text, thinking and call of this answer needs its pieces: else each run cuts it elsewhere")
     return Swept(turn, round_, only.choices(HAPPENINGS) if (only := spot.get("only")) else ())
