@@ -13,49 +13,74 @@ from msgspec import structs
 
 from turnproof.config import Exemption, GateSettings, KnownIssue, load_config
 from turnproof.errors import UsageError
-from turnproof.gates import State
 from turnproof.gates.accepting import accepted, check_exemptions, exempted, names_of
+from turnproof.gates.codes import closes, leaves_undecided
+from turnproof.gates.decision import Acceptance, Decision, decided
 from turnproof.gates.phases import load_phases
 from turnproof.verdict import Status, held, violated
 
 from .test_checks import SUBJECT, measured
-from .test_documents import CLOSED, CRITERION, UNDECIDED
+from .words import codes, message, wording
 
 TODAY = date(2026, 11, 22)
-EXEMPT = Exemption("mine", CLOSED.id, "it never had a legacy path", date(2027, 1, 31), "https://example.org/1")
-OPEN = structs.replace(CRITERION, id=CLOSED.id)
+CRITERION = "2/paths-agree"
+EXEMPT = Exemption("mine", CRITERION, "it never had a legacy path", date(2027, 1, 31), "https://example.org/1")
+DIFFERS = closes("test/differs", "The paths differ.")
+HIDDEN = leaves_undecided("test/hidden", "It cannot be seen.")
+CLOSED = decided([DIFFERS(expected="41 %", observed="", name="requests-differ")])
+UNDECIDED = decided([HIDDEN()])
+NOT_ASKED = Decision(status=Status.NOT_CLAIMED)
+OPEN = decided(compared=["conversations"])
 
 
-def after(exemption: Exemption, criterion: Any = CLOSED, *, whole: bool = True) -> Any:
-    return exempted(criterion, [exemption], {"mine", "other-name"}, TODAY, whole=whole)
+def after(exemption: Exemption, decision: Decision = CLOSED, *, whole: bool = True) -> Decision:
+    return exempted(decision, CRITERION, [exemption], {"mine", "other-name"}, TODAY, whole=whole)
 
 
-@pytest.mark.parametrize("criterion", [CLOSED, structs.replace(UNDECIDED, id=CLOSED.id)])
-def test_an_exemption_accepts_what_does_not_hold_and_says_until_when_and_why(criterion: Any) -> None:
-    found = after(EXEMPT, criterion)
-    assert found.state is State.ACCEPTED
-    assert found.message.startswith("exempt until 2027-01-31: it never had a legacy path (https://example.org/1) — ")
-    assert criterion.message in found.message
+@pytest.mark.parametrize("decision", [CLOSED, UNDECIDED])
+def test_an_exemption_accepts_what_does_not_hold_and_says_until_when_and_why(decision: Decision) -> None:
+    found = after(EXEMPT, decision)
+    assert found.status is Status.KNOWN_ISSUE
+    told = message(found)
+    assert told.startswith("exempt until 2027-01-31: it never had a legacy path (https://example.org/1) — ")
+    assert told.endswith(message(decision))
+    assert (codes(found), found.left) == (codes(decision), decision.left)
 
 
 def test_it_holds_up_to_its_last_day() -> None:
-    assert after(structs.replace(EXEMPT, expires=TODAY)).state is State.ACCEPTED
+    assert after(structs.replace(EXEMPT, expires=TODAY)).status is Status.KNOWN_ISSUE
 
 
 @pytest.mark.parametrize(
-    ("exemption", "criterion", "says"),
+    ("exemption", "decision", "what", "says"),
     [
-        (structs.replace(EXEMPT, reason=" "), CLOSED, "it has no reason; write down why it need not hold"),
-        (structs.replace(EXEMPT, expires=date(2026, 11, 21)), CLOSED, "it expired on 2026-11-21; mend the adapter"),
-        (structs.replace(EXEMPT, expires=date(2026, 11, 21)), OPEN, "it expired on 2026-11-21"),
-        (EXEMPT, OPEN, "it is no longer needed (now open); remove the entry"),
-        (EXEMPT, structs.replace(OPEN, state=State.NOT_ASKED), "it is no longer needed (now not-asked)"),
+        (structs.replace(EXEMPT, reason=" "), CLOSED, "without-reason", "write down why the criterion need not hold"),
+        (structs.replace(EXEMPT, expires=date(2026, 11, 21)), CLOSED, "expired", "got one that expired on 2026-11-21"),
+        (structs.replace(EXEMPT, expires=date(2026, 11, 21)), OPEN, "expired", "got one that expired on 2026-11-21"),
+        (
+            EXEMPT,
+            OPEN,
+            "not-needed",
+            "remove the entry. expected no exemption of mine from 2/paths-agree; got one",
+        ),
+        (EXEMPT, NOT_ASKED, "not-needed", "got one, and the criterion is not-asked"),
     ],
 )
-def test_an_exemption_that_is_not_good_closes_its_criterion(exemption: Exemption, criterion: Any, says: str) -> None:
-    found = after(exemption, criterion)
-    assert found.state is State.CLOSED
-    assert found.message.startswith(f"exemption of mine from {CLOSED.id}: {says}")
+def test_an_exemption_that_is_not_valid_closes_its_criterion(
+    exemption: Exemption, decision: Decision, what: str, says: str
+) -> None:
+    found = after(exemption, decision)
+    assert (found.status, found.compared) == (Status.VIOLATED, ())
+    assert codes(found) == [f"gate/exemption/{what}", *codes(decision)]
+    assert says in message(found)
+    assert "mine from 2/paths-agree" in message(found)
+
+
+def test_what_closed_the_criterion_is_told_behind_its_exemption() -> None:
+    found = after(structs.replace(EXEMPT, reason=""))
+    assert message(found).endswith("(and 1 more)")
+    assert wording().detail(found) == message(CLOSED)
+    assert found.left == CLOSED.left
 
 
 def test_what_only_some_scenarios_show_makes_no_exemption_needless() -> None:
@@ -63,7 +88,7 @@ def test_what_only_some_scenarios_show_makes_no_exemption_needless() -> None:
 
 
 @pytest.mark.parametrize(
-    "exemption", [structs.replace(EXEMPT, adapter="theirs"), structs.replace(EXEMPT, criterion=CRITERION.id)]
+    "exemption", [structs.replace(EXEMPT, adapter="theirs"), structs.replace(EXEMPT, criterion="1/histories-agree")]
 )
 def test_an_exemption_of_another_adapter_or_criterion_changes_nothing(exemption: Exemption) -> None:
     assert after(exemption) == CLOSED
@@ -145,7 +170,10 @@ def known(*issues: KnownIssue, whole: bool = True, verdict: Any = None) -> Any:
 def test_a_known_issue_of_a_requirement_is_accepted_in_a_gate_as_well() -> None:
     found = known(ISSUE)
     assert found.status is Status.KNOWN_ISSUE
-    assert found.message == "accepted until 2027-01-31: the SDK hangs (https://e.org/2) — it hung"
+    (reason,) = found.reasons
+    assert reason.acceptance == Acceptance("known-issue", date(2027, 1, 31), "the SDK hangs", "https://e.org/2")
+    assert message(found).startswith("accepted until 2027-01-31: the SDK hangs (https://e.org/2) — ")
+    assert message(found).endswith("it hung")
 
 
 @pytest.mark.parametrize(
@@ -158,11 +186,12 @@ def test_a_known_issue_of_a_requirement_is_accepted_in_a_gate_as_well() -> None:
 def test_one_that_is_not_good_closes_what_reads_it(changes: dict[str, Any], says: str) -> None:
     found = known(structs.replace(ISSUE, **changes))
     assert found.status is Status.VIOLATED
-    assert says in found.message
+    assert codes(found)[0] == "gate/known-issue/not-valid"
+    assert says in message(found)
 
 
 def test_one_that_no_longer_occurs_is_told_where_everything_was_run() -> None:
-    assert "it no longer occurs" in known(ISSUE, verdict=held("runs")).message
+    assert "it no longer occurs" in message(known(ISSUE, verdict=held("runs")))
     assert known(ISSUE, verdict=held("runs"), whole=False).status is Status.HELD
 
 

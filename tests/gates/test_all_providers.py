@@ -12,6 +12,7 @@ from turnproof.session.binding import REFERENCE
 from turnproof.verdict import Status
 
 from .watching import Bench, bench, criterion
+from .words import codes, message
 
 __all__ = ["bench"]
 
@@ -33,30 +34,31 @@ def complete(bench: Bench, name: str) -> Decision:
     ],
 )
 def test_an_adapter_whose_complete_was_called_and_answered_is_open(bench: Bench, name: str, compared: str) -> None:
-    found = complete(bench, name).verdict
+    found = complete(bench, name)
     assert (found.status, found.compared) == (Status.HELD, (compared,))
 
 
 @pytest.mark.parametrize(
-    ("name", "says"),
+    ("name", "what", "says"),
     [
-        ("two/NO_COMPLETE", "gates.two_paths.NoComplete has no complete()"),
-        ("two/ONLY_LEGACY", "only-legacy has no complete(): its binding opens no stateless path"),
-        ("two/FEW_PARAMETERS", "got an unexpected keyword argument 'response_schema'"),
-        ("two/SHORT", "too many positional arguments"),
-        ("two/NEVER_ANSWERS", "it raised NotImplementedError: complete() comes next week"),
-        ("two/HANDS_BACK", "the adapter is delegated, and the call of 'read_sensor' was handed back"),
+        ("two/NO_COMPLETE", "missing", "expected gates.two_paths.NoComplete.complete(); got no such method"),
+        ("two/ONLY_LEGACY", "no-stateless-path", "expected `open_stateless` in the binding of only-legacy"),
+        ("two/FEW_PARAMETERS", "other-parameters", "got an unexpected keyword argument 'response_schema'"),
+        ("two/SHORT", "other-parameters", "too many positional arguments"),
+        ("two/NEVER_ANSWERS", "never-answers", "got NotImplementedError: complete() comes next week"),
+        ("two/HANDS_BACK", "hands-back-a-call", 'got the call of "read_sensor"'),
     ],
 )
-def test_an_adapter_without_it_is_told_what_it_lacks(bench: Bench, name: str, says: str) -> None:
+def test_an_adapter_without_it_is_told_what_it_lacks(bench: Bench, name: str, what: str, says: str) -> None:
     found = complete(bench, name)
-    assert found.verdict.status is Status.VIOLATED
-    assert says in found.verdict.message
+    assert found.status is Status.VIOLATED
+    assert codes(found)[0] == f"gate/complete-called/{what}"
+    assert says in message(found, 3)
     assert found.left
 
 
 def test_an_adapter_that_cannot_be_seen_is_undecided(bench: Bench) -> None:
-    assert complete(bench, "HIDES_ITS_OWN").verdict.status is Status.INCONCLUSIVE
+    assert complete(bench, "HIDES_ITS_OWN").status is Status.INCONCLUSIVE
 
 
 # -- the default -------------------------------------------------------------------------------------------------------
@@ -75,10 +77,11 @@ def test_the_default_has_flipped_by_now(bench: Bench, name: str, flip: int, stat
     views = bench.runs(name, *TALK, phase=3)
     flag = FlagPlan.of(GateSettings(flip_phase=flip), REFERENCE)
     measured = bench.measured(name, {"default": views}, 3)
-    found = decide(measured.__class__(**{**vars(measured), "flag": flag}), criterion("3/default-is-stateless")).verdict
+    found = decide(measured.__class__(**{**vars(measured), "flag": flag}), criterion("3/default-is-stateless"))
     assert found.status is status
     if flip == 4:
-        assert "flip_phase = 4 in [tool.turnproof.gates]: the default is to flip in phase 3" in found.message
+        assert codes(found) == ["gate/default-flipped/planned-too-late"]
+        assert "expected flip_phase = 3 or less in [tool.turnproof.gates]; got flip_phase = 4" in message(found, 3)
 
 
 # -- one path only -----------------------------------------------------------------------------------------------------
@@ -94,7 +97,7 @@ def one_path_only(bench: Bench, name: str, *, on: tuple[str, ...], off: tuple[st
 
 
 def test_what_is_measured_on_both_paths_is_counted(bench: Bench) -> None:
-    found = one_path_only(bench, "two/RIGHT", on=TALK, off=TALK).verdict
+    found = one_path_only(bench, "two/RIGHT", on=TALK, off=TALK)
     assert found.status is Status.HELD
     wanted = {"on_chunk on both paths", "on_usage_update on both paths", "scenarios on both paths ×1"}
     assert wanted <= {*found.compared}
@@ -102,7 +105,7 @@ def test_what_is_measured_on_both_paths_is_counted(bench: Bench) -> None:
 
 def test_a_callback_that_one_path_never_makes_is_listed_with_the_requirements_that_need_it(bench: Bench) -> None:
     found = one_path_only(bench, "two/SILENT", on=TALK, off=TALK)
-    assert found.verdict.status is Status.VIOLATED
+    assert found.status is Status.VIOLATED
     assert "callback on_usage_update: measured on the stateless path only" in found.left
     assert "requirement accounting/updates-never-fall: measured on the stateless path only" in found.left
 
@@ -120,7 +123,7 @@ def test_a_requirement_about_one_path_by_its_nature_is_not(bench: Bench) -> None
 
 def test_paths_that_cannot_be_told_apart_are_undecided(bench: Bench) -> None:
     found = one_path_only(bench, "BLIND", on=TALK, off=TALK)
-    assert found.verdict.status is Status.INCONCLUSIVE
+    assert found.status is Status.INCONCLUSIVE
 
 
 def test_children_are_not_compared(bench: Bench) -> None:

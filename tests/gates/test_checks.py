@@ -13,6 +13,7 @@ from suites.build import Made, body_with, error, scripted, spoilt
 from turnproof.config import GateSettings
 from turnproof.gates import Criterion, load_phases
 from turnproof.gates.checks import decide
+from turnproof.gates.decision import Decision
 from turnproof.gates.existing_tests import CommandRun
 from turnproof.gates.flag import FlagPlan
 from turnproof.gates.measured import Measured
@@ -24,9 +25,11 @@ from turnproof.scenarios.model import Cut, Turn
 from turnproof.session.binding import REFERENCE
 from turnproof.subject import Subject
 from turnproof.transcript import CallBegan, HistorySnapshot, SessionOpened, WireRequest
-from turnproof.verdict import Status, Verdict
+from turnproof.verdict import Status
 from turnproof.view import View
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
+
+from .words import codes, message, wording
 
 PHASES = load_phases()
 SUITE = load_suite()
@@ -66,8 +69,8 @@ def measured(
     return Measured(**{"subject": SUBJECT, "phase": phase, "flag": flag, "suite": SUITE, "runs": runs, **fields})
 
 
-def judged(id: str, *arguments: Any, **fields: Any) -> Verdict:
-    return decide(measured(*arguments, **fields), criterion(id)).verdict
+def judged(id: str, *arguments: Any, **fields: Any) -> Decision:
+    return decide(measured(*arguments, **fields), criterion(id))
 
 
 # -- the path that is taken ------------------------------------------------------------------------------------------
@@ -89,27 +92,31 @@ def test_calls_alone_are_enough_and_so_are_words() -> None:
 def test_the_other_path_is_told_with_the_setting_that_should_have_prevented_it() -> None:
     verdict = judged("2/flag-on-is-stateless", on=[run("legacy", key="stateless")])
     assert verdict.status is Status.VIOLATED
-    assert verdict.message == (
+    assert message(verdict) == (
         "with TURNPROOF_SESSION_OWNED_HISTORY=1: made/stateless/stream: "
-        "the session calls its provider on the legacy path, not on the stateless one"
+        "The session calls its provider on the wrong path. turn 0 round 0 (call 0): "
+        "expected the stateless path; got calls on the legacy path"
     )
+    (reason,) = verdict.reasons
+    assert (reason.setting, reason.finding.place.run) == ("on", "made/stateless/stream")
+    assert (reason.finding.expected, reason.finding.observed) == ("stateless", "legacy")
 
 
 def test_words_that_the_calls_contradict_count_for_nothing() -> None:
     verdict = judged("2/flag-on-is-stateless", on=[run("legacy", key="stateless", said="stateless")])
-    assert "says that it is on the stateless path, and calls its provider on the legacy one" in verdict.message
+    assert codes(verdict) == ["gate/path-taken/calls-contradict-the-name"]
+    assert "expected calls on the stateless path, which it names; got calls on the legacy path" in message(verdict)
     unseen = run("legacy", key="stateless", called=False)
-    assert (
-        "says that it is on the legacy path, not on the stateless one"
-        in judged("2/flag-on-is-stateless", on=[unseen]).message
-    )
+    verdict = judged("2/flag-on-is-stateless", on=[unseen])
+    assert codes(verdict) == ["gate/path-taken/names-another"]
+    assert "expected the stateless path; got the legacy path" in message(verdict)
 
 
 def test_a_path_that_cannot_be_seen_is_undecided_and_says_how_to_show_it() -> None:
     blind = spoilt(run("stateless", called=False), SessionOpened, lambda event: None)
     verdict = judged("2/flag-on-is-stateless", on=[blind])
     assert verdict.status is Status.INCONCLUSIVE
-    assert "give its binding a path" in verdict.message
+    assert "give its binding a path" in message(verdict)
 
 
 @pytest.mark.parametrize(("taken", "phase", "flip", "status"), [
@@ -124,7 +131,8 @@ def test_the_default_flips_in_its_phase(taken: Path, phase: int, flip: int, stat
     assert verdict.status is status
     if status is Status.VIOLATED:
         side = "from the flip in phase 2" if flip == 2 else "before the flip in phase 3"
-        assert f"TURNPROOF_SESSION_OWNED_HISTORY not set, in phase 2, {side}: " in verdict.message
+        told = message(verdict, phase, flip_phase=flip)
+        assert f"TURNPROOF_SESSION_OWNED_HISTORY not set, in phase 2, {side}: " in told
 
 
 # -- both paths ------------------------------------------------------------------------------------------------------
@@ -149,31 +157,34 @@ def emptied(view: View, system: str | None = None) -> View:
 def test_a_result_that_is_lost_on_one_path_is_told_with_place_and_both_sides() -> None:
     verdict = judged("2/paths-agree", [run("legacy")], [emptied(run("stateless"))])
     assert verdict.status is Status.VIOLATED
-    assert verdict.message.startswith("made, stream: turn 0 round 1: ")
-    assert "$.request.body.messages[2].content[0]" in verdict.message
-    assert "41 %" in verdict.message
-    assert verdict.where == "made/stateless/stream"
+    assert message(verdict).startswith("made/stateless/stream: ")
+    assert "turn 0 round 1 (call 1): expected" in message(verdict)
+    assert "$.request.body.messages[2].content[0]" in message(verdict)
+    assert "41 %" in message(verdict)
+    place = verdict.reasons[0].finding.place
+    assert (place.run, place.turn, place.round, place.call) == ("made/stateless/stream", 0, 1, 1)
+    assert verdict.reasons[0].finding.related[0].run == "made/legacy/stream"
 
 
 def test_every_difference_of_a_conversation_is_in_the_detail() -> None:
     verdict = judged("2/paths-agree", [run("legacy")], [emptied(run("stateless"), "You keep bees.")])
-    first, second, whole = verdict.detail.splitlines()
-    assert {"You keep bees." in line for line in (first, second)} == {True, False}
-    assert {"41 %" in line for line in (first, second)} == {True, False}
-    assert whole.startswith("in all: ")
+    first, second = wording().message(verdict), wording().detail(verdict)
+    assert {"You keep bees." in told for told in (first, second)} == {True, False}
+    assert {"41 %" in told for told in (first, second)} == {True, False}
+    assert first.endswith("(and 1 more)")
 
 
 def test_a_declared_difference_is_no_violation() -> None:
     found = measured([run("legacy")], [emptied(run("stateless"))])
     (name,) = found.comparisons[0].names
     excused = replace(found, excused=[Difference(name, "it is meant")])
-    assert decide(excused, criterion("2/paths-agree")).verdict.status is Status.HELD
+    assert decide(excused, criterion("2/paths-agree")).status is Status.HELD
 
 
 def test_runs_on_the_wrong_path_are_not_taken_for_agreement() -> None:
     verdict = judged("2/paths-agree", [run("legacy")], [run("legacy", key="stateless")])
     assert verdict.status is Status.INCONCLUSIVE
-    assert "made/stateless/stream the first, are not on the path that they should be on" in verdict.message
+    assert message(verdict).startswith("made/stateless/stream: A run is not on the path that it should be on. ")
 
 
 def test_conversations_without_a_tool_do_not_show_a_whole_turn() -> None:
@@ -183,7 +194,7 @@ def test_conversations_without_a_tool_do_not_show_a_whole_turn() -> None:
 
     verdict = judged("2/paths-agree", [plain("legacy")], [plain("stateless")])
     assert verdict.status is Status.INCONCLUSIVE
-    assert "no turn in which a tool was called" in verdict.message
+    assert "No turn in which a tool was called" in message(verdict)
 
 
 def test_a_run_that_came_to_no_end_leaves_the_comparison_undecided() -> None:
@@ -194,7 +205,7 @@ def test_a_run_that_came_to_no_end_leaves_the_comparison_undecided() -> None:
     )
     verdict = judged("2/paths-agree", [run("legacy")], [cut])
     assert verdict.status is Status.INCONCLUSIVE
-    assert "did not come to its end (hung)" in verdict.message
+    assert "did not come to its end (hung)" in message(verdict)
 
 
 def test_nothing_compared_is_no_agreement() -> None:
@@ -212,10 +223,10 @@ def test_a_declaration_that_nothing_shows_closes_the_gate_once_everything_was_ru
     sides = [run("legacy")], [run("stateless")]
     verdict = judged("2/declared-differences-occur", *sides, declared=[USAGE_LATE], whole=True)
     assert verdict.status is Status.VIOLATED
-    assert "stream-usage-late (the old path reads usage after the stream)" in verdict.message
+    assert "stream-usage-late (the old path reads usage after the stream)" in message(verdict)
     verdict = judged("2/declared-differences-occur", *sides, declared=[USAGE_LATE], whole=False)
     assert verdict.status is Status.INCONCLUSIVE
-    assert "--depth full" in verdict.message
+    assert "--depth full" in message(verdict)
 
 
 def test_runs_on_the_wrong_path_do_not_make_a_declaration_stale() -> None:
@@ -232,9 +243,7 @@ def test_runs_on_the_wrong_path_do_not_make_a_declaration_stale() -> None:
 def test_a_declaration_that_occurs_is_held() -> None:
     found = measured([run("legacy")], [emptied(run("stateless"))], whole=True)
     (name,) = found.comparisons[0].names
-    verdict = decide(
-        replace(found, declared=[Difference(name, "meant")]), criterion("2/declared-differences-occur")
-    ).verdict
+    verdict = decide(replace(found, declared=[Difference(name, "meant")]), criterion("2/declared-differences-occur"))
     assert (verdict.status, verdict.compared) == (Status.HELD, (name,))
 
 
@@ -249,7 +258,7 @@ def test_a_session_that_shows_no_history_of_its_provider_is_told_what_to_add() -
     mute = replace(SUBJECT, session=replace(REFERENCE, name="mute", provider_history=None))
     verdict = judged("1/histories-agree", [run("legacy")], subject=mute)
     assert verdict.status is Status.INCONCLUSIVE
-    assert "give its binding a provider_history" in verdict.message
+    assert "give its binding a provider_history" in message(verdict)
 
 
 def spoken(outcome: str, *turns: Turn, path: Path = "legacy") -> Made:
@@ -265,15 +274,17 @@ def test_turns_that_end_with_what_the_service_answered_open_the_criterion() -> N
 def test_an_answer_that_does_not_reach_the_user_closes_the_gate() -> None:
     verdict = judged("1/turns-are-answered", [spoken("error").view()], phase=1)
     assert verdict.status is Status.VIOLATED
-    assert verdict.message == (
-        "made/legacy/stream: turn 0: the service answered every request, and the turn ended with 'error'"
+    assert message(verdict, 1) == (
+        "with TURNPROOF_SESSION_OWNED_HISTORY=0: made/legacy/stream: The service answered every request, and the turn "
+        "did not end with an answer. turn 0: expected answer; got error"
     )
 
 
 def test_a_turn_for_which_nothing_was_sent_closes_the_gate() -> None:
     mute = Made(scripted(["Hi."], user="Hello?"), path="legacy").turn("Hello?").end("error").view()
     verdict = judged("1/turns-are-answered", [mute], phase=1)
-    assert "turn 0: the user spoke, and no request was sent" in verdict.message
+    assert codes(verdict) == ["gate/turns-answered/no-request"]
+    assert "No request was sent. turn 0: expected a request, as the user said something; got none" in message(verdict)
 
 
 def test_how_a_session_gets_over_what_goes_wrong_is_its_own() -> None:
@@ -288,8 +299,11 @@ def test_a_run_that_hangs_closes_the_gate() -> None:
     made = Made(path="legacy").turn("Hello?")
     verdict = judged("1/turns-come-to-an-end", [made.view(how="hung")], phase=1)
     assert verdict.status is Status.VIOLATED
-    assert verdict.message.startswith("core/turns-come-to-an-end: made/legacy/stream: ")
-    assert verdict.where == "made/legacy/stream"
+    setting = "with TURNPROOF_SESSION_OWNED_HISTORY=0"
+    assert message(verdict, 1).startswith(f"core/turns-come-to-an-end: {setting}: made/legacy/stream: ")
+    (reason,) = verdict.reasons
+    assert reason.finding.requirement == "core/turns-come-to-an-end"
+    assert (reason.setting, reason.finding.place.run) == ("off", "made/legacy/stream")
 
 
 # -- the project's own tests -----------------------------------------------------------------------------------------
@@ -301,16 +315,29 @@ FAILED = CommandRun("F=1 pytest", 1, "E   assert 1 == 2\n1 failed", 1.0)
 def test_tests_that_nobody_configured_are_not_asked_for() -> None:
     verdict = judged("2/existing-tests-pass")
     assert verdict.status is Status.NOT_CLAIMED
-    assert "existing_tests is not configured" in verdict.message
+    assert "existing_tests is not configured" in message(verdict)
 
 
 def test_tests_have_to_pass_either_way() -> None:
     assert judged("2/existing-tests-pass", tests={"off": PASSED, "on": PASSED}).status is Status.HELD
     verdict = judged("2/existing-tests-pass", tests={"off": PASSED, "on": FAILED})
     assert verdict.status is Status.VIOLATED
-    assert verdict.message == "`F=1 pytest` ended with exit status 1"
-    assert verdict.detail == FAILED.output
-    assert verdict.where == FAILED.command
+    assert codes(verdict) == ["gate/existing-tests/failed"]
+    assert "expected exit status 0 of `F=1 pytest`; got exit status 1" in message(verdict)
+    assert wording().detail(verdict) == FAILED.output
+    assert verdict.command == FAILED.command
+
+
+@pytest.mark.parametrize(
+    ("code", "what", "says"),
+    [(-15, "killed", "got signal 15"), (None, "too-slow", "within 1.0 s; got none; it was stopped")],
+)
+def test_tests_that_do_not_come_to_an_end_of_their_own_say_how_they_ended(
+    code: int | None, what: str, says: str
+) -> None:
+    verdict = judged("1/existing-tests-pass", tests={"off": replace(FAILED, code=code)}, phase=1)
+    assert codes(verdict) == [f"gate/existing-tests/{what}"]
+    assert says in message(verdict)
 
 
 def test_the_first_phase_asks_for_the_old_behaviour_alone() -> None:

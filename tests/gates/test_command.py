@@ -103,7 +103,7 @@ def test_the_command_that_a_closed_criterion_names_shows_it_again(project: Path)
     assert words[:2] == ["turnproof", "gate"]
     again = gate(project, *words[2:])
     assert again.returncode == 1
-    assert found["message"].partition(" (and in")[0] in " ".join(again.stdout.split())
+    assert found["message"].partition(" (and ")[0] in " ".join(again.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ import pytest
 from msgspec.structs import replace
 
 from turnproof.exits import Exit
+from turnproof.finding import Finding, Place, Side
 from turnproof.gates import CriterionReport, GateReport, State, SubjectReport, gate_json, print_gate
-from turnproof.gates.model import FlagReport, Regression, exit_code, gate_state
+from turnproof.gates.decision import Spot
+from turnproof.gates.model import FindingReport, FlagReport, Regression, exit_code, gate_state
 from turnproof.gates.summary import gate_md
 
 SCHEMA = json.loads((files("turnproof.gates") / "gate.schema.json").read_text())
@@ -42,6 +44,25 @@ CLOSED = replace(
     measured=(),
     evidence=("a" * 64, "b" * 64),
     reproduce="turnproof gate --phase 2 mine --scenario tools/one",
+    findings=(
+        FindingReport(
+            finding=Finding(
+                code="gate/paths-agree/requests-differ",
+                place=Place(
+                    side=Side.REQUEST, scenario="tools/one", path="stateless", mode="stream", turn=0, pointer=""
+                ),
+                expected="41 %",
+                related=(Place(side=Side.REQUEST, scenario="tools/one", path="legacy", mode="stream", turn=0),),
+                facts={"aspect": "wire"},
+            ),
+            title="The requests say different things.",
+            expected='"41 %"',
+            got="nothing",
+            where="turn 0",
+            setting="on",
+            spot=Spot("src/mine.py", 7, "Mine.send()"),
+        ),
+    ),
 )
 UNDECIDED = replace(CRITERION, id="2/flag-on-is-stateless", state=State.UNDECIDED, message="it cannot be seen")
 ACCEPTED = replace(CRITERION, id="2/turns-are-answered", state=State.ACCEPTED, message="exempt until 2027-01-31: it is")
@@ -138,10 +159,12 @@ def test_the_json_form_follows_its_schema(found: GateReport) -> None:
         lambda found: found.update(extra=1),
         lambda found: found["subjects"][0]["criteria"][0].update(state="held"),
         lambda found: found.update(subjects=[]),
+        lambda found: found["subjects"][0]["criteria"][0]["findings"][0].pop("finding"),
+        lambda found: found["subjects"][0]["criteria"][0]["findings"][0].update(setting="half"),
     ],
 )
 def test_the_schema_refuses_what_is_no_gate(spoil: Any) -> None:
-    found = json.loads(gate_json(report(CRITERION)))
+    found = json.loads(gate_json(report(CLOSED)))
     spoil(found)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(found, SCHEMA)

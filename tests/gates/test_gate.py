@@ -43,9 +43,14 @@ def test_a_history_that_drifts_after_a_cancel_closes_the_first_gate(tmp_path: Pa
     assert closed(report) == ["1/histories-agree"]
     found = criterion(report, "1/histories-agree")
     assert found.message.startswith(
-        "cancel/in_text/legacy/stream: turn 1, after a cancelled turn: the session's history is not the provider's: "
-        "$[3]: session (absent), provider {'role': 'model'"
+        f"with {VARIABLE}=0: cancel/in_text/legacy/stream: "
+        "The session's history is not the provider's. turn 1: expected "
     )
+    assert found.message.endswith(" at $[3] after a cancelled turn, as the provider has it; got nothing")
+    (first,) = found.findings
+    assert (first.finding.code, first.setting) == ("gate/histories-agree/differs", "off")
+    assert (first.finding.place.run, first.finding.place.turn) == ("cancel/in_text/legacy/stream", 1)
+    assert first.finding.expected["role"] == "model"
     assert found.reproduce == "turnproof gate --phase 1 gates.sessions:DRIFTS --scenario cancel/in_text --in-process"
     store = EvidenceStore(tmp_path / "gate-1" / "evidence")
     assert [store.get(digest).key.scenario for digest in found.evidence] == ["cancel/in_text"]
@@ -64,15 +69,23 @@ def test_a_session_that_shows_no_history_of_its_provider_is_undecided(tmp_path: 
     assert undecided(report) == ["1/histories-agree"]
 
 
-def test_an_adapter_without_a_legacy_path_has_nothing_to_show_in_the_first_phase(tmp_path: Path) -> None:
-    report = gated(1, "gates.sessions:ONLY_STATELESS", out=tmp_path, names=FEW)
-    assert "1/histories-agree" in undecided(report)
-    assert "(the session is on the stateless path)" in criterion(report, "1/histories-agree").message
+@pytest.mark.parametrize("phase", [1, 2])
+def test_the_first_two_phases_need_a_legacy_path_and_say_so_before_anything_is_run(tmp_path: Path, phase: int) -> None:
+    with pytest.raises(UsageError) as refused:
+        gated(phase, "gates.sessions:ONLY_STATELESS", out=tmp_path, names=FEW)
+    assert str(refused.value) == "only-stateless has no legacy path; phases 1 and 2 need one"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_several_without_a_legacy_path_are_all_named(tmp_path: Path) -> None:
+    subjects = ("gates.sessions:ONLY_STATELESS", "reference@gates.sessions:ONLY_STATELESS", "anthropic")
+    with pytest.raises(UsageError, match=r"^only-stateless, \S+ have no legacy path"):
+        gated(1, *subjects, out=tmp_path, names=FEW)
 
 
 def test_a_session_that_insists_on_a_path_that_the_adapter_lacks_is_a_mistake_of_the_setup(tmp_path: Path) -> None:
     with pytest.raises(HarnessError, match="could not be run: only-stateless has no legacy path"):
-        gated(1, "gates.sessions:IGNORES_FLAG@gates.sessions:ONLY_STATELESS", out=tmp_path, names=FEW)
+        gated(4, "gates.sessions:IGNORES_FLAG@gates.sessions:ONLY_STATELESS", out=tmp_path, names=FEW)
 
 
 # -- the second phase, before and after the flip ----------------------------------------------------------------------
@@ -105,8 +118,11 @@ def test_a_stateless_path_that_loses_what_a_tool_said_closes_the_gate(tmp_path: 
     report = gated(2, "gates.sessions:LOSES_RESULTS", out=tmp_path, names=("tools/one", "cancel/in_text"))
     assert closed(report) == ["2/paths-agree"]
     found = criterion(report, "2/paths-agree")
-    assert found.message.startswith("tools/one, stream: turn 0 round 1: ")
-    assert "stateless (absent), legacy '41 %'" in found.message
+    assert found.message.startswith("tools/one/stateless/stream: ")
+    assert 'turn 0 round 1 (call 1): expected "41 %" at wire $.request.body.messages[2]' in found.message
+    assert ", as on the legacy path; got nothing on the stateless path" in found.message
+    assert found.findings[0].finding.code == f"gate/paths-agree/{found.left[0]}"
+    assert found.left[0] in found.message
     assert "[[tool.turnproof.declared-difference]]" in found.remedy
     store = EvidenceStore(tmp_path / "gate-2" / "evidence")
     assert {store.get(digest).key.path for digest in found.evidence[:2]} == {"stateless", "legacy"}
@@ -122,7 +138,7 @@ def test_a_session_that_only_says_that_it_follows_its_flag_is_found_out(tmp_path
     report = gated(2, "gates.sessions:PRETENDS", out=tmp_path, names=FEW)
     assert closed(report) == ["2/flag-on-is-stateless"]
     found = criterion(report, "2/flag-on-is-stateless")
-    assert "says that it is on the stateless path, and calls its provider on the legacy one" in found.message
+    assert "expected calls on the stateless path, which it names; got calls on the legacy path" in found.message
 
 
 def test_a_session_whose_path_cannot_be_seen_is_undecided(tmp_path: Path) -> None:
@@ -206,7 +222,7 @@ def test_tests_that_fail_only_with_the_flag_on_close_the_gate(tmp_path: Path) ->
     report = gated(2, out=tmp_path, gates=with_tests(tmp_path, "int(on) * 3"), names=("tools/one", "faults/garbage"))
     assert closed(report) == ["2/existing-tests-pass"]
     found = criterion(report, "2/existing-tests-pass")
-    assert found.message.endswith("ended with exit status 3")
+    assert found.message.endswith("; got exit status 3")
     assert found.detail == "ran with 1"
     assert found.reproduce == f"{VARIABLE}=1 {sys.executable} own.py"
 

@@ -6,12 +6,16 @@ import pytest
 from msgspec.structs import replace
 from suites.build import Made, error, spoilt
 
-from turnproof.gates.checks import over_runs
+from turnproof.finding import Compared
+from turnproof.gates.decision import Reason, decided
 from turnproof.gates.histories import histories_agree
+from turnproof.gates.over_runs import over_runs
 from turnproof.messages import FunctionCall, Message, Text, Thought, ToolResult
 from turnproof.transcript import HistorySnapshot, Refused
-from turnproof.verdict import Status, Verdict
+from turnproof.verdict import Status
 from turnproof.view import View
+
+from .words import message, wording
 
 PLAN = FunctionCall("toolu_1", "read_sensor", {"bed": 3})
 
@@ -24,15 +28,16 @@ def conversation() -> Made:
     return made.turn("Thanks.").call("Welcome.").end()
 
 
-def findings(view: View) -> list[str | Verdict]:
-    return list(histories_agree(view))
+def findings(view: View) -> list[str | Reason]:
+    """What was compared by its name, and the reasons."""
+    return [one.what if isinstance(one, Compared) else one for one in histories_agree(view)]
 
 
-def only(view: View) -> Verdict:
-    """The one verdict that a run with a fault gives."""
-    verdicts = [finding for finding in findings(view) if isinstance(finding, Verdict)]
-    assert len(verdicts) == 1
-    return verdicts[0]
+def only(view: View) -> Reason:
+    """The one reason that a run with a fault gives."""
+    reasons = [finding for finding in findings(view) if isinstance(finding, Reason)]
+    assert len(reasons) == 1
+    return reasons[0]
 
 
 def changed(made: Made, nth: int, owner: str, *messages: Message) -> View:
@@ -68,9 +73,9 @@ def test_operations_between_turns_are_compared_too(after: str, words: str) -> No
     made = Made(path="legacy").turn("Hello?").snapshot(after)
     assert findings(made.view()) == [words]
     verdict = only(changed(made, 0, "session"))
-    assert (
-        f"turn 0, after {words}: the session's history is not the provider's: $[0]: session (absent)" in verdict.message
-    )
+    told = wording(1).sentence(verdict)
+    assert "The session's history is not the provider's. turn 0: expected " in told
+    assert told.endswith(f" at $[0] after {words}, as the provider has it; got nothing")
 
 
 def test_a_drift_is_told_once_where_it_began_with_both_sides() -> None:
@@ -79,11 +84,15 @@ def test_a_drift_is_told_once_where_it_began_with_both_sides() -> None:
     found = findings(changed(made, 1, "session", *drifted, Message.model("It has 14 %.")))
     assert found[0] == "a turn with a round of tools"
     assert len(found) == 2
-    assert isinstance(found[1], Verdict)
+    assert isinstance(found[1], Reason)
     assert found[1].status is Status.VIOLATED
-    assert found[1].message == (
-        "turn 0, after a collection: the session's history is not the provider's: "
-        "$[3].parts[0].text: session 'It has 14 %.', provider 'It has 41 %.'"
+    finding = found[1].finding
+    assert finding.code == "gate/histories-agree/differs"
+    assert (finding.expected, finding.observed) == ("It has 41 %.", "It has 14 %.")
+    assert finding.place.pointer == "/session"
+    assert wording(1).sentence(found[1]) == (
+        "made/legacy/stream: The session's history is not the provider's. turn 0: "
+        'expected "It has 41 %." at $[3].parts[0].text after a collection, as the provider has it; got "It has 14 %."'
     )
 
 
@@ -121,7 +130,8 @@ def test_what_says_nothing_is_no_drift(session: Message, provider: Message) -> N
 def test_what_says_something_is(session: list[Message], provider: list[Message], path: str) -> None:
     made = Made(path="legacy").turn("Hello")
     made.add(*_both(tuple(session), tuple(provider)))
-    assert path in only(made.view()).message
+    reasons = [finding for finding in findings(made.view()) if isinstance(finding, Reason)]
+    assert reasons[0].finding.facts["path"] == path
 
 
 def _both(session: tuple[Message, ...], provider: tuple[Message, ...]) -> list[HistorySnapshot]:
@@ -137,41 +147,47 @@ def test_a_provider_whose_history_is_not_shown_leaves_it_undecided() -> None:
     )
     verdict = only(hidden)
     assert verdict.status is Status.INCONCLUSIVE
-    assert "the provider's own history is not shown" in verdict.message
+    assert verdict.finding.code == "gate/histories-agree/provider-not-shown"
 
 
 def test_a_history_that_cannot_be_read_does_not_agree() -> None:
     made = conversation().add(replace(error("RuntimeError", typed=False), turn=1))
     verdict = only(made.view())
     assert verdict.status is Status.VIOLATED
-    assert (
-        verdict.message
-        == "turn 1: the provider's history cannot be read: it raised RuntimeError: RuntimeError was raised"
+    assert message(decided([verdict])) == (
+        "made/legacy/stream: A history cannot be read. turn 1: expected the history of the provider; "
+        "got RuntimeError: RuntimeError was raised"
     )
     made = conversation().add(Refused(operation="history", error="TypeError", message="no list", turn=0))
-    assert "turn 0: the session's history cannot be read: it raised TypeError: no list" in only(made.view()).message
+    told = wording().sentence(only(made.view()))
+    assert "turn 0: expected the history of the session; got TypeError: no list" in told
 
 
 def test_a_failure_while_the_adapter_is_shut_down_says_nothing_of_histories() -> None:
     made = conversation().add(error("RuntimeError", typed=False))
-    assert not any(isinstance(finding, Verdict) for finding in findings(made.view()))
+    assert not any(isinstance(finding, Reason) for finding in findings(made.view()))
 
 
 def test_several_runs_add_up_and_the_message_names_the_run() -> None:
-    verdict = over_runs([conversation().view(), conversation().view()], histories_agree)
+    verdict = over_runs([("off", conversation().view())] * 2, histories_agree)
     assert verdict.status is Status.HELD
     assert verdict.compared == ("a turn with a round of tools ×2", "a collection ×2", "a turn ×2")
     drifted = changed(conversation(), 2, "provider")
-    verdict = over_runs([conversation().view(), drifted, drifted], histories_agree)
+    verdict = over_runs([("off", conversation().view()), ("off", drifted), ("off", drifted)], histories_agree)
     assert verdict.status is Status.VIOLATED
-    assert verdict.message.startswith("made/legacy/stream: turn 1, after a turn: ")
-    assert verdict.message.endswith("(and in 1 more)")
+    runs = {reason.finding.place.run for reason in verdict.reasons}
+    assert runs == {"made/legacy/stream"}
+    assert "turn 1: expected" in message(verdict)
+    assert message(verdict).endswith(f"(and {len(verdict.reasons) - 1} more)")
 
 
 def test_a_run_that_came_to_no_end_decides_nothing() -> None:
-    verdict = over_runs([conversation().view(how="hung", detail="in turn 1")], histories_agree)
+    verdict = over_runs([("off", conversation().view(how="hung", detail="in turn 1"))], histories_agree)
     assert verdict.status is Status.INCONCLUSIVE
-    assert verdict.message == "made/legacy/stream: the run did not come to its end (hung): in turn 1"
+    assert message(verdict) == (
+        "with TURNPROOF_SESSION_OWNED_HISTORY=0: made/legacy/stream: The run did not come to its end. "
+        'expected completed; got hung ("in turn 1")'
+    )
 
 
 def test_no_run_at_all_decides_nothing() -> None:

@@ -42,7 +42,10 @@ def test_the_reference_session_still_has_a_legacy_path_and_is_told_what_is_left(
     found = criterion(report, "4/legacy-methods-are-gone")
     assert "turnproof_adapters.anthropic.legacy.AnthropicLegacy.send_tool_results()" in found.left
     assert any(spot.file.endswith("_legacy.py") and "send_message()" in spot.what for spot in found.spots)
-    assert found.message == "the binding of anthropic still opens a legacy path (and 7 more)"
+    assert found.message == (
+        "The adapter's binding still opens a legacy path. "
+        "expected no `open_legacy` in the binding of anthropic; got one (and 7 more)"
+    )
     assert "_legacy.py:" in gate_md(report)
 
 
@@ -50,6 +53,25 @@ def test_a_phase_that_is_out_of_order_is_told_so(tmp_path: Path) -> None:
     report = opened(4, "anthropic", out=tmp_path, names=("basics/plain",))
     assert "3/default-is-stateless" in report.out_of_order
     assert criterion(report, "3/default-is-stateless").side == "entry"
+
+
+@pytest.mark.parametrize("phase", [4, 5])
+def test_a_default_that_is_off_is_not_held_against_the_adapter(tmp_path: Path, phase: int) -> None:
+    """The adapter has complete(); the runs, with nothing set, only do not come by it."""
+    report = opened(phase, "anthropic", out=tmp_path, names=("basics/plain",))
+    found = criterion(report, "3/every-adapter-has-complete")
+    assert found.state is State.UNDECIDED
+    assert "the flag's default leads to the legacy path" in found.message
+    assert "next: change the flag's default in the session (3/default-is-stateless)" in found.message
+    assert found.id not in report.out_of_order
+
+
+def test_an_adapter_without_complete_is_told_so_whatever_the_default(tmp_path: Path) -> None:
+    report = opened(4, "gates.two_paths:ONLY_LEGACY", out=tmp_path, names=("basics/plain",))
+    found = criterion(report, "3/every-adapter-has-complete")
+    assert found.state is State.CLOSED
+    assert "The adapter has no complete()." in found.message
+    assert "the binding of only-legacy" in found.message
 
 
 def test_what_the_pilot_has_and_the_others_lack_is_what_the_third_phase_is_for(tmp_path: Path) -> None:
@@ -175,7 +197,9 @@ def test_on_github_a_gate_annotates_and_adds_to_the_summary(
     code, out, err = run_command(tmp_path, monkeypatch, capsys, "--json", "--mode", "enforce")
     assert code == 1
     assert json.loads(out)["mode"] == "enforce"
-    assert "::error title=5/save-asks-no-provider is closed%3A migrated::provider.count_tokens() is called" in err
+    start = "::error title=5/save-asks-no-provider is closed%3A migrated::persistence/save_load/stateless/"
+    assert start in err
+    assert "expected no call of provider.count_tokens() during save; got one" in err
     assert (tmp_path / "summary").read_text() == (tmp_path / "reports" / "gate-5.md").read_text()
 
 

@@ -14,6 +14,7 @@ from turnproof.transcript import ProviderHolds
 from turnproof.verdict import Status
 
 from .watching import Bench, bench, criterion, without_flag
+from .words import codes, message
 
 __all__ = ["bench"]
 
@@ -30,8 +31,8 @@ OVERFLOW = ("gc/context_limit",)
 
 def test_a_provider_without_legacy_methods_is_open(bench: Bench) -> None:
     found = bench.decided("4/legacy-methods-are-gone", "ONE_PATH", *TALK)
-    assert found.verdict.status is Status.HELD
-    assert found.verdict.compared == ("gates.migrated.OnePath",)
+    assert found.status is Status.HELD
+    assert found.compared == ("gates.migrated.OnePath",)
 
 
 def test_methods_that_were_forgotten_are_named_with_file_and_line(bench: Bench) -> None:
@@ -67,12 +68,12 @@ def test_a_binding_that_still_opens_a_legacy_path_is_closed(bench: Bench) -> Non
 
 def test_a_session_that_shows_no_provider_is_undecided(bench: Bench) -> None:
     found = bench.decided("4/legacy-methods-are-gone", "HIDES_ITS_OWN", *TALK)
-    assert found.verdict.status is Status.INCONCLUSIVE
-    assert "hand its own provider to the setup's watch" in found.verdict.message
+    assert found.status is Status.INCONCLUSIVE
+    assert "hand its own provider to the setup's watch" in message(found, 4)
 
 
 def test_a_session_that_shows_its_own_provider_is_not(bench: Bench) -> None:
-    assert bench.decided("4/legacy-methods-are-gone", "SHOWS_ITS_OWN", *TALK).verdict.status is Status.HELD
+    assert bench.decided("4/legacy-methods-are-gone", "SHOWS_ITS_OWN", *TALK).status is Status.HELD
 
 
 # -- a history in a provider -------------------------------------------------------------------------------------------
@@ -81,8 +82,8 @@ def test_a_session_that_shows_its_own_provider_is_not(bench: Bench) -> None:
 @pytest.mark.parametrize("name", ["ONE_PATH", "KEEPS_WEAKLY", "SHOWS_ITS_OWN"])
 def test_a_provider_that_holds_nothing_is_open_and_a_weak_memo_is_nothing(bench: Bench, name: str) -> None:
     found = bench.decided("4/providers-hold-no-history", name, *TALK, watch="everything")
-    assert found.verdict.status is Status.HELD
-    assert "looks at providers after a conversation" in found.verdict.compared[0]
+    assert found.status is Status.HELD
+    assert "looks at providers after a conversation" in found.compared[0]
 
 
 @pytest.mark.parametrize(
@@ -95,19 +96,20 @@ def test_a_provider_that_holds_nothing_is_open_and_a_weak_memo_is_nothing(bench:
 )
 def test_a_provider_that_keeps_what_was_said_is_closed_with_the_place(bench: Bench, name: str, place: str) -> None:
     found = bench.decided("4/providers-hold-no-history", name, *TALK, watch="everything")
-    assert found.verdict.status is Status.VIOLATED
+    assert found.status is Status.VIOLATED
     assert any(place in left for left in found.left), found.left
 
 
 def test_a_history_that_cannot_be_looked_for_is_undecided(bench: Bench) -> None:
-    assert bench.decided("4/providers-hold-no-history", "HIDES_ITS_OWN", *TALK).verdict.status is Status.INCONCLUSIVE
+    assert bench.decided("4/providers-hold-no-history", "HIDES_ITS_OWN", *TALK).status is Status.INCONCLUSIVE
 
 
 def test_a_provider_that_cannot_be_looked_through_is_undecided(bench: Bench) -> None:
     holds = ProviderHolds(cls="m:Huge", after="conversation", looked_at=100_001, whole=False)
     views = [spoilt(view, ProviderHolds, lambda event: holds) for view in bench.runs("ONE_PATH", *TALK)]
     found = decide(bench.measured("ONE_PATH", {"default": views}), without_flag("4/providers-hold-no-history"))
-    assert found.verdict.message == "m.Huge holds more objects than can be looked through (100001)"
+    assert codes(found) == ["gate/history-held/too-many-objects"]
+    assert "fewer objects than 100001 in m.Huge" in message(found, 4)
     kept = structs.replace(holds, messages=(".log[0]",))
     views = [spoilt(view, ProviderHolds, lambda event: kept) for view in views]
     found = decide(bench.measured("ONE_PATH", {"default": views}), without_flag("4/providers-hold-no-history"))
@@ -115,7 +117,7 @@ def test_a_provider_that_cannot_be_looked_through_is_undecided(bench: Bench) -> 
 
 
 def test_the_source_of_a_provider_tells_where_it_keeps_messages(bench: Bench) -> None:
-    assert bench.decided("4/no-history-in-the-source", "WITH_LEFTOVERS", *TALK).verdict.status is Status.HELD
+    assert bench.decided("4/no-history-in-the-source", "WITH_LEFTOVERS", *TALK).status is Status.HELD
     found = bench.decided("4/no-history-in-the-source", "KEEPS_MESSAGES", *TALK)
     assert "KeepsMessages.complete() writes log" in found.left
     spot = next(spot for spot in found.spots if "complete() writes log" in spot.what)
@@ -124,7 +126,7 @@ def test_the_source_of_a_provider_tells_where_it_keeps_messages(bench: Bench) ->
 
 def test_calls_that_depend_on_nothing_are_open(bench: Bench) -> None:
     found = bench.decided("4/calls-depend-on-nothing-before", "ONE_PATH", *TALK)
-    assert found.verdict.status is Status.HELD
+    assert found.status is Status.HELD
 
 
 # -- a reset -----------------------------------------------------------------------------------------------------------
@@ -134,39 +136,39 @@ def test_calls_that_depend_on_nothing_are_open(bench: Bench) -> None:
     "id", ["4/reset-asks-no-provider", "4/reset-empties-the-session", "4/reset-empties-the-accounts"]
 )
 def test_a_reset_that_replaces_the_list_is_open(bench: Bench, id: str) -> None:
-    assert bench.decided(id, "MIGRATED", *RESET).verdict.status is Status.HELD
+    assert bench.decided(id, "MIGRATED", *RESET).status is Status.HELD
 
 
 def test_a_reset_that_asks_its_provider_is_closed(bench: Bench) -> None:
     found = bench.decided("4/reset-asks-no-provider", "RESET_ASKS", *RESET)
     assert found.left == ("provider.count_tokens() is called during reset",)
     sent = bench.decided("4/reset-empties-the-session", "RESET_ASKS", *RESET)
-    assert sent.verdict.message.startswith("history/reset-asks-nobody: ")
+    assert message(sent, 4).startswith("history/reset-asks-nobody: ")
 
 
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("RESET_KEEPS_USAGE", "tokens after a reset"),
+        ("RESET_KEEPS_USAGE", "expected no tokens after a reset; got"),
         ("RESET_KEEPS_TURNS", "entries after a reset, of"),
     ],
 )
 def test_an_account_that_survives_a_reset_is_closed(bench: Bench, name: str, says: str) -> None:
     found = bench.decided("4/reset-empties-the-accounts", name, *RESET)
-    assert found.verdict.status is Status.VIOLATED
-    assert says in found.verdict.message
+    assert found.status is Status.VIOLATED
+    assert says in message(found, 4)
 
 
 def test_an_account_of_turns_that_is_emptied_is_counted(bench: Bench) -> None:
     found = bench.decided("4/reset-empties-the-accounts", "COUNTS_TURNS", *RESET)
-    assert any("turn accountings that were emptied" in what for what in found.verdict.compared)
+    assert any("turn accountings that were emptied" in what for what in found.compared)
 
 
 def test_a_session_that_shows_no_account_and_a_run_without_a_reset_are_undecided(bench: Bench) -> None:
     shown = bench.decided("4/reset-empties-the-accounts", "SHOWS_NO_ACCOUNT", *RESET)
-    assert "shows no account" in shown.verdict.message
+    assert "shows no account" in message(shown, 4)
     for id in ("4/reset-empties-the-accounts", "4/reset-asks-no-provider"):
-        assert bench.decided(id, "MIGRATED", "basics/plain").verdict.status is Status.INCONCLUSIVE
+        assert bench.decided(id, "MIGRATED", "basics/plain").status is Status.INCONCLUSIVE
 
 
 # -- what stays --------------------------------------------------------------------------------------------------------
@@ -174,7 +176,7 @@ def test_a_session_that_shows_no_account_and_a_run_without_a_reset_are_undecided
 
 def test_everything_that_a_provider_does_beside_answering_was_called(bench: Bench) -> None:
     found = bench.decided("4/what-stays-works", "ONE_PATH", "basics/plain", watch="everything")
-    assert found.verdict.compared == (
+    assert found.compared == (
         "initialize", "connect", "verify_auth", "count_tokens", "context limit", "usage", "serialisers", "thinking",
         "error classification", "shutdown",
     )  # fmt: skip
@@ -187,7 +189,7 @@ def test_a_method_that_broke_with_the_history_is_told_with_what_it_raised(bench:
 
 def test_a_method_that_is_called_otherwise_is_called_as_the_binding_says(bench: Bench) -> None:
     found = bench.decided("4/what-stays-works", "COUNTS_OTHERWISE", "basics/plain", watch="everything")
-    assert found.verdict.status is Status.HELD
+    assert found.status is Status.HELD
 
 
 def test_what_an_adapter_claims_and_what_the_protocol_has_cannot_be_missing(bench: Bench) -> None:
@@ -205,7 +207,7 @@ class Protocol:
 
 
 def test_without_a_provider_that_could_be_asked_it_is_undecided(bench: Bench) -> None:
-    assert bench.decided("4/what-stays-works", "ONE_PATH", "basics/plain").verdict.status is Status.INCONCLUSIVE
+    assert bench.decided("4/what-stays-works", "ONE_PATH", "basics/plain").status is Status.INCONCLUSIVE
 
 
 # -- the flag ----------------------------------------------------------------------------------------------------------
@@ -217,8 +219,8 @@ def flag_gone(bench: Bench, name: str) -> tuple[Status, str]:
         "default": bench.runs(name, *TALK),
         "off": bench.runs(name, *TALK, setting="off"),
     }
-    verdict = decide(bench.measured(name, runs), criterion("4/flag-is-gone")).verdict  # type: ignore[arg-type]
-    return verdict.status, verdict.message
+    verdict = decide(bench.measured(name, runs), criterion("4/flag-is-gone"))  # type: ignore[arg-type]
+    return verdict.status, message(verdict, 4)
 
 
 def test_a_flag_that_changes_nothing_is_gone(bench: Bench) -> None:
@@ -228,13 +230,16 @@ def test_a_flag_that_changes_nothing_is_gone(bench: Bench) -> None:
 def test_a_flag_that_still_leads_to_the_old_path_is_not(bench: Bench) -> None:
     status, message = flag_gone(bench, "ANTHROPIC")
     assert status is Status.VIOLATED
-    assert "with TURNPROOF_SESSION_OWNED_HISTORY=0: tools/one/stateless/stream: the session calls" in message
+    assert "with TURNPROOF_SESSION_OWNED_HISTORY=0: tools/one/stateless/stream: The session calls" in message
 
 
 def test_a_flag_that_only_changes_what_is_sent_is_not_gone_either(bench: Bench) -> None:
     status, message = flag_gone(bench, "READS_FLAG")
     assert status is Status.VIOLATED
-    assert "with TURNPROOF_SESSION_OWNED_HISTORY=0 wire" in message
+    assert (
+        "with TURNPROOF_SESSION_OWNED_HISTORY=0: tools/one/stateless/stream: The flag still changes something:"
+        in message
+    )
 
 
 # -- what a session uses of its provider -------------------------------------------------------------------------------
@@ -254,7 +259,7 @@ SITUATIONS = [
 def test_what_a_session_uses_of_its_provider_is_seen_where_it_happens(
     bench: Bench, id: str, wanted: tuple[str, ...], name: str, says: str
 ) -> None:
-    assert bench.decided(id, "MIGRATED", *wanted).verdict.status is Status.HELD
+    assert bench.decided(id, "MIGRATED", *wanted).status is Status.HELD
     assert bench.decided(id, name, *wanted).left == (says,)
 
 
@@ -268,7 +273,7 @@ def test_what_a_session_uses_of_its_provider_is_seen_where_it_happens(
     ],
 )
 def test_and_nowhere_else(bench: Bench, name: str, other: str) -> None:
-    assert bench.decided(other, name, *SAVE, *CANCEL, *OVERFLOW).verdict.status is Status.HELD
+    assert bench.decided(other, name, *SAVE, *CANCEL, *OVERFLOW).status is Status.HELD
 
 
 @pytest.mark.parametrize(("id", "wanted", "_name", "_says"), SITUATIONS)
@@ -276,20 +281,22 @@ def test_without_the_situation_or_a_provider_to_be_seen_it_is_undecided(
     bench: Bench, id: str, wanted: tuple[str, ...], _name: str, _says: str
 ) -> None:
     if id != "5/budget-asks-no-provider":
-        assert "so there was nothing to see" in bench.decided(id, "MIGRATED", "basics/plain").verdict.message
-    hidden = bench.decided(id, "HIDES_ITS_OWN", *TALK).verdict
+        assert "There was nothing to see. expected a run with" in message(
+            bench.decided(id, "MIGRATED", "basics/plain"), 5
+        )
+    hidden = bench.decided(id, "HIDES_ITS_OWN", *TALK)
     assert hidden.status is Status.INCONCLUSIVE
 
 
 def test_a_session_that_shows_the_provider_that_it_opened_itself_is_seen(bench: Bench) -> None:
     found = bench.decided("5/budget-asks-no-provider", "SHOWS_ITS_OWN", *TALK)
-    assert found.verdict.status is Status.HELD
+    assert found.status is Status.HELD
 
 
 def test_a_second_list_shows_in_the_next_request(bench: Bench) -> None:
     id = "5/next-request-is-what-is-held"
-    assert bench.decided(id, "MIGRATED", *COLLECT, *SAVE).verdict.status is Status.HELD
-    found = bench.decided(id, "TWO_LISTS", *COLLECT, *SAVE).verdict
+    assert bench.decided(id, "MIGRATED", *COLLECT, *SAVE).status is Status.HELD
+    found = bench.decided(id, "TWO_LISTS", *COLLECT, *SAVE)
     assert found.status is Status.VIOLATED
 
 
@@ -300,7 +307,7 @@ CACHE = ("cache/growth",)
 
 def test_a_plugin_that_only_the_session_holds_is_open(bench: Bench) -> None:
     found = bench.decided("5/session-alone-holds-the-cache-plugin", "ONE_PATH", *CACHE)
-    assert found.verdict.compared == ("gates.migrated.OnePath", "looks at providers ×1")
+    assert found.compared == ("gates.migrated.OnePath", "looks at providers ×1")
 
 
 def test_a_provider_that_can_be_given_a_plugin_is_closed_with_the_line(bench: Bench) -> None:
@@ -317,7 +324,7 @@ def test_a_provider_that_was_handed_the_plugin_on_the_quiet_is_closed_with_the_p
 
 def test_a_provider_that_cannot_be_seen_may_hold_anything(bench: Bench) -> None:
     found = bench.decided("5/session-alone-holds-the-cache-plugin", "HIDES_ITS_OWN", *TALK)
-    assert found.verdict.status is Status.INCONCLUSIVE
+    assert found.status is Status.INCONCLUSIVE
 
 
 # -- the session's source ----------------------------------------------------------------------------------------------
@@ -350,7 +357,7 @@ class NewSession:
 def test_the_sessions_source_may_call_complete_and_nothing_of_the_old(bench: Bench) -> None:
     id = "5/no-provider-in-the-sessions-source"
     source = Source("gates.test_one_path:NewSession")
-    assert bench.decided(id, "MIGRATED", "basics/plain", session_class=source).verdict.status is Status.HELD
+    assert bench.decided(id, "MIGRATED", "basics/plain", session_class=source).status is Status.HELD
     old = bench.decided(id, "MIGRATED", "basics/plain", session_class=Source("gates.test_one_path:OldSession"))
     assert old.left == ("OldSession.save() calls get_history()", "OldSession.size() uses _history")
-    assert bench.decided(id, "MIGRATED", "basics/plain").verdict.status is Status.NOT_CLAIMED
+    assert bench.decided(id, "MIGRATED", "basics/plain").status is Status.NOT_CLAIMED

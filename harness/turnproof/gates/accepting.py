@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -18,20 +19,56 @@ from ..known_issues import apply_known_issues
 from ..provider import Path
 from ..runlog import ResultLine
 from ..subject import Subject
-from ..verdict import Verdict, violated
+from ..verdict import Status, Verdict
+from .codes import closes
+from .decision import Acceptance, Decision, Reason, decided
 from .measured import Measured
-from .model import CriterionReport, State
+from .model import STATE_OF
 from .phases import Phases
+from .verdict_decision import decision_of
+
+_BAD_KNOWN_ISSUE = closes(
+    "known-issue/not-valid",
+    "A known issue is not valid.",
+    "",
+    "{because:words}",
+)
+_WITHOUT_REASON = closes(
+    "exemption/without-reason",
+    "An exemption has no reason: write down why the criterion need not hold.",
+    "a reason in the exemption of {adapter:words} from {criterion:words}",
+    "a blank text",
+)
+_EXPIRED = closes(
+    "exemption/expired",
+    "An exemption has expired: mend the adapter, or extend the exemption with a reason.",
+    "an exemption of {adapter:words} from {criterion:words} that still counts on {expected:words}",
+    "one that expired on {observed:words}",
+)
+_NOT_NEEDED = closes(
+    "exemption/not-needed",
+    "An exemption is no longer needed: remove the entry.",
+    "no exemption of {adapter:words} from {criterion:words}",
+    "one, and the criterion is {observed:words}",
+)
 
 
-def accepted(measured: Measured, requirement: str, path: Path, verdict: Verdict) -> Verdict:
-    """The verdict on a requirement, as the known issues leave it."""
+def accepted(measured: Measured, requirement: str, path: Path, verdict: Verdict) -> Decision:
+    """What the verdict on a requirement decides, as the known issues leave it."""
     name = measured.subject.name
     issues = [replace(one, adapter=name) for one in measured.issues if one.key[1:] == (requirement, path)]
     line = ResultLine(adapter=name, requirement=requirement, path=path, verdict=verdict)
     in_part = () if measured.whole else (requirement,)
     (marked,), problems = apply_known_issues([line], issues, measured.today, in_part=in_part)
-    return violated(problems[0]) if problems else marked.verdict
+    if problems:
+        wrong = _BAD_KNOWN_ISSUE(requirement=requirement, because=problems[0])
+        found = decision_of(requirement, verdict)
+        return decided([wrong, *found.reasons], more=found.more)
+    if marked.verdict.status is not Status.KNOWN_ISSUE:
+        return decision_of(requirement, marked.verdict)
+    issue = issues[-1]
+    acceptance = Acceptance("known-issue", issue.expires, issue.reason, issue.link)
+    return decision_of(requirement, marked.verdict, acceptance)
 
 
 def names_of(spec: str, subject: Subject) -> set[str]:
@@ -40,35 +77,46 @@ def names_of(spec: str, subject: Subject) -> set[str]:
 
 
 def exempted(
-    report: CriterionReport, exemptions: Iterable[Exemption], names: set[str], today: date, *, whole: bool
-) -> CriterionReport:
-    """A criterion as the exemptions of this subject leave it. Without all scenarios nobody knows what is not needed."""
+    decision: Decision,
+    criterion: str,
+    exemptions: Iterable[Exemption],
+    names: set[str],
+    today: date,
+    *,
+    whole: bool,
+) -> Decision:
+    """A decision as the exemptions of this subject leave it. Without all scenarios nobody knows what is not needed."""
     for exemption in exemptions:
-        if exemption.adapter in names and exemption.criterion == report.id:
-            return _exempted(report, exemption, today, whole=whole)
-    return report
+        if exemption.adapter in names and exemption.criterion == criterion:
+            return _exempted(decision, exemption, today, whole=whole)
+    return decision
 
 
-def _exempted(report: CriterionReport, exemption: Exemption, today: date, *, whole: bool) -> CriterionReport:
-    needed = report.state in (State.CLOSED, State.UNDECIDED)
-    problem = ""
-    if not exemption.reason.strip():
-        problem = "it has no reason; write down why it need not hold"
-    elif exemption.expires < today:
-        problem = f"it expired on {exemption.expires}; mend the adapter, or extend it with a reason"
-    elif not needed and whole:
-        problem = f"it is no longer needed (now {report.state}); remove the entry"
-    if problem:
-        return replace(report, state=State.CLOSED, message=_joined(f"{exemption}: {problem}", report), measured=())
+def _exempted(decision: Decision, exemption: Exemption, today: date, *, whole: bool) -> Decision:
+    needed = decision.status in (Status.VIOLATED, Status.INCONCLUSIVE)
+    if (wrong := _not_valid(exemption, decision, today, unneeded=whole and not needed)) is not None:
+        reasons = [wrong, *(replace(reason, status=Status.VIOLATED) for reason in decision.reasons if needed)]
+        return decided(reasons, more=decision.more)
     if not needed:
-        return report
-    link = f" ({exemption.link})" if exemption.link else ""
-    said = f"exempt until {exemption.expires}: {exemption.reason}{link}"
-    return replace(report, state=State.ACCEPTED, message=_joined(said, report))
+        return decision
+    acceptance = Acceptance("exemption", exemption.expires, exemption.reason, exemption.link)
+    return replace(
+        decision,
+        status=Status.KNOWN_ISSUE,
+        reasons=tuple(replace(one, status=Status.KNOWN_ISSUE, acceptance=acceptance) for one in decision.reasons),
+    )
 
 
-def _joined(said: str, report: CriterionReport) -> str:
-    return f"{said} — {report.message}" if report.message else said
+def _not_valid(exemption: Exemption, decision: Decision, today: date, *, unneeded: bool) -> Reason | None:
+    """What is wrong with an exemption, if anything is."""
+    about: dict[str, Any] = {"adapter": exemption.adapter, "criterion": exemption.criterion}
+    if not exemption.reason.strip():
+        return _WITHOUT_REASON(**about)
+    if exemption.expires < today:
+        return _EXPIRED(expected=str(today), observed=str(exemption.expires), **about)
+    if unneeded:
+        return _NOT_NEEDED(observed=STATE_OF[decision.status], **about)
+    return None
 
 
 def check_exemptions(

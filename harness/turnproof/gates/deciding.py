@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from msgspec.structs import replace
 
 from ..errors import HarnessError
-from ..verdict import Verdict
+from ..verdict import MOST_FINDINGS
 from .accepting import exempted, names_of
 from .checks import decide
+from .decision import Decision, Reason, Spot
+from .decision_words import Wording
 from .measured import Measured
 from .measuring import Candidate
-from .model import STATE_OF, CriterionReport, FlagReport, SubjectReport, gate_state
+from .model import STATE_OF, CriterionReport, FindingReport, FlagReport, SubjectReport, gate_state
 from .options import GateOptions
 from .phases import Criterion, Phase, Phases
 
@@ -29,9 +33,7 @@ def subject_report(
     """
     _refuse_faults(measured)
     both: dict[Side, tuple[Criterion, ...]] = {"entry": phases.entry(phase), "exit": phases.exit(phase)}
-    found = [_criterion(measured, candidate, side, one, options) for side in both for one in both[side]]
-    exemptions, names = options.config.settings.gates.exemption, names_of(candidate.spec, candidate.subject)
-    criteria = tuple(exempted(one, exemptions, names, measured.today, whole=options.everything) for one in found)
+    criteria = tuple(_criterion(measured, candidate, side, one, options) for side in both for one in both[side])
     subject, flag = candidate.subject, candidate.flag
     return SubjectReport(
         name=subject.name,
@@ -70,36 +72,61 @@ def _criterion(
     criterion: Criterion,
     options: GateOptions,
 ) -> CriterionReport:
-    verdict, spots, left = decide(measured, criterion)
+    exemptions, names = options.config.settings.gates.exemption, names_of(candidate.spec, candidate.subject)
+    decision = decide(measured, criterion)
+    decision = exempted(decision, criterion.id, exemptions, names, measured.today, whole=options.everything)
+    wording = Wording.of(measured)
     return CriterionReport(
         id=criterion.id,
         side=side,
         title=criterion.title,
         check=criterion.check,
-        state=STATE_OF[verdict.status],
-        message=verdict.message,
-        # One line of it stands in the message already.
-        detail="" if verdict.detail in verdict.message else verdict.detail,
-        measured=verdict.compared,
-        evidence=verdict.evidence,
-        reproduce=_reproduce(verdict, candidate, criterion, options),
+        state=STATE_OF[decision.status],
+        message=wording.message(decision),
+        detail=wording.detail(decision),
+        measured=decision.compared,
+        evidence=decision.evidence,
+        reproduce=_reproduce(decision, candidate, options),
         reason=criterion.reason,
         remedy=criterion.remedy,
         sources=criterion.sources,
-        left=left,
-        spots=tuple(replace(spot, file=_from(options.folder, spot.file)) for spot in spots),
+        left=decision.left,
+        spots=tuple(_from(options.folder, spot) for spot in decision.spots),
+        findings=tuple(_finding(reason, wording, options) for reason in _listed(decision)),
     )
 
 
-def _from(folder: Path, file: str) -> str:
-    """A file of the project from its folder; another one as it is."""
-    path = Path(file)
-    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else file
+def _listed(decision: Decision) -> Iterator[Reason]:
+    """Of each code and root the first reasons, as many as a report can bear."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for reason in decision.reasons:
+        kind = (reason.finding.root, reason.finding.code)
+        seen[kind] += 1
+        if seen[kind] <= MOST_FINDINGS:
+            yield reason
 
 
-def _reproduce(verdict: Verdict, candidate: Candidate, criterion: Criterion, options: GateOptions) -> str:
-    if criterion.check == "existing-tests" or not verdict.where:
-        return verdict.where
-    # `where` is the text of a run's key: scenario/path/mode, and the scenario's name has slashes of its own.
-    scenario = verdict.where.rsplit("/", 2)[0]
-    return options.reproduce(candidate.spec, scenario)
+def _finding(reason: Reason, wording: Wording, options: GateOptions) -> FindingReport:
+    words = wording.words(reason)
+    return FindingReport(
+        finding=reason.finding,
+        title=words.title,
+        expected=words.expected,
+        got=words.got,
+        where=words.where,
+        setting=reason.setting,
+        spot=None if reason.spot is None else _from(options.folder, reason.spot),
+    )
+
+
+def _from(folder: Path, spot: Spot) -> Spot:
+    """A spot with its file from the project's folder; one outside of it as it is."""
+    path = Path(spot.file)
+    return replace(spot, file=path.relative_to(folder).as_posix()) if path.is_relative_to(folder) else spot
+
+
+def _reproduce(decision: Decision, candidate: Candidate, options: GateOptions) -> str:
+    """The command that shows it: its own, or the gate of the scenario where the first reason was seen."""
+    if decision.command or not decision.scenario:
+        return decision.command
+    return options.reproduce(candidate.spec, decision.scenario)

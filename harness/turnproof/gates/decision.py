@@ -1,15 +1,16 @@
-"""What a check says of a criterion: a verdict, lines of source that it is about, and the names of what is left."""
+"""What a check says of a criterion: its status, and why, reason by reason. Data alone; words are made at the edge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable
+from datetime import date
+from typing import Literal
 
 import msgspec
 
-from ..verdict import Verdict, inconclusive, violated
-
-_SHOWN = 20
+from ..finding import Finding
+from ..verdict import Status, worst
+from .phases import Setting
 
 
 class Spot(msgspec.Struct, frozen=True, order=True):
@@ -23,42 +24,96 @@ class Spot(msgspec.Struct, frozen=True, order=True):
         return f"{self.file}:{self.line}: {self.what}"
 
 
-class Decision(NamedTuple):
-    """`left` names, one by one, what keeps the criterion closed, so that two gates can be compared: sorted, stable
-    from run to run, and without numbers of lines."""
+class Acceptance(msgspec.Struct, frozen=True):
+    """Why something need not hold for now: a known issue of a requirement, or an exemption from a criterion."""
 
-    verdict: Verdict
-    spots: tuple[Spot, ...] = ()
-    left: tuple[str, ...] = ()
+    kind: Literal["known-issue", "exemption"]
+    expires: date
+    reason: str
+    link: str = ""
 
 
-def closed(
-    left: Iterable[str], *, spots: Iterable[Spot] = (), where: str = "", evidence: Iterable[str] = ()
-) -> Decision:
-    """Closed by these things: the first in the message, and in the detail those that no line of source stands for."""
-    names = sorted(set(left))
-    lines = sorted(set(spots))
-    told = [name for name in names if not any(_stands_for(spot, name) for spot in lines)]
-    detail = shortened(told)
-    more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
-    verdict = msgspec.structs.replace(
-        violated(f"{names[0]}{more}", detail="\n".join(detail)),
-        where=where,
-        evidence=tuple(dict.fromkeys(digest for digest in evidence if digest)),
+class Reason(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One reason for a status other than held.
+
+    `finding` has the code, the place and both sides: a requirement's own finding, or one with a code `gate/CHECK/WHAT`.
+    `setting` is how the flag stood in the run of that place, and `spot` the line of source that it is about. `name`
+    names it among what is left, the same from run to run. `command` shows it again where no run does. `evidence` are
+    digests of runs. `acceptance` says why it need not hold for now.
+    """
+
+    status: Status
+    finding: Finding
+    setting: Setting | None = None
+    spot: Spot | None = None
+    name: str = ""
+    command: str = ""
+    evidence: tuple[str, ...] = ()
+    acceptance: Acceptance | None = None
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is said of a criterion. Make one with `decided` or `combined`.
+
+    Whatever is not held has at least one of the `reasons`, the first of which is told first; `more` counts those of
+    which there were too many to list. What is held has `compared` something.
+    """
+
+    status: Status
+    reasons: tuple[Reason, ...] = ()
+    compared: tuple[str, ...] = ()
+    more: int = 0
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """The names, one by one, of what keeps the criterion closed, so that two gates can be compared: sorted, stable
+        from run to run, and without numbers of lines."""
+        return tuple(sorted({reason.name for reason in self.reasons if reason.name}))
+
+    @property
+    def spots(self) -> tuple[Spot, ...]:
+        """The lines of source that it is about."""
+        return tuple(sorted({reason.spot for reason in self.reasons if reason.spot is not None}))
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """Digests of the runs that decided it."""
+        return tuple(dict.fromkeys(digest for reason in self.reasons for digest in reason.evidence if digest))
+
+    @property
+    def scenario(self) -> str:
+        """A scenario that shows it; empty where no run does."""
+        return next((one.finding.place.scenario for one in self.reasons if one.finding.place.scenario), "")
+
+    @property
+    def command(self) -> str:
+        """A command that shows it, where it is no run that does; else empty."""
+        return next((reason.command for reason in self.reasons if reason.command), "")
+
+
+def decided(reasons: Iterable[Reason] = (), compared: Iterable[str] = (), more: int = 0) -> Decision:
+    """The heaviest status, with its reasons. Raises ValueError for neither a reason nor anything compared: nothing
+    measured is no success."""
+    found, looked_at = tuple(reasons), tuple(dict.fromkeys(compared))
+    if not found and not looked_at:
+        raise ValueError("a decision needs a reason, or something that was compared")
+    status = worst([*(reason.status for reason in found), *([Status.HELD] if looked_at else [])])
+    chosen = tuple(reason for reason in found if reason.status is status)
+    return Decision(status=status, reasons=chosen, compared=looked_at if status is Status.HELD else (), more=more)
+
+
+def combined(decisions: Iterable[Decision]) -> Decision:
+    """Several decisions as one: the heaviest status, with all its reasons. Raises ValueError for none."""
+    every = list(decisions)
+    status = worst(one.status for one in every)
+    chosen = [one for one in every if one.status is status]
+    return decided(
+        (reason for one in chosen for reason in one.reasons),
+        (what for one in chosen for what in one.compared),
+        sum(one.more for one in chosen),
     )
-    return Decision(verdict, tuple(lines), tuple(names))
 
 
-def _stands_for(spot: Spot, name: str) -> bool:
-    """Whether a line tells what this name tells: by the whole of it, or by the method, which a base class may have."""
-    return spot.what.startswith(name) or spot.what.rpartition(".")[2] == name.rpartition(".")[2]
-
-
-def shortened(lines: Sequence[str]) -> list[str]:
-    """As many lines as a person reads, and how many there are more."""
-    return [*lines[:_SHOWN], *([f"... and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else [])]
-
-
-def unseen(reason: str) -> Decision:
-    """Undecided, because this cannot be seen."""
-    return Decision(inconclusive(reason))
+def counted(things: Iterable[tuple[str, int]]) -> list[str]:
+    """Things with how often they occurred: `a turn ×12`."""
+    return [f"{what} ×{times}" if times > 1 else what for what, times in things]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -17,6 +17,7 @@ from ..declarations import excused_for
 from ..errors import UsageError
 from ..requirements import Suite, load_suite
 from ..scenarios import Scenario
+from ..subject import Subject
 from .accepting import check_exemptions, names_of
 from .baseline import Baseline, check_depth, read_baseline, record, regressions
 from .deciding import subject_report
@@ -26,7 +27,7 @@ from .measured import Measured
 from .measuring import Candidate, Laboratory, Runs
 from .model import GateReport, State, SubjectReport, exit_code, exit_code_in, gate_json, gate_state
 from .options import GateOptions
-from .phases import Criterion, Phase, Phases, Setting, load_phases
+from .phases import ON_THE_LEGACY_PATH, Criterion, Phase, Phases, Setting, load_phases
 from .source import Source, configured
 from .subjects import gate_subjects, pilot_adapter
 from .summary import gate_md
@@ -48,6 +49,7 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     settings = options.config.settings
     adapters = settings.adapters if phase.subjects == "all" else None
     subjects = gate_subjects(options.subjects, settings.gates, settings.declared_difference, adapters)
+    _refuse_without_legacy_path(options.phase, subjects.values())
     named = [names_of(spec, subject) for spec, subject in subjects.items()]
     every_adapter = phase.subjects == "all" and not options.subjects
     check_exemptions(settings.gates.exemption, phases, phase.number, named, every=every_adapter)
@@ -89,6 +91,15 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     for talk in backends.mismatches:
         print(talk, file=sys.stderr)
     return report
+
+
+def _refuse_without_legacy_path(phase: int, subjects: Iterable[Subject]) -> None:
+    """Raise UsageError where a phase would run for minutes to find that there is nothing to hold anything against."""
+    lacking = [subject.name for subject in subjects if subject.kind != "agent" and "legacy" not in subject.paths]
+    if lacking and phase in ON_THE_LEGACY_PATH:
+        first, last = ON_THE_LEGACY_PATH
+        has = "has" if len(lacking) == 1 else "have"
+        raise UsageError(f"{', '.join(lacking)} {has} no legacy path; phases {first} and {last} need one")
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,6 @@ class CommandRun:
         """Whether it ended with 0."""
         return self.code == 0
 
-    @property
-    def ending(self) -> str:
-        """How it ended, in words."""
-        if self.code is None:
-            return f"was stopped: it was not done within {self.seconds:g} s"
-        return f"was ended by signal {-self.code}" if self.code < 0 else f"ended with exit status {self.code}"
-
 
 def words_of(command: str) -> list[str]:
     """The words of a configured command. Raises UsageError for quotes that do not close, and for no word at all."""

@@ -9,14 +9,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msgspec import UNSET
+
+from ..finding import Compared, Side
 from ..messages import Message
-from ..requirements import Findings
 from ..transcript import CallBegan, Failed, HistorySnapshot, Refused
-from ..verdict import Verdict, inconclusive, violated
 from ..view import TurnView, View
-from ..view.diff import differences
+from ..view.diff import ABSENT, as_path, walk_steps
 from ..view.plain import plain
+from .codes import closes, leaves_undecided
+from .decision import Reason
+from .over_runs import RunReasons
 from .taken import said_path
+
+_DIFFERS = closes(
+    "histories-agree/differs",
+    "The session's history is not the provider's.",
+    "{expected} at {path:words} after {operation:words}, as the provider has it",
+    "{observed}",
+)
+_UNREADABLE = closes(
+    "histories-agree/unreadable",
+    "A history cannot be read.",
+    "the history of the {owner:words}",
+    "{error:words}: {message:words}",
+)
+_HIDDEN = leaves_undecided(
+    "histories-agree/provider-not-shown",
+    "The session does not show its provider's history.",
+    "the provider's own history after {operation:words}",
+    "none",
+)
+_HIDDEN_THERE = leaves_undecided(
+    "histories-agree/provider-not-shown-on-this-path",
+    "The session does not show its provider's history.",
+    "the provider's own history after {operation:words}, on the legacy path",
+    "none, on the {observed:words} path",
+)
 
 _WORDS = {
     "gc": "a collection",
@@ -42,8 +71,8 @@ class Held:
     provider: tuple[Message, ...] | None
 
 
-def histories_agree(view: View) -> Findings:
-    """Each operation of a run after which both histories say the same; the first after which they do not.
+def histories_agree(view: View) -> RunReasons:
+    """Each operation of a run after which both histories say the same; how they differ after the first that do not.
 
     Later ones follow from it: a history carries on what it once lacks.
     """
@@ -53,17 +82,33 @@ def histories_agree(view: View) -> Findings:
     for held in snapshots(view):
         operation = operation_of(held)
         if held.provider is None:
-            where = f" (the session is on the {said} path)" if (said := said_path(view)) not in (None, "legacy") else ""
-            yield inconclusive(f"{held.turn.where}, after {operation}: the provider's own history is not shown{where}")
+            yield _not_shown(view, held)
             return
-        found = differences(plain(held.session), plain(held.provider), names=("session", "provider"))
-        if found:
-            yield violated(
-                f"{held.turn.where}, after {operation}: the session's history is not the provider's: {found[0]}",
-                detail="\n".join(found),
+        ours, theirs = plain(held.session), plain(held.provider)
+        # The pointers are to both lists whole: a place in what they say is none in the messages themselves.
+        session, provider = (held.turn.at(Side.HISTORY, owner) for owner in ("session", "provider"))
+        differ = False
+        for steps, left, right in walk_steps(ours, theirs):
+            differ = True
+            yield _DIFFERS(
+                session,
+                expected=UNSET if right is ABSENT else right,
+                observed=UNSET if left is ABSENT else left,
+                related=[provider],
+                path=as_path(steps),
+                operation=operation,
             )
+        if differ:
             return
-        yield operation
+        yield Compared(operation)
+
+
+def _not_shown(view: View, held: Held) -> Reason:
+    place, operation = held.turn.at(Side.HISTORY, "session"), operation_of(held)
+    said = said_path(view)
+    if said in (None, "legacy"):
+        return _HIDDEN(place, operation=operation)
+    return _HIDDEN_THERE(place, operation=operation, observed=said)
 
 
 def snapshots(view: View) -> Iterator[Held]:
@@ -96,17 +141,15 @@ def operation_of(held: Held) -> str:
     return f"{how} with {'a round' if rounds == 1 else f'{rounds} rounds'} of tools"
 
 
-def _unreadable(view: View) -> Verdict | None:
+def _unreadable(view: View) -> Reason | None:
     """What kept one of the histories from being read at all."""
     for event in view.transcript.events:
         match event:
             case Refused(operation="history"):
-                side = "session"
+                owner = "session"
             case Failed(scope="call", call=-1, probe="") if event.turn >= 0:
-                side = "provider"
+                owner = "provider"
             case _:
                 continue
-        return violated(
-            f"turn {event.turn}: the {side}'s history cannot be read: it raised {event.error}: {event.message}"
-        )
+        return _UNREADABLE(view.at_event(event), owner=owner, error=event.error, message=event.message)
     return None

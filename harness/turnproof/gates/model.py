@@ -12,8 +12,10 @@ from .. import __version__
 from .._canonical import canonical
 from ..config import Depth, GateMode
 from ..exits import Exit
+from ..finding import Finding
 from ..verdict import Status
 from .decision import Spot
+from .phases import Setting
 
 SCHEMA = "turnproof.gate/2"
 
@@ -48,13 +50,29 @@ def gate_state(states: Iterable[State]) -> State:
     return heaviest or State.UNDECIDED
 
 
+class FindingReport(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One reason for a state other than open, as data, and the same in words.
+
+    `setting` is how the flag stood in the run of its place, and `spot` the line of source that it is about.
+    """
+
+    finding: Finding
+    title: str
+    expected: str
+    got: str
+    where: str
+    setting: Setting | None = None
+    spot: Spot | None = None
+
+
 class CriterionReport(msgspec.Struct, frozen=True, kw_only=True):
     """One criterion.
 
-    `message` says what was seen, where, and both sides; `detail` more of it, line by line. `measured` is what was
-    looked at and found in order. `left` names, one by one, what keeps it closed, and `spots` the lines of source that
-    this is about. `evidence` are digests of the runs that decided it. `reproduce` is the command that shows the same
-    with the fewest runs.
+    `message` tells the first of its findings: what was seen, where, and both sides; `detail` more of it, line by line.
+    `measured` is what was looked at and found in order. `left` names, one by one, what keeps it closed, and `spots` the
+    lines of source that this is about. `evidence` are digests of the runs that decided it. `reproduce` is the command
+    that shows the same with the fewest runs. `findings` are why it is not open, as data, of each code the first ones;
+    nothing but people reads the words.
     """
 
     id: str
@@ -72,6 +90,7 @@ class CriterionReport(msgspec.Struct, frozen=True, kw_only=True):
     sources: tuple[str, ...]
     left: tuple[str, ...] = ()
     spots: tuple[Spot, ...] = ()
+    findings: tuple[FindingReport, ...] = ()
 
 
 class Regression(msgspec.Struct, frozen=True):

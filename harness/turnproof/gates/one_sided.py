@@ -11,9 +11,10 @@ from ..certify.deciding import Claimed
 from ..certify.deciding import decide as verdict_on
 from ..provider import Path
 from ..transcript import Chunk, FunctionCallDetected, Thinking, UsageUpdate
-from ..verdict import Status, held
+from ..verdict import Status
 from ..view import View
-from .decision import Decision, closed, unseen
+from .codes import closes, leaves_undecided
+from .decision import Decision, Reason, decided
 from .measured import Measured
 from .phases import Criterion, Setting
 from .taken import on_path
@@ -21,6 +22,28 @@ from .taken import on_path
 _SETTINGS: Mapping[Path, Setting] = {"stateless": "on", "legacy": "off"}
 _OTHER: Mapping[Path, Path] = {"stateless": "legacy", "legacy": "stateless"}
 _BOTH = set(_OTHER)
+
+_ON_ONE_PATH = {
+    "scenario": closes(
+        "one-path-only/scenario",
+        "A scenario is measured on one path only.",
+        "{observed:words} on both paths, or on neither",
+        "it on the {path:words} path only",
+    ),
+    "callback": closes(
+        "one-path-only/callback",
+        "A callback is made on one path only.",
+        "{observed:words} on both paths, or on neither",
+        "it on the {path:words} path only",
+    ),
+    "requirement": closes(
+        "one-path-only/requirement",
+        "A requirement is measured on one path only.",
+        "{observed:words} on both paths, or on neither",
+        "it on the {path:words} path only",
+    ),
+}
+_NO_PATH = leaves_undecided("one-path-only/no-path", "No run is known to be on its path.")
 
 
 def one_path_only(measured: Measured, criterion: Criterion) -> Decision:
@@ -30,7 +53,7 @@ def one_path_only(measured: Measured, criterion: Criterion) -> Decision:
         for path, setting in _SETTINGS.items()
     }
     if not any(sound.values()):
-        return unseen("no run is known to be on its path")
+        return decided([_NO_PATH()])
     scenarios = {path: {f"{view.key.scenario} ({view.key.mode})" for view in views} for path, views in sound.items()}
     callbacks = {path: set(_callbacks(views)) for path, views in sound.items()}
     requirements = {path: set(_measured(measured, path, views)) for path, views in sound.items()}
@@ -39,21 +62,19 @@ def one_path_only(measured: Measured, criterion: Criterion) -> Decision:
         *_apart("callback", callbacks),
         *_apart("requirement", requirements),
     ]
-    if left:
-        return closed(left)
-    return Decision(
-        held(
-            f"scenarios on both paths ×{len(scenarios['legacy'])}",
-            f"requirements on both paths ×{len(requirements['legacy'])}",
-            *(f"{name} on both paths" for name in sorted(callbacks["legacy"])),
-        )
-    )
+    both = [
+        f"scenarios on both paths ×{len(scenarios['legacy'])}",
+        f"requirements on both paths ×{len(requirements['legacy'])}",
+        *(f"{name} on both paths" for name in sorted(callbacks["legacy"])),
+    ]
+    return decided(sorted(left, key=lambda one: one.name), both)
 
 
-def _apart(what: str, found: Mapping[Path, set[str]]) -> Iterator[str]:
+def _apart(what: str, found: Mapping[Path, set[str]]) -> Iterator[Reason]:
     for path, names in found.items():
-        for name in sorted(names - found[_OTHER[path]]):
-            yield f"{what} {name}: measured on the {path} path only"
+        for one in sorted(names - found[_OTHER[path]]):
+            name = f"{what} {one}: measured on the {path} path only"
+            yield _ON_ONE_PATH[what](observed=one, path=path, name=name)
 
 
 def _callbacks(views: Iterable[View]) -> Iterator[str]:

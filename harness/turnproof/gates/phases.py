@@ -68,6 +68,9 @@ WATCHING: frozenset[CheckName] = frozenset(
 GONE = 4
 """The phase from which on the flag, and the legacy path with it, are gone."""
 
+ON_THE_LEGACY_PATH = (1, 2)
+"""The phases that hold everything against the legacy path, so that there has to be one."""
+
 _ID = re.compile(r"[1-9]/[a-z0-9]+(-[a-z0-9]+)*")
 _FILE = Path(__file__).with_name("phases.toml")
 

@@ -2,74 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 
-from msgspec.structs import replace
-
+from ..finding import Compared, Side
 from ..inventory import Inventory
 from ..parity import compare_views
 from ..provider import LEGACY_METHODS
-from ..verdict import Verdict, combine, held, inconclusive, violated
 from ..view import View
-from .decision import Decision, Spot, closed, unseen
+from .codes import closes, leaves_undecided
+from .decision import Decision, Reason, Spot, decided
+from .differing import RUN_DIFFERS, comparison_reason, not_compared
 from .measured import Measured
-from .phases import Criterion
+from .over_runs import RunReasons, over_runs
+from .phases import Criterion, Setting
 from .seen import nothing_seen, providers, runs_of, short
 from .source import Source, inventory_of
 from .taken import path_taken
+
+_METHOD = closes(
+    "legacy-gone/method",
+    "A method by which a provider owns a history is still there.",
+    "no {method:words}()",
+    "{owner:words}.{method:words}()",
+)
+_LEGACY_PATH = closes(
+    "legacy-gone/legacy-path",
+    "The adapter's binding still opens a legacy path.",
+    "no `open_legacy` in the binding of {adapter:words}",
+    "one",
+)
+_PATH_HIDDEN = leaves_undecided(
+    "flag-gone/path-not-shown",
+    "Which path the session takes cannot be seen: give its binding a path, or show its provider.",
+)
 
 
 def legacy_gone(measured: Measured, criterion: Criterion) -> Decision:
     """From the class that is the protocol, from the providers that runs show, and from those that are named."""
     found = providers(runs_of(measured, criterion))
     adapter = measured.subject.adapter
-    left = {f"{short(one.cls)}.{method}()" for one in found.values() for method in one.methods}
     named = [source for source in (measured.protocol, *measured.named) if source is not None]
-    left |= {f"{source}.{method}()" for source in named for method in LEGACY_METHODS if source.has(method)}
+    left: dict[str, Reason] = {}
     if adapter.open_legacy is not None:
-        left.add(f"the binding of {adapter.name} still opens a legacy path")
+        name = f"the binding of {adapter.name} still opens a legacy path"
+        left[name] = _LEGACY_PATH(adapter=adapter.name, name=name)
+    has = [(Source(one.cls), short(one.cls), one.methods) for one in found.values()]
+    has += [(source, str(source), tuple(filter(source.has, LEGACY_METHODS))) for source in named]
+    for source, owner, methods in has:
+        lines = _lines(source) if methods else {}
+        for method in methods:
+            name = f"{owner}.{method}()"
+            left[name] = _METHOD(owner=owner, method=method, name=name, spot=lines.get(method))
     if left:
-        classes = [*named, *(Source(one.cls) for one in found.values() if one.methods)]
-        return closed(left, spots=(spot for source in classes for spot in _lines(source)))
+        return decided(left[name] for name in sorted(left))
     if not found and not named:
-        return unseen(nothing_seen(measured))
-    return Decision(held(*sorted({*map(short, found), *map(str, named)})))
+        return decided([nothing_seen()])
+    return decided(compared=sorted({*map(short, found), *map(str, named)}))
 
 
-def _lines(source: Source) -> Iterator[Spot]:
+def _lines(source: Source) -> Mapping[str, Spot]:
+    """Where the legacy methods of a class stand, by name."""
     inventory = inventory_of(source)
-    if isinstance(inventory, Inventory):
-        for use in inventory.legacy:
-            yield Spot(use.file, use.line, f"{use.owner}.{use.name}()")
+    if not isinstance(inventory, Inventory):
+        return {}
+    return {use.name: Spot(use.file, use.line, f"{use.owner}.{use.name}()") for use in inventory.legacy}
 
 
 def flag_gone(measured: Measured, criterion: Criterion) -> Decision:
     """With the flag off the session is where it is without, and every run is the same as without."""
-    off = {view.key: view for view in measured.runs["off"]}
     unset = {view.key: view for view in measured.runs["default"]}
-    verdicts = [_unchanged(off[key], unset[key], measured.flag.words("off")) for key in sorted(off) if key in unset]
-    return Decision(combine(verdicts))
+    labels = (measured.flag.words("off"), measured.flag.words("default"))
+    off: list[tuple[Setting, View]] = [("off", view) for view in measured.runs["off"] if view.key in unset]
+    return over_runs(off, lambda view: _unchanged(view, unset[view.key], labels))
 
 
-def _unchanged(off: View, unset: View, words: str) -> Verdict:
-    if not off.finished:
-        return inconclusive(f"{off.key} did not come to its end with {words}")
+def _unchanged(off: View, unset: View, labels: tuple[str, str]) -> RunReasons:
     signs = list(path_taken(off, "stateless"))
-    if not signs:
-        return inconclusive(
-            "which path the session takes cannot be seen: give its binding a path, or show its provider"
-        )
-    wrong = [sign for sign in signs if isinstance(sign, Verdict)]
+    wrong = [sign for sign in signs if isinstance(sign, Reason)]
     if wrong:
-        return replace(_at(off, wrong[0]), message=f"with {words}: {off.key}: {wrong[0].message}")
-    compared = compare_views(off, unset, labels=(words, "not set"))
-    if compared.problem:
-        return inconclusive(compared.problem)
-    if compared.differences:
-        first = compared.differences[0]
-        return _at(off, violated(f"{off.key}: with {words} {first.aspect} {first.path} is another ({first.name})"))
-    return _at(off, held("runs that are the same with the flag off"))
-
-
-def _at(view: View, verdict: Verdict) -> Verdict:
-    return replace(verdict, where=str(view.key), evidence=(view.digest,) if view.digest else ())
+        yield from wrong
+        return
+    comparison = compare_views(off, unset, labels=labels)
+    if not signs:
+        yield _PATH_HIDDEN(off.at(Side.PROCESS))
+    elif comparison.problem:
+        yield not_compared(comparison)
+    elif comparison.equal:
+        yield Compared("runs that are the same with the flag off")
+    for found in comparison.differences if signs else ():
+        yield comparison_reason(RUN_DIFFERS[found.name], found, comparison, off, unset)

@@ -6,18 +6,27 @@ from collections.abc import Iterable, Sequence
 
 from ..transcript import ProviderSeen
 from ..view import View
+from .codes import leaves_undecided
+from .decision import Reason
 from .measured import Measured
-from .phases import Criterion
+from .phases import Criterion, Setting
 
 HOW_TO_SHOW = (
     "let it open its provider with the setup's open_provider, or hand its own provider to the setup's watch, "
     "and use what that gives"
 )
 
+_NO_PROVIDER = leaves_undecided("runs/no-provider", f"No provider of the session can be seen: {HOW_TO_SHOW}.")
+
 
 def runs_of(measured: Measured, criterion: Criterion) -> list[View]:
     """The runs that a criterion reads, in the order of their keys."""
     return sorted((view for setting in criterion.flag for view in measured.runs[setting]), key=lambda view: view.key)
+
+
+def settings_and_runs(measured: Measured, criterion: Criterion) -> list[tuple[Setting, View]]:
+    """The runs that a criterion reads, each with the setting of the flag in it."""
+    return [(setting, view) for setting in criterion.flag for view in measured.runs[setting]]
 
 
 def providers(views: Iterable[View]) -> dict[str, ProviderSeen]:
@@ -35,9 +44,9 @@ def given(view: View) -> Sequence[ProviderSeen]:
     return [seen for seen in view.transcript.of(ProviderSeen) if seen.how == "given"]
 
 
-def nothing_seen(measured: Measured) -> str:
+def nothing_seen() -> Reason:
     """Why nothing can be said of a session that shows no provider."""
-    return f"no provider of session {measured.subject.session.name!r} can be seen: {HOW_TO_SHOW}"
+    return _NO_PROVIDER()
 
 
 def short(cls: str) -> str:

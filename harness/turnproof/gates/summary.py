@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..reports._markdown import escaped, fenced
-from .decision import shortened
+from .decision_words import shortened
 from .model import CriterionReport, GateReport, State, SubjectReport
 from .terminal import LOOKS, flag_line, headline, remarks, scenarios_line
 

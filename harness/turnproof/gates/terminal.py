@@ -10,9 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .._counted import counted
 from ..reports._text import Look, one_line, printable
 from ..reports.terminal import console_for
-from .decision import shortened
+from .decision_words import shortened
 from .model import CriterionReport, GateReport, Regression, State, SubjectReport
 
 LOOKS = {
@@ -127,7 +128,7 @@ def scenarios_line(subject: SubjectReport) -> str:
     """How many scenarios were run, and what the others need."""
     left = sum(subject.left_out.values())
     needs = ", ".join(sorted({need for needs in subject.left_out for need in needs.split(", ")}))
-    return f"{subject.scenarios} scenarios" + (f"; {left} left out, which need {needs}" if left else "")
+    return counted(subject.scenarios, "scenario") + (f"; {left} left out, which need {needs}" if left else "")
 
 
 def _block(console: Console, criterion: CriterionReport) -> None:

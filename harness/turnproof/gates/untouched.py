@@ -17,10 +17,11 @@ from ..transcript import (
     Saved,
     WireResponse,
 )
-from ..verdict import held, inconclusive
 from ..view import TurnView, View
-from .decision import Decision, closed, unseen
+from .codes import closes, leaves_undecided
+from .decision import Decision, Reason, counted, decided
 from .measured import Measured
+from .over_runs import seen_in
 from .phases import Criterion, Situation
 from .seen import HOW_TO_SHOW, given, runs_of
 
@@ -54,10 +55,46 @@ _WORDS: Mapping[Situation, str] = {
 }
 
 
+_SETS = closes(
+    "provider-untouched/sets",
+    "The session sets something on its provider.",
+    "no use of provider.{attribute:words} during {during:words}",
+    "an assignment",
+)
+_PRIVATE = closes(
+    "provider-untouched/private-field",
+    "The session uses a private field of its provider.",
+    "no use of provider.{attribute:words} during {during:words}",
+    "a use of it",
+)
+_READS_HISTORY = closes(
+    "provider-untouched/reads-history",
+    "The session reads a history of its provider.",
+    "no use of provider.{attribute:words} during {during:words}",
+    "a read of it",
+)
+_CALLS = closes(
+    "provider-untouched/calls",
+    "The session calls a method of its provider.",
+    "no call of provider.{attribute:words}() during {during:words}",
+    "one",
+)
+_HIDDEN = leaves_undecided(
+    "provider-untouched/provider-not-shown",
+    f"What the session uses of its provider cannot be seen: {HOW_TO_SHOW}.",
+)
+_NEVER = leaves_undecided(
+    "provider-untouched/never-happened",
+    "There was nothing to see.",
+    "a run with {situations:words}",
+    "none",
+)
+
+
 def provider_untouched(measured: Measured, criterion: Criterion) -> Decision:
     """Nothing else of the provider is used in these situations; undecided where a session shows no use of any."""
-    left: dict[str, View] = {}
-    counted: Counter[str] = Counter()
+    left: dict[str, Reason] = {}
+    happened: Counter[str] = Counter()
     hidden = False
     for view in runs_of(measured, criterion):
         visible = bool(given(view))
@@ -67,34 +104,33 @@ def provider_untouched(measured: Measured, criterion: Criterion) -> Decision:
                 hidden = hidden or bool(times and not visible)
                 if not visible:
                     continue
-                counted[_WORDS[situation]] += times
+                happened[_WORDS[situation]] += times
                 for touch in touches:
-                    if wrong := _wrong(touch, situation):
-                        left.setdefault(wrong, view)
-    if left:
-        view = next(iter(left.values()))
-        return closed(left, where=str(view.key), evidence=(one.digest for one in left.values()))
-    if not counted.total() and hidden:
-        session = measured.subject.session.name
-        return unseen(f"what session {session!r} uses of its provider cannot be seen: {HOW_TO_SHOW}")
-    if not counted.total():
+                    if wrong := _wrong(view, touch, situation):
+                        left.setdefault(wrong.name, seen_in(wrong, view))
+    seen = [(what, times) for what, times in happened.items() if times]
+    if not left and not seen:
         words = " or ".join(_WORDS[situation] for situation in criterion.situations)
-        return Decision(inconclusive(f"no run has {words}, so there was nothing to see"))
-    return Decision(held(*(f"{what} ×{times}" for what, times in counted.items() if times)))
+        return decided([_HIDDEN() if hidden else _NEVER(situations=words)])
+    return decided((left[name] for name in sorted(left)), counted(seen))
 
 
-def _wrong(touch: ProviderTouched, situation: Situation) -> str:
-    """What is wrong with a use of the provider; empty where nothing is."""
+def _wrong(view: View, touch: ProviderTouched, situation: Situation) -> Reason | None:
+    """What is wrong with a use of the provider; None where nothing is."""
     name = f"provider.{touch.name}"
     if touch.how == "written":
-        return f"{name} is set during {touch.during}"
-    if touch.name.startswith("_"):
-        return f"{name}, a private field, is used during {touch.during}"
-    if touch.how == "read":
-        return f"{name} is read during {touch.during}" if touch.name in _HISTORIES else ""
-    if touch.name in FACTS or (touch.name == "complete" and situation in _CALLS_COMPLETE):
-        return ""
-    return f"{name}() is called during {touch.during}"
+        code, name = _SETS, f"{name} is set during {touch.during}"
+    elif touch.name.startswith("_"):
+        code, name = _PRIVATE, f"{name}, a private field, is used during {touch.during}"
+    elif touch.how == "read":
+        if touch.name not in _HISTORIES:
+            return None
+        code, name = _READS_HISTORY, f"{name} is read during {touch.during}"
+    elif touch.name in FACTS or (touch.name == "complete" and situation in _CALLS_COMPLETE):
+        return None
+    else:
+        code, name = _CALLS, f"{name}() is called during {touch.during}"
+    return code(view.at_event(touch), name=name, attribute=touch.name, during=touch.during)
 
 
 # -- which uses belong to a situation ------------------------------------------------------------------------------

@@ -2,15 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from ..inventory import Inventory, MethodUse, Touch
-from ..verdict import held, not_claimed
-from .decision import Decision, Spot, closed, unseen
+from .codes import ReasonCode, closes, is_not_asked, leaves_undecided
+from .decision import Decision, Reason, Spot, decided
 from .measured import Measured
 from .phases import Criterion
 from .seen import nothing_seen, providers, runs_of
 from .source import Source, inventory_of
+
+_CODES: Mapping[str, tuple[str, ReasonCode]] = {
+    "reads": (
+        "reads",
+        closes(
+            "history-in-source/reads",
+            "A method of a provider reads a history.",
+            "no history in {method:words}()",
+            "a read of {what:words}",
+        ),
+    ),
+    "writes": (
+        "writes",
+        closes(
+            "history-in-source/writes",
+            "A method of a provider writes a history.",
+            "no history in {method:words}()",
+            "a write of {what:words}",
+        ),
+    ),
+    "provider-call": (
+        "calls",
+        closes(
+            "session-source/calls-legacy-method",
+            "The session calls a legacy method of its provider.",
+            "no legacy method in {method:words}()",
+            "a call of {what:words}",
+        ),
+    ),
+    "provider-private": (
+        "uses",
+        closes(
+            "session-source/uses-private-field",
+            "The session uses a private field of its provider.",
+            "no private field of a provider in {method:words}()",
+            "a use of {what:words}",
+        ),
+    ),
+}
+"""The word and the code for each kind of touch."""
+
+_UNREADABLE = leaves_undecided(
+    "source/unreadable", "The source of a class cannot be read.", got="{cls:words}: {problem:words}"
+)
+_UNCLEAR = leaves_undecided(
+    "source/unclear",
+    "A place in the source cannot be decided by reading it.",
+    got="{cls:words}: {problem:words}",
+)
+_NO_CLASS = is_not_asked("session-source/no-class", "session_class is not configured in [tool.turnproof.gates].")
 
 
 def history_in_source(measured: Measured, criterion: Criterion) -> Decision:
@@ -18,42 +68,39 @@ def history_in_source(measured: Measured, criterion: Criterion) -> Decision:
     seen = sorted(providers(runs_of(measured, criterion)))
     sources = list(dict.fromkeys([*map(Source, seen), *measured.named]))
     if not sources:
-        return unseen(nothing_seen(measured))
+        return decided([nothing_seen()])
     return _scanned(sources, lambda touch: touch.kind in ("reads", "writes"))
 
 
 def session_source(measured: Measured, criterion: Criterion) -> Decision:
     """No method of the session's class calls a legacy method, or uses a private field of a provider."""
     if measured.session_class is None:
-        return Decision(not_claimed("session_class is not configured in [tool.turnproof.gates]"))
+        return decided([_NO_CLASS()])
     return _scanned([measured.session_class], lambda touch: touch.reaches_into_a_provider)
 
 
 def _scanned(sources: Iterable[Source], counts: Callable[[Touch], bool]) -> Decision:
-    left: list[str] = []
-    spots: list[Spot] = []
-    unread: list[str] = []
+    left: dict[Spot, Reason] = {}
+    unread: list[Reason] = []
     read: list[str] = []
     for source in sources:
         inventory = inventory_of(source)
         if not isinstance(inventory, Inventory):
-            unread.append(f"{source} cannot be read: {inventory}")
+            unread.append(_UNREADABLE(cls=str(source), problem=inventory))
             continue
-        found = [(use, touch) for use in inventory.methods for touch in use.touches if counts(touch)]
-        left += [f"{use.owner}.{use.name}() {_verb(touch)} {touch.what}" for use, touch in found]
-        spots += [_spot(use, touch) for use, touch in found]
-        unread += [f"{source}: {problem}" for problem in inventory.problems]
+        for use in inventory.methods:
+            for touch in filter(counts, use.touches):
+                reason = _touched(use, touch)
+                if reason.spot is not None:
+                    left.setdefault(reason.spot, reason)
+        unread += [_UNCLEAR(cls=str(source), problem=problem) for problem in inventory.problems]
         read.append(f"source of {source}")
-    if left:
-        return closed(left, spots=spots)
-    if unread:
-        return unseen(f"{unread[0]}" + (f" (and {len(unread) - 1} more)" if len(unread) > 1 else ""))
-    return Decision(held(*dict.fromkeys(read)))
+    return decided([*(left[spot] for spot in sorted(left)), *unread], read)
 
 
-def _spot(use: MethodUse, touch: Touch) -> Spot:
-    return Spot(use.file, touch.line, f"{use.owner}.{use.name}() {_verb(touch)} {touch.what}: {touch.source}")
-
-
-def _verb(touch: Touch) -> str:
-    return {"provider-call": "calls", "provider-private": "uses"}.get(touch.kind, touch.kind)
+def _touched(use: MethodUse, touch: Touch) -> Reason:
+    verb, code = _CODES[touch.kind]
+    method = f"{use.owner}.{use.name}"
+    name = f"{method}() {verb} {touch.what}"
+    spot = Spot(use.file, touch.line, f"{name}: {touch.source}")
+    return code(method=method, what=touch.what, name=name, spot=spot)
