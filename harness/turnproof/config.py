@@ -8,6 +8,7 @@
     adapter = "mine"
     requirement = "tools/results-answer-every-call"
     path = "legacy"
+    code = "tools/results-answer-every-call/missing"     # one or a list; without it, whatever is found
     reason = "results of a cancelled tool are dropped"
     link = "https://example.org/issues/7"
     expires = 2027-01-31
@@ -55,7 +56,10 @@ GateMode: TypeAlias = Literal["report", "shadow", "enforce"]
 
 
 class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One accepted violation: of this requirement, by this adapter, on this path, until `expires` (inclusive)."""
+    """One accepted violation: of this requirement, by this adapter, on this path, until `expires` (inclusive).
+
+    With `code`, one or several, only findings with these codes are accepted; a violation with any other stays one.
+    """
 
     adapter: str
     requirement: str
@@ -63,11 +67,23 @@ class KnownIssue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: str
     expires: date
     link: str = ""
+    code: str | tuple[str, ...] | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:
         """What it is about."""
         return self.adapter, self.requirement, self.path
+
+    @property
+    def codes(self) -> tuple[str, ...] | None:
+        """The codes of the findings that it accepts; None for all of them."""
+        return (self.code,) if isinstance(self.code, str) else self.code
+
+    def overlaps(self, other: KnownIssue) -> bool:
+        """Whether both accept the same finding of the same verdict."""
+        if self.codes is None or other.codes is None:
+            return self.key == other.key
+        return self.key == other.key and not set(self.codes).isdisjoint(other.codes)
 
     def __str__(self) -> str:
         return f"known issue {self.adapter} {self.requirement} [{self.path}]"
@@ -252,7 +268,7 @@ def _settings(file: Path, table: Any, path: str) -> Settings:
     except msgspec.ValidationError as error:
         reason, _, spot = str(error).partition(" - at `")
         raise UsageError(f"{file}: {path}{spot.removeprefix('$').rstrip('`')}: {reason}") from error
-    _refuse_twins(file, settings.known_issue, f"{path}.known-issue")
+    _refuse_overlaps(file, settings.known_issue, f"{path}.known-issue")
     _refuse_twins(file, settings.declared_difference, f"{path}.declared-difference")
     _refuse_twins(file, settings.gates.exemption, f"{path}.gates.exemption")
     return settings
@@ -272,7 +288,15 @@ def _refuse_unknown_in(file: Path, table: Any, key: str, struct: type[msgspec.St
         _refuse_unknown(file, entry, struct, f"{path}.{key}[{number}]")
 
 
-def _refuse_twins(file: Path, entries: Sequence[KnownIssue | DeclaredDifference | Exemption], path: str) -> None:
+def _refuse_overlaps(file: Path, entries: Sequence[KnownIssue], path: str) -> None:
+    """Several entries may be about one verdict, as long as each names codes of its own."""
+    for number, entry in enumerate(entries):
+        first = next((at for at, other in enumerate(entries[:number]) if entry.overlaps(other)), None)
+        if first is not None:
+            raise UsageError(f"{file}: {path}[{number}]: the same {entry} stands in entry {first} already")
+
+
+def _refuse_twins(file: Path, entries: Sequence[DeclaredDifference | Exemption], path: str) -> None:
     seen: dict[tuple[str, ...], int] = {}
     for number, entry in enumerate(entries):
         first = seen.setdefault(entry.key, number)

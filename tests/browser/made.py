@@ -9,9 +9,12 @@ from typing import Any
 import msgspec
 from reports.runs import ADAPTER, HEADER, write_run
 
+from turnproof.dialects.base import Evidence
 from turnproof.evidence import EvidenceStore
+from turnproof.finding import BrokenRule, ByteSpan, Finding, Place, Side
 from turnproof.messages import FunctionCall, Message, ProviderResponse, Text, Thought, TokenUsage, ToolResult
 from turnproof.provider import Path as AdapterPath
+from turnproof.raised import Frame, Raised
 from turnproof.reports import write_reports
 from turnproof.requirements import PROFILES
 from turnproof.runlog import RequirementLine, ResultLine, Run, TranscriptLine
@@ -34,7 +37,7 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status, Verdict, held, inconclusive, not_claimed, violated
+from turnproof.verdict import Status, Verdict, failed, held, inconclusive, not_claimed, violated
 
 INJECTION = (
     "</script><script>window.__injected=1</script><img src=x onerror=\"window.__injected=1;alert('x')\">"
@@ -78,7 +81,17 @@ def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-
         seed=0,
         events=(
             TurnBegan(turn=0, text=words),
-            CallBegan(turn=0, call=0, messages=history, system=words, tools=(), round=0, streamed=True),
+            CallBegan(
+                turn=0,
+                call=0,
+                messages=history,
+                system=words,
+                tools=(),
+                round=0,
+                streamed=True,
+                at_ms=3.0,
+                ms=12.5,
+            ),
             WireRequest(
                 turn=0,
                 call=0,
@@ -90,6 +103,7 @@ def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-
                 digest="d",
                 operation="generate",
                 findings=(finding,),
+                at_ms=4.0,
             ),
             WireResponse(
                 turn=0,
@@ -102,6 +116,7 @@ def transcript(key: RunKey, adapter: str, words: str, dialect: str = "anthropic-
                 ended="cut-by-peer",
                 held=True,
                 released="peer-closed",
+                ms=9.0,
             ),
             Thinking(turn=0, call=0, text=words),
             Chunk(turn=0, call=0, text=words),
@@ -134,15 +149,14 @@ def failing(folder: Path) -> Path:
     """`index.html` of a run in which one requirement is violated on both paths and one cannot be decided."""
     where = "tools/two"
     lines = _told(folder, "anthropic", where, "Water beds 3 and 4.")
-    message = "turn 0 round 0 (call 0): lost-text at $.messages[0].content: the session holds 'a', the wire carried 'b'"
-    found = violated(message, detail="- a\n+ b")
+    found = {path: failed([_finding("tools/pairs", path, where, turn) for turn in (0, 0, 1)]) for path in PATHS}
     catalogue = [
         requirement("core/text-arrives"),
         requirement("tools/pairs"),
         requirement("tools/names", level="SHOULD"),
     ]
     results = [
-        *(_result("tools/pairs", path, found, f"{where}/{path}/stream") for path in ("stateless", "legacy")),
+        *(_result("tools/pairs", path, found[path]) for path in PATHS),
         *(_result("core/text-arrives", path, held("1 request")) for path in ("stateless", "legacy")),
         _result("tools/names", "stateless", inconclusive("no run had anything to compare")),
         _result("tools/names", "legacy", not_claimed("needs thinking")),
@@ -153,24 +167,47 @@ def failing(folder: Path) -> Path:
     return folder / "index.html"
 
 
-def _result(name: str, path: str, verdict: Verdict, where: str = "", adapter: str = "anthropic") -> ResultLine:
-    return ResultLine(
-        adapter=adapter, requirement=name, path=path, verdict=msgspec.structs.replace(verdict, where=where)
+PATHS: tuple[AdapterPath, ...] = ("stateless", "legacy")
+
+
+def _finding(requirement: str, path: str, scenario: str, turn: int = 0, words: str = "Water beds 3 and 4.") -> Finding:
+    """A finding that points into the request of call 0, with an exception of the adapter behind it."""
+    run: dict[str, Any] = {"scenario": scenario, "path": path, "mode": "stream", "turn": turn, "round": 0, "call": 0}
+    own = Frame(file=words, line=3, function=words, owner="subject", source=words)
+    others = Frame(file=words, line=4, function=words, owner="sdk", source=words)
+    cause = Raised(type=words, module=words, message=words, frames=(own, others), notes=(words,))
+    return Finding(
+        code=f"{requirement}/changed",
+        place=Place(side=Side.REQUEST, exchange=0, pointer="/messages/0/content", **run),
+        expected=words,
+        observed={words: [words, 3, True, None]},
+        rule=BrokenRule(id=words, evidence=Evidence.ISSUE, message=words, source=words),
+        raised=Raised(type=words, module=words, message=words, frames=(others, own), cause=cause, exceptions=(cause,)),
+        related=(
+            Place(side=Side.HISTORY, pointer="/0/parts/0/text", **run),
+            Place(side=Side.STREAM, exchange=0, pointer="/1/data", span=ByteSpan(0, 40), **run),
+        ),
     )
+
+
+def _result(name: str, path: str, verdict: Verdict, adapter: str = "anthropic") -> ResultLine:
+    return ResultLine(adapter=adapter, requirement=name, path=path, verdict=verdict)
 
 
 def hostile(folder: Path) -> Path:
     """`index.html` of a run in which whatever others write is `INJECTION`."""
     adapter = msgspec.structs.replace(ADAPTER, name=INJECTION, spec=INJECTION, model=INJECTION, paths=())
     lines = _told(folder, INJECTION, INJECTION, INJECTION)
-    verdict = violated(f"turn 0 round 0 (call 0): {INJECTION}", detail=f"+ {INJECTION}\n- {INJECTION}")
+    free = violated(f"turn 0 round 0 (call 0): {INJECTION}", detail=f"+ {INJECTION}\n- {INJECTION}")
+    places = [_finding("core/x", "stateless", INJECTION, 0, INJECTION) for _ in range(2)]
+    verdict = failed([*free.findings, *places])
     results = [
-        _result("core/x", line.key.path, verdict, str(line.key), INJECTION)
+        _result("core/x", line.key.path, verdict, INJECTION)
         if line.key.path == "stateless"
-        else _result("core/x", "legacy", Verdict(Status.KNOWN_ISSUE, message=INJECTION), "", INJECTION)
+        else _result("core/x", "legacy", Verdict(Status.KNOWN_ISSUE, message=INJECTION), INJECTION)
         for line in lines
     ]
-    results.append(_result("core/x", "parity", inconclusive(INJECTION), f"{INJECTION}/gone", INJECTION))
+    results.append(_result("core/x", "parity", inconclusive(INJECTION), INJECTION))
     run = write_run(
         folder / "run.ndjson",
         results,
@@ -267,15 +304,14 @@ def large(folder: Path) -> Run:
         for number in range(150)
     ]
     compared = held(*(f"scenario/number-{number}/stateless/stream: 4 requests" for number in range(25)))
-    broken = violated("turn 0 round 0 (call 0): the answer to call 'c2' is missing", detail="- c1, c2\n+ c1")
     lines = _told(folder, names[0], "tools/two", "Water beds 3 and 4.")
     results = [
-        _result(line.id, path, broken, f"tools/two/{path}/stream", name)
+        _result(line.id, path, failed([_finding(line.id, path, "tools/two")] * 4), name)
         if name == names[0] and number % 15 == 0
-        else _result(line.id, path, compared, "", name)
+        else _result(line.id, path, compared, name)
         for name in names
         for number, line in enumerate(catalogue)
-        for path in ("stateless", "legacy")
+        for path in PATHS
     ]
     adapters = [msgspec.structs.replace(ADAPTER, name=name, spec=name) for name in names]
     return write_run(folder / "run.ndjson", results, adapters=adapters, catalogue=catalogue, transcripts=lines)

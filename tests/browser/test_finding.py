@@ -115,3 +115,54 @@ def test_all_can_be_opened_and_closed_by_keyboard(report: Path, open_page: Any) 
     page.locator(".requirement summary").first.focus()
     page.keyboard.press("Enter")
     assert page.locator(".requirement[open]").count() == 1
+
+
+STEPS = f"{ARTICLE} .occurrences"
+
+
+def test_occurrences_are_stepped_through_with_the_mouse_and_with_keys(report: Path, open_page: Any) -> None:
+    page = open_page(report, CASE)
+    steps = page.locator(STEPS).first
+    place, on, back = (
+        steps.locator("output"),
+        steps.get_by_label("Next occurrence"),
+        steps.get_by_label("Previous occurrence"),
+    )
+    visible = steps.locator(":scope > .occurrence:visible")
+    assert (place.inner_text(), visible.count(), back.is_disabled()) == ("1 of 3", 1, True)
+    on.click()
+    assert (place.inner_text(), visible.count(), back.is_disabled()) == ("2 of 3", 1, False)
+    page.keyboard.press("ArrowRight")
+    assert place.inner_text() == "3 of 3"
+    assert steps.locator(":scope > .occurrence:visible .document").first.is_visible()
+    # The button that has nothing left to do gives the focus on.
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "Previous occurrence"
+    page.keyboard.press("Home")
+    assert place.inner_text() == "1 of 3"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.tagName") != "BODY"
+
+
+def test_without_the_script_every_occurrence_can_be_opened(report: Path, open_page: Any) -> None:
+    page = open_page(report, CASE, java_script_enabled=False)
+    steps = page.locator(STEPS).first
+    assert steps.locator("button").count() == 0
+    found = steps.locator(":scope > .occurrence")
+    assert found.count() == 3
+    found.last.locator("summary").first.click()
+    assert found.last.locator(".document").first.is_visible()
+
+
+def test_what_failed_is_a_click_away(report: Path, open_page: Any) -> None:
+    page = open_page(report)
+    page.get_by_role("link", name="Only failed (1)").click()
+    page.wait_for_function("location.hash.includes('status=v')")
+    assert shown(page) == ["tools/pairs"]
+
+
+def test_a_mark_of_evidence_leads_to_what_it_means(report: Path, open_page: Any) -> None:
+    page = open_page(report, CASE)
+    page.locator(f"{ARTICLE} a.mark").first.click()
+    page.wait_for_function("location.hash === '#mark/ISSUE'")
+    box = page.locator("[id='mark/ISSUE']").bounding_box()
+    assert 0 <= box["y"] < 720

@@ -12,7 +12,15 @@ from . import made
 PLACES = {
     "h1": "the name of an adapter",
     ".bar + *": "the header",
-    "article.case .message": "a verdict",
+    "article.case .kind h5": "a violation in words",
+    "article.case .advice": "a reason",
+    ".expected": "an expected value",
+    ".got": "an observed value",
+    ".traceback": "an exception and its frames",
+    ".frame": "a document",
+    ".raw": "bytes on the wire",
+    ".place": "a place",
+    ".times": "a time line",
     ".diff": "what was compared",
     ".sides .label": "labels of a conversation",
     ".sides pre": "texts, arguments, results, errors",
@@ -85,7 +93,7 @@ MARKUP = {
     ".sides pre": "<iframe srcdoc=",  # a tool's result
     ".wire": "<script>window.__injected=1</script>",  # a body on the wire
     ".matrix th": "<img src=x onerror=",  # the adapter's name
-    "article.case .message": "<script>window.__injected=1</script>",  # a verdict
+    "article.case .frame": "<script>window.__injected=1</script>",  # a document
 }
 
 

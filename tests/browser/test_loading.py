@@ -13,6 +13,9 @@ LIMIT = 1000
 
 LOADS = 6
 _LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
+_DRAWN = """() => [...document.querySelectorAll(".requirement > summary > *")].every(
+  (element) => element.checkVisibility({ contentVisibilityAuto: true })
+)"""
 _FILTER = """() => {
   const began = performance.now(), form = document.getElementById("filters");
   form.elements.status.value = "v";
@@ -32,6 +35,20 @@ def test_a_filter_answers_within_a_moment(large: Path, open_page: Any) -> None:
     page = open_page(large)
     assert min(page.evaluate(_FILTER) for _ in range(3)) < LIMIT / 4
     assert page.locator(".requirement:visible").count() == 10
+
+
+def test_a_picture_of_the_whole_page_has_no_blank_box(large: Path, open_page: Any) -> None:
+    """Boxes off the screen wait until the page is there, and no longer."""
+    page = open_page(large)
+    page.wait_for_load_state("load")
+    page.wait_for_function(_DRAWN)
+    assert page.locator(".requirement").count() == 150
+
+
+def test_without_a_script_no_box_waits(large: Path, open_page: Any) -> None:
+    page = open_page(large, java_script_enabled=False)
+    box = page.locator(".requirement").last
+    assert box.evaluate("element => getComputedStyle(element).contentVisibility") == "visible"
 
 
 def _load(page: Any) -> float:

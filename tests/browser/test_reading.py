@@ -43,23 +43,32 @@ def test_without_the_script_everything_is_there(report: Path, open_page: Any) ->
     for summary in summaries.all():
         if summary.locator("..").get_attribute("open") is None:
             summary.click()
-    for words in ("What your code likely did", "what was compared", "Kill matrix", "Gates of the migration"):
+    for words in ("Likely cause", "the wire carried", "the bytes on the wire", "Kill matrix", "Gates of the migration"):
         assert page.get_by_text(words).first.is_visible()
     assert page.locator("article.case .turn .stream .cancel").count() > 0
     assert page.locator(".command button").count() == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, 768, 1280])
 def test_the_page_is_not_blank_and_no_wider_than_the_window(
     report: Path, open_page: Any, blank: Any, scheme: str, width: int
 ) -> None:
     page = open_page(report, color_scheme=scheme, viewport={"width": width, "height": 900})
     page.evaluate(OPEN)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
     seen = blank.evaluate(COLOURS, base64.b64encode(page.screenshot()).decode())
     assert seen["colours"] > 20
     assert (seen["dark"] > 0.5) == (scheme == "dark")
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+@pytest.mark.parametrize("kind", ["report", "hostile", "large", "certified"])
+def test_nothing_is_wider_than_the_window(request: Any, open_page: Any, kind: str, width: int) -> None:
+    page = open_page(request.getfixturevalue(kind), viewport={"width": width, "height": 900})
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+    page.evaluate(OPEN)
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
 
 
 def test_paper_has_everything_and_no_buttons(report: Path, open_page: Any) -> None:

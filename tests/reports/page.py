@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+COLOURS = ("k", "s", "n", "w")
+"""Classes of the pieces of JSON, which have no space between them."""
+
 VOID = {"meta", "link", "input", "br", "img", "hr"}
 
 
@@ -21,11 +24,14 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
+        self.words.append("" if tag == "mark" or dict(attrs).get("class") in COLOURS else " ")
         if tag not in VOID:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+        if tag not in ("mark", "span"):
+            self.words.append(" ")
 
     def handle_data(self, data: str) -> None:
         if self.open and self.open[-1] not in ("style", "script"):
@@ -33,7 +39,7 @@ class Page(HTMLParser):
 
     @property
     def text(self) -> str:
-        return " ".join(" ".join(self.words).split())
+        return " ".join("".join(self.words).split())
 
     def attributes(self, name: str) -> list[str]:
         return [value for _, attributes in self.tags if (value := attributes.get(name)) is not None]

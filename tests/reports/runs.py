@@ -6,6 +6,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from msgspec.structs import replace
+
+from turnproof.finding import Finding, Place, Side
+from turnproof.finding_words import Template
 from turnproof.runlog import (
     AdapterLine,
     Environment,
@@ -18,7 +22,8 @@ from turnproof.runlog import (
     TranscriptLine,
     read_run,
 )
-from turnproof.verdict import Verdict, held, inconclusive, not_claimed, violated
+from turnproof.transcript import RunKey
+from turnproof.verdict import Verdict, failed, held, inconclusive, not_claimed
 
 HEADER = Header(
     turnproof="0.1.0",
@@ -38,9 +43,28 @@ ADAPTER = AdapterLine(
 HOSTILE = "</script><script>alert(1)</script> ]]> &amp; \"'`| <img src=x onerror=y> \x1b[31m\x00 [a](javascript:b) ```"
 
 OK = held("1 request")
-BAD = violated("the answer to call 'c2' is missing", detail="- c1, c2\n+ c1")
+MISSING = Template("A call has no result.", "results for {expected}", "{observed}")
+BAD = failed(
+    [
+        Finding(
+            code="tools/results-answer-every-call/missing",
+            place=Place(side=Side.REQUEST, turn=0, round=1, call=1, exchange=1, pointer="/messages/2"),
+            expected=["c1", "c2"],
+            observed=["c1"],
+        )
+    ]
+)
+BAD_IN_WORDS = 'A call has no result. turn 0 round 1 (call 1): expected results for ["c1", "c2"]; got ["c1"]'
 UNSURE = inconclusive("no run had anything to compare")
 UNCLAIMED = not_claimed("needs thinking")
+
+
+def seen_in(verdict: Verdict, key: RunKey | str, **evidence: tuple[str, ...]) -> Verdict:
+    """A violation with its findings made in the run with this key."""
+    scenario, path, mode = str(key).rsplit("/", 2)
+    where = {"scenario": scenario, "path": path, "mode": mode}
+    findings = tuple(replace(one, place=replace(one.place, **where)) for one in verdict.findings)
+    return replace(verdict, findings=findings, failing={str(key): len(findings)}, **evidence)
 
 
 def requirement(name: str, level: Literal["MUST", "SHOULD"] = "MUST", **more: Any) -> RequirementLine:
@@ -66,7 +90,11 @@ CATALOGUE = [
     requirement("core/text-arrives"),
     requirement("core/order-kept"),
     requirement("core/nice-names", "SHOULD"),
-    requirement("tools/results-answer-every-call", sources=("defects.md TP1", "https://example.org/why")),
+    requirement(
+        "tools/results-answer-every-call",
+        sources=("defects.md TP1", "https://example.org/why"),
+        findings={"tools/results-answer-every-call/missing": MISSING},
+    ),
     requirement("thinking/signature-kept", capability="thinking"),
 ]
 

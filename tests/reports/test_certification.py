@@ -20,7 +20,21 @@ from turnproof.runlog import Processes, ResultLine, TranscriptLine
 from turnproof.transcript import RunKey
 from turnproof.verdict import Status, Verdict, held, violated
 
-from .runs import ADAPTER, BAD, CATALOGUE, GOOD, HEADER, OK, RESULTS, UNCLAIMED, UNSURE, requirement, result, write_run
+from .runs import (
+    ADAPTER,
+    BAD,
+    BAD_IN_WORDS,
+    CATALOGUE,
+    GOOD,
+    HEADER,
+    OK,
+    RESULTS,
+    UNCLAIMED,
+    UNSURE,
+    requirement,
+    result,
+    write_run,
+)
 
 KNOWN = Verdict(Status.KNOWN_ISSUE, message="accepted until 2027-01-01: known")
 SCHEMA = json.loads((files("turnproof.reports") / "certification.schema.json").read_text())
@@ -53,7 +67,9 @@ def test_a_requirement_has_the_heaviest_status_of_its_paths_and_that_paths_words
     found = certified(tmp_path).adapters["anthropic"].requirements["tools/results-answer-every-call"]
     assert found.status == "violated"
     assert found.paths == {"stateless": "held", "legacy": "violated", "parity": "inconclusive"}
-    assert found.message == BAD.message
+    assert found.message == BAD_IN_WORDS
+    assert [one.finding for one in found.findings] == list(BAD.findings)
+    assert (found.findings[0].expected, found.total) == ('results for ["c1", "c2"]', 1)
     assert found.reproduce == "turnproof certify anthropic --only tools/results-answer-every-call"
 
 

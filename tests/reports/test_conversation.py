@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+import pytest
+
 from turnproof.messages import (
     FunctionCall,
     Message,
@@ -67,15 +72,15 @@ def test_a_conversation_tells_the_run_in_order() -> None:
     labels = [entry.label for entry in conversation(a_transcript())]
     assert labels == [
         "turn 0",
-        "call 0 streamed: 1 messages, 0 tools",
+        "call 0 streamed: 1 message, 0 tools",
         "→ POST /v1/messages",
         "refused: anthropic-messages/orphan at $.messages[3]",
-        "← 400, 1 events, completed",
+        "← 400, 1 event, completed",
         "text callback, 2 times",
         "returned, finish reason unknown",
         "tool read: ok",
         "the call raised InvalidRequestError (status 400)",
-        "history of the session after turn: 1 messages",
+        "history of the session after turn: 1 message",
         "turn 0 ended: error",
         "the run ended: completed",
         "printed",
@@ -116,7 +121,7 @@ def test_what_happens_to_a_session_is_told() -> None:
         "retry 2 after 0.5 s",
         "history collected: 2 messages before, 1 after",
         "session saved, 2 characters",
-        "session loaded, 1 messages",
+        "session loaded, 1 message",
         "provider replaced by a fresh anthropic",
     ]
 
@@ -148,7 +153,7 @@ def test_what_is_done_with_a_session_is_told() -> None:
         ("stopped at text:2", ""),
         ("conversation reset", ""),
         ("went back to the end of turn 1 of the history", ""),
-        ("damaged session loaded, 1 messages", ""),
+        ("damaged session loaded, 1 message", ""),
         ("revert was refused: IndexError", "no such turn"),
         ("usage that the session gives", "tokens: prompt 7, output 2, total 9"),
         ("context taken by the session's account: 9 tokens", ""),
@@ -163,7 +168,7 @@ def test_every_kind_of_part_has_a_form() -> None:
         Response(response=ProviderResponse(parts=parts, usage=USAGE), mutated=("$[0].parts",))
     )
     assert label == "returned, finish reason unknown"
-    assert text.splitlines()[:3] == ["'x'", "thought 'hm'", "call c1 read({})"]
+    assert text.splitlines()[:3] == ['"x"', 'thought "hm"', "call c1 read({})"]
     assert text.splitlines()[3].startswith("Opaque {")
     assert (side, changed) == ("trouble", "the call changed its arguments")
 
@@ -194,9 +199,29 @@ def test_probes_attempts_and_unscripted_requests_are_marked() -> None:
         released="peer-closed",
     )
     lines = told(began, extra, answer)
-    assert lines[0][1] == "fresh probe: call 2 in one piece: 1 messages, 0 tools, attempt 2"
+    assert lines[0][1] == "fresh probe: call 2 in one piece: 1 message, 0 tools, attempt 2"
     assert lines[1][1:] == ("→ POST /x (not scripted)", "no json")
     assert lines[2][1:] == ("← 200, 3 events, cut-by-us, fault reset, held until peer-closed", r"\xff")
+
+
+@pytest.mark.parametrize(
+    ("sent", "more", "label", "text"),
+    [
+        ("d:1\r\n\r\nd\n", {"fault": "respelled", "spelling": "lf"}, "spelling lf", "d:1\\r\\n\n\\r\\n\nd\\n"),
+        (": hm\n\ndata: {}\r", {"fault": "comment"}, "fault comment", ": hm\\n\n\\n\ndata: {}\\r"),
+        ("data: []", {}, "rewritten by a proxy", "data: []"),
+        ("", {}, "no body", ""),
+    ],
+)  # fmt: skip
+def test_bytes_that_are_not_the_answer_as_it_stands_are_shown_under_their_reason(
+    sent: str, more: dict[str, Any], label: str, text: str
+) -> None:
+    answer = WireResponse(
+        exchange=0, status=200, headers={}, body="data: {}", written=1, ended="completed", sent=sent, **more
+    )
+    lines = told(answer)
+    assert lines[1] == ("wire", f"← bytes as sent, {label}", text)
+    assert not any("as sent" in line[1] for line in told(msgspec.structs.replace(answer, sent=None)))
 
 
 def test_a_run_that_did_not_complete_is_trouble_and_a_leak_too() -> None:

@@ -18,19 +18,36 @@ from turnproof.errors import UsageError
 from turnproof.exits import Exit
 from turnproof.reports._text import printable
 from turnproof.reports.certification import certification, certification_json
+from turnproof.reports.comment import MARKER
 from turnproof.reports.differing import Diff, Kind, diff, diff_json
 from turnproof.reports.differing_text import diff_md, print_diff
 from turnproof.runlog import AdapterLine, Environment, Header, ResultLine, TranscriptLine
 from turnproof.transcript import RunKey
-from turnproof.verdict import Status, Verdict, violated
+from turnproof.verdict import Status, Verdict, failed, violated
 
-from .runs import ADAPTER, BAD, CATALOGUE, GOOD, HEADER, HOSTILE, OK, RESULTS, UNCLAIMED, UNSURE, result, write_run
+from .runs import (
+    ADAPTER,
+    BAD,
+    BAD_IN_WORDS,
+    CATALOGUE,
+    GOOD,
+    HEADER,
+    HOSTILE,
+    OK,
+    RESULTS,
+    UNCLAIMED,
+    UNSURE,
+    result,
+    seen_in,
+    write_run,
+)
 
 SCHEMA = json.loads((files("turnproof.reports") / "diff.schema.json").read_text())
 TEXT = "core/text-arrives"
 ORDER = "core/order-kept"
 SEEN = RunKey("tools/two", "legacy")
-ACCEPTED = Verdict(Status.KNOWN_ISSUE, message=f"accepted until 2027-01-31: known — {BAD.message}")
+ACCEPTED = msgspec.structs.replace(BAD, status=Status.KNOWN_ISSUE, message="accepted until 2027-01-31: known")
+OTHER = failed([msgspec.structs.replace(BAD.findings[0], code="core/order-kept/other")])
 
 
 def a_side(
@@ -68,7 +85,7 @@ def both(tmp_path: Path, before: Verdict | None, after: Verdict | None, **later:
 
 
 def seen(verdict: Verdict, *runs: RunKey) -> Verdict:
-    return msgspec.structs.replace(verdict, where=str(runs[0]), evidence=tuple(map(str, runs)))
+    return seen_in(verdict, runs[0], evidence=tuple(map(str, runs)))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +99,9 @@ def seen(verdict: Verdict, *runs: RunKey) -> Verdict:
         (OK, ACCEPTED, Kind.NEW, Exit.OK),
         (BAD, BAD, Kind.STILL, Exit.OK),
         (BAD, ACCEPTED, Kind.STILL, Exit.OK),
-        (BAD, violated("something else"), Kind.CHANGED, Exit.OK),
+        (BAD, OTHER, Kind.CHANGED, Exit.OK),
+        (BAD, violated("in words alone"), Kind.STILL, Exit.OK),
+        (violated("it is late"), violated("it arrives late"), Kind.STILL, Exit.OK),
         (BAD, OK, Kind.FIXED, Exit.OK),
         (ACCEPTED, OK, Kind.FIXED, Exit.OK),
         (BAD, UNSURE, Kind.GONE, Exit.OK),
@@ -106,7 +125,7 @@ def test_what_becomes_of_a_verdict(
 
 
 def test_an_accepted_violation_is_the_same_violation(tmp_path: Path) -> None:
-    other = Verdict(Status.KNOWN_ISSUE, message=f"accepted until 2027-04-01: still known — {BAD.message}")
+    other = msgspec.structs.replace(ACCEPTED, message="accepted until 2027-04-01: still known")
     assert both(tmp_path, ACCEPTED, other).counts[Kind.STILL] == 1
 
 
@@ -210,7 +229,9 @@ def test_reports_alone_say_the_same_as_their_runs(tmp_path: Path) -> None:
         (c.kind, c.requirement, c.path) for c in from_files.changes
     ]
     (bad,) = (change for change in from_files.changes if change.after == Status.VIOLATED)
-    assert bad.after_message == BAD.message
+    assert bad.after_message == BAD_IN_WORDS
+    (finding,) = bad.new
+    assert (finding.code, finding.place.pointer, finding.got) == (BAD.findings[0].code, "/messages/2", '["c1"]')
 
 
 def test_a_folder_with_the_report_alone_will_do(tmp_path: Path) -> None:
@@ -238,25 +259,32 @@ def text(found: Diff, *, verbose: bool = False) -> str:
     return out.getvalue()
 
 
-def test_what_is_new_is_told_with_where_and_how_to_see_it(tmp_path: Path) -> None:
+def test_what_is_new_is_told_with_both_sides_where_and_how_to_see_it(tmp_path: Path) -> None:
     found = both(tmp_path, OK, seen(BAD, SEEN))
     shown = text(found)
-    assert "✗ new (1)\n  anthropic core/order-kept [legacy]\n" in shown
-    assert f"in {SEEN}: {BAD.message}" in shown
-    assert "    turnproof certify anthropic --only core/order-kept\n" in shown
+    assert "✗ new (1)\n  anthropic core/order-kept [legacy]\n    finding: A call has no result.\n" in shown
+    assert '      expected: results for ["c1", "c2"]\n      got: ["c1"]\n' in shown
+    assert f"where: {SEEN}, turn 0 round 1 (call 1), request /messages/2" in shown
+    assert "    turnproof certify anthropic --only core/order-kept --scenario tools/two\n" in shown
     assert shown.endswith("1 new, 1 the same\n")
 
 
-def test_both_sides_are_told_where_the_words_changed(tmp_path: Path) -> None:
-    shown = text(both(tmp_path, BAD, violated("something else")))
-    assert f"before: {BAD.message}" in shown
-    assert "after: something else" in shown
+def test_what_changed_is_told_of_both_sides(tmp_path: Path) -> None:
+    shown = text(both(tmp_path, seen(BAD, SEEN), seen(OTHER, SEEN)))
+    assert "new finding (1):\n    finding: The requirement is not met.\n" in shown
+    assert "fixed finding (1):\n    finding: A call has no result.\n" in shown
 
 
-def test_what_is_still_there_has_its_words_when_asked(tmp_path: Path) -> None:
+def test_what_is_still_there_is_told_when_asked(tmp_path: Path) -> None:
     found = both(tmp_path, BAD, BAD)
-    assert BAD.message not in text(found)
-    assert f"after: {BAD.message}" in text(found, verbose=True)
+    assert "A call has no result." not in text(found)
+    assert "finding: A call has no result." in text(found, verbose=True)
+
+
+def test_what_is_told_in_words_alone_is_shown_in_its_words(tmp_path: Path) -> None:
+    found = both(tmp_path, violated("it is late"), seen(BAD, SEEN))
+    assert "after: A call has no result." in text(found, verbose=True)
+    assert "compared by status and scenario" in text(found)
 
 
 def test_paths_that_say_the_same_share_a_line(tmp_path: Path) -> None:
@@ -275,7 +303,7 @@ def test_markdown_and_json_say_the_same(tmp_path: Path) -> None:
     page = diff_md(found)
     assert "## ✗ new (1)" in page
     assert "| seed | 0 | 1 |" in page
-    assert "```sh\nturnproof certify anthropic --only core/order-kept\n```" in page
+    assert "```sh\nturnproof certify anthropic --only core/order-kept --scenario tools/two\n```" in page
 
 
 def test_hostile_text_steers_neither_terminal_nor_page(tmp_path: Path) -> None:
@@ -295,6 +323,7 @@ def test_the_command_writes_what_it_is_asked_for(tmp_path: Path, capsys: pytest.
     jsonschema.validate(json.loads(out), SCHEMA)
     assert (tmp_path / "out" / "diff.json").read_text() == out
     assert (tmp_path / "out" / "diff.md").read_text().startswith("# turnproof diff")
+    assert (tmp_path / "out" / "comment.md").read_text().startswith(MARKER + "\n")
     assert err.splitlines()[-1] == "exit 1: violations"
     assert main(["diff", str(one), str(one)]) == 0
 

@@ -35,8 +35,22 @@ from turnproof.transcript import (
 )
 from turnproof.verdict import Status, Verdict, violated
 
+from . import runs
 from .page import Page
-from .runs import ADAPTER, BAD, CATALOGUE, GOOD, HEADER, HOSTILE, OK, RESULTS, requirement, result, write_run
+from .runs import (
+    ADAPTER,
+    BAD,
+    BAD_IN_WORDS,
+    CATALOGUE,
+    GOOD,
+    HEADER,
+    HOSTILE,
+    OK,
+    RESULTS,
+    requirement,
+    result,
+    write_run,
+)
 
 KEY = RunKey("tools/two", "legacy")
 
@@ -92,9 +106,7 @@ def reports(tmp_path: Path, results: Any = RESULTS, transcript: Transcript | Non
 def seen_in(key: str, verdict: Verdict = BAD) -> list[ResultLine]:
     """The usual results, the violation among them seen in a run."""
     return [
-        msgspec.structs.replace(line, verdict=msgspec.structs.replace(verdict, where=key))
-        if line.verdict is BAD
-        else line
+        msgspec.structs.replace(line, verdict=runs.seen_in(verdict, key)) if line.verdict is BAD else line
         for line in RESULTS
     ]
 
@@ -115,7 +127,7 @@ def hostile(tmp_path: Path) -> Path:
     run = write_run(
         tmp_path / "run.ndjson",
         [
-            result("core/x", "legacy", msgspec.structs.replace(verdict, where=str(key)), HOSTILE),
+            result("core/x", "legacy", runs.seen_in(verdict, key), HOSTILE),
             result("core/x", "parity", Verdict(Status.INCONCLUSIVE, message=HOSTILE), HOSTILE),
             result("core/x", "stateless", Verdict(Status.KNOWN_ISSUE, message=HOSTILE), HOSTILE),
         ],
@@ -198,7 +210,11 @@ def test_junit_fails_for_what_fails_a_run_and_nothing_else(tmp_path: Path) -> No
 def test_a_failure_in_junit_says_what_to_do(tmp_path: Path) -> None:
     root = junit(write_run(tmp_path / "run.ndjson"))
     failure = next(root.iter("failure"))
-    assert failure.get("message") == BAD.message
+    assert failure.get("message") == BAD_IN_WORDS
+    text = failure.text or ""
+    assert (
+        'expected: results for ["c1", "c2"]\ngot: ["c1"]\nwhere: turn 0 round 1 (call 1), request /messages/2' in text
+    )
     assert "reproduce: turnproof certify anthropic --only" in (failure.text or "")
 
 
@@ -217,7 +233,8 @@ def test_the_summary_has_standing_failures_and_commands(tmp_path: Path) -> None:
     text = summary_md(run, certification(run))
     assert "## anthropic: not certified" in text
     assert "| core | not certified | 1/2 | 1/1 |" in text
-    assert "**tools/results-answer-every-call** on legacy: the answer to call 'c2' is missing" in text
+    assert "**tools/results-answer-every-call** on legacy: Title of tools/results-answer-every-call" in text
+    assert "- got: " in text
     assert "```sh\nturnproof certify anthropic --only tools/results-answer-every-call\n```" in text
     assert "**Problem:** known issue x expired" in text
 

@@ -11,7 +11,7 @@ import pytest
 from reports.runs import ADAPTER, RESULTS, result, write_run
 from turnproof.evidence import EvidenceStore
 from turnproof.reports.certification import certification
-from turnproof.reports.overview import overview
+from turnproof.reports.overview import Cell, overview
 from turnproof.reports.page import index_html
 from turnproof.reports.summary import summary_md
 from turnproof.reports.terminal import print_summary
@@ -42,11 +42,11 @@ def test_a_row_is_a_path_and_a_cell_its_musts_held_of_those_claimed(two: Run) ->
     assert found is not None
     assert found.profiles == ("core", "tools")
     assert [(row.adapter, row.path, row.certified, row.cells) for row in found.rows] == [
-        ("anthropic", "stateless", False, ((2, 2), (1, 1))),
-        ("anthropic", "legacy", False, ((1, 2), (0, 1))),
-        ("anthropic", "parity", False, ((1, 1), (0, 1))),
-        ("other", "stateless", False, ((1, 1), None)),
-        ("other", "legacy", False, ((1, 2), None)),
+        ("anthropic", "stateless", False, (Cell((2, 2), 2), Cell((1, 1), 1))),
+        ("anthropic", "legacy", False, (Cell((1, 2), 2), Cell((0, 1), 1))),
+        ("anthropic", "parity", False, (Cell((1, 1), 1), Cell((0, 1), 1))),
+        ("other", "stateless", False, (Cell((1, 1), 1), None)),
+        ("other", "legacy", False, (Cell((1, 2), 2), None)),
     ]
 
 

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from turnproof.evidence import EvidenceStore
-from turnproof.reports import write_reports
+from turnproof.reports import certification, print_summary, write_reports
 from turnproof.reports._text import printable
 from turnproof.reports.page import cases
-from turnproof.runlog import ControlResult, read_run
+from turnproof.reports.page.matrix import matrix
+from turnproof.reports.page.sentence import sentence
+from turnproof.runlog import ControlResult, ResultLine, read_run
 from turnproof.verdict import Status, Verdict
 
+from . import runs
 from .page import Page
-from .runs import ADAPTER, BAD, GOOD, HEADER, OK, RESULTS, result
+from .runs import ADAPTER, BAD, GOOD, HEADER, OK, RESULTS, UNCLAIMED, result, write_run
 from .test_documents import KEY, a_transcript, hostile, page, reports, seen_in
 
 
@@ -35,7 +40,7 @@ def test_the_page_shows_where_everything_stands_in_symbols_and_words(tmp_path: P
         "– not claimed",
         "not measured",
         "anthropic is not certified: 1 requirement violated",
-        "emulated, against profiles 2026.11, on 21 November 2026.",
+        "Emulated, against profiles 2026.11, on 21 November 2026.",
     ):
         assert words in text
 
@@ -43,11 +48,13 @@ def test_the_page_shows_where_everything_stands_in_symbols_and_words(tmp_path: P
 def test_a_failure_is_told_in_full(tmp_path: Path) -> None:
     found = page(reports(tmp_path, seen_in(str(KEY)), a_transcript()))
     for words in (
-        BAD.message,
-        "- c1, c2",
+        "A call has no result.",
+        'expected results for ["c1", "c2"] got ["c1"]',
+        "where tools/two/legacy/stream, turn 0 round 1 (call 1), request /messages/2",
+        "in 1 scenario tools/two",
         "The provider refuses the next request.",
-        "What the provider does It pairs calls and results.",
-        "What your code likely did Answer every call in one message.",
+        "What the API does It pairs calls and results.",
+        "Likely cause Answer every call in one message.",
         "turnproof certify anthropic --only tools/results-answer-every-call",
         "The conversation of tools/two, streamed, on the legacy path",
         "POST /v1/messages",
@@ -61,15 +68,19 @@ def test_a_failure_is_told_in_full(tmp_path: Path) -> None:
     assert any(re.fullmatch(r"evidence/[0-9a-f]{64}\.json\.gz", link) for link in found.attributes("href"))
 
 
-def test_a_verdict_over_two_runs_shows_both(tmp_path: Path) -> None:
-    found = page(reports(tmp_path, seen_in(f"{KEY} and tools/one/stateless/stream"), a_transcript()))
+def test_findings_in_two_runs_show_both(tmp_path: Path) -> None:
+    elsewhere = result("tools/results-answer-every-call", "stateless", runs.seen_in(BAD, "tools/one/stateless/stream"))
+    results = [
+        line for line in seen_in(str(KEY)) if (line.requirement, line.path) != (elsewhere.requirement, "stateless")
+    ]
+    found = page(reports(tmp_path, [*results, elsewhere], a_transcript()))
     assert "The conversation of tools/two, streamed" in found.text
     assert "tools/one/stateless/stream: the run's transcript is not part of this report" in found.text
 
 
 def test_a_run_is_told_with_each_requirement_that_was_broken_in_it(tmp_path: Path) -> None:
     both = [
-        result(name, "legacy", msgspec.structs.replace(BAD, where=str(KEY)))
+        result(name, "legacy", runs.seen_in(BAD, KEY))
         for name in ("core/text-arrives", "tools/results-answer-every-call")
     ]
     found = page(reports(tmp_path, both, a_transcript()))
@@ -82,14 +93,18 @@ def test_a_run_is_told_with_each_requirement_that_was_broken_in_it(tmp_path: Pat
 def test_a_page_that_has_told_enough_runs_links_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cases, "_MOST_SCENES", 1)
     both = [
-        result(name, "legacy", msgspec.structs.replace(BAD, where=where))
-        for name, where in (("core/text-arrives", str(KEY)), ("core/order-kept", str(KEY)), ("core/nice-names", "a/b"))
+        result(name, "legacy", runs.seen_in(BAD, where))
+        for name, where in (
+            ("core/text-arrives", str(KEY)),
+            ("core/order-kept", str(KEY)),
+            ("core/nice-names", "a/b/legacy/stream"),
+        )
     ]
     found = page(reports(tmp_path, both, a_transcript()))
     assert found.text.count("The conversation of tools/two") == 1
     assert "Seen in tools/two/stream" in found.text
     assert "#anthropic/run/tools/two/stream" in found.attributes("href")
-    assert "Seen in a/b This page tells the runs of other requirements already" in found.text
+    assert "Seen in a/b/legacy/stream This page tells the runs of other requirements already" in found.text
 
 
 def test_evidence_that_is_gone_is_said_on_the_page_and_all_else_stands(tmp_path: Path) -> None:
@@ -99,7 +114,7 @@ def test_evidence_that_is_gone_is_said_on_the_page_and_all_else_stands(tmp_path:
     write_reports(read_run(folder / "run.ndjson"), folder, EvidenceStore(folder / "evidence"))
     text = page(folder).text
     assert "is missing: no file" in text
-    assert BAD.message in text
+    assert 'expected results for ["c1", "c2"]' in text
 
 
 def test_the_page_is_a_function_of_what_lies_in_the_folder(tmp_path: Path) -> None:
@@ -182,6 +197,31 @@ def test_hostile_text_stays_text_on_the_page(tmp_path: Path) -> None:
 def test_the_verdict_is_one_sentence(tmp_path: Path, results: list[object], says: str) -> None:
     found = page(reports(tmp_path, results))
     assert says in found.text
+
+
+@pytest.mark.parametrize("results", [GOOD, RESULTS, ()])
+def test_the_headline_ends_with_a_full_stop_on_the_page_and_in_the_terminal(
+    tmp_path: Path, results: Sequence[ResultLine]
+) -> None:
+    """The page puts how far the proof goes on a line of its own, so that what is above it has to stand by itself."""
+    run = write_run(tmp_path / "run.ndjson", results)
+    said = sentence(certification(run))
+    told = io.StringIO()
+    print_summary(run, certification(run), told)
+    for text in (page(reports(tmp_path, results)).text, " ".join(told.getvalue().split())):
+        assert (f"{said.text}. {said.proof}." if said.proof else f"{said.text}.") in text
+    assert said.proof == "" or said.proof[0].isupper()
+
+
+def test_a_cell_names_the_path_that_falls_short_only_where_there_are_two(tmp_path: Path) -> None:
+    on_both = [result("core/text-arrives", "stateless", BAD), result("core/text-arrives", "legacy", OK)]
+    on_one = [result("core/text-arrives", "stateless", BAD), result("core/text-arrives", "legacy", UNCLAIMED)]
+    for results, short in ((on_both, ("stateless",)), (on_one, ())):
+        [row] = matrix(certification(write_run(tmp_path / "run.ndjson", results))).rows
+        cell = row.cells[0]
+        assert cell is not None
+        assert cell.short == short
+        assert ("stateless" in cell.words) is bool(short)
 
 
 def test_a_broken_harness_judges_nobody_on_the_page_either(tmp_path: Path) -> None:

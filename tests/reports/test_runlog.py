@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from turnproof.errors import HarnessError, UsageError
-from turnproof.runlog import Processes, RunWriter, TranscriptLine, read_run, run_digest
+from turnproof.raised import Raised
+from turnproof.runlog import Line, Processes, RunWriter, TranscriptLine, read_run, run_digest
 from turnproof.transcript import RunKey
 
-from .runs import ADAPTER, CATALOGUE, HEADER, RESULTS, result, write_run
+from .runs import ADAPTER, BAD, CATALOGUE, HEADER, RESULTS, result, write_run
 from .runs import OK as HELD
 
 TRANSCRIPT = TranscriptLine(adapter="anthropic", key=RunKey("plain/hello", "legacy", "batch", 1), digest="d1")
@@ -37,7 +38,7 @@ def test_every_line_is_json_that_says_what_it_is(tmp_path: Path) -> None:
     write_run(tmp_path / "run.ndjson")
     lines = [msgspec.json.decode(line) for line in (tmp_path / "run.ndjson").read_bytes().splitlines()]
     assert lines[0]["line"] == "header"
-    assert lines[0]["schema"] == "turnproof.run/1"
+    assert lines[0]["schema"] == "turnproof.run/2"
     assert lines[-1]["line"] == "footer"
     assert {line["line"] for line in lines} == {"header", "requirement", "adapter", "result", "footer"}
 
@@ -76,9 +77,29 @@ def test_the_digest_depends_on_what_was_found_and_not_on_the_order(tmp_path: Pat
 
 def test_what_stood_behind_an_agent_is_no_part_of_the_digest() -> None:
     told = msgspec.structs.replace(TRANSCRIPT, program="Some Code 2.1", processes=Processes(3, 1, 0))
-    assert run_digest((told,), ()) == run_digest((TRANSCRIPT,), ())
+    assert digest_of(told) == digest_of(TRANSCRIPT)
     other = msgspec.structs.replace(TRANSCRIPT, digest="d2")
-    assert run_digest((other,), ()) != run_digest((TRANSCRIPT,), ())
+    assert digest_of(other) != digest_of(TRANSCRIPT)
+
+
+def test_the_lines_of_an_exceptions_frames_are_no_part_of_the_digest() -> None:
+    (finding,) = BAD.findings
+    raised = [
+        msgspec.structs.replace(finding, raised=Raised(type="KeyError", module="builtins", message=message))
+        for message in ("a", "b")
+    ]
+    one, other = (
+        result("core/order-kept", "legacy", msgspec.structs.replace(BAD, findings=(each,))) for each in raised
+    )
+    assert digest_of(one) == digest_of(other)
+    moved = msgspec.structs.replace(finding, observed=["c2"])
+    assert digest_of(result("core/order-kept", "legacy", msgspec.structs.replace(BAD, findings=(moved,)))) != digest_of(
+        one
+    )
+
+
+def digest_of(*lines: Line) -> str:
+    return run_digest(msgspec.to_builtins(line) for line in lines)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +126,10 @@ def test_damage_is_refused_with_its_line(tmp_path: Path, content: bytes, says: s
 def test_a_run_of_another_format_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "run.ndjson"
     write_run(path)
-    path.write_bytes(path.read_bytes().replace(b"turnproof.run/1", b"turnproof.run/9"))
-    with pytest.raises(UsageError, match=r"format 'turnproof.run/9'; this turnproof reads 'turnproof.run/1'"):
+    path.write_bytes(path.read_bytes().replace(b"turnproof.run/2", b"turnproof.run/9"))
+    with pytest.raises(
+        UsageError, match=r"format 'turnproof.run/9'; this turnproof reads 'turnproof.run/2' and 'turnproof.run/1'"
+    ):
         read_run(path)
 
 

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 from turnproof.reports import certification, print_summary
-from turnproof.reports.failures import excerpt, failures
+from turnproof.reports.failures import failures
 from turnproof.reports.html import anchor
 from turnproof.runlog import AdapterLine, ResultLine, Run
-from turnproof.verdict import Status, Verdict, violated
+from turnproof.verdict import Status, Verdict
 
-from .runs import ADAPTER, BAD, CATALOGUE, GOOD, OK, RESULTS, UNSURE, requirement, result, write_run
+from .runs import ADAPTER, BAD, CATALOGUE, GOOD, MISSING, OK, RESULTS, UNSURE, requirement, result, seen_in, write_run
 
 SCREEN = 40
 
@@ -57,11 +57,15 @@ def test_the_summary_is_plain_behind_a_pipe(tmp_path: Path) -> None:
 
 def test_the_first_violation_is_told_in_full(tmp_path: Path) -> None:
     name = "tools/results-answer-every-call"
-    verdict = msgspec.structs.replace(BAD, where="tools/two/legacy/stream")
+    verdict = seen_in(BAD, "tools/two/legacy/stream")
     catalogue = [
         *CATALOGUE[:3],
         requirement(
-            name, provider="The API pairs by id.", code="The adapter drops results of one name.", title="All answered"
+            name,
+            provider="The API pairs by id.",
+            code="The adapter drops results of one name.",
+            title="All answered",
+            findings={f"{name}/missing": MISSING},
         ),
         CATALOGUE[-1],
     ]
@@ -69,14 +73,17 @@ def test_the_first_violation_is_told_in_full(tmp_path: Path) -> None:
     text = re.sub(r" +\n", "\n", shown(run, folder=Path("out")))
     assert f"✗ violated {name} [legacy] of anthropic\n" in text
     for row in (
-        "  is to be      All answered\n",
-        "  was seen      tools/two/legacy/stream: the answer to call 'c2' is missing\n",
-        "                - c1, c2\n                + c1\n",
-        "  matters       The provider refuses the next request.\n",
-        "  the provider  The API pairs by id.\n",
-        "  your code     The adapter drops results of one name.\n",
-        f"  again         turnproof certify anthropic --only {name}\n",
-        f"  all of it     out/index.html#{anchor('anthropic', name)}\n",
+        "  requirement        All answered\n",
+        "  finding            A call has no result.\n",
+        '  expected           results for ["c1", "c2"]\n',
+        '  got                ["c1"]\n',
+        "  where              tools/two/legacy/stream, turn 0 round 1 (call 1), request /messages/2\n",
+        "  scenarios          tools/two\n",
+        "  why                The provider refuses the next request.\n",
+        "  what the API does  The API pairs by id.\n",
+        "  likely cause       The adapter drops results of one name.\n",
+        f"  reproduce          turnproof certify anthropic --only {name} --scenario tools/two\n",
+        f"  report             out/index.html#{anchor('anthropic', name)}\n",
     ):
         assert row in text
 
@@ -87,7 +94,7 @@ def test_a_must_is_told_before_a_should(tmp_path: Path) -> None:
     assert [one.requirement.id for one in failures(run, Status.VIOLATED)] == ["core/order-kept", "core/nice-names"]
     text = shown(run)
     assert "✗ violated core/order-kept [legacy] of anthropic" in text
-    assert "also violated (1)\n  ✗ core/nice-names [legacy], SHOULD  the answer to call" in text
+    assert "also violated (1)\n  ✗ core/nice-names [legacy], SHOULD\n      finding   A call has no result." in text
 
 
 def test_paths_of_one_requirement_share_a_line(tmp_path: Path) -> None:
@@ -99,15 +106,15 @@ def test_paths_of_one_requirement_share_a_line(tmp_path: Path) -> None:
 def test_a_healthy_run_of_nine_adapters_fits_a_screen(tmp_path: Path) -> None:
     lines = shown(many(tmp_path, 9)).splitlines()
     assert len(lines) <= SCREEN
-    assert "✓ adapter3  certified   3/3     1/1  claude-sonnet-4-5" in "\n".join(lines)
+    assert "✓ adapter3  certified  3/3 of 4     1/1  claude-sonnet-4-5" in "\n".join(lines)
     assert "MUST held core tool" in "\n".join(lines)
 
 
-def test_a_run_with_fifty_violations_fits_a_screen_and_says_where_to_read_on(tmp_path: Path) -> None:
+def test_of_fifty_violations_a_dozen_are_told_with_both_sides_and_where_the_others_are(tmp_path: Path) -> None:
     catalogue = [requirement(f"core/x{n}") for n in range(50)]
     run = write_run(tmp_path / "run.ndjson", [result(one.id, "legacy", BAD) for one in catalogue], catalogue=catalogue)
     text = shown(run, folder=Path("my reports"))
-    assert len(text.splitlines()) <= SCREEN
+    assert text.count("expected") == 13
     assert "  and 37 more: turnproof report 'my reports' -v\n" in text
     assert "50 verdicts (50 violated)" in text
     assert text.count("✗ violated") == 1
@@ -115,19 +122,34 @@ def test_a_run_with_fifty_violations_fits_a_screen_and_says_where_to_read_on(tmp
 
 
 def test_all_details_are_told_when_asked(tmp_path: Path) -> None:
-    detail = "\n".join(f"line {number}" for number in range(20))
-    bad = violated("no", detail=detail)
-    run = write_run(tmp_path / "run.ndjson", [result("core/order-kept", p, bad) for p in ("stateless", "legacy")])
-    assert "… 14 lines more" in shown(run)
-    more = [*run.results, result("core/text-arrives", "legacy", bad)]
-    text = shown(write_run(tmp_path / "run.ndjson", more), verbose=True)
-    assert "line 19" in text
+    results = [result(name, "legacy", BAD) for name in ("core/order-kept", "core/text-arrives")]
+    text = shown(write_run(tmp_path / "run.ndjson", results), verbose=True)
+    assert text.count("  why ") == 2
     assert "  turnproof certify anthropic --only core/text-arrives\n" in text
+
+
+def test_a_cause_that_fails_several_requirements_is_told_once_in_front(tmp_path: Path) -> None:
+    (finding,) = BAD.findings
+    follows = msgspec.structs.replace(BAD, findings=(msgspec.structs.replace(finding, root="raised:KeyError@a.py:7"),))
+    results = [result(name, "legacy", follows) for name in ("core/order-kept", "core/text-arrives")]
+    text = shown(write_run(tmp_path / "run.ndjson", [*results, result("core/nice-names", "legacy", BAD)]))
+    cause = "2 requirements fail because the adapter raised KeyError at a.py:7:\n  core/order-kept, core/text-arrives"
+    assert text.count(cause) == 1
+
+
+def test_no_name_is_broken_in_the_middle_at_eighty_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scenarios = [f"sessions/a_rather_long_name_number_{number}" for number in range(9)]
+    verdict = msgspec.structs.replace(BAD, failing={f"{name}/legacy/stream": 1 for name in scenarios})
+    run = write_run(tmp_path / "run.ndjson", [result("tools/results-answer-every-call", "legacy", verdict)])
+    for columns in (80, 120):
+        text = on_a_terminal(run, columns, monkeypatch)
+        assert all(name in text for name in (*scenarios, "tools/results-answer-every-call"))
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_no_line_is_wider_than_the_terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
-    wide = violated("It was expected to say a lot, and said next to nothing. " * 5, detail="+ " + "long " * 100)
+    (finding,) = BAD.findings
+    wide = msgspec.structs.replace(BAD, findings=(msgspec.structs.replace(finding, observed="long " * 100),))
     results = [*GOOD[:-2], result("tools/results-answer-every-call", "legacy", wide), GOOD[-1]]
     text = on_a_terminal(many(tmp_path, 3, results), columns, monkeypatch)
     copied = [line for line in text.splitlines() if "turnproof certify" in line or "index.html#" in line]
@@ -156,7 +178,7 @@ def test_colour_needs_a_terminal_and_respects_no_color(tmp_path: Path, monkeypat
 def test_profiles_that_were_left_out_take_one_line(tmp_path: Path) -> None:
     text = shown(write_run(tmp_path / "run.ndjson", [result("core/text-arrives", "stateless", OK)]))
     assert "not measured: tools, thinking\n" in text
-    assert re.search(r"(?m)^core +1/1 +0/0 +1 MUSTs not measured *$", text)
+    assert re.search(r"(?m)^core +1/1 of 2 +0/0 +1 MUSTs not measured *$", text)
 
 
 def test_of_a_few_results_each_is_told_and_of_many_the_failures(tmp_path: Path) -> None:
@@ -180,15 +202,16 @@ def test_undecided_and_accepted_results_have_a_line_each(tmp_path: Path) -> None
     accepted = Verdict(Status.KNOWN_ISSUE, message="accepted until 2027-01-31: known")
     results = [result("core/order-kept", "legacy", UNSURE), result("core/text-arrives", "legacy", accepted)]
     text = shown(write_run(tmp_path / "run.ndjson", results))
-    assert "inconclusive (1)\n  ? core/order-kept [legacy]  no run had anything to compare" in text
-    assert "known issue (1)\n  ! core/text-arrives [legacy]  accepted until 2027-01-31: known" in text
+    assert "? inconclusive core/order-kept [legacy] of anthropic" in text
+    assert "no run had anything to compare" in text
+    assert "known issue (1)\n  ! core/text-arrives [legacy]\n      why  accepted until 2027-01-31: known" in text
 
 
 @pytest.mark.parametrize(
     ("results", "code", "words"),
     [
-        (GOOD, 0, "✓ anthropic is certified, emulated, against profiles 2026.11, on 21 November 2026."),
-        (RESULTS, 1, "✗ anthropic is not certified: 1 requirement violated, emulated, against"),
+        (GOOD, 0, "✓ anthropic is certified. Emulated, against profiles 2026.11, on 21 November 2026."),
+        (RESULTS, 1, "✗ anthropic is not certified: 1 requirement violated. Emulated, against"),
         (GOOD, None, "? This run was cut"),
         ((), 3, "? Nothing was measured"),
     ],
@@ -198,12 +221,6 @@ def test_the_first_line_says_it_all(
 ) -> None:
     text = shown(write_run(tmp_path / "run.ndjson", results, exit_code=code))
     assert text.splitlines()[1].startswith(words)
-
-
-def test_an_excerpt_shows_what_differs() -> None:
-    assert excerpt("  same\n- old\n+ new\n\nother") == ["- old", "+ new"]
-    assert excerpt("one\n\ntwo") == ["one", "two"]
-    assert excerpt("") == []
 
 
 def test_a_run_that_was_cut_before_anything_was_judged_says_only_that(tmp_path: Path) -> None:

@@ -1,43 +1,65 @@
-"""The request in which a fault was seen: both bodies, what was lost on the way, and the faulty place marked."""
+"""The request that a finding points into: both bodies, what was lost on the way, and the places marked."""
 
 from __future__ import annotations
 
 import msgspec
 import pytest
 
+from turnproof.dialects import dialect as dialect_named
+from turnproof.finding import Place, Side
 from turnproof.provider import Path
-from turnproof.reports.page.json_lines import json_lines
-from turnproof.reports.page.place import Place, place_of
 from turnproof.reports.page.wire import Line, Wire, wire_of
+from turnproof.scenarios import Scenario
 from turnproof.transcript import Transcript
-from turnproof.verdict import violated
+from turnproof.view import View
 
 from .exchanges import transcript, user
 
-AT_CALL_0 = Place(turn=0, call=0)
+AT_CALL_0 = Place(side=Side.REQUEST, turn=0, call=0, exchange=0, pointer="/messages")
 HI, YOU = user("hi there"), user("are you there")
 HELD = ["hi there", "are you there"]
 
 
-def found(failing: Path, place: Place = AT_CALL_0, **runs: Transcript) -> Wire:
-    wire = wire_of({path: run for path, run in runs.items() if path in ("stateless", "legacy")}, failing, place)  # type: ignore[misc]
+def view(run: Transcript, dialect: str = "") -> View:
+    run = msgspec.structs.replace(run, dialect=dialect or run.dialect)
+    return View(run, dialect_named("anthropic-messages"), Scenario(run.key.scenario, "", ()))
+
+
+def found(failing: Path, *places: Place, **runs: Transcript) -> Wire:
+    views: dict[Path, View] = {path: view(run) for path, run in runs.items() if path in ("stateless", "legacy")}  # type: ignore[misc]
+    wire = wire_of(views, failing, places or (AT_CALL_0,))
     assert wire is not None
     return wire
+
+
+def at(pointer: str) -> Place:
+    return msgspec.structs.replace(AT_CALL_0, pointer=pointer)
 
 
 def marked(wire: Wire) -> list[Line]:
     return [line for line in wire.lines if line.here]
 
 
-def test_what_one_path_lacks_is_marked_where_it_should_be() -> None:
-    wire = found("legacy", stateless=transcript("stateless", HELD, [HI, YOU]), legacy=transcript("legacy", HELD, [YOU]))
-    assert wire.both
+def both(*sent: dict[str, object], **more: object) -> dict[str, Transcript]:
+    stateless, legacy = [HI, YOU], list(sent or (HI, YOU))
+    return {
+        "stateless": transcript("stateless", HELD, stateless),
+        "legacy": transcript("legacy", HELD, legacy, **more),  # type: ignore[arg-type]
+    }
+
+
+def test_what_one_path_lacks_stands_beside_what_the_other_sent() -> None:
+    wire = found("legacy", **both(YOU))
     assert not wire.same
-    (missing,) = [line for line in marked(wire) if line.right is None]
-    assert missing.here == ("legacy",)
     assert any(line.left is not None and "hi there" in line.left and line.right is None for line in wire.lines)
     assert [(one.what, one.violation) for one in wire.lost] == [("lost-text", True)]
     assert "hi there" in wire.lost[0].held
+
+
+def test_values_stand_there_as_json() -> None:
+    (lost,) = found("legacy", **both(YOU)).lost
+    assert lost.held.startswith(('"', "{"))
+    assert lost.sent == "null"
 
 
 def test_what_is_alike_and_far_away_is_left_out() -> None:
@@ -54,79 +76,51 @@ def test_what_is_alike_and_far_away_is_left_out() -> None:
 
 
 def test_the_same_body_on_both_paths_is_said_to_be_that() -> None:
-    wire = found(
-        "legacy", stateless=transcript("stateless", HELD, [HI, YOU]), legacy=transcript("legacy", HELD, [HI, YOU])
-    )
+    wire = found("legacy", at(""), **both())
     assert wire.same
     assert wire.lost == ()
 
 
 def test_the_place_that_a_rule_names_is_marked() -> None:
     finding = {"rule": "r", "enforced": True, "path": "$.messages[1].content[0].text", "message": "no"}
-    wire = found("legacy", legacy=transcript("legacy", HELD, [HI, YOU], findings=(finding,)))
-    assert not wire.both
+    wire = found("legacy", at(""), **both(findings=(finding,)))
     assert wire.refused == ("r at $.messages[1].content[0].text: no",)
     (line,) = marked(wire)
     assert line.right is not None
     assert "are you there" in line.right
 
 
-def test_the_place_that_the_verdict_names_is_marked() -> None:
-    verdict = violated("turn 0 round 0 (call 0): something at $.messages[0].role is odd")
-    wire = found("stateless", place_of(verdict), stateless=transcript("stateless", HELD, [HI, YOU]))
-    assert [line.left.strip() for line in marked(wire) if line.left] == ['"role": "user",']
+def test_the_places_that_findings_point_to_are_marked_on_their_path_and_once() -> None:
+    wire = found("legacy", at("/messages/0/role"), at("/messages/1"), **both())
+    assert [(line.here, (line.right or "").strip()) for line in marked(wire)] == [
+        (("legacy",), '"role": "user",'),
+        (("legacy",), "{"),
+    ]
 
 
-def test_a_part_that_was_changed_on_the_way_is_found_by_what_it_says() -> None:
-    both = {"role": "user", "content": [{"type": "text", "text": "hi there"}, {"type": "text", "text": "invented"}]}
-    wire = found("legacy", legacy=transcript("legacy", ["hi there"], [both]))
-    assert [one.what for one in wire.lost] == ["invented"]
+def test_the_place_of_another_exchange_is_not_marked_in_this_one() -> None:
+    wire = found("legacy", at(""), msgspec.structs.replace(at("/messages/0"), exchange=7), **both())
+    assert marked(wire) == []
 
 
-@pytest.mark.parametrize("place", [Place(), Place(turn=0, call=9)])
-def test_without_a_call_there_is_nothing_to_show(place: Place) -> None:
-    assert wire_of({"legacy": transcript("legacy", HELD, [HI])}, "legacy", place) is None
-
-
-def test_evidence_that_no_dialect_reads_shows_nothing_and_breaks_nothing() -> None:
-    strange = msgspec.structs.replace(transcript("legacy", HELD, [HI]), dialect="made-up")
-    assert wire_of({"legacy": strange}, "legacy", AT_CALL_0) is None
+def test_a_path_alone_has_nothing_to_stand_beside() -> None:
+    wire = found("legacy", legacy=both(YOU)["legacy"])
+    assert wire.lines == ()
+    assert wire.lost
 
 
 @pytest.mark.parametrize(
-    ("message", "place"),
+    "place",
     [
-        ("turn 1 round 2 (call 7): gone", Place(1, 7)),
-        ("turn 1 round 2 (call 7, attempt 2): gone", Place(1, 7)),
-        ("turn 3: the history differs at $.a[0].b", Place(3, -1, ("$.a[0].b",))),
-        ("nothing is told", Place()),
+        Place(side=Side.REQUEST),
+        Place(side=Side.REQUEST, turn=0, call=9, pointer="/messages"),
+        Place(side=Side.RESPONSE, turn=0, call=0, pointer="/parts"),
     ],
 )
-def test_a_verdict_says_where_to_look(message: str, place: Place) -> None:
-    assert place_of(violated(message)) == place
+def test_without_a_request_there_is_nothing_to_show(place: Place) -> None:
+    assert wire_of({"legacy": view(transcript("legacy", HELD, [HI]))}, "legacy", [place]) is None
 
 
-def test_lines_of_json_know_their_paths() -> None:
-    lines = json_lines({"a": [1, {"b": "x"}], "c": [], "d": None})
-    assert [line.text for line in lines] == [
-        "{",
-        '  "a": [',
-        "    1,",
-        "    {",
-        '      "b": "x"',
-        "    }",
-        "  ],",
-        '  "c": [],',
-        '  "d": null',
-        "}",
-    ]
-    paths = [line.path for line in lines]
-    assert paths[:5] == ["$", "$.a", "$.a[0]", "$.a[1]", "$.a[1].b"]
-    assert paths[-2:] == ["$.d", "$"]
-
-
-def test_a_line_is_one_line_whatever_stands_in_it() -> None:
-    (line,) = json_lines("a\nb\u2028c\x1b" + "x" * 9000)
-    assert "\n" not in line.text
-    assert "\x1b" not in line.text
-    assert len(line.text) < 900
+def test_evidence_that_no_dialect_reads_shows_nothing_and_breaks_nothing() -> None:
+    strange = view(transcript("legacy", ["other"], [HI]), dialect="made-up")
+    assert wire_of({"legacy": strange}, "legacy", [AT_CALL_0]) is None

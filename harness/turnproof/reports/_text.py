@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 
+from .._counted import counted
 from .._printable import one_line, printable
 from ..verdict import Status
 
@@ -38,7 +39,7 @@ def shortened(text: str, limit: int) -> str:
     if len(text) <= limit:
         return text
     head, tail = limit * 2 // 3, limit // 3
-    return f"{text[:head]}\n… {len(text) - head - tail} characters left out …\n{text[-tail:]}"
+    return f"{text[:head]}\n… {counted(len(text) - head - tail, 'character')} left out …\n{text[-tail:]}"
 
 
 def file_name(name: str) -> str:

@@ -16,7 +16,7 @@ from typing import Literal, TextIO, TypeAlias
 
 from .._printable import one_line
 from ..runlog import Run
-from ..verdict import Status
+from ..verdict import Status, Verdict
 
 Level: TypeAlias = Literal["error", "warning", "notice"]
 
@@ -54,9 +54,20 @@ def run_annotations(run: Run) -> list[Annotation]:
         if level is None or (line.verdict.status is Status.INCONCLUSIVE and not must):
             continue
         title = f"{line.adapter}: {line.requirement} [{line.path}] is {line.verdict.status}"
-        found.append(Annotation(level if must or level == "notice" else "warning", title, line.verdict.message))
+        level = level if must or level == "notice" else "warning"
+        file, number = _line_of(line.verdict)
+        found.append(Annotation(level, title, run.message(line.verdict), file, number))
     problems = run.footer.problems if run.footer is not None else ()
     return [*found, *(Annotation("error", "known issues", problem) for problem in problems)]
+
+
+def _line_of(verdict: Verdict) -> tuple[str, int]:
+    """The deepest line of the subject's own code that an exception behind a verdict went through; none without one."""
+    for finding in verdict.findings:
+        frame = finding.raised.own_frame if finding.raised is not None else None
+        if frame is not None and frame.in_project:
+            return frame.file, frame.line
+    return "", 0
 
 
 _LEVELS: Mapping[Status, Level] = {

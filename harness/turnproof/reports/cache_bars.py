@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .._counted import counted
 from .economics import RunEconomics, TurnEconomics
 
 HEIGHT = 72
@@ -54,7 +55,7 @@ def bars(run: RunEconomics) -> Bars:
     """A run's bars, in scale with each other."""
     highest = max((_prompt(turn) for turn in run.turns), default=0) or 1
     drawn = tuple(_bar(place, turn, HEIGHT / highest) for place, turn in enumerate(run.turns))
-    title = f"{run.scenario}, {run.path}: {run.read} tokens read, {run.written} written, {run.fresh} fresh"
+    title = f"{run.scenario}, {run.path}: {counted(run.read, 'token')} read, {run.written} written, {run.fresh} fresh"
     return Bars(max(1, len(drawn)) * STEP, MARGIN + HEIGHT + LABEL, drawn, title)
 
 
@@ -76,7 +77,7 @@ def _pieces(turn: TurnEconomics, scale: float) -> Iterator[Piece]:
 
 
 def _title(turn: TurnEconomics) -> str:
-    calls = "1 call" if turn.calls == 1 else f"{turn.calls} calls"
+    calls = counted(turn.calls, "call")
     words = [f"turn {turn.turn}, {calls}: {turn.read} read, {turn.written} written, {turn.fresh} fresh"]
     words += [f"after {' and '.join(dict.fromkeys(turn.after))}"] if turn.after else []
     words += [f"{turn.again} paid again"] if turn.again else []

@@ -8,13 +8,15 @@ certified, for the model it was run with, when all its claimed profiles are. A r
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
 
 from .._canonical import canonical
 from ..evidence import EvidenceStore
+from ..finding import Finding
 from ..requirements import PROFILES, concerns
 from ..runlog import (
     AdapterLine,
@@ -28,14 +30,46 @@ from ..runlog import (
 )
 from ..scenarios.sweep import is_point
 from ..subject import SubjectKind
-from ..verdict import Status, worst
+from ..undecided import Undecided
+from ..undecided_words import what_to_do, why_undecided
+from ..verdict import Status, Verdict, worst
 from .economics import RunEconomics, economics
 
 SCHEMA = "turnproof.certification/1"
 
 
+class FindingReport(msgspec.Struct, frozen=True):
+    """A finding as data, and the same in words: what is wrong, and both sides.
+
+    `path` is that whose verdict it belongs to; `accepted` says that a known issue accepts it.
+    """
+
+    finding: Finding
+    title: str
+    expected: str
+    got: str
+    where: str
+    path: str = ""
+    accepted: bool = False
+
+
+class UndecidedReport(msgspec.Struct, frozen=True):
+    """Why a requirement could not be decided, or is not claimed, as data and in words; `path` has the verdict."""
+
+    reason: Undecided
+    why: str
+    advice: str
+    path: str = ""
+
+
 class RequirementReport(msgspec.Struct, frozen=True):
-    """One requirement: the heaviest status of its paths, with that path's message and evidence."""
+    """One requirement: the heaviest status of its paths, with that path's message and evidence.
+
+    `findings` are those of all paths, as far as the log has them, of `total` in all; `totals` counts them by path and
+    `failing` by the key of the run. Those that are accepted are among them. `message` is the first of them in words, or
+    why there are none. `undecided` says of all paths what would have decided it. `applies` is False where the wire API
+    has nothing of what it is about: nobody could claim it.
+    """
 
     level: Literal["MUST", "SHOULD"]
     profile: str
@@ -45,16 +79,26 @@ class RequirementReport(msgspec.Struct, frozen=True):
     evidence: tuple[str, ...]
     reproduce: str
     rests_on: str | None
+    findings: tuple[FindingReport, ...] = ()
+    total: int = 0
+    failing: dict[str, int] = {}
+    totals: dict[str, int] = {}
+    undecided: tuple[UndecidedReport, ...] = ()
+    applies: bool = True
 
 
 class ProfileReport(msgspec.Struct, frozen=True):
-    """`must` and `should` are [held, claimed]. Of `unmeasured` MUSTs nothing is known: the run left them out."""
+    """`must` and `should` are [held, claimed]. Of `unmeasured` MUSTs nothing is known: the run left them out.
+
+    `all` counts the MUSTs there are for such a subject and its wire API, claimed or not; 0 in reports from before.
+    """
 
     certified: bool
     conditional: bool
     must: tuple[int, int]
     should: tuple[int, int]
     unmeasured: int
+    all: int = 0
 
 
 class AdapterReport(msgspec.Struct, frozen=True):
@@ -82,7 +126,10 @@ class AdapterReport(msgspec.Struct, frozen=True):
 
 
 class Certification(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole report. `complete` is False for a run that was cut; its numbers are then what was there."""
+    """The whole report. `complete` is False for a run that was cut; its numbers are then what was there.
+
+    `scenarios` are the patterns that the run was limited to, none for a run of all; null in a report that does not say.
+    """
 
     schema: str = SCHEMA
     turnproof: str
@@ -99,6 +146,7 @@ class Certification(msgspec.Struct, frozen=True, kw_only=True):
     environment: Environment
     controls: tuple[ControlResult, ...]
     adapters: dict[str, AdapterReport]
+    scenarios: tuple[str, ...] | None = None
 
     @property
     def broken(self) -> bool:
@@ -127,7 +175,13 @@ def certification(run: Run, store: EvidenceStore | None = None) -> Certification
             adapter.name: _adapter(run, adapter, () if store is None else economics(run, adapter.name, store))
             for adapter in run.adapters.values()
         },
+        scenarios=tuple(_scenarios(run.header.reproduce)),
     )
+
+
+def _scenarios(words: Sequence[str]) -> Iterator[str]:
+    """The scenarios that some options ask for."""
+    yield from (words[at + 1] for at, word in enumerate(words[:-1]) if word == "--scenario")
 
 
 def certification_json(report: Certification) -> bytes:
@@ -159,7 +213,13 @@ def _adapter(run: Run, adapter: AdapterLine, cache: tuple[RunEconomics, ...]) ->
     mine = [line for line in run.requirements.values() if concerns(line.subject, adapter.kind)]
     unmeasured = [line for line in mine if _left_out(line, requirements, adapter)]
     profiles = {
-        name: _profile(name, requirements, unmeasured, complete=run.complete)
+        name: _profile(
+            name,
+            requirements,
+            unmeasured,
+            complete=run.complete,
+            every=sum(_counts(line, adapter) for line in mine if line.profile == name),
+        )
         for name in sorted({line.profile for line in mine}, key=_profile_order)
     }
     claimed = [profile for profile in profiles.values() if profile.must[1] or profile.unmeasured]
@@ -208,16 +268,85 @@ def _requirement(
         profile=requirement.profile,
         status=status,
         paths=paths,
-        message=deciding[0].message,
+        message=run.message(deciding[0]),
         evidence=tuple(dict.fromkeys(digest for verdict in deciding for digest in verdict.evidence)),
-        reproduce=reproduce(run, adapter, requirement.id),
+        reproduce=reproduce(run, adapter, requirement.id, deciding),
         rests_on=marks[0] if marks else None,
+        findings=tuple(found for line in lines for found in _findings(run, line)),
+        total=sum(map(_total, lines)),
+        failing=_failing(lines),
+        totals={line.path: _total(line) for line in lines if _total(line)},
+        undecided=tuple(
+            UndecidedReport(reason, why_undecided(reason), what_to_do(reason), line.path)
+            for line in lines
+            for reason in line.verdict.undecided
+        ),
+        applies=_applies(requirement, adapter),
     )
 
 
-def reproduce(run: Run, adapter: AdapterLine, requirement: str) -> str:
-    """The command that measures this one requirement again in the same way, quoted for a shell."""
-    return shlex.join(["turnproof", "certify", adapter.spec, "--only", requirement, *run.header.reproduce])
+def _counts(line: RequirementLine, adapter: AdapterLine) -> bool:
+    """Whether it is one of the MUSTs that a subject like this one could claim."""
+    return line.level == "MUST" and _applies(line, adapter)
+
+
+def _applies(line: RequirementLine, adapter: AdapterLine) -> bool:
+    """Whether the wire API has what it is about; of several kinds of cache it has one."""
+    needs = line.capability.split(", ") if line.capability else []
+    traits, cache = adapter.capabilities.get("wire", ()), adapter.capabilities.get("cache", "none")
+    for name in needs:
+        what, _, kind = name.partition(":")
+        if (what == "wire" and kind not in traits) or (what == "cache" and kind and cache not in ("none", kind)):
+            return False
+    return True
+
+
+def _findings(run: Run, line: ResultLine) -> Iterator[FindingReport]:
+    known = line.verdict.status is Status.KNOWN_ISSUE
+    for findings, accepted in ((line.verdict.findings, known), (line.verdict.accepted, True)):
+        for finding in findings:
+            words = run.words(finding)
+            yield FindingReport(finding, words.title, words.expected, words.got, words.where, line.path, accepted)
+
+
+def _total(line: ResultLine) -> int:
+    return line.verdict.total + len(line.verdict.accepted)
+
+
+def _failing(lines: Sequence[ResultLine]) -> dict[str, int]:
+    counts: Counter[str] = Counter()
+    for line in lines:
+        counts.update(line.verdict.failing)
+        counts.update(finding.place.run for finding in line.verdict.accepted if finding.place.run)
+    return dict(counts)
+
+
+def reproduce(run: Run, adapter: AdapterLine, requirement: str, verdicts: Iterable[Verdict] = ()) -> str:
+    """The command that measures this one requirement again in the same way, quoted for a shell.
+
+    Of a failure it makes the runs of the scenario in which the first finding was made, and no others.
+    """
+    words = [*run.header.reproduce]
+    first = next((finding for verdict in verdicts for finding in verdict.findings if finding.place.scenario), None)
+    if first is not None:
+        words = ["--scenario", _file_of(run, first.place.scenario), *_without_scenarios(words)]
+    return shlex.join(["turnproof", "certify", adapter.spec, "--only", requirement, *words])
+
+
+def _without_scenarios(words: Sequence[str]) -> Iterator[str]:
+    """Options without those that choose scenarios."""
+    rest = iter(words)
+    for word in rest:
+        if word == "--scenario":
+            next(rest, None)
+        else:
+            yield word
+
+
+def _file_of(run: Run, scenario: str) -> str:
+    """How a scenario is asked for: by its name, or by its file where it is somebody's own."""
+    stem = scenario.rpartition("/")[2].partition("#")[0]
+    return next((file for file in run.header.files if file.rpartition("/")[2] == f"{stem}.yaml"), scenario)
 
 
 def _left_out(line: RequirementLine, measured: dict[str, RequirementReport], adapter: AdapterLine) -> bool:
@@ -228,7 +357,12 @@ def _left_out(line: RequirementLine, measured: dict[str, RequirementReport], ada
 
 
 def _profile(
-    name: str, requirements: dict[str, RequirementReport], left_out: Sequence[RequirementLine], *, complete: bool
+    name: str,
+    requirements: dict[str, RequirementReport],
+    left_out: Sequence[RequirementLine],
+    *,
+    complete: bool,
+    every: int,
 ) -> ProfileReport:
     here = [report for report in requirements.values() if report.profile == name]
     must, should = (
@@ -244,6 +378,7 @@ def _profile(
         must=(must.count(Status.HELD), len(must)),
         should=(should.count(Status.HELD), len(should)),
         unmeasured=unmeasured,
+        all=max(every, len(must)),
     )
 
 

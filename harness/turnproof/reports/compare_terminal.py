@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .._counted import counted
 from ..parity import ASPECTS
 from ..parity.bodies import BodyPair
 from ._text import one_line, printable, shortened
@@ -53,7 +54,7 @@ def _line(console: Console, report: ComparisonReport, one: ScenarioComparison) -
     look = STANDINGS[one.standing]
     path = f" {one.left.key.path}" if report.compares != "paths" else ""
     counts = [f"{aspect} {count}" for aspect in ASPECTS if (count := differing(one, aspect))]
-    more = one.problem or ", ".join(counts) or f"{sum(one.compared.values())} readings compared"
+    more = one.problem or ", ".join(counts) or f"{counted(sum(one.compared.values()), 'reading')} compared"
     line = Text(f"{look.symbol} {look.word:<12} ", style=look.colour)
     line.append(f"{one.scenario} [{one.mode}{path}]  ", style="default").append(one_line(more), style="dim")
     console.print(line)
@@ -69,7 +70,9 @@ def _block(console: Console, one: ScenarioComparison, *, verbose: bool) -> None:
     if one.differences:
         console.print(_table(one, verbose=verbose))
     if one.noise:
-        console.print(Text(f"  {len(one.noise)} places are noise: they differ between two runs of {one.right.label}"))
+        console.print(
+            Text(f"  {counted(len(one.noise), 'place')} of noise: different between two runs of {one.right.label}")
+        )
         for words in one.noise if verbose else ():
             console.print(Text(f"    {printable(words)}", style="dim"))
     for pair in one.bodies:
@@ -109,7 +112,7 @@ def _named(found: JudgedDifference, more: int) -> Text:
 
 def _bodies(console: Console, one: ScenarioComparison, pair: BodyPair) -> None:
     if pair.differs_at is None:
-        console.print(Text(f"  {pair.place}: both bodies have the same {pair.left_bytes} bytes"))
+        console.print(Text(f"  {pair.place}: both bodies have the same {counted(pair.left_bytes, 'byte')}"))
     else:
         words = f"{pair.left_bytes} and {pair.right_bytes} bytes, the first difference at byte {pair.differs_at}"
         console.print(Text(f"  {pair.place}: {words}"))
@@ -122,11 +125,13 @@ def _bodies(console: Console, one: ScenarioComparison, pair: BodyPair) -> None:
 def _foot(console: Console, report: ComparisonReport) -> None:
     console.print()
     for declared in report.declared:
-        found = f"in {declared.times} comparisons" if declared.times else "not found"
+        found = f"in {counted(declared.times, 'comparison')}" if declared.times else "not found"
         console.print(Text(f"declared {declared.name} ({found}): {one_line(declared.reason)}"))
     for name in report.stale:
         console.print(Text(f"stale: {name} is declared and no longer occurs; remove it", style="red"))
     if report.declared and not report.whole:
         console.print(Text("Not everything was compared, so nothing is called stale: --depth full does.", style="dim"))
     counts = ", ".join(f"{count} {standing}" for standing, count in report.counts.items() if count)
-    console.print(Text(f"{len(report.scenarios)} comparisons: {counts}" if counts else "Nothing was compared."))
+    console.print(
+        Text(f"{counted(len(report.scenarios), 'comparison')}: {counts}" if counts else "Nothing was compared.")
+    )

@@ -9,6 +9,8 @@ from typing import Any, Literal, assert_never
 
 import msgspec
 
+from .._counted import counted
+from ..finding import Side as Shows
 from ..messages import FunctionCall, Message, Part, Text, Thought, TokenUsage, ToolResult
 from ..transcript import (
     Accounts,
@@ -53,11 +55,24 @@ from ..transcript import (
     WireRequest,
     WireResponse,
 )
+from ..view.wire_bytes import wire_bytes
 from . import kept, watched
 from ._text import printable, shortened
 from .stream import Piece, drawn
 
 Side = Literal["turn", "session", "wire", "adapter", "trouble"]
+
+_SHOWS: dict[type[Event], Shows] = {
+    CallBegan: Shows.HISTORY,
+    WireRequest: Shows.REQUEST,
+    WireResponse: Shows.STREAM,
+    Chunk: Shows.CALLBACK,
+    Thinking: Shows.CALLBACK,
+    FunctionCallDetected: Shows.CALLBACK,
+    UsageUpdate: Shows.CALLBACK,
+    Response: Shows.RESPONSE,
+    Failed: Shows.ERROR,
+}
 
 _LAST_MESSAGES = 4
 _LIMIT = 6000
@@ -67,8 +82,9 @@ _TEXT_LIMIT = 2000
 class Entry(msgspec.Struct, frozen=True):
     """One line of a conversation. `side` says who acts; `text` may be empty or have several lines.
 
-    An answer that came in pieces is drawn as a `stream` instead. `call` is the provider call that it belongs to, -1
-    where there is none.
+    An answer that came in pieces is drawn as a `stream` instead. `call` is the provider call that it belongs to and
+    `exchange` the one on the wire, -1 where there is none; `shows` the side of a finding's place that lies in it.
+    `json` says that the text is JSON.
     """
 
     side: Side
@@ -76,10 +92,15 @@ class Entry(msgspec.Struct, frozen=True):
     text: str = ""
     stream: tuple[Piece, ...] = ()
     call: int = -1
+    exchange: int = -1
+    shows: Shows | None = None
+    json: bool = False
 
     def reads_like(self, other: Entry | None) -> bool:
         """Whether both say the same, whichever call of their runs they belong to."""
-        return other is not None and msgspec.structs.replace(other, call=self.call) == self
+        if other is None:
+            return False
+        return msgspec.structs.replace(other, call=self.call, exchange=self.exchange) == self
 
 
 def conversation(transcript: Transcript) -> list[Entry]:
@@ -91,6 +112,7 @@ def conversation(transcript: Transcript) -> list[Entry]:
     told: list[Entry] = []
     for (kind, call), group in groupby(transcript.events, key=lambda event: (type(event), event.call)):
         events = list(group)
+        shows = _SHOWS.get(kind)
         if kind is Chunk:
             entries = [_pieces("text", [event.text for event in events if isinstance(event, Chunk)])]
         elif kind is Thinking:
@@ -100,16 +122,17 @@ def conversation(transcript: Transcript) -> list[Entry]:
             entries = [Entry("adapter", f"usage callback, {_times(len(usages))}", _usage(usages[-1]))]
         elif kind is WireResponse:
             answers = [event for event in events if isinstance(event, WireResponse)]
-            entries = [_answered(event, transcript.dialect, cancels.get(call, "")) for event in answers]
+            cancelled = cancels.get(call, "")
+            entries = [entry for event in answers for entry in _answered(event, transcript.dialect, cancelled)]
         else:
             entries = [entry for event in events for entry in _entries(event)]
-        told.extend(_legible(entry, call) for entry in entries)
+        told.extend(_legible(entry, call, shows) for entry in entries)
     return told
 
 
-def _legible(entry: Entry, call: int) -> Entry:
+def _legible(entry: Entry, call: int, shows: Shows | None) -> Entry:
     text = shortened(printable(entry.text), _LIMIT)
-    return Entry(entry.side, printable(entry.label), text, entry.stream, call)
+    return msgspec.structs.replace(entry, label=printable(entry.label), text=text, call=call, shows=shows)
 
 
 def _entries(event: Event) -> Iterator[Entry]:
@@ -120,7 +143,8 @@ def _entries(event: Event) -> Iterator[Entry]:
             yield Entry("session", _call_label(event), _messages(event.messages[-_LAST_MESSAGES:], event.messages))
         case WireRequest():
             extra = " (not scripted)" if event.extra else ""
-            yield Entry("wire", f"→ {event.method} {event.path}{extra}", _wire_body(event.body))
+            body, is_json = _wire_body(event.body), not isinstance(event.body, str)
+            yield Entry("wire", f"→ {event.method} {event.path}{extra}", body, exchange=event.exchange, json=is_json)
             for finding in event.findings:
                 verb = "refused" if finding.get("enforced") else "noted"
                 where, message = finding.get("path", "$"), finding.get("message", "")
@@ -135,11 +159,11 @@ def _entries(event: Event) -> Iterator[Entry]:
             status = f" (status {event.status})" if event.status is not None else ""
             yield Entry("trouble", f"the {event.scope} raised {event.error}{status}", event.message)
         case ToolRun():
-            yield Entry("session", f"tool {event.name}: {event.outcome}", _json(event.args))
+            yield Entry("session", f"tool {event.name}: {event.outcome}", _json(event.args), json=True)
         case Retried():
             yield Entry("session", f"retry {event.attempt} after {event.delay:g} s", event.error)
         case HistorySnapshot():
-            label = f"history of the {event.owner} after {event.after}: {len(event.messages)} messages"
+            label = f"history of the {event.owner} after {event.after}: {counted(len(event.messages), 'message')}"
             yield Entry("session", label, _messages(event.messages[-_LAST_MESSAGES:], event.messages))
         case TurnEnded():
             yield Entry("turn", f"turn {event.turn} ended: {event.outcome}", event.shown)
@@ -150,9 +174,9 @@ def _entries(event: Event) -> Iterator[Entry]:
         case UsageReport():
             yield Entry("session", "usage that the session gives", _usage(event.usage))
         case ContextReport():
-            yield Entry("session", f"context taken by the session's account: {event.tokens} tokens")
+            yield Entry("session", f"context taken by the session's account: {counted(event.tokens, 'token')}")
         case SpanMade():
-            yield Entry("session", _span_label(event), _json(event.attributes))
+            yield Entry("session", _span_label(event), _json(event.attributes), json=True)
         case ProviderSeen() | ProviderTouched() | ProviderHolds() | ProviderAsked() | Accounts():
             yield Entry("session", *watched.told(event))
         case SessionStepped() | SessionInForce() | SaidBeside() | Killed() | LeftBehind():
@@ -183,17 +207,17 @@ def _happened(event: _Happening) -> str:
         case SessionOpened():
             return f"session opened on the {event.path} path"
         case Interjected(at=at, text=text):
-            return f"the user said {text!r} (at {at})"
+            return f"the user said {_json(text)} (at {at})"
         case Cancelled():
             return f"{'stopped' if event.stopped else 'cancelled'} at {event.at}"
         case Collected():
-            return f"history collected: {len(event.before)} messages before, {len(event.after)} after"
+            return f"history collected: {counted(len(event.before), 'message')} before, {len(event.after)} after"
         case Saved():
-            return f"session saved, {len(event.data)} characters"
+            return f"session saved, {counted(len(event.data), 'character')}"
         case Loaded():
             what = "damaged session" if event.damaged else "session"
             where = f" on the {event.path} path" if event.path else ""
-            return f"{what} loaded{where}, {len(event.messages)} messages"
+            return f"{what} loaded{where}, {counted(len(event.messages), 'message')}"
         case Swapped():
             return f"provider replaced by a fresh {event.name}"
         case Reset():
@@ -210,7 +234,8 @@ def _call_label(event: CallBegan) -> str:
     how = "streamed" if event.streamed else "in one piece"
     attempt = f", attempt {event.attempt + 1}" if event.attempt else ""
     probe = f"{event.probe} probe: " if event.probe else ""
-    return f"{probe}call {event.call} {how}: {len(event.messages)} messages, {len(event.tools)} tools{attempt}"
+    sent = f"{counted(len(event.messages), 'message')}, {counted(len(event.tools), 'tool')}"
+    return f"{probe}call {event.call} {how}: {sent}{attempt}"
 
 
 def _span_label(event: SpanMade) -> str:
@@ -220,16 +245,18 @@ def _span_label(event: SpanMade) -> str:
     return f"span {event.span}{below}: {event.name}{status}{ended}"
 
 
-def _answered(event: WireResponse, dialect: str, cancelled: str) -> Entry:
+def _answered(event: WireResponse, dialect: str, cancelled: str) -> Iterator[Entry]:
     stream = drawn(event, dialect, cancelled)
     told = any(not piece.is_mark for piece in stream)
-    return Entry("wire", _response_label(event), "" if told else _decoded(event), stream)
+    yield Entry("wire", _response_label(event), "" if told else _decoded(event), stream, exchange=event.exchange)
+    if (written := wire_bytes(event)) is not None:
+        yield Entry("wire", f"← bytes as sent, {written.mark}", written.text, exchange=event.exchange)
 
 
 def _response_label(event: WireResponse) -> str:
     fault = f", fault {event.fault}" if event.fault else ""
     held = f", held until {event.released}" if event.held else ""
-    return f"← {event.status}, {event.written} events, {event.ended}{fault}{held}"
+    return f"← {event.status}, {counted(event.written, 'event')}, {event.ended}{fault}{held}"
 
 
 def _decoded(event: WireResponse) -> str:
@@ -256,7 +283,10 @@ def _wire_body(body: Any) -> str:
     """A request's body as indented JSON; of a long conversation only the last messages."""
     if isinstance(body, dict) and isinstance(body.get("messages"), list) and len(body["messages"]) > _LAST_MESSAGES:
         left_out = len(body["messages"]) - _LAST_MESSAGES
-        body = {**body, "messages": [f"… {left_out} earlier messages …", *body["messages"][-_LAST_MESSAGES:]]}
+        body = {
+            **body,
+            "messages": [f"… {counted(left_out, 'earlier message')} …", *body["messages"][-_LAST_MESSAGES:]],
+        }
     return body if isinstance(body, str) else _json(body, indent=1)
 
 
@@ -269,9 +299,9 @@ def _messages(shown: tuple[Message, ...], every: tuple[Message, ...]) -> str:
 def _part(part: Part) -> str:
     match part:
         case Text():
-            return repr(part.text)
+            return _json(part.text)
         case Thought():
-            return f"thought {part.text!r}"
+            return f"thought {_json(part.text)}"
         case FunctionCall():
             return f"call {part.id} {part.name}({_json(part.args)})"
         case ToolResult():
@@ -291,4 +321,4 @@ def _json(value: Any, indent: int | None = None) -> str:
 
 
 def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
+    return "once" if count == 1 else counted(count, "time")

@@ -3,6 +3,9 @@
 A violation is fixed when the later run looked where the earlier one had seen it, under circumstances that say
 something of the earlier ones, and found it held. Everything else that is gone is *no longer measured*: another model,
 another backend, fewer scenarios, a run that was cut mend nothing.
+
+What is violated on both sides is compared by the codes and places of its findings: it is *changed* where one of them is
+new or fixed, and still there otherwise. No sentence is read, so an improved one is no change.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -20,6 +23,7 @@ from ..exits import Exit, heaviest
 from ..verdict import Status
 from .certification import AdapterReport
 from .circumstances import Circumstance, circumstances
+from .finding_changes import FindingChange, FindingChanges, by_identity, compare_findings, share_a_scenario
 from .overview import PATHS
 from .sides import Found, Side, Spot, proof, read_side
 
@@ -47,6 +51,10 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     `before` and `after` are statuses, or `absent`; the messages are null where a side has none, or does not tell it.
     `where` is the run that the later message speaks of, or else the earlier. `why` says what a status alone does not:
     why something is not called fixed, say. `reproduce` is the command of the later side, or else of the earlier.
+
+    `new`, `fixed` and `still` are the findings of which that is known, `undecided` those of which it is not; they are
+    empty where a side tells a violation in words alone. `before_total` and `after_total` count all findings of a side,
+    also those that its run does not keep; 0 where it does not tell.
     """
 
     adapter: str
@@ -61,6 +69,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     where: str = ""
     why: str = ""
     reproduce: str = ""
+    new: tuple[FindingChange, ...] = ()
+    fixed: tuple[FindingChange, ...] = ()
+    still: tuple[FindingChange, ...] = ()
+    undecided: tuple[FindingChange, ...] = ()
+    before_total: int = 0
+    after_total: int = 0
 
 
 class SideReport(msgspec.Struct, frozen=True):
@@ -135,7 +149,7 @@ def _both_measured(before: Side, after: Side, spot: Spot) -> bool:
 def _changes(before: Side, after: Side) -> Iterator[Change]:
     for spot in dict.fromkeys((*before.found, *after.found)):
         old, new = before.found.get(spot), after.found.get(spot)
-        kind, why = _kind(before, after, spot)
+        kind, why, findings = _kind(before, after, spot)
         if kind is None:
             continue
         told = after.requirement(spot) or before.requirement(spot)
@@ -153,34 +167,79 @@ def _changes(before: Side, after: Side) -> Iterator[Change]:
             where=(new.where if new else "") or (old.where if old else ""),
             why=why,
             reproduce=told.reproduce,
+            new=findings.new,
+            fixed=findings.fixed,
+            still=findings.still,
+            undecided=findings.undecided,
+            before_total=old.total if old else 0,
+            after_total=new.total if new else 0,
         )
 
 
-def _kind(before: Side, after: Side, spot: Spot) -> tuple[Kind | None, str]:
-    """What became of a spot, with what has to be said of it; None where there is nothing to tell."""
+_Outcome: TypeAlias = tuple[Kind | None, str, FindingChanges]
+
+
+def _kind(before: Side, after: Side, spot: Spot) -> _Outcome:
+    """What became of a spot, with what has to be said of it and its findings; None where there is nothing to tell."""
     old, new = before.found.get(spot), after.found.get(spot)
     if new is None or new.status not in _MEASURED:
         if old is None or old.status not in _MEASURED:
-            return None, ""
-        return Kind.GONE, _why_gone(after, spot, new)
+            return None, "", FindingChanges()
+        why = _why_gone(after, spot, new)
+        return Kind.GONE, why, _undecided(old, why)
     if old is None or old.status not in _MEASURED:
         if new.status is Status.VIOLATED and old is not None:
-            return Kind.NEW, f"it was {_words(old)} before"
-        return Kind.FOUND, ""
-    if new.status is Status.VIOLATED:
-        if old.status is Status.HELD:
-            return Kind.NEW, ""
-        if old.status is Status.KNOWN_ISSUE:
-            return Kind.NEW, "it was accepted as a known issue before"
+            return Kind.NEW, f"it was {_words(old)} before", _all_new(new)
+        return Kind.FOUND, "", _all_new(new)
+    if old.status in _FAILING and new.status in _FAILING:
+        return _both_failing(before, after, spot, old, new)
     if new.status in _FAILING:
-        why = "it is accepted as a known issue now" if new.status is not old.status else ""
-        if old.status is Status.HELD:
-            return Kind.NEW, why
-        return (Kind.STILL if _same_words(old, new) else Kind.CHANGED), why
+        accepted = new.status is Status.KNOWN_ISSUE
+        return Kind.NEW, "it is accepted as a known issue now" if accepted else "", _all_new(new)
     if old.status is Status.HELD:
-        return None, ""
-    apart = _apart(before, after, spot, old)
-    return (Kind.GONE, f"held now, but {apart}") if apart else (Kind.FIXED, "")
+        return None, "", FindingChanges()
+    if apart := _apart(before, after, spot, old.runs):
+        why = f"held now, but {apart}"
+        return Kind.GONE, why, _undecided(old, why)
+    return Kind.FIXED, "", FindingChanges(fixed=tuple(by_identity(old.findings, ())))
+
+
+def _both_failing(before: Side, after: Side, spot: Spot, old: Found, new: Found) -> _Outcome:
+    """A spot that is violated or accepted on both sides."""
+    why = [f"the {name} run keeps {kept} of {all_of} findings" for name, kept, all_of in _capped(old, new)]
+    if old.in_words != new.in_words or not (old.findings and new.findings):
+        findings = FindingChanges()
+        looked = not (_not_run(after, spot, old.runs) or _not_run(before, spot, new.runs))
+        changed = looked and not share_a_scenario(old, new)
+        why.append("one of the runs tells it in words alone: compared by status and scenario")
+    else:
+        findings = compare_findings(
+            old,
+            new,
+            lambda run: _not_looked_at(before, after, spot, frozenset({run}) - {""}),
+            lambda run: _apart(before, after, spot, frozenset({run}) - {""}),
+        )
+        changed = bool(findings.new or findings.fixed)
+    if old.status is Status.KNOWN_ISSUE and new.status is Status.VIOLATED:
+        return Kind.NEW, "; ".join(["it was accepted as a known issue before", *why]), findings
+    if old.status is not new.status:
+        why.insert(0, "it is accepted as a known issue now")
+    return Kind.CHANGED if changed else Kind.STILL, "; ".join(why), findings
+
+
+def _capped(old: Found, new: Found) -> Iterator[tuple[str, int, int]]:
+    for name, found in (("earlier", old), ("later", new)):
+        if found.total > len(found.findings):
+            yield name, len(found.findings), found.total
+
+
+def _all_new(new: Found) -> FindingChanges:
+    return FindingChanges(new=tuple(by_identity((), new.findings)))
+
+
+def _undecided(old: Found, why: str) -> FindingChanges:
+    changes = by_identity(old.findings, ())
+    return FindingChanges(undecided=tuple(msgspec.structs.replace(change, why=why) for change in changes))
 
 
 def _why_gone(after: Side, spot: Spot, new: Found | None) -> str:
@@ -193,21 +252,33 @@ def _why_gone(after: Side, spot: Spot, new: Found | None) -> str:
     return f"{_words(new)} now" + (f": {new.message}" if new.message else "")
 
 
-def _apart(before: Side, after: Side, spot: Spot, old: Found) -> str:
-    """Why the later result says nothing of what the earlier one had seen; empty where it does."""
+def _apart(before: Side, after: Side, spot: Spot, runs: frozenset[str]) -> str:
+    """Why the later side says nothing of what the earlier one had seen in these runs; empty where it does."""
     one, other = before.report.adapters[spot.adapter], after.report.adapters[spot.adapter]
     for what, left, right in _conditions(one, other):
         if left != right:
             return f"with another {what}"
-    if before.ran is not None and after.ran is not None and old.runs:
-        missing = sorted(old.runs - after.ran.get(spot.adapter, frozenset()))
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        return f"{missing[0]}{more} was not run, where it had been seen" if missing else ""
-    if before.report.depth == "full" and after.report.depth != "full":
-        return f"at depth {after.report.depth} only"
-    if after.limited(spot) and not before.limited(spot):
+    return _not_looked_at(after, before, spot, runs)
+
+
+def _not_looked_at(side: Side, other: Side, spot: Spot, runs: frozenset[str]) -> str:
+    """Why a side has not looked where the other one has seen something; empty where it has."""
+    if side.ran is not None and runs:
+        return _not_run(side, spot, runs)
+    if other.report.depth == "full" and side.report.depth != "full":
+        return f"at depth {side.report.depth} only"
+    if side.limited(spot) and not other.limited(spot):
         return "with some scenarios only"
     return ""
+
+
+def _not_run(side: Side, spot: Spot, runs: frozenset[str]) -> str:
+    """Which of these runs a side did not make; empty where it made them all, or does not tell."""
+    if side.ran is None:
+        return ""
+    missing = sorted(runs - side.ran.get(spot.adapter, frozenset()))
+    more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+    return f"{missing[0]}{more} was not run, where it had been seen" if missing else ""
 
 
 def _conditions(one: AdapterReport, other: AdapterReport) -> Iterator[tuple[str, str, str]]:
@@ -215,18 +286,6 @@ def _conditions(one: AdapterReport, other: AdapterReport) -> Iterator[tuple[str,
     yield "model", one.model, other.model
     yield "backend", proof(one), proof(other)
     yield "adapter under the session", one.run_with, other.run_with
-
-
-def _same_words(old: Found, new: Found) -> bool:
-    """Whether both say the same; what nobody told is no change. A known issue has its acceptance in front."""
-    if old.message is None or new.message is None:
-        return True
-    before, after = (
-        found.message.partition(" — ")[2] if found.status is Status.KNOWN_ISSUE else found.message
-        for found in (old, new)
-        if found.message is not None
-    )
-    return before == after
 
 
 def _words(found: Found) -> str:

@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TextIO
+from typing import Any, TextIO
 
+import msgspec
 from rich.padding import Padding
 from rich.text import Text
 
+from .._counted import counted
 from ..verdict import Status
 from ._markdown import escaped, fenced
 from ._text import Look, one_line, printable, shortened
 from .differing import Change, Diff, Kind
+from .finding_changes import FindingChange
+from .grouping import location
 from .terminal import console_for
 
 LOOKS = {
     Kind.NEW: Look("✗", "new", "red"),
-    Kind.CHANGED: Look("≈", "changed in message", "yellow"),
+    Kind.CHANGED: Look("≈", "changed", "yellow"),
     Kind.STILL: Look("!", "still there", "magenta"),
     Kind.FIXED: Look("✓", "fixed", "green"),
     Kind.GONE: Look("?", "no longer measured", "yellow"),
@@ -40,23 +44,15 @@ class Line:
     change: Change
     alone: bool
 
-    @property
-    def messages(self) -> list[tuple[str, str]]:
-        """What either side said, with whose it is; one of them where both said the same."""
-        change = self.change
-        sides = [("before", change.before_message), ("after", change.after_message)]
-        told = [(side, message) for side, message in sides if message]
-        return told[1:] if len({message for _, message in told}) == 1 and len(told) == 2 else told
-
 
 def lines_of(report: Diff, kind: Kind) -> list[Line]:
     """The changes of a kind, those that read alike together."""
     found = report.of(kind)
     singly = [change for change in found if _is_told_singly(change)]
     rest = [change for change in found if not _is_told_singly(change)]
-    together: dict[tuple[str, ...], list[Change]] = {}
+    together: dict[tuple[Any, ...], list[Change]] = {}
     for one in singly:
-        together.setdefault((one.adapter, one.requirement, one.why, _now(one)), []).append(one)
+        together.setdefault((one.adapter, one.requirement, one.why, *_found(one)), []).append(one)
     lines = []
     for changes in together.values():
         paths = ", ".join(change.path for change in changes)
@@ -79,8 +75,14 @@ def _of_no_concern(change: Change) -> tuple[str, str, str]:
     return change.adapter, status, change.why
 
 
-def _now(change: Change) -> str:
-    return change.after_message or change.before_message or ""
+def _found(change: Change) -> Iterator[object]:
+    """What was found, as far as two paths may have it in common; of what is told in words alone, the words."""
+    for findings in (change.new, change.fixed, change.still, change.undecided):
+        yield tuple(
+            (one.code, *msgspec.structs.astuple(msgspec.structs.replace(one.place, path=""))) for one in findings
+        )
+    if not (change.new or change.fixed or change.still or change.undecided):
+        yield from (change.before_message, change.after_message, change.where)
 
 
 def print_diff(report: Diff, file: TextIO | None = None, *, verbose: bool = False) -> None:
@@ -105,8 +107,8 @@ def print_diff(report: Diff, file: TextIO | None = None, *, verbose: bool = Fals
         shown = lines if verbose else lines[:_MANY]
         for line in shown:
             console.print(Text(f"  {one_line(line.what)}"))
-            for said in _said(line, verbose=verbose):
-                console.print(Padding(Text(one_line(said), style="dim"), (0, 0, 0, 4), expand=False))
+            for depth, text in _told(line, verbose=verbose):
+                console.print(Padding(Text(one_line(text), style="dim"), (0, 0, 0, 4 + 2 * depth), expand=False))
             if line.alone and kind in (Kind.NEW, Kind.FOUND):
                 # Never wrapped: it is there to be copied.
                 console.print(Text(f"    {printable(line.change.reproduce)}", style="dim"), soft_wrap=True)
@@ -141,7 +143,9 @@ def _markdown(report: Diff) -> Iterator[str]:
         yield ""
         for line in lines_of(report, kind):
             yield f"- {escaped(line.what)}"
-            yield from (f"  - {escaped(shortened(said, _LONGEST))}" for said in _said(line, verbose=True))
+            yield from (
+                f"{'  ' * (depth + 1)}- {escaped(text)}" for depth, text in _told(line, verbose=True, most=_ON_A_PAGE)
+            )
         if kind is Kind.NEW:
             commands = dict.fromkeys(line.change.reproduce for line in lines_of(report, kind))
             yield ""
@@ -153,7 +157,7 @@ def _markdown(report: Diff) -> Iterator[str]:
 def _head(report: Diff) -> Iterator[tuple[str, str]]:
     for word, side in (("before", report.before), ("after", report.after)):
         cut = "" if side.complete else ", cut"
-        yield word, f"{side.name}, {side.verdicts} verdicts, {side.started}{cut}"
+        yield word, f"{side.name}, {counted(side.verdicts, 'verdict')}, {side.started}{cut}"
 
 
 def _circumstances(report: Diff) -> Iterator[tuple[str, str, str]]:
@@ -166,18 +170,82 @@ def _circumstances(report: Diff) -> Iterator[tuple[str, str, str]]:
         yield (f"{what} of {names}" if names and what != "adapter" else names or what), before, after
 
 
-def _said(line: Line, *, verbose: bool) -> Sequence[str]:
-    """What is said below a line: the reason, the run, and the words of the side that counts, or of both."""
+_SHOWN = 3
+"""Findings of each list that are told without being asked for."""
+
+_ON_A_PAGE = 20
+"""Findings of each list that a page tells; diff.json has all of them."""
+
+LISTS = (
+    ("new", "new finding"),
+    ("fixed", "fixed finding"),
+    ("still", "finding still there"),
+    ("undecided", "finding of which nothing is known"),
+)
+"""The findings of a change, with what one of them is called."""
+
+
+def findings_of(change: Change) -> Iterator[tuple[str, tuple[FindingChange, ...]]]:
+    """The lists of findings that are not empty, each with what it is."""
+    for field, name in LISTS:
+        if found := getattr(change, field):
+            yield name, found
+
+
+def rows_of(finding: FindingChange) -> Iterator[tuple[str, str]]:
+    """A finding in full: what each line is about, and the line."""
+    if finding.title:
+        yield "finding", finding.title
+    if finding.expected:
+        yield "expected", finding.expected
+    if finding.got:
+        yield "got", finding.got
+    times = max(finding.before, finding.after)
+    where = location(finding.place)
+    if where:
+        yield "where", f"{where} (and {times - 1} more)" if times > 1 else where
+    yield "code", finding.code
+    if finding.why:
+        yield "undecided", finding.why
+
+
+def _told(line: Line, *, verbose: bool, most: int | None = None) -> Iterator[tuple[int, str]]:
+    """What is told below a line, each row with how deep it stands: the reason, and the findings that count."""
     change = line.change
     if not line.alone:
-        return ()
-    where = f"in {change.where}: " if change.where else ""
-    why = [change.why] if change.why else []
-    if not line.messages or (not verbose and change.kind in (Kind.STILL, Kind.FIXED)):
-        return why
-    if verbose or change.kind is Kind.CHANGED:
-        return [*why, *(f"{side}: {message}" for side, message in line.messages)]
-    return [*why, where + shortened(one_line(line.messages[-1][1]), _LONGEST)]
+        return
+    if change.why:
+        yield 0, shortened(change.why, _LONGEST)
+    lists = [(name, found) for name, found in findings_of(change) if verbose or _counts(change, found)]
+    for name, found in lists:
+        if change.kind is Kind.CHANGED or len(lists) > 1:
+            yield 0, f"{name} ({len(found)}):"
+        shown = found[: most if verbose else _SHOWN]
+        for one in shown:
+            for number, (label, text) in enumerate(rows_of(one)):
+                yield bool(number), f"{label}: {shortened(one_line(text), _LONGEST)}"
+        if len(found) > len(shown):
+            yield 0, f"and {len(found) - len(shown)} more; {'diff.json has' if most else '-v tells'} them"
+    if not lists and (verbose or change.kind not in (Kind.STILL, Kind.FIXED)):
+        yield from _in_words(change, verbose=verbose)
+
+
+def _counts(change: Change, found: tuple[FindingChange, ...]) -> bool:
+    """Whether findings are told without being asked for: those that are new, or that were found and are not now."""
+    return found is change.new or (change.kind is Kind.CHANGED and found is change.fixed)
+
+
+def _in_words(change: Change, *, verbose: bool) -> Iterator[tuple[int, str]]:
+    """What either side tells of a change that has no findings; one of them where both tell the same."""
+    sides = [("before", change.before_message), ("after", change.after_message)]
+    told = [(side, message) for side, message in sides if message]
+    if len({message for _, message in told}) == 1:
+        told = told[-1:]
+    if not verbose and change.kind is not Kind.CHANGED:
+        told = told[-1:]
+    where = f"in {change.where}, " if change.where else ""
+    for side, message in told:
+        yield 0, f"{where}{side}: {shortened(one_line(message), _LONGEST)}"
 
 
 def _foot(report: Diff) -> str:

@@ -1,33 +1,42 @@
-"""What is not held, for readers with little room: in the order of its weight, paths that say the same together."""
+"""What is not held, for readers with little room: in the order of its weight, paths of one requirement together."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from ..finding import Finding
+from ..raised import Raised, format_frame
 from ..runlog import AdapterLine, RequirementLine, ResultLine, Run
+from ..undecided_words import what_to_do, why_undecided
 from ..verdict import Status, Verdict
-from ._text import one_line, printable
+from ._text import one_line
 from .certification import reproduce
+from .grouping import Group, groups, location, root_in_words, scenarios
 from .html import anchor
 
 SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
 """What a reader has to know of, heaviest first."""
 
-_EXCERPT = 6
-"""Lines of a diff that an explanation shows."""
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Failure:
-    """A requirement that an adapter does not hold on these paths, all with the same status; the first path's words."""
+    """A requirement that an adapter does not hold on these paths, all with the same status, a verdict for each."""
 
+    run: Run
     adapter: AdapterLine
     requirement: RequirementLine
     paths: tuple[str, ...]
-    verdict: Verdict
+    verdicts: tuple[Verdict, ...]
     reproduce: str
+
+    @property
+    def status(self) -> Status:
+        """What all its verdicts say."""
+        return self.verdicts[0].status
 
     @property
     def name(self) -> str:
@@ -36,9 +45,32 @@ class Failure:
         return f"{self.requirement.id} [{', '.join(self.paths)}]{should}"
 
     @property
-    def said(self) -> str:
-        """What was seen, behind the run it was seen in."""
-        return f"{self.verdict.where}: {self.verdict.message}" if self.verdict.where else self.verdict.message
+    def findings(self) -> list[Finding]:
+        """What was found on all its paths, as far as the log has it."""
+        return [finding for verdict in self.verdicts for finding in verdict.findings]
+
+    @property
+    def total(self) -> int:
+        """How many findings there were in all."""
+        return sum(verdict.total for verdict in self.verdicts)
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """The findings by root and kind."""
+        return groups(self.findings, self.run.templates)
+
+    @cached_property
+    def scenarios(self) -> list[str]:
+        """Every scenario in which something was found, with how often."""
+        failing: Counter[str] = Counter()
+        for verdict in self.verdicts:
+            failing.update(verdict.failing)
+        return scenarios(failing)
+
+    @property
+    def message(self) -> str:
+        """All of it in a sentence."""
+        return self.run.message(self.verdicts[0])
 
 
 def failures(run: Run, status: Status) -> list[Failure]:
@@ -54,34 +86,96 @@ def failures(run: Run, status: Status) -> list[Failure]:
 def _failure(run: Run, lines: list[ResultLine]) -> Failure:
     first = lines[0]
     adapter = run.adapters[first.adapter]
-    paths = tuple(line.path for line in lines)
-    command = reproduce(run, adapter, first.requirement)
-    return Failure(adapter, run.requirements[first.requirement], paths, first.verdict, command)
+    return Failure(
+        run,
+        adapter,
+        run.requirements[first.requirement],
+        tuple(line.path for line in lines),
+        tuple(line.verdict for line in lines),
+        reproduce(run, adapter, first.requirement, (line.verdict for line in lines)),
+    )
 
 
 def explanation(failure: Failure, page: Path | None) -> Iterator[tuple[str, str]]:
     """A failure in full: what each line is about, and the line. `page` is the index.html that tells the whole story."""
-    requirement, verdict = failure.requirement, failure.verdict
-    yield "is to be", requirement.title
-    yield "was seen", failure.said
-    for row in excerpt(verdict.detail):
-        yield "", row
-    if requirement.reason:
-        yield "matters", requirement.reason
-    if requirement.provider:
-        yield "the provider", requirement.provider
-    if requirement.code:
-        yield "your code", requirement.code
-    yield "again", failure.reproduce
+    requirement = failure.requirement
+    yield "requirement", requirement.title
+    yield from _reasons(failure)
+    for number, group in enumerate(failure.groups):
+        if number:
+            yield "", ""
+        yield from told(group)
+    if failure.scenarios:
+        yield "scenarios", ", ".join(failure.scenarios)
+    if failure.status is Status.VIOLATED and requirement.reason:
+        yield "why", requirement.reason
+    explained = any(verdict.undecided for verdict in failure.verdicts)
+    yield from advice(failure.status, requirement, explained=explained)
+    yield "reproduce", failure.reproduce
     if page is not None:
-        yield "all of it", f"{page}#{anchor(failure.adapter.name, requirement.id)}"
+        yield "report", f"{page}#{anchor(failure.adapter.name, requirement.id)}"
 
 
-def excerpt(detail: str) -> list[str]:
-    """The lines of a detail that tell most: those that differ, where it is a diff; otherwise the first."""
-    rows = [one_line(row) if row.strip() else "" for row in printable(detail).splitlines()]
-    told = [row for row in rows if row]
-    differing = [row for row in told if row.startswith(("+", "-"))]
-    chosen = differing or told
-    more = len(chosen) - _EXCERPT
-    return chosen if more <= 0 else [*chosen[:_EXCERPT], f"… {more} lines more"]
+def advice(status: Status, requirement: RequirementLine, *, explained: bool = False) -> Iterator[tuple[str, str]]:
+    """What to do about a status: a label and a text each. With `explained` the reasons why it is undecided say it."""
+    match status:
+        case Status.VIOLATED:
+            if requirement.provider:
+                yield "what the API does", requirement.provider
+            if requirement.code:
+                yield "likely cause", requirement.code
+        case Status.KNOWN_ISSUE:
+            yield "what to do", "mend it before the day on which the known issue ends, then take the known issue out"
+        case Status.INCONCLUSIVE if not explained:
+            yield "what to do", "remove what stood in the way, then run it again: undecided is never a pass"
+
+
+def reasons_of(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Why a verdict could not be decided, each reason with what to do about it."""
+    for reason in verdict.undecided:
+        yield why_undecided(reason), what_to_do(reason)
+
+
+def _reasons(failure: Failure) -> Iterator[tuple[str, str]]:
+    """Why it could not be decided, or how it was accepted."""
+    told: dict[tuple[str, str], list[str]] = {}
+    for path, verdict in zip(failure.paths, failure.verdicts, strict=True):
+        for pair in reasons_of(verdict):
+            told.setdefault(pair, []).append(path)
+    for (why, do), paths in told.items():
+        yield f"on {', '.join(paths)}", why
+        yield "what to do", do
+    for path, verdict in zip(failure.paths, failure.verdicts, strict=True):
+        if verdict.message and not (verdict.empty and verdict.undecided):
+            yield f"on {path}", one_line(verdict.message)
+        for line in verdict.detail.splitlines()[:_EXCERPT]:
+            yield "", one_line(line)
+
+
+_EXCERPT = 6
+"""Lines beside a reason that an explanation shows."""
+
+
+def told(group: Group) -> Iterator[tuple[str, str]]:
+    """A group of findings: what is wrong, both sides, and where. Of many the first, and how many there are."""
+    words = group.words
+    if group.root:
+        yield "cause", root_in_words(group.root)
+    if words.title:
+        yield "finding", words.title
+    if words.expected:
+        yield "expected", words.expected
+    if words.got:
+        yield "got", words.got
+    where = location(group.first.place)
+    more = len(group.findings) - 1
+    yield "where", f"{where} (and {more} more)" if more else where
+    if group.raised is not None:
+        yield from raised_lines(group.raised)
+
+
+def raised_lines(raised: Raised) -> Iterator[tuple[str, str]]:
+    """An exception, and the deepest line of the subject's own code that it went through."""
+    yield "raised", one_line(raised.title)
+    if (frame := raised.own_frame) is not None:
+        yield "", format_frame(frame)

@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .._canonical import canonical
+from .._counted import counted
 from ..requirements import Level
 from ._markdown import escaped
 from ._text import one_line
@@ -92,9 +93,9 @@ def _headline(matrix: Handoff) -> str:
     back = [leg for route in matrix.routes for leg in route.legs[2:]]
     signed, restored = sum(leg.signed for leg in back), sum(leg.restored for leg in back)
     return (
-        f"{matrix.scenario}: {sound} of {len(matrix.routes)} routes there and back between {len(matrix.parties)} "
-        f"parties are sound; {restored} of {signed} signed parts were restored on return ({matrix.duration_s:.0f} s, "
-        "emulated)"
+        f"{matrix.scenario}: sound are {sound} of {counted(len(matrix.routes), 'route')} there and back between "
+        f"{counted(len(matrix.parties), 'party')}; {restored} of {counted(signed, 'signed part')} restored on return "
+        f"({matrix.duration_s:.0f} s, emulated)"
     )
 
 

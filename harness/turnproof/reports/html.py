@@ -12,6 +12,7 @@ from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from .._counted import counted
 from ._text import LOOKS, printable
 from .kill_picture import CELL
 
@@ -64,7 +65,7 @@ def _environment() -> Environment:
         finalize=_printable,
     )
     environment.filters["claimed"] = lambda backend: _CLAIMED.get(backend, backend)
-    environment.globals.update(looks=LOOKS, anchor=anchor, cell=CELL)
+    environment.globals.update(looks=LOOKS, anchor=anchor, cell=CELL, counted=counted)
     return environment
 
 

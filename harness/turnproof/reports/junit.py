@@ -13,6 +13,8 @@ from ..runlog import AdapterLine, RequirementLine, ResultLine, Run
 from ..verdict import Status
 from ._text import LOOKS, one_line, printable
 from .certification import reproduce
+from .failures import advice, reasons_of, told
+from .grouping import groups, scenarios
 
 
 def junit_xml(run: Run) -> bytes:
@@ -41,7 +43,7 @@ def _case(run: Run, adapter: AdapterLine, requirement: RequirementLine, line: Re
     case = Element("testcase", classname=one_line(f"{adapter.name}.{requirement.profile}"), name=one_line(name))
     verdict = line.verdict
     word = LOOKS[verdict.status].word
-    message = one_line(verdict.message) or word
+    message = one_line(run.message(verdict)) or word
     match verdict.status, requirement.level:
         case Status.HELD, _:
             pass
@@ -60,14 +62,20 @@ def _tell(case: Element, tag: str, message: str, kind: str, text: str) -> None:
 
 def _explanation(run: Run, adapter: AdapterLine, requirement: RequirementLine, line: ResultLine) -> str:
     verdict = line.verdict
+    found = groups(verdict.findings, run.templates)
     blocks = [
         f"{requirement.level} {requirement.id}: {requirement.title}",
-        verdict.message,
+        "" if verdict.empty and verdict.undecided else verdict.message,
         verdict.detail,
-        f"why it matters: {requirement.reason}" if requirement.reason else "",
-        f"what to do: {requirement.remedy}" if requirement.remedy else "",
-        f"seen in: {verdict.where}" if verdict.where else "",
-        f"reproduce: {reproduce(run, adapter, requirement.id)}",
+        "\n".join(f"{why}: {do}" for why, do in reasons_of(verdict)),
+        *(
+            "\n".join(f"{label or ' ' * 8}: {text}" if label else f"  {text}" for label, text in told(group))
+            for group in found
+        ),
+        f"{verdict.total} findings in: {', '.join(scenarios(verdict.failing))}" if found else "",
+        f"why: {requirement.reason}" if requirement.reason else "",
+        *(f"{label}: {text}" for label, text in advice(verdict.status, requirement, explained=bool(verdict.undecided))),
+        f"reproduce: {reproduce(run, adapter, requirement.id, [verdict])}",
     ]
     return printable("\n\n".join(block for block in blocks if block))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from .._counted import counted
 from ..transcript import Killed, LeftBehind, SaidBeside, SessionInForce, SessionListed, SessionStepped
 
 Keeping: TypeAlias = SessionStepped | SessionInForce | SaidBeside | Killed | LeftBehind
@@ -26,11 +27,11 @@ def told(event: Keeping) -> tuple[str, str]:
             spoken = f"{event.error}: {event.message}" if event.error else event.text
             return f"a turn that was asked for at the same time: {event.outcome}", spoken
         case Killed():
-            return f"{event.processes} processes of the agent killed at {event.at}", ""
+            return f"{counted(event.processes, 'process')} of the agent killed at {event.at}", ""
         case LeftBehind():
             left = [f"process {name}" for name in event.processes] + [f"file {name}" for name in event.files]
             left += [f"the key in the command line of {name}" for name in event.exposed]
-            return f"left behind of {event.started} processes", "\n".join(left) or "nothing"
+            return f"left behind of {counted(event.started, 'process')}", "\n".join(left) or "nothing"
 
 
 def _name(label: str | None) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from .._canonical import canonical
+from .._counted import counted
 from ..errors import UsageError
 from ..exits import Exit, heaviest
 from ._markdown import escaped
@@ -103,12 +104,12 @@ def matrix_text(matrix: Matrix) -> str:
 
 def _lines(matrix: Matrix, shown: Callable[[str], str]) -> Iterator[str]:
     ran = [cell for cell in matrix.cells if not cell.missing]
-    yield f"# Matrix: {len(ran)} of {len(matrix.cells)} cells ran"
+    yield f"# Matrix: {len(ran)} of {counted(len(matrix.cells), 'cell')} ran"
     for adapter, rows in _grouped(matrix.rows).items():
         mine = [cell for cell in ran if adapter in cell.certified]
         good = sum(cell.certified[adapter] for cell in mine)
         yield ""
-        yield f"## {shown(adapter)}: certified in {good} of {len(mine)} cells"
+        yield f"## {shown(adapter)}: certified in {good} of {counted(len(mine), 'cell')}"
         yield ""
         yield f"| MUST held | {' | '.join(shown(cell.name) for cell in mine)} |"
         yield "|---" * (len(mine) + 1) + "|"

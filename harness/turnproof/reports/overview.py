@@ -13,14 +13,22 @@ PATHS = ("stateless", "legacy", "parity")
 
 
 @dataclass(frozen=True, slots=True)
+class Cell:
+    """MUSTs of a profile on one path: [held, claimed], and how many there are to claim."""
+
+    must: tuple[int, int]
+    all: int
+
+
+@dataclass(frozen=True, slots=True)
 class OverviewRow:
-    """One path of one adapter. `cells` are held and claimed MUSTs, in the order of the profiles; None where the path
-    claims nothing of a profile."""
+    """One path of one adapter. `cells` are its MUSTs, in the order of the profiles; None where the path claims nothing
+    of a profile."""
 
     adapter: str
     path: str
     certified: bool
-    cells: tuple[tuple[int, int] | None, ...]
+    cells: tuple[Cell | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +55,16 @@ def overview(report: Certification) -> Overview | None:
     return Overview(profiles, tuple(rows))
 
 
-def _counted(found: AdapterReport) -> dict[tuple[str, str], tuple[int, int]]:
-    held, claimed = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+def _counted(found: AdapterReport) -> dict[tuple[str, str], Cell]:
+    held, claimed, every = Counter[tuple[str, str]](), Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for requirement in found.requirements.values():
         for path, status in requirement.paths.items():
-            if requirement.level == "MUST" and status is not Status.NOT_CLAIMED:
+            if requirement.level != "MUST":
+                continue
+            # What is claimed on another path alone says nothing of this one.
+            nowhere = requirement.status is Status.NOT_CLAIMED
+            every[path, requirement.profile] += requirement.applies and (nowhere or status is not Status.NOT_CLAIMED)
+            if status is not Status.NOT_CLAIMED:
                 claimed[path, requirement.profile] += 1
                 held[path, requirement.profile] += status is Status.HELD
-    return {place: (held[place], count) for place, count in claimed.items()}
+    return {place: Cell((held[place], count), max(every[place], count)) for place, count in claimed.items()}

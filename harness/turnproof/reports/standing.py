@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._counted import counted
 from .certification import AdapterReport, ProfileReport
 
 
@@ -18,11 +19,11 @@ def wire_of(found: AdapterReport) -> str:
 
 def proof_of(found: AdapterReport) -> str:
     """How far the proof goes, at how many points an answer was cancelled or broken for it, and an agent's processes."""
-    proof = f"{found.claim}, {found.swept} points swept" if found.swept else found.claim
+    proof = f"{found.claim}, {counted(found.swept, 'point')} swept" if found.swept else found.claim
     if (count := found.processes) is None:
         return proof
     killed = f", {count.killed} of them killed in a turn" if count.killed else ""
-    return f"{proof}, {count.started} processes{killed}, {count.left or 'none'} left behind"
+    return f"{proof}, {counted(count.started, 'process')}{killed}, {count.left or 'none'} left behind"
 
 
 def standing(found: AdapterReport, *, complete: bool) -> str:
@@ -36,6 +37,12 @@ def standing(found: AdapterReport, *, complete: bool) -> str:
     if any(profile.unmeasured for profile in found.profiles.values()):
         return "not certified: not everything was measured"
     return "not certified"
+
+
+def held_of_all(pair: tuple[int, int], every: int = 0) -> str:
+    """`11/12`, held of claimed; `11/12 of 15` where there are more to claim."""
+    held, claimed = pair
+    return f"{held}/{claimed} of {every}" if every > claimed else f"{held}/{claimed}"
 
 
 def profile_standing(profile: ProfileReport, *, complete: bool) -> str:

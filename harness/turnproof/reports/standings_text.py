@@ -6,12 +6,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from .._counted import counted
 from ..runlog import AdapterLine, Run
 from ..verdict import Status
 from ._text import LOOKS, one_line
-from .certification import AdapterReport, Certification
-from .overview import Overview, overview
-from .standing import profile_standing, proof_of, standing, wire_of
+from .certification import AdapterReport, Certification, ProfileReport
+from .overview import Cell, Overview, overview
+from .standing import held_of_all, profile_standing, proof_of, standing, wire_of
 
 _ABBREVIATED = 4
 """Letters of a profile at the head of a column: with all of it no adapter's row would fit on a line."""
@@ -41,7 +42,7 @@ def _adapters(console: Console, report: Certification) -> None:
     if room:  # the last column alone gives way
         table.expand, table.columns[-1].ratio = True, 1
     for name, found in report.adapters.items():
-        must, should = (_total(found, level) for level in ("must", "should"))
+        must, should = _total(found, "must", sum(one.all for one in found.profiles.values())), _total(found, "should")
         words = standing(found, complete=report.complete).partition(":")[0]
         more: dict[str, str | Text] = {"model": one_line(found.model), "not held, or not claimed": _lacking(found)}
         style = "green" if found.certified else "red"
@@ -67,9 +68,9 @@ def _symbol(found: AdapterReport, *, complete: bool) -> str:
     return LOOKS[status].symbol
 
 
-def _total(found: AdapterReport, level: str) -> str:
+def _total(found: AdapterReport, level: str, every: int = 0) -> str:
     pairs = [getattr(profile, level) for profile in found.profiles.values()]
-    return f"{sum(held for held, _ in pairs)}/{sum(claimed for _, claimed in pairs)}"
+    return held_of_all((sum(held for held, _ in pairs), sum(claimed for _, claimed in pairs)), every)
 
 
 def _lacking(found: AdapterReport) -> Text:
@@ -80,7 +81,7 @@ def _lacking(found: AdapterReport) -> Text:
     text = Text(", ".join(parts), style="red")
     for word, names in (("not measured", unmeasured), ("not claimed", not_claimed)):
         if names:
-            many = f"{len(names)} profiles" if len(names) > 3 else ", ".join(names)
+            many = counted(len(names), "profile") if len(names) > 3 else ", ".join(names)
             text.append(f"{'; ' if text else ''}{word}: {many}", style="dim not bold default")
     return text
 
@@ -99,7 +100,7 @@ def _profiles(console: Console, report: Certification) -> None:
         (
             name,
             found.certified,
-            [_cell(found.profiles[each].must if each in found.profiles else None) for each in profiles],
+            [_cell(_cell_of(found.profiles[each]) if each in found.profiles else None) for each in profiles],
         )
         for name, found in report.adapters.items()
     ]
@@ -132,11 +133,18 @@ def _matrix(console: Console, profiles: list[str], rows: list[tuple[str, bool, l
     console.print(table)
 
 
-def _cell(pair: tuple[int, int] | None) -> Text:
-    if pair is None or not pair[1]:
+def _cell_of(profile: ProfileReport) -> Cell:
+    return Cell(profile.must, profile.all)
+
+
+def _cell(cell: Cell | None) -> Text:
+    """Held of claimed of all, as short as it can be: `15`, `14/15`, `9 of 15`, `8/9 of 15`."""
+    if cell is None or not cell.must[1]:
         return Text("-", style="dim")
-    held, claimed = pair
-    return Text(str(held)) if held == claimed else Text(f"{held}/{claimed}", style="red")
+    held, claimed = cell.must
+    if held != claimed:
+        return Text(held_of_all(cell.must, cell.all), style="red")
+    return Text.assemble(str(held), (f" of {cell.all}" if cell.all > claimed else "", "dim"))
 
 
 def _adapter(console: Console, report: Certification, adapter: AdapterLine) -> None:
@@ -154,7 +162,7 @@ def _adapter(console: Console, report: Certification, adapter: AdapterLine) -> N
     for name, profile in found.profiles.items():
         if name in left_out:
             continue
-        must, should = ("/".join(map(str, pair)) for pair in (profile.must, profile.should))
+        must, should = held_of_all(profile.must, profile.all), held_of_all(profile.should)
         words = profile_standing(profile, complete=report.complete)
         table.add_row(name, must, should, Text(words, style="green" if profile.certified else ""))
     if table.row_count:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from .._counted import counted
 from ..dialects import dialect as dialect_named
 from ..dialects.base import WireEvent
 from ..errors import TurnproofError
@@ -86,7 +87,7 @@ def _with_marks(events: Sequence[WireEvent], marks: dict[int, Piece]) -> Iterato
         if place not in hidden:
             yield _piece(event)
         elif place == hidden.start:
-            yield Piece("gap", f"{len(hidden)} more events")
+            yield Piece("gap", counted(len(hidden), "more event"))
     if len(events) in marks:
         yield marks[len(events)]
 

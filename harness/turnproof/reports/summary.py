@@ -10,8 +10,10 @@ from ._markdown import escaped, fenced
 from ._text import LOOKS, printable, shortened
 from .certification import Certification, reproduce
 from .economics import RunEconomics
+from .failures import advice, reasons_of, told
+from .grouping import groups, scenarios
 from .overview import Overview, overview
-from .standing import profile_standing, proof_of, standing, wire_of
+from .standing import held_of_all, profile_standing, proof_of, standing, wire_of
 
 _FAILING = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
 
@@ -52,7 +54,7 @@ def _overview(matrix: Overview) -> Iterator[str]:
     yield f"| MUST held | {' | '.join(map(escaped, matrix.profiles))} |"
     yield f"|---|{'---:|' * len(matrix.profiles)}"
     for row in matrix.rows:
-        cells = ["" if cell is None else "/".join(map(str, cell)) for cell in row.cells]
+        cells = ["" if cell is None else held_of_all(cell.must, cell.all) for cell in row.cells]
         name = f"{escaped(row.adapter)}, {row.path}"
         yield f"| {name if row.certified else f'**{name}**'} | {' | '.join(cells)} |"
 
@@ -66,7 +68,7 @@ def _adapter(run: Run, report: Certification, adapter: AdapterLine) -> Iterator[
     yield "| profile | standing | MUST held | SHOULD held |"
     yield "|---|---|---|---|"
     for name, profile in found.profiles.items():
-        must, should = ("/".join(map(str, pair)) for pair in (profile.must, profile.should))
+        must, should = held_of_all(profile.must, profile.all), held_of_all(profile.should)
         yield f"| {escaped(name)} | {profile_standing(profile, complete=report.complete)} | {must} | {should} |"
     if found.cache:
         yield ""
@@ -99,12 +101,25 @@ def _cache(runs: Sequence[RunEconomics]) -> Iterator[str]:
 def _failure(run: Run, adapter: AdapterLine, line: ResultLine) -> Iterator[str]:
     requirement = run.requirements[line.requirement]
     should = "" if requirement.level == "MUST" else " (SHOULD)"
-    yield f"**{escaped(line.requirement)}** on {escaped(line.path)}{should}: {escaped(line.verdict.message)}"
-    if line.verdict.detail:
+    verdict = line.verdict
+    said = run.message(verdict) if not verdict.findings else verdict.message or requirement.title
+    yield f"**{escaped(line.requirement)}** on {escaped(line.path)}{should}: {escaped(said)}"
+    if verdict.detail:
         yield ""
-        yield from fenced(shortened(printable(line.verdict.detail), 2000), "diff")
-    if requirement.remedy:
+        yield from fenced(shortened(printable(verdict.detail), 2000), "")
+    for group in groups(verdict.findings, run.templates):
         yield ""
-        yield f"What to do: {escaped(requirement.remedy)}"
+        for label, text in told(group):
+            yield f"- {label}: {escaped(text)}" if label else f"  {escaped(text)}"
+    if verdict.failing:
+        yield ""
+        yield f"In {escaped(', '.join(scenarios(verdict.failing)))}"
+    if rows := list(reasons_of(verdict)):
+        yield ""
+        for why, do in rows:
+            yield f"- {escaped(why)}: {escaped(do)}" if do else f"- {escaped(why)}"
+    for label, text in advice(verdict.status, requirement, explained=bool(verdict.undecided)):
+        yield ""
+        yield f"{label[:1].upper()}{label[1:]}: {escaped(text)}"
     yield ""
-    yield from fenced(reproduce(run, adapter, line.requirement), "sh")
+    yield from fenced(reproduce(run, adapter, line.requirement, [verdict]), "sh")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
@@ -16,11 +17,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .._counted import counted
 from ..runlog import ResultLine, Run
 from ..verdict import Status
-from ._text import LOOKS, one_line, printable, shortened
+from ._text import LOOKS, one_line, printable
 from .certification import Certification
-from .failures import SHOWN, Failure, explanation, failures
+from .failures import SHOWN, Failure, explanation, failures, told
+from .grouping import root_in_words
 from .page.sentence import sentence
 from .standings_text import print_standings
 
@@ -42,8 +45,8 @@ def print_summary(
     console.print()
     said = sentence(report)
     look = LOOKS[said.status]
-    words = ", ".join(filter(None, (said.text, said.proof)))
-    console.print(Text(f"{look.symbol} {one_line(words)}.", style=f"bold {look.colour}"))
+    words = " ".join(f"{part}." for part in (said.text, said.proof) if part)
+    console.print(Text(f"{look.symbol} {one_line(words)}", style=f"bold {look.colour}"))
     if not report.broken:
         print_standings(console, run, report, verbose=verbose)
         _failures(console, run, folder, verbose=verbose)
@@ -68,71 +71,97 @@ def _failures(console: Console, run: Run, folder: Path | None, *, verbose: bool)
     page = folder / "index.html" if folder is not None else None
     for status in SHOWN:
         every = failures(run, status)
-        rest = every
-        if status is Status.VIOLATED and every:
-            console.print()
-            _explained(console, every[0], page)
-            rest = every[1:]
-        if not rest:
+        if not every:
             continue
         look = LOOKS[status]
         console.print()
-        if verbose:
-            for failure in rest:
-                _in_full(console, failure)
+        if status is Status.VIOLATED or verbose:
+            _roots(console, every)
+        full = every if verbose else every[: _EXPLAINED.get(status, 0)]
+        for number, failure in enumerate(full):
+            if number:
+                console.print()
+            _explained(console, failure, page)
+        rest = every[len(full) :]
+        if not rest:
             continue
-        also = "also " if len(rest) < len(every) else ""
+        if full:
+            console.print()
+        also = "also " if full else ""
         console.print(Text(f"{also}{look.word} ({len(rest)})", style=look.colour))
         for failure in rest[:_FEW]:
-            _on_a_line(console, failure, named=len(run.adapters) > 1)
+            _in_short(console, failure, named=len(run.adapters) > 1)
         if len(rest) > _FEW:
             where = f"turnproof report {shlex.quote(str(folder))} -v" if folder is not None else "-v"
             console.print(Text(f"  and {len(rest) - _FEW} more: {where}"), soft_wrap=True)
 
 
+_EXPLAINED = {Status.VIOLATED: 1, Status.INCONCLUSIVE: 1}
+"""Failures of a status that are explained in full without being asked for."""
+
+
+def _roots(console: Console, every: list[Failure]) -> None:
+    """Causes from which more than one requirement fails, each once: mending one mends all that follow."""
+    following: dict[str, dict[str, int]] = {}
+    for failure in every:
+        for group in failure.groups:
+            if group.root:
+                names = following.setdefault(group.root, {})
+                names[failure.requirement.id] = names.get(failure.requirement.id, 0) + len(group.findings)
+    shared = {root: names for root, names in following.items() if len(names) > 1}
+    for root, names in shared.items():
+        said = f"{counted(len(names), 'requirement')} fail because {root_in_words(root)}:"
+        console.print(Text(one_line(said), style="bold"))
+        console.print(Padding(Text(", ".join(names)), (0, 0, 0, 2), expand=False))
+    if shared:
+        console.print()
+
+
 def _explained(console: Console, failure: Failure, page: Path | None) -> None:
-    look = LOOKS[failure.verdict.status]
+    look = LOOKS[failure.status]
     name = f"{one_line(failure.name)} of {one_line(failure.adapter.name)}"
     console.print(Text(f"{look.symbol} {look.word} {name}", style=f"bold {look.colour}"))
-    rows = list(explanation(failure, page))
-    wide = max(len(label) for label, _ in rows)
-    for label, words in rows:
-        head = f"  {label:<{wide}}  "
-        if label in ("again", "all of it"):
-            # Never wrapped: it is there to be copied.
+    _rows(console, explanation(failure, page))
+
+
+def _rows(console: Console, rows: Iterable[tuple[str, str]], indent: str = "  ") -> None:
+    """Labelled lines. What is there to be copied is never wrapped; anything else is, at blanks."""
+    every = list(rows)
+    wide = max(len(label) for label, _ in every)
+    for label, words in every:
+        if not label and not words:
+            console.print()
+            continue
+        head = f"{indent}{label:<{wide}}  "
+        if label in ("reproduce", "report"):
             console.print(Text.assemble((head, "dim"), printable(words)), soft_wrap=True)
-        elif not label:
-            _on_one_line(console, Text(f"{head}{words}", style=_DIFF.get(words[:1], "dim")))
-        else:
-            table = Table.grid(padding=0)
-            table.add_column(width=len(head))
-            table.add_column(overflow="fold")
-            table.add_row(Text(head, style="dim"), Text(one_line(words)))
-            console.print(table)
+            continue
+        table = Table.grid(padding=0)
+        table.add_column(width=len(head))
+        table.add_column(overflow="fold")
+        table.add_row(Text(head, style="dim"), Text(one_line(words), style=_SIDES.get(label, "")))
+        console.print(table)
 
 
-_DIFF = {"+": "green", "-": "red"}
+_SHORT = ("finding", "expected", "got", "raised", "")
+"""What is told of a failure in short, by its label: the last is the line of code that an exception came from."""
+
+_SIDES = {"expected": "green", "got": "red"}
 
 
-def _on_a_line(console: Console, failure: Failure, *, named: bool) -> None:
-    look = LOOKS[failure.verdict.status]
+def _in_short(console: Console, failure: Failure, *, named: bool) -> None:
+    """Its name, both sides of each kind of finding, and every scenario it was found in."""
+    look = LOOKS[failure.status]
     name = f"{failure.adapter.name} {failure.name}" if named else failure.name
-    said = one_line(failure.verdict.message)
-    line = Text.assemble((f"  {look.symbol} ", look.colour), one_line(name), (f"  {said}", "dim"))
-    _on_one_line(console, line)
-
-
-def _on_one_line(console: Console, text: Text) -> None:
-    console.print(text, no_wrap=True, overflow="ellipsis")
-
-
-def _in_full(console: Console, failure: Failure) -> None:
-    look = LOOKS[failure.verdict.status]
-    console.print(Text(f"{look.symbol} {look.word} {failure.name} of {one_line(failure.adapter.name)}", look.colour))
-    console.print(Padding(Text(one_line(failure.said)), (0, 0, 0, 2), expand=False))
-    for row in shortened(printable(failure.verdict.detail), 4000).splitlines():
-        console.print(Text(f"    {row}"))
-    console.print(Text(f"  {printable(failure.reproduce)}", style="dim"), soft_wrap=True)
+    console.print(Text.assemble((f"  {look.symbol} ", look.colour), one_line(name)), soft_wrap=True)
+    # What reads alike is shown once, whatever it follows from.
+    alike = dict.fromkeys(tuple(row for row in told(group) if row[0] in _SHORT) for group in failure.groups)
+    rows = [row for group in alike for row in group]
+    if not rows:
+        rows = [("why", failure.message)]
+    if failure.scenarios:
+        rows.append(("scenarios", ", ".join(failure.scenarios)))
+    _rows(console, rows, "      ")
 
 
 # -- what is ------------------------------------------------------------------------------------------------------
@@ -165,5 +194,7 @@ def _counted(run: Run, report: Certification) -> str:
         if (count := sum(line.verdict.status is status for line in run.results))
     ]
     seconds = f", {report.duration_s:.0f} s" if report.duration_s is not None else ""
-    verdicts = f"{len(run.results)} verdicts ({', '.join(counts)})" if counts else "no verdicts"
-    return f"\n{verdicts} from {len(run.transcripts)} runs{seconds}; depth {report.depth}, seed {report.seed}"
+    verdicts = f"{counted(len(run.results), 'verdict')} ({', '.join(counts)})" if counts else "no verdicts"
+    return (
+        f"\n{verdicts} from {counted(len(run.transcripts), 'run')}{seconds}; depth {report.depth}, seed {report.seed}"
+    )

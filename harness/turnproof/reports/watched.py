@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from .._counted import counted
 from ..transcript import Accounts, ProviderAsked, ProviderHolds, ProviderSeen, ProviderTouched
 
 Watching: TypeAlias = ProviderSeen | ProviderTouched | ProviderHolds | ProviderAsked | Accounts
@@ -23,6 +24,6 @@ def told(event: Watching) -> tuple[str, str]:
         case ProviderAsked():
             return f"asked of the provider, {event.what}: {event.outcome}", event.said
         case Accounts():
-            usage = f"{event.usage.total_tokens} tokens" if event.usage is not None else "no usage shown"
-            turns = f"{event.turns} turns" if event.turns is not None else "no turns shown"
+            usage = counted(event.usage.total_tokens, "token") if event.usage is not None else "no usage shown"
+            turns = counted(event.turns, "turn") if event.turns is not None else "no turns shown"
             return f"the session's account {event.at} the reset", f"{usage}; {turns}"

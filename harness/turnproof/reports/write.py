@@ -15,14 +15,15 @@ from .compare_html import compare_html
 from .comparison import ComparisonReport, comparison_json
 from .junit import junit_xml
 from .page import index_html
+from .sarif import sarif_json
 from .summary import summary_md
 
 
 def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification:
     """Write the reports of a run into `folder`; what it certifies.
 
-    Writes `certification.json`, `junit.xml`, `summary.md`, `index.html` and a `badge-<adapter>.json` each. Badges of
-    adapters that take no part in this run are removed: they would speak for a run that is gone.
+    Writes `certification.json`, `junit.xml`, `turnproof.sarif`, `summary.md`, `index.html` and a `badge-<adapter>.json`
+    each. Badges of adapters that take no part in this run are removed: they would speak for a run that is gone.
     """
     folder = Path(folder)
     report = certification(run, store)
@@ -33,6 +34,7 @@ def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification
     files = {
         "certification.json": certification_json(report),
         "junit.xml": junit_xml(run),
+        "turnproof.sarif": sarif_json(run),
         "summary.md": summary_md(run, report).encode(),
         "index.html": index_html(run, report, store, look_beside(folder)).encode(),
         **badges,

@@ -18,17 +18,25 @@ from ..failures import SHOWN
 from ..html import policy_hash, source, template
 from ..kill_picture import Picture, kill_picture
 from ..overview import PATHS
-from .cases import Told
+from .cases import Cases
+from .colours import coloured
+from .marks import EVIDENCE, SYMBOLS
 from .matrix import matrix
-from .requirements import CODES, WEIGHT, Group, Page, groups
+from .requirements import CODES, Group, Page, groups
 from .sentence import sentence
-from .words import counted, day, listed, minute, with_paths
+from .words import day, listed, minute, with_paths
 
 _FEW = 3
 """So many requirements that are not held are open from the start."""
 
 _HEADLINES = 8
-"""Failures that the front page names; the rest stands below."""
+"""Failures of a kind that the front page names; the rest stands below."""
+
+_TITLES = {
+    Status.VIOLATED: "Violations",
+    Status.INCONCLUSIVE: "Inconclusive",
+    Status.KNOWN_ISSUE: "Known issues",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +55,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Be
     """
     style, script = source("base.css") + source("kills.css") + source("page/page.css"), source("page/page.js")
     paths = tuple(sorted({line.path for line in run.results}, key=_path_order))
-    pages = groups(run, report, Told(run, report, store), paths, beside.caught())
+    pages = groups(run, report, Cases(run, report, store), paths, beside.caught())
     return template("page/index.html.j2").render(
         run=run,
         report=report,
@@ -55,6 +63,9 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Be
         matrix=matrix(report),
         groups=pages,
         headlines=_headlines(pages),
+        evidence_marks=EVIDENCE,
+        symbols=SYMBOLS,
+        coloured=coloured,
         most=_HEADLINES,
         paths=paths,
         adapters=list(run.adapters.values()),
@@ -77,7 +88,6 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Be
         date=day(report.started),
         bars=bars,
         kill_picture=_kill_picture,
-        counted=counted,
         day=day,
         listed=listed,
         minute=minute,
@@ -96,10 +106,12 @@ def _counts(pages: Sequence[Group]) -> dict[Status, int]:
     return {status: sum(one.status is status for one in standings) for status in Status if CODES[status] in seen}
 
 
-def _headlines(pages: Sequence[Group]) -> list[Page]:
-    """The requirements that stand against it, violated MUSTs first."""
+def _headlines(pages: Sequence[Group]) -> dict[str, list[Page]]:
+    """The requirements that are not held, by what stands above them: MUSTs first."""
     found = [page for group in pages for page in group.pages if page.cases]
-    return sorted(found, key=lambda page: (WEIGHT.index(page.status), page.line.level != "MUST"))
+    found.sort(key=lambda page: page.line.level != "MUST")
+    headlines = {_TITLES[status]: [page for page in found if page.status is status] for status in SHOWN}
+    return {title: mine for title, mine in headlines.items() if mine}
 
 
 def _path_order(path: str) -> tuple[int, str]:

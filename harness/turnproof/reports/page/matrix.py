@@ -14,7 +14,9 @@ from ..standing import proof_of, standing, wire_of
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An adapter's standing in one profile. `short` are the paths that do not hold all; `words` have all numbers."""
+    """An adapter's standing in one profile. `short` are the paths that do not hold all, where there are several;
+    `words` have all numbers.
+    """
 
     status: Status
     held: int
@@ -56,7 +58,7 @@ def matrix(report: Certification) -> Matrix:
 
 
 def _row(name: str, found: AdapterReport, profiles: tuple[str, ...], *, complete: bool) -> AdapterRow:
-    short = _short(found)
+    short = _short(found) if len(_paths_of(found)) > 1 else {}
     must, should = (
         (sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs))
         for pairs in (
@@ -113,6 +115,16 @@ def _of_profile(found: AdapterReport, name: str, profile: ProfileReport, *, comp
         if status in musts:
             return status
     return Status.KNOWN_ISSUE if profile.conditional else Status.INCONCLUSIVE
+
+
+def _paths_of(found: AdapterReport) -> set[str]:
+    """The paths on which anything is claimed. Where there is one alone, its name under a cell tells nothing."""
+    return {
+        path
+        for requirement in found.requirements.values()
+        for path, status in requirement.paths.items()
+        if path in PATHS and status is not Status.NOT_CLAIMED
+    }
 
 
 def _short(found: AdapterReport) -> dict[str, dict[str, str]]:

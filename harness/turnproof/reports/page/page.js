@@ -18,6 +18,10 @@
     cases: [...element.querySelectorAll(".case")],
   }));
 
+  // After the first picture of the page, the boxes off the screen: they are blank in a picture of the whole page else.
+  const draw = () => requestAnimationFrame(() => setTimeout(() => root.classList.add("drawn")));
+  if (document.readyState === "complete") draw(); else window.addEventListener("load", draw, { once: true });
+
   const state = () => Object.fromEntries(fields.map((field) => [field.name, field.value.trim()]).filter(([, value]) => value));
 
   function apply() {
@@ -44,7 +48,7 @@
     for (const group of document.querySelectorAll(".group")) {
       group.hidden = !group.querySelector(".requirement:not([hidden])");
     }
-    if (say) say.value = `${shown} of ${requirements.length} requirements`;
+    if (say) say.value = `${shown} of ${requirements.length} requirement${requirements.length === 1 ? "" : "s"}`;
     document.getElementById("none").hidden = shown > 0;
   }
 
@@ -129,6 +133,46 @@
       setTimeout(() => { button.textContent = "Copy"; }, 2000);
     });
     code.after(button);
+  }
+
+  // Findings of a kind one at a time. Without the script each is a box that opens.
+  for (const group of document.querySelectorAll(".occurrences")) {
+    const found = [...group.querySelectorAll(":scope > .occurrence")];
+    if (found.length < 2) continue;
+    const bar = document.createElement("div");
+    const place = document.createElement("output");
+    const more = group.nextElementSibling?.matches(".more") ? found[0].querySelector("summary b").textContent.split(" of ")[1] : found.length;
+    let at = 0;
+    const show = (number) => {
+      at = Math.max(0, Math.min(found.length - 1, number));
+      found.forEach((one, position) => { one.hidden = position !== at; if (position === at) one.open = true; });
+      place.value = `${at + 1} of ${more}`;
+      back.disabled = at === 0;
+      on.disabled = at === found.length - 1;
+    };
+    const button = (sign, words, step) => {
+      const made = document.createElement("button");
+      made.type = "button";
+      made.textContent = sign;
+      made.setAttribute("aria-label", words);
+      made.addEventListener("click", () => { show(at + step); if (made.disabled) (step < 0 ? on : back).focus(); });
+      return made;
+    };
+    const back = button("<", "Previous occurrence", -1);
+    const on = button(">", "Next occurrence", 1);
+    bar.className = "stepper";
+    bar.append(back, place, on);
+    bar.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1, Home: -at, End: found.length }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      show(at + step);
+      if (document.activeElement.disabled || document.activeElement === document.body) (back.disabled ? on : back).focus();
+    });
+    group.prepend(bar);
+    found.forEach((one, position) => { one.hidden = position !== 0; });
+    place.value = `1 of ${more}`;
+    back.disabled = true;
   }
 
   const opened = [];

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..._counted import counted
 from ...requirements import PROFILES
 from ...runlog import AdapterLine, RequirementLine, ResultLine, Run
 from ...verdict import Status, Verdict, worst
 from ..certification import Certification, reproduce
 from ..html import anchor
-from .cases import Case, Told
-from .words import counted
+from .cases import Case, Cases
 
 CODES = {
     Status.VIOLATED: "v",
@@ -48,7 +48,8 @@ class Page:
     """A requirement. `standings` are in the order of the adapters, `cases` what is not held, heaviest first.
 
     `told` says in words how many stand where, `compared` and `evidence` what a verdict of held rests on, for
-    example. `reproduce` measures it again; `caught` are the mutants that it is known to catch.
+    example. `reproduce` measures it again; `caught` are the mutants that it is known to catch, and `lacking` says what
+    those lack who do not claim it.
     """
 
     line: RequirementLine
@@ -61,6 +62,7 @@ class Page:
     reproduce: str
     cases: tuple[Case, ...]
     caught: tuple[str, ...]
+    lacking: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class Group:
 
 
 def groups(
-    run: Run, report: Certification, told: Told, paths: Sequence[str], caught: Mapping[str, Sequence[str]]
+    run: Run, report: Certification, cases: Cases, paths: Sequence[str], caught: Mapping[str, Sequence[str]]
 ) -> tuple[Group, ...]:
     """All requirements that this run has a result for, by profile, those with the heaviest status first."""
     if report.broken:
@@ -81,7 +83,7 @@ def groups(
     lines: dict[str, list[ResultLine]] = {}
     for line in run.results:
         lines.setdefault(line.requirement, []).append(line)
-    maker = _Maker(run, report, told, paths, caught)
+    maker = _Maker(run, report, cases, paths, caught)
     pages = [maker.page(one, lines[one.id]) for one in run.requirements.values() if one.id in lines]
     found = {page.line.profile for page in pages}
     order = [*(name for name in PROFILES if name in found), *sorted(found - set(PROFILES))]
@@ -99,7 +101,7 @@ class _Maker:
 
     run: Run
     report: Certification
-    told: Told
+    cases: Cases
     paths: Sequence[str]
     caught: Mapping[str, Sequence[str]]
 
@@ -109,7 +111,7 @@ class _Maker:
             by_adapter.setdefault(line.adapter, []).append(line)
         adapters = [one for one in self.run.adapters.values() if one.name in by_adapter]
         standings = tuple(self._standing(one, requirement, by_adapter[one.name]) for one in adapters)
-        cases = [case for one in adapters if (case := self.told.case(one, requirement, by_adapter[one.name]))]
+        cases = [case for one in adapters if (case := self.cases.case(one, requirement, by_adapter[one.name]))]
         held = next((line.verdict for line in lines if line.verdict.status is Status.HELD), None)
         return Page(
             line=requirement,
@@ -122,6 +124,7 @@ class _Maker:
             reproduce=reproduce(self.run, adapters[0], requirement.id),
             cases=tuple(sorted(cases, key=lambda case: WEIGHT.index(case.status))),
             caught=tuple(self.caught.get(requirement.id, ())),
+            lacking=tuple(dict.fromkeys(_lacking(lines))),
         )
 
     def _standing(self, adapter: AdapterLine, requirement: RequirementLine, lines: Sequence[ResultLine]) -> Standing:
@@ -136,6 +139,12 @@ class _Maker:
             cells=tuple(_cell(path, verdicts.get(path), adapter) for path in self.paths),
             claim=self.report.adapters[adapter.name].claim,
         )
+
+
+def _lacking(lines: Sequence[ResultLine]) -> Iterator[str]:
+    for line in lines:
+        if line.verdict.status is Status.NOT_CLAIMED and line.verdict.message:
+            yield f"{line.adapter} ({line.path}): {line.verdict.message}"
 
 
 def _cell(path: str, verdict: Verdict | None, adapter: AdapterLine) -> tuple[Status | None, str]:

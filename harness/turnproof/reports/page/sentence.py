@@ -1,13 +1,14 @@
-"""The verdict of a whole run in one sentence, no larger than its proof."""
+"""The verdict of a whole run in a sentence, and how far its proof goes in another."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..._counted import counted
 from ...verdict import Status
 from ..certification import AdapterReport, Certification
-from .words import counted, day, listed
+from .words import day, listed
 
 _FEW = 4
 """Names that a sentence can carry."""
@@ -17,7 +18,8 @@ _FEW = 4
 class Sentence:
     """`status` says how it looks: held for what is certified, inconclusive for what certifies nothing.
 
-    `proof` is its end: how far it goes, against what, and when. It is empty where nothing is claimed.
+    `proof` is the sentence after it: how far it goes, against what, and when. It is empty where nothing is claimed.
+    Neither has a full stop.
     """
 
     status: Status
@@ -75,12 +77,13 @@ def _standing(report: Certification) -> tuple[Status, str]:
 
 def _proof(report: Certification) -> str:
     claims = list(dict.fromkeys(one.claim for one in report.adapters.values()))
-    return f"{listed(claims)}, against profiles {report.profiles}, on {day(report.started)}"
+    how_far = listed(claims)
+    return f"{how_far[:1].upper()}{how_far[1:]}, against profiles {report.profiles}, on {day(report.started)}"
 
 
 def _names(names: Sequence[str]) -> str:
     if len(names) > _FEW:
-        return f"{len(names)} adapters"
+        return counted(len(names), "adapter")
     return listed(names)
 
 

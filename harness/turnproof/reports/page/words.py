@@ -25,11 +25,6 @@ def minute(moment: str) -> str:
     return f"{found.day} {found:%B %Y, %H:%M} UTC" if found else moment
 
 
-def counted(number: int, what: str) -> str:
-    """`1 requirement`, `3 requirements`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def listed(items: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
