@@ -80,6 +80,12 @@ def coverage(session: nox.Session) -> None:
 def ready_for_tests(session: nox.Session) -> None:
     """Install what the tests need."""
     session.install("-e", ".[all,pydantic-ai]", *group("test"))
+    if sys.platform == "linux" and shutil.which("npm"):
+        # The validator that Microsoft has for SARIF, with the schema; tests that need it skip where there is no npm.
+        folder = pathlib.Path(session.create_tmp()).resolve() / "sarif"
+        package = "@microsoft/sarif-multitool-linux"
+        session.run("npm", "install", "--silent", "--prefix", str(folder), f"{package}@5.7.0", external=True)
+        session.env["TURNPROOF_SARIF_MULTITOOL"] = str(folder / "node_modules" / package)
     # Tests start hundreds of processes: where nothing compiled may be written, each compiles the whole package again.
     session.env["PYTHONDONTWRITEBYTECODE"] = ""
 
@@ -173,8 +179,10 @@ def mutants(session: nox.Session) -> None:
     for subject in session.posargs or (*ADAPTERS, "reference"):
         session.run("turnproof", "mutants", subject, "--out", f"reports/mutants-{subject}")
     if not session.posargs:
-        # What breaks agents needs one that is quick to start and to be killed; the tests have it.
-        session.run("pytest", "tests/mutants/test_agent_mutants.py", env={"TURNPROOF_EVERY_MUTANT": "1"})
+        # What breaks agents needs one that is quick to start and to be killed; the tests have it. Others say where the
+        # findings point to.
+        tests = "tests/mutants/test_agent_mutants.py", "tests/suites/test_pointers.py"
+        session.run("pytest", *tests, env={"TURNPROOF_EVERY_MUTANT": "1"})
 
 
 @nox.session

@@ -5,8 +5,9 @@
     2    usage, environment or harness fault
     3    nothing measured, or a MUST inconclusive
     130  interrupted
+    141  whoever read the output has gone, as `| head` does; nothing is said about it
 
-Where several apply, the order is 130, 2, 1, 3, 0.
+Where several apply, the order is 141, 130, 2, 1, 3, 0.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ class Exit(IntEnum):
     FAULT = 2
     UNDECIDED = 3
     INTERRUPTED = 130
+    READER_GONE = 141  # what a shell shows for a program that SIGPIPE ended
 
     @property
     def words(self) -> str:
@@ -36,9 +38,10 @@ _WORDS = {
     Exit.FAULT: "usage, environment or harness fault",
     Exit.UNDECIDED: "nothing measured, or a MUST inconclusive",
     Exit.INTERRUPTED: "interrupted",
+    Exit.READER_GONE: "whoever read the output has gone",
 }
 
-_PRECEDENCE = (Exit.INTERRUPTED, Exit.FAULT, Exit.VIOLATIONS, Exit.UNDECIDED, Exit.OK)
+_PRECEDENCE = (Exit.READER_GONE, Exit.INTERRUPTED, Exit.FAULT, Exit.VIOLATIONS, Exit.UNDECIDED, Exit.OK)
 
 
 def heaviest(codes: Iterable[int]) -> Exit:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from turnproof.bench.callers import Kind
 from turnproof.bench.conversations import DELTAS
@@ -137,13 +139,25 @@ def test_the_shortest_history_is_that_of_the_same_figure() -> None:
     assert compared(found) == {("collect", "stateless", 200, "stateless", 20): 3.0}
 
 
-def test_a_ratio_is_of_the_best_rounds_and_its_spread_of_quotients_within_a_round() -> None:
+def test_a_ratio_is_the_median_of_the_quotients_within_a_round() -> None:
     found: dict[Key, Series] = {
         ("turn", "create", 2): Series(2.0, (2.0, 8.0)),
         ("turn", "stateless", 2): Series(1.0, (3.0, 1.0)),
     }
     [ratio] = ratios(found, ["create"])
-    assert ratio == Ratio("turn", "stateless", 2, "create", 2, 0.5, 0.125, 1.5)
+    assert ratio == Ratio("turn", "stateless", 2, "create", 2, 0.8125, 0.125, 1.5)
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 100), st.floats(0.01, 100)), min_size=1, max_size=9))
+def test_a_ratio_never_lies_outside_of_its_own_brackets(rounds: list[tuple[float, float]]) -> None:
+    mine, theirs = (tuple(side) for side in zip(*rounds, strict=True))
+    found: dict[Key, Series] = {
+        ("delta", "create", 2): Series(min(theirs), theirs),
+        ("delta", "stateless", 2): Series(min(mine), mine),
+    }
+    [ratio] = ratios(found, ["create"])
+    assert ratio.low <= ratio.value <= ratio.high
+    assert ratio.best == ratio.low
 
 
 @pytest.mark.parametrize("nothing", [Series(0.0, (0.0, 0.0)), Series(-0.1, (-0.1, -0.2))])

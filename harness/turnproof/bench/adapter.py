@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from msgspec import structs
 
+from .._counted import counted
 from ..dialects import dialect
 from ..emulator import EmulatorServer
 from ..emulator.run import CANARY_KEY
@@ -141,7 +142,7 @@ class _Measuring:
         for path in self.opening.paths:
             for messages in self._plan.messages:
                 if (whole := urls.get((path, WHOLE))) is not None:
-                    with self._noted(f"counts, {path}, {messages} messages"):
+                    with self._noted(f"counts, {path}, {counted(messages, 'message')}"):
                         yield from counts(self._binding, path, messages, self._server, whole, urls.get((path, SHORT)))
 
     def _opened(self, all_wanted: Iterator[Wanted], urls: _Urls, opened: ExitStack) -> list[Case]:
@@ -159,7 +160,7 @@ class _Measuring:
             kind, name, messages = wanted
             if (url := urls.get((name, answer_to(kind)))) is None:
                 continue
-            with self._noted(f"{kind}, {name}, {messages} messages"):
+            with self._noted(f"{kind}, {name}, {counted(messages, 'message')}"):
                 if (caller := self.opening.open(wanted, url)) is not None:
                     add(wanted, caller, url)
                     if self.opening.is_floored(wanted):
@@ -183,7 +184,7 @@ class _Measuring:
         gc.freeze()
         for done, case in enumerate(turns, 1):
             self._progress(done, len(turns), str(case))
-            with self._noted(f"allocations, {case.name}, {case.messages} messages"):
+            with self._noted(f"allocations, {case.name}, {counted(case.messages, 'message')}"):
                 peak, left = allocations.peak(case.caller), allocations.left(case.caller)
                 found["peak", case.name, case.messages] = Series(peak, (peak,))
                 found["left", case.name, case.messages] = Series(left, (left,))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from .._counted import counted
 from ..runlog import Environment
 from .floor import FLOOR, FLOOR_PACKAGE
 from .report import Bench, Change, Comparison, Count, Ratio
@@ -30,11 +31,13 @@ def compare(now: Bench, before: Bench, baseline: str, max_ratio: float) -> Compa
     counts = [key for key in counts_now if key in counts_before]
     changed = _changed_sdks(now, before)
     ratios = [key for key in ratios_now if key in ratios_before and (key[0], key[4]) not in changed]
-    counted = {(adapter, path, messages) for adapter, _, path, messages in counts_now}
+    still_counted = {(adapter, path, messages) for adapter, _, path, messages in counts_now}
     worse = [change for key in counts for change in _changes(key, counts_before[key], counts_now[key])]
     for adapter, operation, path, messages in counts_before:
-        if (adapter, operation, path, messages) not in counts_now and (adapter, path, messages) in counted:
-            worse.append(Change(adapter, f"{operation}, {path}, {messages} messages", "counted", "not counted"))
+        if (adapter, operation, path, messages) not in counts_now and (adapter, path, messages) in still_counted:
+            worse.append(
+                Change(adapter, f"{operation}, {path}, {counted(messages, 'message')}", "counted", "not counted")
+            )
     for key in ratios:
         old, new = ratios_before[key], ratios_now[key]
         if new.best > old.value * max_ratio:
@@ -70,7 +73,9 @@ def _changes(key: _CountKey, before: Count, now: Count) -> Iterator[Change]:
     for name in ("calls", "requests", "read", "taken", "encoded"):
         old, new = getattr(before, name), getattr(now, name)
         if old != new:
-            yield Change(adapter, f"{name} of {operation}, {path}, {messages} messages", _shown(old), _shown(new))
+            yield Change(
+                adapter, f"{name} of {operation}, {path}, {counted(messages, 'message')}", _shown(old), _shown(new)
+            )
 
 
 def _shown(value: int | dict[str, int] | None) -> str:

@@ -9,6 +9,7 @@ from .conversations import DELTAS
 from .crowd import SESSIONS
 from .floor import FLOOR
 from .report import Figure, Ratio, Size, Time
+from .spread import spread
 from .timing import Case, Series, series, slope
 
 Key: TypeAlias = tuple[Figure, str, int]
@@ -83,4 +84,4 @@ def _ratio(found: Mapping[Key, Series], of: Key, to: Key) -> Iterator[Ratio]:
     mine, theirs = found[of], found[to]
     quotients = [one / other for one, other in zip(mine.rounds, theirs.rounds, strict=True) if other > 0]
     if theirs.best > 0 and quotients:
-        yield Ratio(*of, to[1], to[2], mine.best / theirs.best, min(quotients), max(quotients))
+        yield Ratio(*of, to[1], to[2], *spread(quotients))

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from .._canonical import canonical
+from .._counted import counted
 from ..errors import UsageError
 from ..provider import Path as AdapterPath
 from ..runlog import Environment
@@ -61,7 +62,7 @@ class Ratio(msgspec.Struct, frozen=True):
     """A caller's time or size, over that of caller `to` with `to_messages` of history: the same figure of it, or one
     that it has where the other has no such thing: its `turn` for `collect` and `restore`, its `held` for `held-bare`.
 
-    `value` is the quotient of the best rounds; `low` and `high` are the ends of the quotients within each round.
+    `value` is the median of the quotients within each round; `low` and `high` are the lowest and the highest of them.
     """
 
     figure: Figure
@@ -76,7 +77,7 @@ class Ratio(msgspec.Struct, frozen=True):
     @property
     def best(self) -> float:
         """What a limit is held against: the best that any round showed, so that no noise alone goes beyond it."""
-        return min(self.value, self.low)
+        return self.low
 
     @property
     def key(self) -> tuple[Figure, str, int, str, int]:
@@ -92,7 +93,7 @@ class Ratio(msgspec.Struct, frozen=True):
 def words_of(figure: Figure, caller: str, messages: int, to: str, to_messages: int) -> str:
     """A ratio in words."""
     at = f" at {to_messages}" if to_messages != messages else ""
-    return f"{figure}, {caller}, {messages} messages / {to}{at}"
+    return f"{figure}, {caller}, {counted(messages, 'message')} / {to}{at}"
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -171,7 +172,7 @@ class OwnRatio(msgspec.Struct, frozen=True):
     @property
     def best(self) -> float:
         """What a limit is held against."""
-        return min(self.value, self.low)
+        return self.low
 
 
 class Own(msgspec.Struct, frozen=True):

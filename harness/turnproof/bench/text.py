@@ -10,6 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from .._counted import counted
 from ..reports._text import one_line
 from ..reports.terminal import console_for
 from .floor import FLOOR
@@ -209,8 +210,9 @@ def _number(value: float | None) -> str:
 
 
 def _comparison(console: Console, compared: Comparison) -> None:
-    extent = f"{compared.counts} counts and {compared.ratios} ratios compared with {one_line(compared.baseline)}"
-    console.print(Text(f"{extent}, ratios at most {compared.max_ratio:g} times: {len(compared.worse)} worse"))
+    extent = f"{counted(compared.counts, 'count')} and {counted(compared.ratios, 'ratio')} compared with "
+    extent += one_line(compared.baseline)
+    console.print(Text(f"{extent}, ratios at most {counted(compared.max_ratio, 'time')}: {len(compared.worse)} worse"))
     for difference in compared.elsewhere:
         warned = f"! measured elsewhere: {difference}"
         console.print(Text(one_line(warned), style="yellow"))

@@ -2,8 +2,8 @@
 
 CPU is that of the whole process, so that an adapter that works in a thread or an event loop of its own hides nothing;
 the server is another process. A case's time in a round is the median of its turns, and the best of its rounds is what
-it takes where nothing disturbs it. The spread of a ratio comes from quotients of the same round, in which both sides
-met the same disturbances.
+it takes where nothing disturbs it. A ratio comes from quotients of the same round, in which both sides met the same
+disturbances.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from time import process_time_ns
 from typing import Protocol, runtime_checkable
 
+from .._counted import counted
 from .callers import Caller, Kind
 
 _BUDGET = 60e6
@@ -58,7 +59,7 @@ class Case:
     failure: Exception | None = None
 
     def __str__(self) -> str:
-        return f"{self.kind}, {self.name}, {self.messages} messages"
+        return f"{self.kind}, {self.name}, {counted(self.messages, 'message')}"
 
     @property
     def streamed(self) -> bool:

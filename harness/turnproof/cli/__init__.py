@@ -1,4 +1,7 @@
-"""The `turnproof` command. Data goes to stdout, talk to stderr; the exit code is also the last line said.
+"""The `turnproof` command. Data goes to stdout, talk to stderr.
+
+The exit code is also the last line on stderr where it tells something: it is not 0, or the command judges. Such a
+command returns an `Exit`; one that only does what it was asked returns None.
 
 Each command is a file here; it imports its engine when it runs, so that help and mistakes are quick.
 """
@@ -18,7 +21,13 @@ from typer.exceptions import TyperException
 from .._printable import one_line
 from ..errors import TurnproofError
 from ..exits import Exit
+from . import streams
 from .app import app
+
+_NAME = "turnproof"
+
+_COMPLETE = "_TURNPROOF_COMPLETE"
+"""Set by the shell function that `--show-completion` prints."""
 
 _TRACEBACK = "TURNPROOF_TRACEBACK"
 
@@ -36,41 +45,52 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         gc.set_threshold(*_SELDOM)
-    _write_anything()
+    streams.prepare()
+    if os.environ.get(_COMPLETE):
+        return _complete()
     words = list(sys.argv[1:] if argv is None else argv) or ["--help"]
-    try:
-        code = _run(words)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # Whoever read us has gone; Python would complain once more while it closes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = Exit.FAULT
-    if code is None:
-        return 0
-    print(f"exit {code}: {code.words}", file=sys.stderr)
-    return int(code)
+    code = _run(words)
+    lost = streams.failure()
+    if lost is not None and not isinstance(lost, BrokenPipeError):
+        code = _fault(f"cannot write the output: {lost.strerror}")
+    if code is not None and not isinstance(lost, BrokenPipeError):
+        streams.say(f"exit {code}: {code.words}")
+        lost = streams.failure()
+    return int(Exit.READER_GONE if isinstance(lost, BrokenPipeError) else code or Exit.OK)
 
 
 def _run(words: list[str]) -> Exit | None:
-    """The command's exit code; None where it only told about itself (`--help`, `--version`)."""
+    """The command's exit code; None where nothing was judged and nothing went wrong."""
     command = typer.main.get_command(app)
     try:
         # Not command.main(): it ends the process itself in some cases, and with codes of its own.
-        with command.make_context("turnproof", words) as context:
-            code: Exit = command.invoke(context)
+        with command.make_context(_NAME, words) as context:
+            code: Exit | None = command.invoke(context)
             return code
     except typer.Exit:
         return None
+    except SystemExit as ended:  # how typer ends --install-completion and --show-completion, and rich without a reader
+        return Exit.FAULT if ended.code else None
     except TyperException as error:
         return _fault(error.format_message())
     except TurnproofError as error:
         return _fault(str(error))
     except (KeyboardInterrupt, typer.Abort):
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        raise
     except Exception as error:
+        if streams.failure() is not None:
+            return Exit.FAULT
         return _fault(f"turnproof failed: {type(error).__name__}: {error} ({_place(error)}; {_TRACEBACK}=1 shows more)")
+
+
+def _complete() -> int:
+    """Answer a shell that completes a command line: its question is in the environment, the answer in typer's hands."""
+    try:
+        typer.main.get_command(app).main([], prog_name=_NAME)
+    except SystemExit as ended:
+        streams.failure()
+        return int(ended.code or 0)
+    raise AssertionError("typer ends the process when it has answered")
 
 
 def _place(error: Exception) -> str:
@@ -82,14 +102,6 @@ def _place(error: Exception) -> str:
 
 def _fault(message: str) -> Exit:
     if os.environ.get(_TRACEBACK):
-        traceback.print_exc()
-    print(f"error: {one_line(message)}", file=sys.stderr)
+        streams.say(traceback.format_exc().rstrip())
+    streams.say(f"error: {one_line(message)}")
     return Exit.FAULT
-
-
-def _write_anything() -> None:
-    """A terminal that knows only ASCII gets `?` for a symbol, which always has its word beside it, and no crash."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")

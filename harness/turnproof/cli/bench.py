@@ -10,12 +10,17 @@ import typer
 
 from ..errors import UsageError
 from ..exits import Exit
+from . import completing
 
 
 def bench(
     adapters: Annotated[
         list[str] | None,
-        typer.Argument(metavar="ADAPTER", help="Installed names, or module:attribute. Default: those configured."),
+        typer.Argument(
+            autocompletion=completing.adapters,
+            metavar="ADAPTER",
+            help="Installed names, or module:attribute. Default: those configured.",
+        ),
     ] = None,
     path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
     messages: Annotated[
@@ -24,9 +29,7 @@ def bench(
             "-n", "--messages", metavar="N", help="Length of the history. Default: 2, 20, 200, 1000 and 4000."
         ),
     ] = None,
-    rounds: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Visits of each case; the best counts. Default: 5.")
-    ] = None,
+    rounds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Visits of each case. Default: 5.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A hint in seconds: 2 and 200 messages, 2 rounds.")] = False,
     peers: Annotated[
         list[str] | None,

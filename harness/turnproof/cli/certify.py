@@ -10,6 +10,7 @@ import typer
 
 from ..config import Backend, Depth
 from ..exits import Exit
+from . import completing
 from .early import prepare_workers
 
 if TYPE_CHECKING:
@@ -21,19 +22,40 @@ def certify(
         list[str] | None,
         typer.Argument(
             metavar="ADAPTER",
+            autocompletion=completing.subjects,
             help="Adapters or sessions: installed names, or module:attribute; SESSION@ADAPTER runs a session with "
             "another adapter. Default: those configured.",
         ),
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="Only these requirements; patterns like 'tools/*' work.")
+        list[str] | None,
+        typer.Option(
+            autocompletion=completing.requirements,
+            metavar="ID",
+            help="Only these requirements; patterns like 'tools/*' work.",
+        ),
     ] = None,
-    skip: Annotated[list[str] | None, typer.Option(metavar="ID", help="Without these requirements.")] = None,
-    profile: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only these profiles.")] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(autocompletion=completing.requirements, metavar="ID", help="Without these requirements."),
+    ] = None,
+    profile: Annotated[
+        list[str] | None, typer.Option(autocompletion=completing.profiles, metavar="NAME", help="Only these profiles.")
+    ] = None,
     scenario: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml)."),
+        typer.Option(
+            autocompletion=completing.scenarios,
+            metavar="NAME",
+            help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml).",
+        ),
     ] = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only what was violated or undecided in the last run in --out.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Measure again whenever a file of the subject changes (extra `watch`).")
+    ] = False,
     path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
     backend: Annotated[
         Backend | None, typer.Option(help="What answers. Default: replay with cassettes, else emulate.")
@@ -65,22 +87,31 @@ def certify(
 
     config = load_config(Path.cwd())
     settings = config.settings
-    subjects = tuple(dict.fromkeys(adapters or settings.adapters or runnable_adapters()))
-    prepare_workers(subjects, in_process=in_process)
+    folder = out or configured_out(config.file, settings.out)
+    asked = tuple(dict.fromkeys(adapters or ()))
+    wanted, scenarios = tuple(only or ()), tuple(scenario or ())
+    if failed:
+        asked, wanted, scenarios = _failed(folder, asked, wanted, scenarios)
+    subjects = asked or tuple(dict.fromkeys(settings.adapters or runnable_adapters()))
+    if not watch:
+        prepare_workers(subjects, in_process=in_process)
+    from ..certify.failed import PART
     from ..certify.options import CertifyOptions
     from ..reports.annotations import add_to_step_summary, on_github, run_annotations, write
     from ..runlog import read_run
 
+    # A full report is not overwritten by that of a part.
+    part = failed or (any((wanted, scenarios, skip, profile, path)) and out is None)
     options = CertifyOptions(
         adapters=subjects,
-        only=tuple(only or ()),
+        only=wanted,
         skip=tuple(skip or ()),
         profiles=tuple(profile or ()),
-        scenarios=tuple(scenario or ()),
+        scenarios=scenarios,
         path=path,
         backend=backend or settings.backend,
         depth=depth or settings.depth or "quick",
-        out=out or configured_out(config.file, settings.out),
+        out=folder / PART if part else folder,
         jobs=jobs or settings.jobs,
         seed=seed if seed is not None else settings.seed or 0,
         accept=accept,
@@ -88,11 +119,54 @@ def certify(
         config=config,
         command=("turnproof", *sys.argv[1:]),
     )
+    if watch:
+        return _watch(options, json=json, verbose=verbose)
     code = _measure(options, json=json, verbose=verbose)
     if on_github(annotations):
         write(run_annotations(read_run(options.out / "run.ndjson")), sys.stderr)
         add_to_step_summary((options.out / "summary.md").read_text("utf-8"))
     return code
+
+
+def _failed(
+    folder: Path, adapters: tuple[str, ...], only: tuple[str, ...], scenarios: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """What to measure of what failed last time. Where nothing had, everything is measured, as it is said then."""
+    from ..certify.failed import failed_last_time
+    from ..requirements import load_suite
+
+    found = failed_last_time(folder, adapters, load_suite().catalogue)
+    if not found.requirements:
+        print(f"nothing had failed in {folder}: everything is measured", file=sys.stderr)
+        return adapters, only, scenarios
+    return found.adapters, only or found.requirements, scenarios or found.scenarios
+
+
+def _watch(options: CertifyOptions, *, json: bool, verbose: bool) -> Exit:
+    """Measure now and after every change, until somebody ends it."""
+    import contextlib
+    from dataclasses import replace
+    from importlib import import_module
+
+    from ..bindings import resolve_subject
+    from ..certify.watching import watch
+    from ..driver.ownership import own_modules
+    from ..requirements import load_suite
+
+    import_module("turnproof.certify.engine")  # before the first fork: no fork imports it again
+    load_suite()
+
+    def subjects() -> list[str]:
+        found = [resolve_subject(name) for name in options.adapters]
+        for library in (name for subject in found for name in subject.modules):
+            with contextlib.suppress(ImportError):
+                import_module(library)
+        return [module for subject in found for module in own_modules(subject)]
+
+    def measure() -> int:
+        return _measure(replace(options, watching=True), json=json, verbose=verbose)
+
+    return Exit(watch(measure, subjects, lambda words: print(words, file=sys.stderr, flush=True), options.out))
 
 
 def _measure(options: CertifyOptions, *, json: bool, verbose: bool) -> Exit:

@@ -10,6 +10,7 @@ import typer
 
 from ..config import Backend, Depth
 from ..exits import Exit
+from . import completing
 from .early import prepare_workers
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def compare(
     subjects: Annotated[
         list[str],
         typer.Argument(
+            autocompletion=completing.adapters,
             metavar="ADAPTER|RUN...",
             help="One adapter (its two paths), two adapters, or one or two folders with a run.",
             show_default=False,
@@ -27,7 +29,11 @@ def compare(
     ],
     scenario: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml)."),
+        typer.Option(
+            autocompletion=completing.scenarios,
+            metavar="NAME",
+            help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml).",
+        ),
     ] = None,
     path: Annotated[
         Literal["stateless", "legacy"] | None, typer.Option(help="Of two adapters or runs, one path alone.")

@@ -18,7 +18,10 @@ def diff(
     ],
     after: Annotated[Path, typer.Argument(metavar="RUN_B", help="The later run.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write diff.json and diff.md there. Default: nowhere.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Write diff.json, diff.md, and comment.md for a pull request there. Default: nowhere."
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print diff.json instead of the text.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Tell everything, with both sides' words.")] = False,
@@ -28,6 +31,7 @@ def diff(
     Runs nothing. Exit codes: 1 something is violated that was not; 3 a run was cut, or nothing was measured on both
     sides; 0 otherwise.
     """
+    from ..reports.comment import comment_md
     from ..reports.differing import diff as engine
     from ..reports.differing import diff_json
     from ..reports.differing_text import diff_md, print_diff
@@ -37,6 +41,7 @@ def diff(
         out.mkdir(parents=True, exist_ok=True)
         (out / "diff.json").write_bytes(diff_json(report))
         (out / "diff.md").write_text(diff_md(report), "utf-8")
+        (out / "comment.md").write_text(comment_md(report), "utf-8")
     if json:
         sys.stdout.write(diff_json(report).decode())
     else:

@@ -9,12 +9,14 @@ from typing import Annotated
 import typer
 
 from ..exits import Exit
+from . import completing
 
 
 def doctor(
     adapters: Annotated[
         list[str] | None,
         typer.Argument(
+            autocompletion=completing.adapters,
             metavar="ADAPTER",
             help="Bindings to examine: installed names, or module:attribute. Default: those configured, or none.",
             show_default=False,

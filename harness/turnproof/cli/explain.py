@@ -1,4 +1,4 @@
-"""`turnproof explain`: one requirement in full."""
+"""`turnproof explain`: one requirement in full, or what a finding's code means."""
 
 from __future__ import annotations
 
@@ -7,36 +7,60 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..exits import Exit
+from . import completing
 
 if TYPE_CHECKING:
     from ..requirements import Requirement
 
 
 def explain(
-    requirement: Annotated[str, typer.Argument(metavar="ID", help="For example tools/results-answer-every-call.")],
+    requirement: Annotated[
+        str,
+        typer.Argument(
+            autocompletion=completing.requirements,
+            metavar="ID|CODE",
+            help="For example tools/results-answer-every-call, or tools/results-answer-every-call/result-count.",
+        ),
+    ],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> Exit:
-    """Explain a requirement.
+) -> None:
+    """Explain a requirement, or the code of a finding.
 
-    What it asks, why, what to do about it, what checks it, and what it is known to catch.
+    What it asks, why, what to do about it, what checks it, what may be found, and what it is known to catch.
     """
     found = _explanation(requirement)
     if json:
         import msgspec
 
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
-        return Exit.OK
-    typer.echo(f"{found['id']}  ({found['level']}, profile {found['profile']})\n{found['title']}")
+    else:
+        _print(found)
+
+
+def _print(found: dict[str, Any]) -> None:
+    from rich.text import Text
+
+    from ..reports.terminal import console_for
+    from .rows import print_indented
+
+    console = console_for(sys.stdout, plain_width=2000)
+    if "finding" in found:
+        console.print(Text(found["finding"]["code"]))
+        for label in ("title", "expected", "got"):
+            if found["finding"][label]:
+                print_indented(console, Text(f"{label}: {found['finding'][label]}"))
+        console.print()
+    console.print(Text(f"{found['id']}  ({found['level']}, profile {found['profile']})\n{found['title']}"))
     for heading, key in (
-        ("why it matters", "reason"),
-        ("what the provider does", "provider"),
-        ("what your code likely did", "code"),
+        ("why", "reason"),
+        ("what the API does", "provider"),
+        ("likely cause", "code"),
         ("asked of", "subject"),
         ("needs", "capability"),
         ("needs the operations", "operations"),
         ("checked by", "checks"),
         ("judged on", "scenarios"),
+        ("may find", "findings"),
         ("known to catch", "mutants"),
         ("intended differences", "differences"),
         ("sources", "sources"),
@@ -44,10 +68,13 @@ def explain(
         value = found[key]
         if value:
             lines = value.splitlines() if isinstance(value, str) else value
-            typer.echo(f"\n{heading}")
+            console.print(Text(f"\n{heading}"))
             for line in lines:
-                typer.echo(f"  {line}")
-    return Exit.OK
+                print_indented(console, Text(line))
+
+
+def _is_of(code: str, requirement: str) -> bool:
+    return code.rpartition("/")[0] == requirement
 
 
 def _asked_of(requirement: Requirement) -> str:
@@ -61,14 +88,31 @@ def _asked_of(requirement: Requirement) -> str:
 
 
 def _explanation(name: str) -> dict[str, Any]:
+    from .._suggest import did_you_mean
     from ..driver.mutation import all_mutants
+    from ..errors import UsageError
+    from ..finding_words import COMMON
     from ..requirements import load_suite
 
     suite = load_suite()
+    templates = suite.registry.templates
+    code = ""
+    if name.count("/") > 1 and name not in suite.catalogue:
+        name, code = name.rpartition("/")[0], name
+        if code not in templates and (code.rpartition("/")[2] not in COMMON or name not in suite.catalogue):
+            raise UsageError(
+                f"no finding has the code {code!r}{did_you_mean(code, templates)}; `turnproof list findings` shows all"
+            )
+    if name not in suite.catalogue:
+        meant = did_you_mean(name, (each.id for each in suite.requirements))
+        raise UsageError(f"no requirement {name!r}{meant}; `turnproof list requirements` shows all")
     requirement = suite.catalogue[name]
     check = suite.registry[name]
+    words = templates.get(code) or COMMON.get(code.rpartition("/")[2])
+    told = {"code": code, "title": words.title, "expected": words.expected, "got": words.got} if words else {}
     functions = {"each run": check.single, "streamed against one piece": check.modes, "both paths": check.aspect}
     return {
+        **({"finding": told} if told else {}),
         "id": requirement.id,
         "title": requirement.title,
         "level": requirement.level.value,
@@ -87,5 +131,6 @@ def _explanation(name: str) -> dict[str, Any]:
             for what, function in functions.items()
             if function is not None
         ],
+        "findings": [f"{each}: {template.title}" for each, template in templates.items() if _is_of(each, name)],
         "mutants": sorted(mutant.name for mutant in all_mutants().values() if mutant.caught_by == name),
     }

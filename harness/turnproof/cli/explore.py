@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exits import Exit
+from . import completing
 from .early import prepare_workers
 
 
@@ -16,6 +17,7 @@ def explore(
     subject: Annotated[
         str,
         typer.Argument(
+            autocompletion=completing.subjects,
             metavar="ADAPTER",
             help="An adapter or a session: an installed name, or module:attribute; SESSION@ADAPTER runs a session with "
             "another adapter.",
@@ -29,9 +31,16 @@ def explore(
     most: Annotated[int, typer.Option(min=1, metavar="N", help="How many findings are enough.")] = 5,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Judge by these requirements; patterns work, too. Default: all MUSTs."),
+        typer.Option(
+            autocompletion=completing.requirements,
+            metavar="ID",
+            help="Judge by these requirements; patterns work, too. Default: all MUSTs.",
+        ),
     ] = None,
-    skip: Annotated[list[str] | None, typer.Option(metavar="ID", help="Judge without these requirements.")] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(autocompletion=completing.requirements, metavar="ID", help="Judge without these requirements."),
+    ] = None,
     path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where scenarios go, in a folder explored. Default: reports.")

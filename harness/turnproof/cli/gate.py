@@ -10,6 +10,7 @@ import typer
 
 from ..config import Backend, Depth, GateMode
 from ..exits import Exit
+from . import completing
 
 if TYPE_CHECKING:
     from ..gates import GateReport
@@ -19,6 +20,7 @@ def gate(
     subjects: Annotated[
         list[str] | None,
         typer.Argument(
+            autocompletion=completing.subjects,
             metavar="SUBJECT",
             help="An adapter, a session, or SESSION@ADAPTER. Default: what [tool.turnproof.gates] names.",
         ),
@@ -27,7 +29,12 @@ def gate(
         int | None, typer.Option(metavar="N", help="The phase whose gate it is. Default: the one configured.")
     ] = None,
     scenario: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only these scenarios, to look at one; opens no gate.")
+        list[str] | None,
+        typer.Option(
+            autocompletion=completing.scenarios,
+            metavar="NAME",
+            help="Only these scenarios, to look at one; opens no gate.",
+        ),
     ] = None,
     backend: Annotated[Backend | None, typer.Option(help="What answers. Default: emulate.")] = None,
     depth: Annotated[Depth | None, typer.Option(help="quick, or full: all scenarios. Default: full.")] = None,

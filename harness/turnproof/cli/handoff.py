@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from ..exits import Exit
+from . import completing
 from .early import prepare_workers
 
 
@@ -16,6 +17,7 @@ def handoff(
     adapters: Annotated[
         list[str] | None,
         typer.Argument(
+            autocompletion=completing.adapters,
             metavar="ADAPTER[=MODEL]...",
             help="Who takes part; with another model than its own after `=`. Default: every installed adapter.",
             show_default=False,
@@ -23,7 +25,11 @@ def handoff(
     ] = None,
     scenario: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="The conversation. Default: handoff/journey; files (*.yaml) work."),
+        typer.Option(
+            autocompletion=completing.scenarios,
+            metavar="NAME",
+            help="The conversation. Default: handoff/journey; files (*.yaml) work.",
+        ),
     ] = None,
     after: Annotated[
         list[int] | None, typer.Option(metavar="N", help="Change after so many turns. Default: after each in turn.")

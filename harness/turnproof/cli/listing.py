@@ -8,27 +8,35 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import typer
 
-from ..exits import Exit
-
 Kind: TypeAlias = Literal[
-    "adapters", "sessions", "agents", "dialects", "profiles", "requirements", "scenarios", "mutants", "differences"
+    "adapters",
+    "sessions",
+    "agents",
+    "dialects",
+    "profiles",
+    "requirements",
+    "findings",
+    "scenarios",
+    "mutants",
+    "differences",
 ]
 
 
 def listing(
     kind: Annotated[Kind | None, typer.Argument(help="What to list. Default: everything.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> Exit:
+) -> None:
     """List adapters, sessions, agents, requirements, ..."""
     kinds: Sequence[Kind] = [kind] if kind else get_args(Kind)
-    found = {each: _LISTS[each]() for each in kinds}
+    found: dict[str, list[dict[str, Any]]] = {each: _LISTS[each]() for each in kinds}
     if json:
         import msgspec
 
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
     else:
-        _print(found)
-    return Exit.OK
+        from .rows import print_rows
+
+        print_rows(found)
 
 
 def _adapters() -> list[dict[str, Any]]:
@@ -119,6 +127,12 @@ def _requirements() -> list[dict[str, Any]]:
     ]
 
 
+def _findings() -> list[dict[str, Any]]:
+    from ..requirements import load_suite
+
+    return [{"code": code, "title": template.title} for code, template in load_suite().registry.templates.items()]
+
+
 def _scenarios() -> list[dict[str, Any]]:
     from ..certify.scenarios import suite_scenarios
     from ..requirements import load_suite
@@ -153,33 +167,8 @@ _LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
     "dialects": _dialects,
     "profiles": _profiles,
     "requirements": _requirements,
+    "findings": _findings,
     "scenarios": _scenarios,
     "mutants": _mutants,
     "differences": _differences,
 }
-
-
-def _print(found: Mapping[Kind, list[dict[str, Any]]]) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from ..reports.terminal import console_for
-
-    # Behind a pipe one row is one line, for grep.
-    console = console_for(sys.stdout, plain_width=2000)
-    for number, (kind, rows) in enumerate(found.items()):
-        if number:
-            console.print()
-        if len(found) > 1:
-            console.print(Text(f"{kind} ({len(rows)})", style="bold"))
-        columns = list(dict.fromkeys(key for row in rows for key in row))
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for column in columns:
-            table.add_column(column, overflow="fold")
-        for row in rows:
-            table.add_row(*(Text(_cell(row.get(column, ""))) for column in columns))
-        console.print(table if rows else Text("none"))
-
-
-def _cell(value: Any) -> str:
-    return ", ".join(value) if isinstance(value, list) else str(value)

@@ -8,13 +8,19 @@ from typing import Annotated
 import typer
 
 from ..exits import Exit
+from . import completing
 from .early import prepare_workers
 
 
 def mutants(
-    adapter: Annotated[str, typer.Argument(help="The control: an adapter or a session.")] = "anthropic",
+    adapter: Annotated[
+        str, typer.Argument(autocompletion=completing.subjects, help="The control: an adapter or a session.")
+    ] = "anthropic",
     only: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only these mutants; patterns like 'drop-*' work.")
+        list[str] | None,
+        typer.Option(
+            autocompletion=completing.mutants, metavar="NAME", help="Only these mutants; patterns like 'result-*' work."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where mutants.json goes. Default: reports.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Every random choice follows from it.")] = 0,

@@ -8,13 +8,21 @@ from typing import Annotated
 import typer
 
 from ..exits import Exit
+from . import completing
 from .early import prepare_workers
 
 
 def record(
-    adapter: Annotated[str, typer.Argument(help="An installed name, or module:attribute.")] = "anthropic",
+    adapter: Annotated[
+        str, typer.Argument(autocompletion=completing.adapters, help="An installed name, or module:attribute.")
+    ] = "anthropic",
     only: Annotated[
-        list[str] | None, typer.Option(metavar="SCENARIO", help="Only these scenarios; patterns like 'tools/*' work.")
+        list[str] | None,
+        typer.Option(
+            autocompletion=completing.scenarios,
+            metavar="SCENARIO",
+            help="Only these scenarios; patterns like 'tools/*' work.",
+        ),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where cassettes go. Default: the installed cassettes.")

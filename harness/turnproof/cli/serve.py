@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..exits import Exit
+from . import completing
 
 if TYPE_CHECKING:
     from ..scenarios import Scenario
 
 
 def serve(
-    dialect: Annotated[str, typer.Option(help="The wire API to speak.")] = "anthropic-messages",
+    dialect: Annotated[
+        str, typer.Option(autocompletion=completing.dialects, help="The wire API to speak.")
+    ] = "anthropic-messages",
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
     scenario: Annotated[
-        str | None, typer.Option(metavar="NAME|FILE", help="Answer from this scenario. Default: echo.")
+        str | None,
+        typer.Option(
+            autocompletion=completing.scenarios, metavar="NAME|FILE", help="Answer from this scenario. Default: echo."
+        ),
     ] = None,
     key: Annotated[str | None, typer.Option(help="Accept only this key. Default: any.")] = None,
-) -> Exit:
+) -> None:
     """Serve the emulator to develop against.
 
     It accepts and refuses what the real API does, with a real prefix cache. Prints its URL, logs every request, and
@@ -33,7 +38,7 @@ def serve(
     options = ServeOptions(
         dialect=dialect, host=host, port=port, scenario=None if scenario is None else _scenario(scenario), key=key
     )
-    return Exit(engine(options, typer.echo, lambda line: typer.echo(line, err=True)))
+    engine(options, typer.echo, lambda line: typer.echo(line, err=True))
 
 
 def _scenario(name: str) -> Scenario:

@@ -9,6 +9,7 @@ import typer
 
 from ..errors import UsageError
 from ..exits import Exit
+from . import completing
 from .sessions_words import (
     BaseURL,
     Cwd,
@@ -48,7 +49,7 @@ def _which_command(context: typer.Context) -> None:
 
 @sessions.command("list")
 def list_(
-    agent: Annotated[str | None, typer.Argument(show_default=False)] = None,
+    agent: Annotated[str | None, typer.Argument(autocompletion=completing.agents, show_default=False)] = None,
     store: Store = None,
     cwd: Cwd = None,
     everywhere: Everywhere = False,
@@ -57,7 +58,7 @@ def list_(
     base_url: BaseURL = None,
     option: Options = None,
     json: Json = False,
-) -> Exit:
+) -> None:
     """List sessions, the newest first.
 
     What cannot be resumed is listed with the reason.
@@ -78,12 +79,13 @@ def list_(
             print_list(found)
         if not found:
             tell(nothing(source, folder))
-    return Exit.OK
 
 
 @sessions.command()
 def info(
-    words: Annotated[list[str] | None, typer.Argument(metavar="AGENT ID", show_default=False)] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(autocompletion=completing.first_agent, metavar="AGENT ID", show_default=False)
+    ] = None,
     store: Store = None,
     cwd: Cwd = None,
     everywhere: Everywhere = False,
@@ -91,7 +93,7 @@ def info(
     base_url: BaseURL = None,
     option: Options = None,
     json: Json = False,
-) -> Exit:
+) -> None:
     """Tell what is known of a session, and what was said in it.
 
     An agent is asked to resume it for that; nothing is said to it.
@@ -114,16 +116,23 @@ def info(
             tell(f"what was said in it cannot be told: {why}")
         elif not messages:
             tell(f"{source.name} gives nothing back of what was said in it")
-    return Exit.OK
 
 
 @sessions.command()
 def resume(
-    words: Annotated[list[str] | None, typer.Argument(metavar="AGENT [ID] [PROMPT]", show_default=False)] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(autocompletion=completing.first_agent, metavar="AGENT [ID] [PROMPT]", show_default=False),
+    ] = None,
     last: Annotated[bool, typer.Option("--last", help="The session that was updated last, in place of an ID.")] = False,
     store: Store = None,
     adapter: Annotated[
-        str | None, typer.Option(metavar="NAME", help="With --store: the adapter that goes on, perhaps with =MODEL.")
+        str | None,
+        typer.Option(
+            autocompletion=completing.adapters,
+            metavar="NAME",
+            help="With --store: the adapter that goes on, perhaps with =MODEL.",
+        ),
     ] = None,
     cwd: Cwd = None,
     everywhere: Everywhere = False,
@@ -131,7 +140,7 @@ def resume(
     base_url: BaseURL = None,
     system: Annotated[str | None, typer.Option(metavar="TEXT", help="The system text.")] = None,
     option: Options = None,
-) -> Exit:
+) -> Exit | None:
     """Go on with a session.
 
     Writes the answer to stdout as it arrives, and the session's id to stderr. Without a prompt, or with `-`, it is read
@@ -160,12 +169,15 @@ def resume(
             finished = say(source, text)
         finally:
             _tell_session(source, asked)
-    return Exit.OK if finished else Exit.INTERRUPTED
+    return None if finished else Exit.INTERRUPTED
 
 
 @sessions.command()
 def delete(
-    words: Annotated[list[str] | None, typer.Argument(metavar="AGENT ID...", show_default=False)] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(autocompletion=completing.first_agent, metavar="AGENT ID...", show_default=False),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     store: Store = None,
     cwd: Cwd = None,
@@ -173,7 +185,7 @@ def delete(
     home: Home = None,
     base_url: BaseURL = None,
     option: Options = None,
-) -> Exit:
+) -> None:
     """Delete sessions for good.
 
     Asks first, and prints the ids of those that are gone.
@@ -191,11 +203,10 @@ def delete(
         found = chosen(source, rest, folder_of(store, cwd, everywhere), beside="nothing was deleted")
         if not yes and not agrees(source, found):
             tell("nothing was deleted")
-            return Exit.OK
+            return
         for one in found:
             source.delete(one)
             print(one.session_id)
-    return Exit.OK
 
 
 def _tell_session(source: Source, asked: str) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from .._counted import counted
 from ..exits import Exit
 
 
@@ -31,7 +32,9 @@ def verify(
         typer.echo(printable(problem))
     if not found.complete:
         typer.echo("the run was cut: what is there was checked, and it certifies nothing")
-    print(f"{found.transcripts} transcripts and {found.verdicts} verdicts checked", file=sys.stderr)
+    print(
+        f"{counted(found.transcripts, 'transcript')} and {counted(found.verdicts, 'verdict')} checked", file=sys.stderr
+    )
     if problems:
         return Exit.VIOLATIONS
     return Exit.OK if found.complete and found.verdicts else Exit.UNDECIDED

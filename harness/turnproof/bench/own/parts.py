@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias
 
 from ...errors import HarnessError
 from ..report import Own, OwnFigure, OwnRatio
+from ..spread import spread
 
 Key: TypeAlias = tuple[str, str]
 """A figure, and of whom."""
@@ -83,9 +84,8 @@ def _ratios(part: Part, rounds: Sequence[Mapping[Key, float]]) -> Iterator[OwnRa
     for name, of, to in part.ratios:
         if of not in rounds[0] or to not in rounds[0]:
             continue
-        best = min(each[of] for each in rounds) / min(each[to] for each in rounds)
         quotients = [each[of] / each[to] for each in rounds]
-        yield OwnRatio(name, _whose(of, to), _whose(to, of), best, min(quotients), max(quotients))
+        yield OwnRatio(name, _whose(of, to), _whose(to, of), *spread(quotients))
 
 
 def _whose(one: Key, other: Key) -> str:

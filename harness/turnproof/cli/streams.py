@@ -1,0 +1,90 @@
+"""stdout and stderr in whatever state the command was started with: closed, full, without a reader, or ASCII only."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+def prepare() -> None:
+    """Make stdout and stderr writable with any text, and let `failure` know what could not be written.
+
+    A stream that was closed before we started leads nowhere: otherwise the next file or socket would take its place and
+    get our output. A stream that knows only ASCII gets `?` for a symbol, which always has its word beside it.
+    """
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+            os.set_inheritable(descriptor, True)
+        os.close(descriptor)
+        sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+        sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+        sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    sys.stdout, sys.stderr = _watched(sys.stdout), _watched(sys.stderr)
+
+
+def say(line: str) -> None:
+    """Write a line to stderr. Nobody may be left to read it: `failure` tells so."""
+    with suppress(OSError):
+        print(line, file=sys.stderr)
+
+
+def failure() -> OSError | None:
+    """Write out what is buffered; why something could not be written, BrokenPipeError before anything else."""
+    found: OSError | None = None
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+        raw = _raw(stream)
+        if isinstance(raw, _Output) and raw.failure is not None and not isinstance(found, BrokenPipeError):
+            found = raw.failure
+    return found
+
+
+class _Output(io.FileIO):
+    """A file that remembers why it could not be written, and leads nowhere from then on.
+
+    The error itself is raised once and may get lost on its way: rich makes an exit code of its own out of it, and
+    Python complains again when it closes the stream.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(descriptor, "w", closefd=False)
+        self.failure: OSError | None = None
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        if self.failure is not None:
+            return memoryview(data).nbytes
+        try:
+            return super().write(data)
+        except BlockingIOError:
+            raise
+        except OSError as error:
+            self.failure = error
+            raise
+
+
+def _watched(stream: TextIO) -> TextIO:
+    if not isinstance(stream, io.TextIOWrapper):  # what a test put in its place
+        return stream
+    stream.reconfigure(errors="replace")
+    if type(_raw(stream)) is not io.FileIO:  # watched already, or the console of Windows
+        return stream
+    stream.flush()
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Output(stream.fileno())),
+        encoding=stream.encoding,
+        errors="replace",
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
+def _raw(stream: TextIO) -> object:
+    buffer = getattr(stream, "buffer", None)
+    return getattr(buffer, "raw", buffer)
