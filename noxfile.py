@@ -81,8 +81,9 @@ def ready_for_tests(session: nox.Session) -> None:
     """Install what the tests need."""
     session.install("-e", ".[all,pydantic-ai]", *group("test"))
     if sys.platform == "linux" and shutil.which("npm"):
-        # The validator that Microsoft has for SARIF, with the schema; tests that need it skip where there is no npm.
-        folder = pathlib.Path(session.create_tmp()).resolve() / "sarif"
+        # Microsoft's validator for SARIF, with the schema; tests that need it skip where there is no npm. Not in
+        # `create_tmp()`: that would put the temporary files of the tests into this checkout, with its settings.
+        folder = pathlib.Path(session.virtualenv.location).resolve() / "sarif"
         package = "@microsoft/sarif-multitool-linux"
         session.run("npm", "install", "--silent", "--prefix", str(folder), f"{package}@5.7.0", external=True)
         session.env["TURNPROOF_SARIF_MULTITOOL"] = str(folder / "node_modules" / package)

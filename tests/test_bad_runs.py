@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from reports.runs import ADAPTER, BAD, GOOD, HEADER, OK, result, write_run
+from reports.runs import ADAPTER, BAD, GOOD, HEADER, OK, result, seen_in, write_run
 
 from turnproof.certify.verifying import report_agrees
 from turnproof.cli import main
@@ -63,7 +63,7 @@ def _scenarios(folder: Path) -> None:
 def _newer(folder: Path) -> None:
     write_run(folder / "run.ndjson", GOOD)
     file = folder / "run.ndjson"
-    file.write_bytes(file.read_bytes().replace(b"turnproof.run/1", b"turnproof.run/2"))
+    file.write_bytes(file.read_bytes().replace(b"turnproof.run/2", b"turnproof.run/3"))
 
 
 def _headless(folder: Path) -> None:
@@ -89,7 +89,7 @@ BAD_FOLDERS: list[tuple[Callable[[Path], None], str]] = [
     (_gates, "the reports of a gate: its runs are in the folder gate-N"),
     (_kills, "a kill matrix: turnproof mutants makes it anew"),
     (_scenarios, "scenarios that were explored"),
-    (_newer, "this run is of format 'turnproof.run/2'; this turnproof reads 'turnproof.run/1'"),
+    (_newer, "this run is of format 'turnproof.run/3'; this turnproof reads 'turnproof.run/2' and 'turnproof.run/1'"),
     (_headless, "this is not a run: it has no header line"),
     (_damaged, "is damaged: Invalid enum value 'heldd'"),
     (_no_text, "line 1 is damaged"),
@@ -221,7 +221,7 @@ def test_the_page_shows_no_conversation_that_was_edited(folder: Path) -> None:
     )
     store = EvidenceStore(folder / "run" / "evidence")
     line = TranscriptLine(adapter=ADAPTER.name, key=said.key, digest=store.put(said))
-    verdict = msgspec.structs.replace(BAD, where=str(said.key), evidence=(line.digest,))
+    verdict = seen_in(BAD, said.key, evidence=(line.digest,))
     write_run(folder / "run" / "run.ndjson", [result("core/order-kept", "legacy", verdict)], transcripts=[line])
     file = store.path(line.digest)
     file.write_bytes(gzip.compress(gzip.decompress(file.read_bytes()).replace(b"good day", b"go away!")))

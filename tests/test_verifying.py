@@ -10,17 +10,18 @@ import msgspec
 import pytest
 from reports.runs import ADAPTER, write_run
 
+from turnproof._canonical import canonical
 from turnproof.certify import verifying
 from turnproof.certify.verifying import Verification, verify_run
 from turnproof.dialects import dialect
 from turnproof.errors import UsageError
 from turnproof.evidence import EvidenceStore
 from turnproof.messages import Message
-from turnproof.requirements import Catalogue, Findings, Level, ProfileSet, Registry, Requirement, Suite, judge
-from turnproof.runlog import RequirementLine, ResultLine, Run, TranscriptLine
+from turnproof.requirements import Catalogue, Check, Findings, Level, ProfileSet, Registry, Requirement, Suite, judge
+from turnproof.runlog import RequirementLine, ResultLine, Run, TranscriptLine, read_run
 from turnproof.scenarios.model import Scenario
 from turnproof.transcript import Chunk, HistorySnapshot, RunEnded, RunKey, Transcript
-from turnproof.verdict import Status, Verdict, violated
+from turnproof.verdict import Status, Verdict, accept_codes, violated
 from turnproof.view import View
 
 KEY = RunKey("core/hello", "stateless")
@@ -84,7 +85,7 @@ def a_run(folder: Path, suite: Suite, words: str, verdict: Verdict | None = None
     return write_run(
         folder / "run.ndjson",
         [ResultLine(adapter="anthropic", requirement=REQUIREMENT.id, path="stateless", verdict=verdict)],
-        catalogue=[RequirementLine.of(REQUIREMENT)],
+        catalogue=[RequirementLine.of(REQUIREMENT, {})],
         adapters=[SUBJECT],
         transcripts=[TranscriptLine(adapter="anthropic", key=KEY, digest=digest)],
         exit_code=None if cut else int(verdict.status is Status.VIOLATED),
@@ -127,20 +128,46 @@ def test_a_verdict_that_does_not_follow_is_named_with_what_does(tmp_path: Path, 
     )
 
 
-def test_another_message_is_another_verdict(tmp_path: Path, suite: Suite) -> None:
-    run = a_run(tmp_path, suite, "go away", violated("it said nothing"))
+def test_another_finding_is_another_verdict(tmp_path: Path, suite: Suite) -> None:
+    true = a_run(tmp_path, suite, "go away").results[0].verdict
+    other = msgspec.structs.replace(true.findings[0], facts={"message": "it said nothing"})
+    run = a_run(tmp_path, suite, "go away", msgspec.structs.replace(true, findings=(other,)))
     (problem,) = verified(run, tmp_path).problems
-    assert "said 'it said nothing', and the evidence says \"it said 'go away'\"" in problem
+    assert "has another findings than the evidence gives" in problem
+
+
+def test_an_improved_reason_is_no_other_verdict(tmp_path: Path, suite: Suite) -> None:
+    true = a_run(tmp_path, suite, "go away").results[0].verdict
+    reworded = msgspec.structs.replace(true, message="in other words", detail="and more of them")
+    assert verified(a_run(tmp_path, suite, "go away", reworded), tmp_path).problems == ()
 
 
 def test_a_known_issue_is_a_violation_that_was_accepted(tmp_path: Path, suite: Suite) -> None:
-    words = "accepted until 2027-01-01: known — it said 'go away'"
+    words = "accepted until 2027-01-01: known"
     true = a_run(tmp_path, suite, "go away").results[0].verdict
     accepted = msgspec.structs.replace(true, status=Status.KNOWN_ISSUE, message=words)
     assert verified(a_run(tmp_path, suite, "go away", accepted), tmp_path).problems == ()
     run = a_run(tmp_path, suite, "good day", accepted)
     (problem,) = verified(run, tmp_path).problems
     assert "was known-issue, and the evidence says held" in problem
+
+
+def test_what_was_accepted_by_its_code_still_follows_from_the_evidence(
+    tmp_path: Path, suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late, lost = (suite.registry.finding(f"{REQUIREMENT.id}/{what}", "It is wrong.") for what in ("late", "lost"))
+
+    def finds_two(view: View) -> Findings:
+        yield late(view.at_event(view.transcript.end, "detail"))
+        yield lost(view.at_event(view.transcript.end, "detail"))
+
+    monkeypatch.setitem(suite.registry._checks, REQUIREMENT.id, Check(REQUIREMENT.id, single=finds_two))
+    true = a_run(tmp_path, suite, "go away").results[0].verdict
+    in_part = msgspec.structs.replace(accept_codes(true, {lost.code}), message="1 of 2 accepted")
+    assert [one.code for one in in_part.findings] == [late.code]
+    assert verified(a_run(tmp_path, suite, "go away", in_part), tmp_path).problems == ()
+    hidden = msgspec.structs.replace(in_part, accepted=())
+    assert "has another findings, total" in verified(a_run(tmp_path, suite, "go away", hidden), tmp_path).problems[0]
 
 
 def test_changed_evidence_is_found_before_anything_is_judged_on_it(tmp_path: Path, suite: Suite) -> None:
@@ -157,8 +184,11 @@ def test_changed_evidence_is_found_before_anything_is_judged_on_it(tmp_path: Pat
 def test_a_changed_line_is_found(tmp_path: Path, suite: Suite) -> None:
     run = a_run(tmp_path, suite, "good day")
     line = msgspec.structs.replace(run.transcripts[0], how="hung")
-    changed = Run(run.header, run.requirements, run.adapters, (line,), run.results, run.footer)
-    assert "no longer have the digest of its footer" in verified(changed, tmp_path).problems[0]
+    file = tmp_path / "run.ndjson"
+    rows = file.read_bytes().splitlines(keepends=True)
+    changed = [canonical(line) + b"\n" if b'"transcript"' in row else row for row in rows]
+    file.write_bytes(b"".join(changed))
+    assert "no longer have the digest of its footer" in verified(read_run(file), tmp_path).problems[0]
 
 
 def test_a_cut_run_is_verified_as_far_as_it_goes(tmp_path: Path, suite: Suite) -> None:

@@ -81,11 +81,13 @@ class _SharedLoop:
             if inspect.iscoroutine(awaitable):
                 awaitable.close()
             raise HarnessError("a coroutine adapter was called from its own event loop, which would wait for itself")
-        future = asyncio.run_coroutine_threadsafe(_outcome(awaitable), loop)
+        cancelled: list[BaseException] = []
+        future = asyncio.run_coroutine_threadsafe(_outcome(awaitable, cancelled), loop)
         try:
             value, fatal = future.result()
         except concurrent.futures.CancelledError:
-            raise ProviderError("the adapter's coroutine ended by cancelling itself") from None
+            # What the future raises has no traceback; the adapter's own exception has the place in its code.
+            raise ProviderError("the adapter's coroutine ended by cancelling itself") from next(iter(cancelled), None)
         finally:
             future.cancel()  # for an exception in this thread, as by Ctrl-C; nothing happens to a finished one
         if fatal is not None:
@@ -93,9 +95,12 @@ class _SharedLoop:
         return value
 
 
-async def _outcome(awaitable: Awaitable[Any]) -> tuple[Any, BaseException | None]:
+async def _outcome(awaitable: Awaitable[Any], cancelled: list[BaseException]) -> tuple[Any, BaseException | None]:
     try:
         return await awaitable, None
+    except asyncio.CancelledError as error:
+        cancelled.append(error)
+        raise
     except (SystemExit, KeyboardInterrupt) as error:
         # Raised in the loop these would end it, and everybody who waits for it would wait for ever.
         return None, error
@@ -131,7 +136,7 @@ def in_fresh_loops() -> Iterator[None]:
 def _in_fresh_loop(awaitable: Awaitable[Any]) -> Any:
     # In a thread of its own, as the caller's may have a loop running already.
     with concurrent.futures.ThreadPoolExecutor(1, "turnproof-fresh-loop") as thread:
-        value, fatal = thread.submit(lambda: asyncio.run(_outcome(awaitable))).result()
+        value, fatal = thread.submit(lambda: asyncio.run(_outcome(awaitable, []))).result()
     if fatal is not None:
         raise fatal
     return value

@@ -77,16 +77,17 @@ class RequirementUndecidedError(AssertionError):
 
 
 def _report(item: Item, verdict: Verdict) -> None:
-    from .requirements import Level
+    from .requirements import REGISTRY, Level
     from .verdict import Status
+    from .verdict_words import details_of
 
     must = item.requirement.level is Level.MUST
     text = "\n".join(
         line
         for line in (
-            f"{item.requirement.id} [{item.path}] {verdict.status}: {verdict.message}",
+            f"{item.requirement.id} [{item.path}] {verdict.status}: {REGISTRY.message(verdict)}",
             f"  where: {verdict.where}" if verdict.where else "",
-            verdict.detail,
+            details_of(verdict, REGISTRY.templates),
             f"  why it matters: {item.requirement.reason}",
             f"  what to look at: {item.requirement.remedy}",
             f"  again: turnproof certify {item.adapter} --only {item.requirement.id}",

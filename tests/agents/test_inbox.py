@@ -26,7 +26,7 @@ def test_a_full_inbox_takes_no_more_says_so_and_keeps_what_it_has() -> None:
     inbox = Inbox(limit=2)
     inbox.put(prompt("a"))
     inbox.put(prompt("b", "user"))
-    with pytest.raises(InboxFullError, match="2 messages wait for this session, and no more are taken") as caught:
+    with pytest.raises(InboxFullError, match="2 messages waiting for this session, and no more are taken") as caught:
         inbox.put(prompt("c"))
     assert isinstance(caught.value, UsageError)
     assert texts(inbox) == ["b", "a"]

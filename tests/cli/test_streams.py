@@ -44,6 +44,12 @@ COMMANDS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def named_shell(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The shell is the one that the words name, whichever one the tests were started from."""
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a run is, with its reports."""

@@ -12,6 +12,7 @@ from reports.page import Page
 from suites.build import response_with, spoilt
 from suites.conversations import plain, tools
 
+from turnproof._counted import counted
 from turnproof.evidence import EvidenceStore
 from turnproof.messages import Text, TokenUsage
 from turnproof.parity import Comparison, compare_views
@@ -118,7 +119,7 @@ def test_the_terminal_shows_one_of_each_kind_and_counts_the_rest(store: Evidence
     assert "and 1 more like it" in short.getvalue()
     assert "Dry 1." not in short.getvalue()
     assert "Dry 1." in whole.getvalue()
-    assert short.getvalue().rstrip().endswith("1 comparisons: 1 violated")
+    assert short.getvalue().rstrip().endswith("1 comparison: 1 violated")
 
 
 def test_what_is_declared_in_many_scenarios_has_its_line_alone(store: EvidenceStore) -> None:
@@ -127,7 +128,7 @@ def test_what_is_declared_in_many_scenarios_has_its_line_alone(store: EvidenceSt
         out = io.StringIO()
         print_comparison(report(*[compared(store, late)] * times, declared=(LATE,)), out)
         assert out.getvalue().count("≈ stream-usage-late") == tables
-        assert f"declared stream-usage-late (in {times} comparisons): the gateway is late" in out.getvalue()
+        assert f"declared stream-usage-late (in {counted(times, 'comparison')}): the gateway is late" in out.getvalue()
 
 
 def test_what_belongs_together_stands_in_one_row() -> None:

@@ -102,7 +102,7 @@ def test_what_is_not_claimed_is_not_asked_for(lab: Lab) -> None:
     assert "stateless, streamed" not in without_streaming
     assert without_streaming["streaming"].state is State.WARNING
     without_tools = {finding.what: finding for finding in binding(lab, "NO_TOOLS")}
-    assert "1 requests to POST" in without_tools["stateless, streamed"].said
+    assert "1 request to POST" in without_tools["stateless, streamed"].said
 
 
 # -- what only a process of its own can show, from runs that are made up -----------------------------------------------

@@ -47,7 +47,7 @@ def test_the_table_has_a_row_for_who_begins_and_the_losses_of_each_pair() -> Non
 
 
 def test_what_was_restored_on_the_way_back_is_counted() -> None:
-    assert "1 of 2 signed parts were restored on return" in " ".join(shown(matrix(SOUND)).split())
+    assert "1 of 2 signed parts restored on return" in " ".join(shown(matrix(SOUND)).split())
 
 
 def test_losses_are_told_where_they_are_asked_for() -> None:

@@ -13,6 +13,8 @@ from turnproof._canonical import canonical
 from turnproof.certify.kill_matrix import Outcome
 from turnproof.certify.kill_matrix_page import matrix_page
 from turnproof.cli import main
+from turnproof.verdict_words import details_of
+from turnproof.verdict_words import message_of as told_as
 
 HOSTILE = "</script><script>alert(1)</script> \x1b[31m\x1b]0;title\x07 \x00\u202e \ud800 ]]>"
 
@@ -29,11 +31,12 @@ def test_a_verdict_says_what_a_person_can_read(make: object) -> None:
     """The evidence has the megabytes that an error may have said."""
     assert callable(make)
     found = make("it said " + "x" * 5_000_000, detail="y" * 5_000_000)
-    assert found.message.startswith("it said xx")
-    assert found.message.endswith("… (5000008 characters)")
-    assert len(found.message) < 5_000
-    assert len(found.detail) < 101_000
-    assert len(verdict.combine([found, found]).message) < 5_000
+    said, detail = told_as(found, {}), details_of(found, {})
+    assert said.startswith("it said xx")
+    assert said.endswith("… (5000008 characters)")
+    assert len(said) < 5_000
+    assert len(detail) < 101_000
+    assert len(told_as(verdict.combine([found, found]), {})) < 5_100
 
 
 def test_a_kill_matrix_shows_what_adapters_said_as_text() -> None:

@@ -112,7 +112,7 @@ def test_a_mutant_of_one_path_may_be_caught_by_the_comparison_of_both(
 ) -> None:
     found = row(proving_nothing, "one-path-apart")
     assert (found["outcome"], found["paths"]) == ("caught", {"legacy": "caught"})
-    assert "the paths differ" in found["detail"]
+    assert "Both paths of the adapter say different things" in found["detail"]
 
 
 def test_a_mutant_that_hangs_on_purpose_is_caught_in_short_time(
@@ -121,7 +121,7 @@ def test_a_mutant_that_hangs_on_purpose_is_caught_in_short_time(
     code, matrix = run(tmp_path, *fakes("Hanging"))
     assert (code, matrix["counts"], matrix["mutants"][0]["runs"]) == (Exit.OK, {"caught": 1}, 1)
     shown = capsys.readouterr().out
-    assert "1 mutants of anthropic: 1 caught (1 runs)" in shown
+    assert "1 mutant of anthropic: 1 caught (1 run)" in shown
     assert "core/turns-come-to-an-end" in shown
 
 

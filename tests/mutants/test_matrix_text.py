@@ -53,7 +53,7 @@ def test_each_mutant_has_its_line_and_each_failure_a_command_that_shows_it_again
     assert "core/finish-reason-says-why was to notice; legacy: it held" in text
     assert "turnproof mutants mine --only bad" in text
     assert "turnproof mutants mine --only good" not in text
-    assert "2 mutants of mine: 1 caught, 1 survived (4 runs); half of those caught trip at most 1 others" in text
+    assert "2 mutants of mine: 1 caught, 1 survived (4 runs); half of those caught trip at most 1 other" in text
 
 
 def test_a_mutant_that_trips_more_than_five_others_is_a_finding() -> None:
@@ -63,7 +63,7 @@ def test_a_mutant_that_trips_more_than_five_others_is_a_finding() -> None:
 
 
 def test_requirements_without_a_mutant_are_told_of_a_whole_run_only() -> None:
-    assert "1 requirements caught no mutant: core/idle" in shown(row("good", Outcome.CAUGHT))
+    assert "1 requirement caught no mutant: core/idle" in shown(row("good", Outcome.CAUGHT))
     assert "caught no mutant" not in shown(row("good", Outcome.CAUGHT), only=("good",))
 
 

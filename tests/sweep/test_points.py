@@ -145,7 +145,7 @@ def swept(id: str, reason: str, *, sweep: str = "{}", model: str = "[[{text: [b]
     "bad",
     [
         swept("last-turn", "turn 1 is not followed by another one", sweep="{turn: 1}"),
-        swept("no-such-round", "turn 0 has 1 rounds, counted from 0, so no round 1", sweep="{round: 1}"),
+        swept("no-such-round", "turn 0 has 1 round, counted from 0, so no round 1", sweep="{round: 1}"),
         swept("text-cut-by-the-dialect", "needs its pieces", model="[[b]]"),
         swept(
             "call-cut-by-the-dialect", "needs its pieces", model='[[{call: read, args: {bed: "1"}}], [b]]', more=RESULT

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from .._counted import counted
 from .._suggest import did_you_mean
 from ..certify.recorded import recorded_view
 from ..certify.scenarios import suite_scenarios
@@ -52,7 +53,7 @@ class Recorded:
         run = unedited_run(Path(folder))
         if not name and len(run.adapters) != 1:
             known = ", ".join(f"{folder}@{adapter}" for adapter in run.adapters)
-            raise UsageError(f"{folder} has the runs of {len(run.adapters)} adapters: name one of {known}")
+            raise UsageError(f"{folder} has the runs of {counted(len(run.adapters), 'adapter')}: name one of {known}")
         found = run.adapters.get(name or next(iter(run.adapters), ""))
         if found is None:
             raise UsageError(f"{folder} has no runs of {name!r}{did_you_mean(name, run.adapters)}")

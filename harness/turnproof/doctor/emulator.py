@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from .._counted import counted
 from ..certify.control import not_as_scripted
 from ..controls import CONTROLS, control_scenarios
 from ..dialects import api_of
@@ -48,4 +49,4 @@ def judged(name: str, scenario: Scenario, transcripts: Iterable[Transcript]) -> 
         do = "turnproof is broken here, or the machine is: see machine; no adapter is to blame"
         return wrong(AREA, name, problems[0], do)
     turns = len(scenario.turns) * len(runs)
-    return ok(AREA, name, f"its control held {turns} turns as scripted, in {len(runs)} runs")
+    return ok(AREA, name, f"its control held {counted(turns, 'turn')} as scripted, in {counted(len(runs), 'run')}")

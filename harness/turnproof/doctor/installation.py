@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from .. import __version__
+from .._counted import counted
 from ..bindings import binding_names, resolve_binding, resolve_session, session_names
 from ..certify.backends import cassette_roots
 from ..certify.scenarios import suite_scenarios
@@ -102,7 +103,9 @@ def _collections() -> Iterator[Finding]:
     """Suites, scenarios, sessions and cassettes: what is found by entry point, and whether it loads."""
     yield _loaded("suites", _suites)
     yield _loaded("sessions", lambda: ", ".join(resolve_session(name).name for name in session_names()) or "none")
-    yield _loaded("cassettes", lambda: f"{sum(1 for root in cassette_roots() for _ in root.glob('[!_]*/'))} adapters")
+    yield _loaded(
+        "cassettes", lambda: counted(sum(1 for root in cassette_roots() for _ in root.glob("[!_]*/")), "adapter")
+    )
 
 
 def _suites() -> str:
@@ -110,7 +113,7 @@ def _suites() -> str:
     scenarios = suite_scenarios(suite)
     return (
         f"{suite.package}, profiles {suite.profiles.name}: "
-        f"{len(suite.requirements)} requirements, {len(scenarios)} scenarios"
+        f"{counted(len(suite.requirements), 'requirement')}, {counted(len(scenarios), 'scenario')}"
     )
 
 

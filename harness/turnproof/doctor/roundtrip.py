@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from .._counted import counted
 from ..dialects import dialect as dialect_named
 from ..messages import FunctionCall, Text
 from ..provider import Capabilities, Path
@@ -264,7 +265,9 @@ def _form(trip: Trip) -> str:
 def words(trip: Trip) -> str:
     """What a round trip came to that went well."""
     first = trip.requests[0]
-    counts = [f"{len(trip.requests)} requests to {first.method} {first.path}"]
+    counts = [f"{counted(len(trip.requests), 'request')} to {first.method} {first.path}"]
     counts += ["a tool call and its result"] if trip.tools else []
-    counts += [f"{len(trip.transcript.of(Chunk))} pieces of text"] if trip.streamed and trip.shows_calls else []
+    counts += (
+        [f"{counted(len(trip.transcript.of(Chunk)), 'piece')} of text"] if trip.streamed and trip.shows_calls else []
+    )
     return ", ".join(counts)

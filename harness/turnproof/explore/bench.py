@@ -6,7 +6,7 @@ would call an undeclared difference: whatever is found can be seen again with `c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,16 +14,19 @@ from msgspec import UNSET
 
 from ..certify.deciding import Claimed, decide
 from ..certify.plan import PATHS
+from ..config import KnownIssue
 from ..dialects import dialect
 from ..driver import Lab, RunSpec
 from ..errors import HarnessError
+from ..known_issues import with_accepted
 from ..parity import Found, compare_views, violations
 from ..provider import Difference, Path
-from ..requirements import Requirement, judge_parity
+from ..requirements import REGISTRY, Requirement, judge_parity
 from ..scenarios import Scenario
 from ..subject import Subject
 from ..transcript import RunKey, Transcript
 from ..verdict import Status, Verdict
+from ..verdict_words import details_of, message_of
 from ..view import View
 from ..view.diff import show
 
@@ -56,7 +59,7 @@ class Bench:
     """Tries scenarios on the subject that `lab` knows as `spec`.
 
     `requirements` are those to judge by, `excused` the differences between the paths that are meant, `accepted` the
-    requirements whose violation is known, each with its path. `path` limits everything to one path.
+    known issues of this subject. `path` limits everything to one path.
     """
 
     def __init__(
@@ -67,7 +70,7 @@ class Bench:
         requirements: Iterable[Requirement],
         *,
         excused: Sequence[Difference] = (),
-        accepted: Collection[tuple[str, str]] = (),
+        accepted: Sequence[KnownIssue] = (),
         path: Path | None = None,
     ) -> None:
         self.subject = subject
@@ -154,10 +157,13 @@ class Bench:
         return list(found.values())
 
     def _failure(self, requirement: Requirement, path: str, verdict: Verdict) -> tuple[Failure, ...]:
-        known = (requirement.id, path) in self._accepted
-        if verdict.status not in _BAD or verdict.compared_nothing or known:
+        known = [issue for issue in self._accepted if (issue.requirement, issue.path) == (requirement.id, path)]
+        verdict = with_accepted(verdict, known)
+        entirely = any(issue.codes is None for issue in known)
+        if verdict.status not in _BAD or verdict.compared_nothing or entirely:
             return ()
-        place = verdict.message, verdict.where, verdict.detail
+        templates = REGISTRY.templates
+        place = message_of(verdict, templates), verdict.where, details_of(verdict, templates)
         return (Failure("requirement", requirement.id, path, verdict.status, *place),)
 
 

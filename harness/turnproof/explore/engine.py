@@ -77,11 +77,7 @@ def _bench(options: ExploreOptions, lab: Lab, subject: Subject, requirements: It
         subject,
         requirements,
         excused=excused_for(subject, settings.declared_difference),
-        accepted={
-            (issue.requirement, issue.path)
-            for issue in settings.known_issue
-            if issue.adapter == subject.name and issue.expires >= today
-        },
+        accepted=[issue for issue in settings.known_issue if issue.adapter == subject.name and issue.expires >= today],
         path=options.path,
     )
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from .._counted import counted
 from ..reports._text import LOOKS, one_line, printable
 from ..reports.terminal import console_for
 from .bench import Failure
@@ -52,6 +53,6 @@ def _name(failure: Failure) -> str:
 
 def _summary(found: Exploration) -> str:
     count = len(found.findings)
-    what = "nothing" if not count else "1 failing scenario" if count == 1 else f"{count} failing scenarios"
+    what = counted(count, "failing scenario") if count else "nothing"
     cut = " before it was interrupted" if found.interrupted else ""
-    return f"{found.subject}: {found.examples} scenarios tried with seed {found.seed}, {what} found{cut}"
+    return f"{found.subject}: {counted(found.examples, 'scenario')} tried with seed {found.seed}, {what} found{cut}"

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from .._counted import counted
 from ..budget import is_note
 from ..cancel import CancelToken
 from ..errors import Cancelled, ProviderError, UsageError
@@ -85,7 +86,9 @@ def _line(part: Part) -> str:
             return f"[calls {name} {_encode(args).decode()}]"
         case ToolResult(name=name, result=result, is_error=failed):
             text = result if isinstance(result, str) else _encode(result).decode()
-            more = f" (and {len(text) - LONGEST_RESULT} more characters)" if len(text) > LONGEST_RESULT else ""
+            more = (
+                f" (and {counted(len(text) - LONGEST_RESULT, 'more character')})" if len(text) > LONGEST_RESULT else ""
+            )
             return f"[{name} {'failed' if failed else 'answered'}: {text[:LONGEST_RESULT]}{more}]"
         case InlineData(mime_type=kind) | FileRef(mime_type=kind):
             return f"[a file: {kind}]"

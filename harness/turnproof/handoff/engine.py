@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .. import __version__
+from .._counted import counted
 from ..bindings import resolve_subject
 from ..certify.deciding import lacking_for
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
@@ -155,10 +156,12 @@ class _Travel:
 
 def _one(found: Sequence[Scenario], asked: str) -> Scenario:
     if len(found) != 1:
-        raise UsageError(f"{asked!r} names {len(found)} scenarios: a hand-off is of one conversation")
+        raise UsageError(f"{asked!r} names {counted(len(found), 'scenario')}: a hand-off is of one conversation")
     if not places(found[0]):
         turns = len(found[0].turns)
-        raise UsageError(f"{found[0].name} has {turns} turn(s): a conversation needs three to go there and come back")
+        raise UsageError(
+            f"{found[0].name} has {counted(turns, 'turn')}: a conversation needs three to go there and come back"
+        )
     return found[0]
 
 

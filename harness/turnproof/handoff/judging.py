@@ -9,7 +9,7 @@ import msgspec
 from ..certify.deciding import Claimed, decide
 from ..evidence import EvidenceStore, digest
 from ..reports.handoff import Finding, Leg, Loss, Party
-from ..requirements import Requirement
+from ..requirements import REGISTRY, Requirement
 from ..subject import Subject
 from ..verdict import Status
 from ..view import View
@@ -35,7 +35,7 @@ class Judge:
             if not requirement.looks_at(view.scenario.name):
                 continue
             verdict = decide(requirement, party.path, [view], claimed)
-            finding = Finding(requirement.id, requirement.level, verdict.message)
+            finding = Finding(requirement.id, requirement.level, REGISTRY.message(verdict))
             if verdict.status is Status.HELD:
                 held += 1
             elif verdict.status is Status.VIOLATED:

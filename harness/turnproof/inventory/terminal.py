@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .._counted import counted
 from ..reports._text import printable
 from ..reports.terminal import console_for
 from .model import Inventory, MethodUse, TouchKind
@@ -54,7 +55,7 @@ def _headline(inventory: Inventory) -> str:
         what = f"{left} of its methods use what is to be removed from its provider" if left else "nothing left"
         return f"a session, {what}"
     if inventory.methods:
-        return f"{left} methods to do with history, {len(inventory.legacy)} of them legacy methods"
+        return f"{counted(left, 'method')} to do with history, {len(inventory.legacy)} of them legacy methods"
     return "no history found" if inventory.problems else "nothing left"
 
 

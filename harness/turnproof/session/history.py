@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from .._counted import counted
 from ..messages import Message
 
 
@@ -92,7 +93,7 @@ class SessionHistory:
         return bool(self._messages)
 
     def __repr__(self) -> str:
-        return f"SessionHistory({len(self._messages)} messages, dirty={self._dirty})"
+        return f"SessionHistory({counted(len(self._messages), 'message')}, dirty={self._dirty})"
 
     def _touch(self) -> None:
         self._dirty = True

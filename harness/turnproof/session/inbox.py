@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from .._counted import counted
 from ..cancel import CancelToken
 from ..errors import UsageError
 from ..messages import Message
@@ -36,7 +37,8 @@ class InboxFullError(UsageError):
 
     def __init__(self, waiting: int) -> None:
         super().__init__(
-            f"{waiting} messages wait for this session, and no more are taken: run a turn, or withdraw what waits"
+            f"{counted(waiting, 'message')} waiting for this session, and no more are taken: "
+            "run a turn, or withdraw what waits"
         )
 
 

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from .._counted import counted
 from ..cancel import CancelToken
 from ..errors import Cancelled, ContextLimitError, ProviderError, TurnproofError
 from ..messages import (
@@ -48,7 +49,7 @@ class TooManyRounds(TurnproofError):
 
     def __init__(self, rounds: int) -> None:
         super().__init__(
-            f"the turn had no end after {rounds} responses of the model; the history is as before it. "
+            f"the turn had no end after {counted(rounds, 'response')} of the model; the history is as before it. "
             "If that many are wanted, raise max_rounds"
         )
         self.rounds = rounds

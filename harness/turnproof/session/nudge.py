@@ -6,6 +6,7 @@ one: what is held is what was sent, and what a provider has cached stays the beg
 
 from __future__ import annotations
 
+from .._counted import counted
 from ..errors import TurnproofError
 from ..messages import Message, MessageIds, Text
 
@@ -21,8 +22,8 @@ class CallMissing(TurnproofError):
 
     def __init__(self, nudges: int) -> None:
         super().__init__(
-            f"the model ended its response with tool_use and called no tool, also after it was told so {nudges} times; "
-            "the history is as before the turn"
+            f"the model ended its response with tool_use and called no tool, also after it was told so "
+            f"{counted(nudges, 'time')}; the history is as before the turn"
         )
         self.nudges = nudges
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from .._counted import counted
 from .._printable import one_line
 from ..errors import UsageError
 from ..sessions import SessionInfo
@@ -38,7 +39,7 @@ def agrees(source: Source, infos: Sequence[SessionInfo]) -> bool:
         )
     for info in infos:
         tell(" ".join(filter(None, (info.session_id, info.title))))
-    many = "this session" if len(infos) == 1 else f"these {len(infos)} sessions"
+    many = "this session" if len(infos) == 1 else f"these {counted(len(infos), 'session')}"
     tell(f"delete {many} of {source.name} for good? y or n:")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

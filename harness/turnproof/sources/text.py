@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from .._counted import counted
 from .._printable import one_line
 from ..messages import FunctionCall, Message, Text, Thought, ToolResult, to_builtins
 from ..sessions import SessionCapabilities, SessionInfo
@@ -95,11 +96,11 @@ def _lines(message: Message) -> Iterator[str]:
                 failed = " failed" if part.is_error else ""
                 yield f"{message.role}: {one_line(part.name)}{failed}: {_short(shown)}"
             case Thought():
-                yield f"{message.role}: (thought, {len(part.text)} characters)"
+                yield f"{message.role}: (thought, {counted(len(part.text), 'character')})"
             case _:
                 yield f"{message.role}: ({type(part).__name__})"
 
 
 def _short(text: str) -> str:
     line = one_line(text)
-    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} … {len(line) - _LONGEST} characters more"
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]} … {counted(len(line) - _LONGEST, 'character')} more"
