@@ -117,6 +117,7 @@ def plan(
     runs: list[RunSpec] = []
     left_out: dict[str, Counter[str]] = {}
     considered: dict[str, int] = {}
+    indexed = suite.shown.names() if showing and suite.shown is not None else frozenset()
     every = [scenario for scenario in scenarios if depth == "full" or scenario.depth == "quick"]
     for spec, subject in subjects.items():
         paths = [p for p in PATHS if path in (None, p) and p in subject.paths]
@@ -127,7 +128,7 @@ def plan(
             items += [Item(spec, requirement, p) for p in paths]
             if len(paths) == 2 and REGISTRY[requirement.id].aspect is not None:
                 items.append(Item(spec, requirement, "parity"))
-        looks_at = partial(_shows, suite, subject.dialect) if showing else Requirement.looks_at
+        looks_at = partial(_shows, suite, indexed, subject.dialect) if showing else Requirement.looks_at
         meant = [scenario for scenario in every if scenario.subject in ("adapter", subject.kind)]
         considered[spec] = len(meant)
         for scenario in meant:
@@ -144,10 +145,12 @@ def in_part(requirements: Sequence[Requirement], suite: Suite, kind: SubjectKind
     return any(one.id not in chosen for one in suite.requirements if one.concerns(kind))
 
 
-def _shows(suite: Suite, dialect: str, requirement: Requirement, scenario: str) -> bool:
+def _shows(suite: Suite, indexed: frozenset[str], dialect: str, requirement: Requirement, scenario: str) -> bool:
     """Whether a scenario shows a requirement; of what the index does not know, whether it is judged on it."""
-    sides = [suite.shown.scenarios(requirement.id, dialect, side) for side in _SIDES] if suite.shown is not None else []
-    if not any(sides) or suite.shown is None or not suite.shown.knows(scenario):
+    if suite.shown is None or scenario not in indexed:
+        return requirement.looks_at(scenario)
+    sides = [suite.shown.scenarios(requirement.id, dialect, side) for side in _SIDES]
+    if not any(sides):
         return requirement.looks_at(scenario)
     return any(scenario in found for found in sides)
 

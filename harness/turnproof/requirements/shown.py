@@ -53,10 +53,10 @@ class Shown:
             raise CatalogueError(f"{path}: no requirement {unknown[0]!r}")
         return cls(frozenset(found.dialects), found.shown)
 
-    def knows(self, scenario: str) -> bool:
-        """Whether the index has this scenario at all; it has no others than those of its suite."""
-        return any(
-            entry.partition(":")[0] == scenario
+    def names(self) -> frozenset[str]:
+        """Every scenario that the index has; it has no others than those of its suite."""
+        return frozenset(
+            entry.partition(":")[0]
             for sides in self._tables.values()
             for dialects in sides.values()
             for entries in dialects.values()
