@@ -67,20 +67,38 @@ def _held_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> tup
     call, script = exchange.call, step.turn.script
     if call is None or exchange.refusals or not call.messages or script is None:
         return None
-    rounds = 0
-    for message in reversed(call.messages):
-        if message.role == "user":
-            break
-        if message.role == "model" and not rounds:
-            return None  # a paused answer is to go on
-        rounds += message.role == "tool"
-    if not rounds:
-        user = added[0] if added and added[0].role == "user" else Message("user", script.user)
-        return (*step.before, user)
+    asked = _since_the_user_spoke(call.messages, script.user)
+    if asked and asked[-1].role == "model":
+        return None  # a paused answer is to go on
+    rounds = sum(message.role == "tool" for message in asked)
     # What stands in front of the user's message mends what was taken over.
-    said = next((place for place, message in enumerate(added) if message.role == "user"), 0)
+    said = next((place for place, message in enumerate(added) if message.role == "user"), None)
+    if said is None:
+        return (*step.before, Message("user", script.user)) if not rounds else None
+    if not rounds:
+        return (*step.before, *added[: said + 1])
     places = [place for place, message in enumerate(added) if message.role == "tool" and place > said]
     return (*step.before, *added[: places[rounds - 1] + 1]) if rounds <= len(places) else None
+
+
+def _since_the_user_spoke(messages: Sequence[Message], user: Sequence[Part]) -> list[Message]:
+    """What a request says behind the last message that is the user's own.
+
+    Some APIs take no pictures in a result: they go in a message of the user behind the results, which asks nothing.
+    """
+    words = [part.text for part in user if isinstance(part, Text)]
+    for place in reversed(range(len(messages))):
+        if messages[place].role != "user":
+            continue
+        own = any(isinstance(part, Text) and part.text in words for part in messages[place].parts)
+        if own or _before_users(messages, place) != "tool":
+            return [message for message in messages[place + 1 :] if message.role != "user"]
+    return [message for message in messages if message.role != "user"]
+
+
+def _before_users(messages: Sequence[Message], place: int) -> str:
+    """The role of the last message before the one at `place` that is not the user's."""
+    return next((message.role for message in reversed(messages[:place]) if message.role != "user"), "")
 
 
 def _against_the_wire(

@@ -18,8 +18,8 @@ from turnproof.cli import main
 from turnproof.controls import CONTROLS
 from turnproof.doctor import (
     Diagnosis,
+    Diagnostic,
     DoctorOptions,
-    Finding,
     State,
     diagnosis_json,
     engine,
@@ -37,13 +37,13 @@ from turnproof.exits import Exit
 from turnproof.reports._text import printable
 from turnproof.transcript import RunEnded, RunKey, Transcript
 
-FINE = Finding("machine", "clock", State.OK, "2026-11-22")
-ODD = Finding("machine", "encoding", State.WARNING, "ascii", "use UTF-8")
-OURS = Finding("machine", "loopback", State.WRONG, "refused", "open it")
-THEIRS = Finding("mine:B", "stateless", State.WRONG, "401", "send the key")
+FINE = Diagnostic("machine", "clock", State.OK, "2026-11-22")
+ODD = Diagnostic("machine", "encoding", State.WARNING, "ascii", "use UTF-8")
+OURS = Diagnostic("machine", "loopback", State.WRONG, "refused", "open it")
+THEIRS = Diagnostic("mine:B", "stateless", State.WRONG, "401", "send the key")
 
 
-def of(findings: Iterator[Finding] | Sequence[Finding], what: str) -> Finding:
+def of(findings: Iterator[Diagnostic] | Sequence[Diagnostic], what: str) -> Diagnostic:
     """The one finding about something."""
     (found,) = (finding for finding in findings if finding.what == what)
     return found
@@ -62,13 +62,13 @@ def of(findings: Iterator[Finding] | Sequence[Finding], what: str) -> Finding:
         ([THEIRS, OURS], Exit.FAULT),
     ],
 )
-def test_a_wrong_binding_is_told_from_a_wrong_installation(findings: list[Finding], code: Exit) -> None:
+def test_a_wrong_binding_is_told_from_a_wrong_installation(findings: list[Diagnostic], code: Exit) -> None:
     found = Diagnosis(bindings=("mine:B",), findings=tuple(findings))
     assert found.exit_code is code
     assert json.loads(diagnosis_json(found))["exit_code"] == code
 
 
-def shown(*findings: Finding) -> str:
+def shown(*findings: Diagnostic) -> str:
     out = io.StringIO()
     print_diagnosis(Diagnosis(findings=findings), out)
     return out.getvalue()
@@ -83,7 +83,7 @@ def test_each_wrong_is_told_with_what_to_do() -> None:
 
 
 def test_hostile_text_does_not_steer_the_terminal() -> None:
-    text = shown(Finding("a\x1b[31m", "b\x07", State.WRONG, "c\x1b]0;x\x07\nd", "e\x00"))
+    text = shown(Diagnostic("a\x1b[31m", "b\x07", State.WRONG, "c\x1b]0;x\x07\nd", "e\x00"))
     assert printable(text) == text
 
 
@@ -284,12 +284,12 @@ def parts(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     monkeypatch.setattr(engine, "installation", lambda adapters: iter([FINE]))
     monkeypatch.setattr(engine, "machine", lambda out: iter([asked["machine"]]))
 
-    def emulator(lab: Lab, dialects: list[str]) -> Iterator[Finding]:
+    def emulator(lab: Lab, dialects: list[str]) -> Iterator[Diagnostic]:
         asked["dialects"] = dialects
         yield FINE
 
-    def binding(lab: Lab, spec: str) -> Iterator[Finding]:
-        yield Finding(spec, "stateless", State.WRONG, "401", "send the key")
+    def binding(lab: Lab, spec: str) -> Iterator[Diagnostic]:
+        yield Diagnostic(spec, "stateless", State.WRONG, "401", "send the key")
 
     monkeypatch.setattr(emulator_part, "emulator", emulator)
     monkeypatch.setattr(binding_part, "binding", binding)

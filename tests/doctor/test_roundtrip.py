@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from turnproof.doctor.binding import binding
-from turnproof.doctor.model import Finding, State
+from turnproof.doctor.model import Diagnostic, State
 from turnproof.doctor.outbound import MARK
 from turnproof.doctor.roundtrip import Trip, trouble
 from turnproof.driver import Lab
@@ -26,7 +26,7 @@ def lab() -> Iterator[Lab]:
         yield lab
 
 
-def wrongs(lab: Lab, name: str) -> list[Finding]:
+def wrongs(lab: Lab, name: str) -> list[Diagnostic]:
     return [finding for finding in binding(lab, name) if finding.state is State.WRONG]
 
 

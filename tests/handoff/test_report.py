@@ -6,7 +6,7 @@ import io
 import json
 
 from turnproof.handoff import Handoff, Leg, Loss, Route
-from turnproof.reports.handoff import Finding, Party
+from turnproof.reports.handoff import Party, Unmet
 from turnproof.reports.handoff_text import handoff_json, handoff_md, print_handoff
 from turnproof.requirements import Level
 
@@ -14,7 +14,7 @@ ONE, TWO = Party("one", "stateless", "a", "m1"), Party("two", "legacy", "b", "m2
 LOST = Loss("left-out", "Thought", "$.messages[1].parts[0]", "Hm.", "a")
 
 
-def leg(party: Party, *losses: Loss, violated: tuple[Finding, ...] = (), undecided: tuple[Finding, ...] = ()) -> Leg:
+def leg(party: Party, *losses: Loss, violated: tuple[Unmet, ...] = (), undecided: tuple[Unmet, ...] = ()) -> Leg:
     return Leg(
         party, 1, 1, 9, violated, undecided, losses, signed=2 if party == ONE else 0, restored=1, evidence="ab" * 32
     )
@@ -25,7 +25,7 @@ def matrix(*routes: Route) -> Handoff:
 
 
 def broken(level: Level) -> Route:
-    return Route(ONE, TWO, 1, (leg(ONE), leg(TWO, violated=(Finding("tools/x", level, "no <b>"),)), leg(ONE)))
+    return Route(ONE, TWO, 1, (leg(ONE), leg(TWO, violated=(Unmet("tools/x", level, "no <b>"),)), leg(ONE)))
 
 
 SOUND = Route(ONE, TWO, 1, (leg(ONE), leg(TWO, LOST), leg(ONE)))
@@ -73,7 +73,7 @@ def test_a_violated_should_is_told_and_breaks_nothing() -> None:
 
 def test_an_open_must_leaves_the_matrix_undecided_and_an_open_should_does_not() -> None:
     def undecided(level: Level) -> Handoff:
-        return matrix(Route(ONE, TWO, 1, (leg(ONE), leg(TWO, undecided=(Finding("x/y", level, "?"),)), leg(ONE))))
+        return matrix(Route(ONE, TWO, 1, (leg(ONE), leg(TWO, undecided=(Unmet("x/y", level, "?"),)), leg(ONE))))
 
     assert undecided(Level.MUST).exit_code == 3
     assert "leaves open MUST x/y" in shown(undecided(Level.MUST))

@@ -1,7 +1,8 @@
 """Which scenarios show which requirement: the suite's index, made from certifications of subjects that hold everything.
 
 `python -m tests.suites.shown --write` certifies the reference adapters with all that they claim, the reference session
-and a stored agent, every scenario at any depth but no point of a sweep, and writes `shown.json`. It takes some minutes.
+and an agent with a process of its own, every scenario at any depth but no point of a sweep, and writes `shown.json`.
+It takes some minutes.
 """
 
 from __future__ import annotations
@@ -22,9 +23,7 @@ from turnproof.exits import Exit
 from turnproof.requirements import SHOWN_FILE, ShownFile, load_suite
 from turnproof.requirements.shown import EVERYWHERE, Side
 from turnproof.runlog import Run, read_run
-from turnproof.session.store.agent import stored_agent
 from turnproof.verdict import Status
-from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 
 FILE = Path(__file__).resolve().parents[2] / "suites" / "turnproof_suites" / SHOWN_FILE
 
@@ -39,12 +38,7 @@ ADAPTERS = (
     "openai",
     "zai",
 )
-AGENT = stored_agent(ANTHROPIC, name="stored")
-SUBJECTS = (
-    *ADAPTERS,
-    "reference@anthropic",
-    "tests.suites.shown:AGENT",
-)
+SUBJECTS = (*ADAPTERS, "reference@anthropic", "tests.agents.in_a_child:AGENT")
 
 RUNS = {(path, mode) for path in ("stateless", "legacy") for mode in ("stream", "batch")}
 
@@ -121,7 +115,7 @@ def certified(subject: str, folder: Path) -> Run:
     """A certification of a subject with every scenario by name: so no point of a sweep is made."""
     names = tuple(scenario.name for scenario in suite_scenarios(load_suite()))
     code = certify(CertifyOptions((subject,), scenarios=names, backend="emulate", depth="full", out=folder))
-    if code not in (Exit.OK, Exit.UNDECIDED):  # a stored agent has no process that could be killed
+    if code != Exit.OK:
         raise SystemExit(f"{subject} is not right (exit {code}): an index of what it shows would be wrong")
     return read_run(folder / "run.ndjson")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from turnproof.messages import FileRef, InlineData, Message, ToolResult
 from turnproof_suites.checks_handoff import _without_attachments
+from turnproof_suites.checks_history_wire import _since_the_user_spoke
 from turnproof_suites.checks_multimodal import _beside_results, _taken
 
 ONE, TWO, OTHER = (InlineData("image/png", data) for data in (b"1", b"2", b"3"))
@@ -34,3 +35,12 @@ def test_a_message_that_only_shows_what_a_result_attached_says_nothing_of_its_ow
         assert len(_without_attachments([said], given)) == left
     assert _without_attachments([Message.user("Look.")], given)
     assert _without_attachments([shown], [])
+
+
+def test_pictures_behind_results_are_not_taken_for_what_the_user_asks() -> None:
+    asks = Message.user("Show me bed 3.")
+    sent = [asks, Message.model("so"), RESULTS, Message.user("of a:", ONE), Message.user("of b:", TWO)]
+    assert _since_the_user_spoke(sent, asks.parts) == [sent[1], RESULTS]
+    assert _since_the_user_spoke([*sent, asks], asks.parts) == [], "said again behind results that were left"
+    assert _since_the_user_spoke([*sent, Message.model("thanks"), Message.user(TWO)], (TWO,)) == []
+    assert _since_the_user_spoke([RESULTS], asks.parts) == [RESULTS]

@@ -19,36 +19,6 @@ SUITE = load_suite()
 SCENARIOS = {scenario.name: scenario for scenario in suite_scenarios(SUITE)}
 SHOWN = Shown.load(FILE, (one.id for one in SUITE.catalogue))
 
-NEEDS_MORE: dict[str, set[str]] = {
-    "cancellation/stop-ends-the-turn": {"streaming", "tools"},
-    "persistence/other-path-continues": {"thinking", "tools"},
-    "subagents/child-begins-empty": {"tools"},
-    "subagents/parent-is-untouched": {"tools"},
-    "subagents/child-keeps-its-own": {"tools"},
-    "history/shown-text-is-kept": {"streaming"},
-    "history/broken-conversation-is-mended": {"tools"},
-    "history/interjection-is-answered": {"cancel", "streaming", "tools"},
-    "history/command-outcomes-are-held": {"tools"},
-    "history/revert-keeps-the-earlier-turns": {"tools"},
-    "history/revert-out-of-range-is-refused": {"tools"},
-    "history/damaged-save-is-refused": {"tools"},
-    "sessions/cancelled-turn-serves-the-next": {"streaming"},
-    "sessions/cancel-ends-the-request": {"streaming"},
-    "sessions/failed-turn-serves-the-next": {"typed_errors"},
-    "sessions/retried-answer-is-shown-once": {"typed_errors"},
-}
-"""MUSTs of sessions and agents that need more than what they are about, with what their least scenario needs."""
-
-
-NEEDS_A_PROCESS = {
-    "sessions/killed-agent-ends-the-turn",
-    "sessions/earlier-turns-survive-a-kill",
-    "sessions/loss-is-not-hidden",
-    "sessions/no-process-is-left",
-    "sessions/key-is-in-no-command-line",
-}
-"""MUSTs that only an agent with a process of its own can show, which the index was not made with."""
-
 
 def lacking(requirement: Requirement, wire: str) -> list[set[str]]:
     """What each quick scenario that shows a requirement needs beyond the requirement's own capabilities."""
@@ -89,18 +59,19 @@ def test_each_must_is_shown_in_some_dialect() -> None:
         for one in musts(subject)
         if not any(lacking(one, wire) for wire in SHOWN.dialects)
     }
-    assert nowhere == NEEDS_A_PROCESS
+    assert nowhere == set()
 
 
 @pytest.mark.parametrize("subject", ["session", "agent"])
-def test_what_sessions_and_agents_need_beyond_that_is_known(subject: str) -> None:
+def test_a_scenario_decides_each_must_of_sessions_and_agents_with_no_more_than_its_own_capabilities(
+    subject: str,
+) -> None:
     needs: dict[str, set[str]] = {}
     for one in musts(subject):
         found = [lacks for wire in SHOWN.dialects if applies(one, wire) for lacks in lacking(one, wire)]
         if found and all(found):
             needs[one.id] = min(found, key=lambda lacks: (len(lacks), sorted(lacks)))
-    known = {one.id for one in musts(subject)}
-    assert needs == {id: needed for id, needed in NEEDS_MORE.items() if id in known}
+    assert needs == {}
 
 
 def test_the_index_names_scenarios_that_there_are() -> None:

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .engine import DoctorOptions, examine
-from .model import Diagnosis, Finding, State, diagnosis_json
+from .model import Diagnosis, Diagnostic, State, diagnosis_json
 
-__all__ = ["Diagnosis", "DoctorOptions", "Finding", "State", "diagnosis_json", "examine"]
+__all__ = ["Diagnosis", "Diagnostic", "DoctorOptions", "State", "diagnosis_json", "examine"]

@@ -13,13 +13,13 @@ from ..provider import Path
 from ..subject import Subject
 from ..transcript import RunKey
 from . import emulator
-from .model import Finding, ok, warning, wrong
+from .model import Diagnostic, ok, warning, wrong
 from .roundtrip import Trip, leak, round_trip, trouble, words
 
 Mode: TypeAlias = Literal["stream", "batch"]
 
 
-def binding(lab: Lab, spec: str) -> Iterator[Finding]:
+def binding(lab: Lab, spec: str) -> Iterator[Diagnostic]:
     """What there is to say of an adapter, or of a session with one."""
     try:
         subject = lab.subject(spec)
@@ -47,7 +47,7 @@ def binding(lab: Lab, spec: str) -> Iterator[Finding]:
         yield warning(spec, "streaming", "it claims none, so nothing was streamed", do)
 
 
-def _path(lab: Lab, spec: str, subject: Subject, path: Path) -> Iterator[Finding]:
+def _path(lab: Lab, spec: str, subject: Subject, path: Path) -> Iterator[Diagnostic]:
     """The round trips on one path. What is wrong alike in both modes is told once."""
     modes: tuple[Mode, ...] = ("stream", "batch") if subject.claims().streaming else ("batch",)
     trips = every = [_trip(lab, spec, subject, path, mode) for mode in modes]

@@ -13,12 +13,12 @@ from ..driver import Lab, RunSpec
 from ..scenarios import Scenario
 from ..transcript import RunKey, Transcript
 from ..view import View
-from .model import Finding, ok, wrong
+from .model import Diagnostic, ok, wrong
 
 AREA = "emulator"
 
 
-def emulator(lab: Lab, dialects: Iterable[str]) -> Iterator[Finding]:
+def emulator(lab: Lab, dialects: Iterable[str]) -> Iterator[Diagnostic]:
     """One plain conversation of the control of each dialect, on both paths, streamed and in one piece."""
     names = list(dict.fromkeys(map(api_of, dialects)))
     scenario = plain_scenario()
@@ -40,7 +40,7 @@ def plain_scenario() -> Scenario:
     return next(one for one in control_scenarios() if not any(turn.faults or turn.cancel for turn in one.turns))
 
 
-def judged(name: str, scenario: Scenario, transcripts: Iterable[Transcript]) -> Finding:
+def judged(name: str, scenario: Scenario, transcripts: Iterable[Transcript]) -> Diagnostic:
     """What the runs of a control say of the emulator of its dialect."""
     wire = dialect_named(name)
     runs = sorted(transcripts, key=lambda transcript: transcript.key)

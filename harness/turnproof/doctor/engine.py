@@ -16,7 +16,7 @@ from ..reports.progress import Silence, Telling
 from . import binding, emulator
 from .installation import installation
 from .machine import machine
-from .model import Diagnosis, Finding, State
+from .model import Diagnosis, Diagnostic, State
 
 _GUARD = "turnproof.doctor.guard"
 LIMIT = 10.0
@@ -40,9 +40,9 @@ def examine(
     nothing is run on it.
     """
     told = told or Silence()
-    found: list[Finding] = []
+    found: list[Diagnostic] = []
 
-    def add(findings: Iterator[Finding]) -> None:
+    def add(findings: Iterator[Diagnostic]) -> None:
         for finding in findings:
             found.append(finding)
             told(len(found), 0, f"{finding.area}: {finding.what}")

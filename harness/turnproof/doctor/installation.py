@@ -18,7 +18,7 @@ from ..certify.backends import cassette_roots
 from ..certify.scenarios import suite_scenarios
 from ..errors import TurnproofError
 from ..requirements import load_suite
-from .model import Finding, ok, warning, wrong
+from .model import Diagnostic, ok, warning, wrong
 
 AREA = "installation"
 _PACKAGE = "turnproof"
@@ -27,7 +27,7 @@ _CLASHES = (("pytest-recording", "pytest-vcr"),)
 """pytest plugins that cannot be loaded together: both want the same options."""
 
 
-def installation(adapters: Sequence[str]) -> Iterator[Finding]:
+def installation(adapters: Sequence[str]) -> Iterator[Diagnostic]:
     """Everything that is installed. `adapters` are those that are to be run: what they lack is wrong."""
     yield _python()
     yield from _turnproof()
@@ -37,14 +37,14 @@ def installation(adapters: Sequence[str]) -> Iterator[Finding]:
     yield from _plugins()
 
 
-def _python() -> Finding:
+def _python() -> Diagnostic:
     said = f"Python {sys.version.split()[0]} at {sys.executable}"
     if sys.version_info < _OLDEST:
         return wrong(AREA, "Python", said, f"turnproof needs {'.'.join(map(str, _OLDEST))} or newer: use another venv")
     return ok(AREA, "Python", said)
 
 
-def _turnproof() -> Iterator[Finding]:
+def _turnproof() -> Iterator[Diagnostic]:
     place = Path(__file__).resolve().parents[1]
     try:
         installed = version(_PACKAGE)
@@ -60,7 +60,7 @@ def _turnproof() -> Iterator[Finding]:
         yield ok(AREA, "turnproof", said)
 
 
-def _needs(extra: str, do: str) -> Iterator[Finding]:
+def _needs(extra: str, do: str) -> Iterator[Diagnostic]:
     """The packages that turnproof, or one of its extras, needs: missing ones, and those that are too old."""
     found = 0
     for requirement in _requirements(extra):
@@ -99,7 +99,7 @@ def _problem(requirement: Requirement) -> str:
     return ""
 
 
-def _collections() -> Iterator[Finding]:
+def _collections() -> Iterator[Diagnostic]:
     """Suites, scenarios, sessions and cassettes: what is found by entry point, and whether it loads."""
     yield _loaded("suites", _suites)
     yield _loaded("sessions", lambda: ", ".join(resolve_session(name).name for name in session_names()) or "none")
@@ -117,7 +117,7 @@ def _suites() -> str:
     )
 
 
-def _loaded(what: str, load: Callable[[], str]) -> Finding:
+def _loaded(what: str, load: Callable[[], str]) -> Diagnostic:
     try:
         return ok(AREA, what, load())
     except TurnproofError as error:
@@ -127,7 +127,7 @@ def _loaded(what: str, load: Callable[[], str]) -> Finding:
         return wrong(AREA, what, said, "reinstall turnproof, or whatever installed them")
 
 
-def _adapters(asked: Sequence[str]) -> Iterator[Finding]:
+def _adapters(asked: Sequence[str]) -> Iterator[Diagnostic]:
     """Each installed adapter: whether its binding loads, and whether what it needs is there."""
     good: list[str] = []
     for name in binding_names():
@@ -138,7 +138,7 @@ def _adapters(asked: Sequence[str]) -> Iterator[Finding]:
         yield ok(AREA, "adapters", f"{len(good)} can be run here: {', '.join(good)}")
 
 
-def _of_adapter(name: str, *, wanted: bool) -> Iterator[Finding]:
+def _of_adapter(name: str, *, wanted: bool) -> Iterator[Diagnostic]:
     say = wrong if wanted else warning
     try:
         resolve_binding(name)
@@ -152,7 +152,7 @@ def _of_adapter(name: str, *, wanted: bool) -> Iterator[Finding]:
             yield say(AREA, f"{name}: {requirement.name}", problem, do)
 
 
-def _plugins() -> Iterator[Finding]:
+def _plugins() -> Iterator[Diagnostic]:
     found = list(entry_points(group="pytest11"))
     names = {_normal(entry.dist.name) for entry in found if entry.dist is not None}
     for pair in _CLASHES:

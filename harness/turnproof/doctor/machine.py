@@ -15,7 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from ..emulator import EmulatorServer
 from ..errors import HarnessError
-from .model import Finding, ok, warning, wrong
+from .model import Diagnostic, ok, warning, wrong
 
 AREA = "machine"
 _LOOPBACK = "127.0.0.1"
@@ -24,7 +24,7 @@ _START = 60.0
 _SYMBOLS = "✓✗–…"
 
 
-def machine(out: Path) -> Iterator[Finding]:
+def machine(out: Path) -> Iterator[Diagnostic]:
     """Everything that does not depend on what is installed."""
     yield folder(out)
     yield _loopback()
@@ -34,7 +34,7 @@ def machine(out: Path) -> Iterator[Finding]:
     yield encoding(sys.stdout.encoding or "")
 
 
-def folder(out: Path) -> Finding:
+def folder(out: Path) -> Diagnostic:
     """Whether reports can be written: to the folder, or to where it would be made."""
     place = next((each for each in (out, *out.absolute().parents) if each.exists()), Path.cwd())
     try:
@@ -46,7 +46,7 @@ def folder(out: Path) -> Finding:
     return ok(AREA, "reports", f"{out} can be written")
 
 
-def _loopback() -> Finding:
+def _loopback() -> Diagnostic:
     try:
         with EmulatorServer() as server:
             connection = http.client.HTTPConnection(_LOOPBACK, server.port, timeout=30)
@@ -62,7 +62,7 @@ def _loopback() -> Finding:
     return ok(AREA, "loopback", f"the emulator listens and answers on {_LOOPBACK}")
 
 
-def proxies() -> Finding:
+def proxies() -> Diagnostic:
     """Whether a proxy of the environment would catch what is meant for loopback. Its address is not told: it may have
     a password."""
     kinds = [kind for kind in getproxies() if kind in ("http", "https", "all")]
@@ -75,7 +75,7 @@ def proxies() -> Finding:
     return warning(AREA, "proxies", f"{names} is set, also for {_LOOPBACK}", do)
 
 
-def workers() -> Finding:
+def workers() -> Diagnostic:
     """Whether a process can be started as a run's worker is."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
@@ -102,7 +102,7 @@ def _hello(line: Connection) -> None:
     line.send("hello")
 
 
-def the_clock(now: float) -> Finding:
+def the_clock(now: float) -> Diagnostic:
     """Whether the clock is later than the files of this installation; known issues expire by it."""
     written = max(file.stat().st_mtime for file in Path(__file__).parents[1].glob("*.py"))
     shown = time.strftime("%Y-%m-%d", time.gmtime(now))
@@ -112,7 +112,7 @@ def the_clock(now: float) -> Finding:
     return ok(AREA, "clock", shown)
 
 
-def encoding(name: str) -> Finding:
+def encoding(name: str) -> Diagnostic:
     """Whether the symbols of reports can be printed; each has its word beside it."""
     said = f"output {name or 'unknown'}, files {sys.getfilesystemencoding()}, locale {locale.getlocale()[0] or 'C'}"
     try:

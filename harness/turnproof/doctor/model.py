@@ -21,7 +21,7 @@ class State(StrEnum):
     WRONG = "wrong"
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Diagnostic(msgspec.Struct, frozen=True):
     """`area` is `installation`, `machine`, `emulator`, or the binding by the name it was asked for.
 
     `what` was looked at, `said` is what was seen, `do` what to do about it; the last is there for all that is not ok.
@@ -38,7 +38,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """All findings, in the order in which they were looked at. `bindings` are the areas that are no part of us."""
 
     bindings: tuple[str, ...] = ()
-    findings: tuple[Finding, ...]
+    findings: tuple[Diagnostic, ...]
 
     @property
     def exit_code(self) -> Exit:
@@ -55,16 +55,16 @@ def diagnosis_json(found: Diagnosis) -> bytes:
     return msgspec.json.format(canonical(told), indent=2) + b"\n"
 
 
-def ok(area: str, what: str, said: str) -> Finding:
+def ok(area: str, what: str, said: str) -> Diagnostic:
     """It stands as it should."""
-    return Finding(area, what, State.OK, said)
+    return Diagnostic(area, what, State.OK, said)
 
 
-def warning(area: str, what: str, said: str, do: str) -> Finding:
+def warning(area: str, what: str, said: str, do: str) -> Diagnostic:
     """It may stand in the way."""
-    return Finding(area, what, State.WARNING, said, do)
+    return Diagnostic(area, what, State.WARNING, said, do)
 
 
-def wrong(area: str, what: str, said: str, do: str) -> Finding:
+def wrong(area: str, what: str, said: str, do: str) -> Diagnostic:
     """It stands in the way."""
-    return Finding(area, what, State.WRONG, said, do)
+    return Diagnostic(area, what, State.WRONG, said, do)

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ..reports._text import Look, one_line
 from ..reports.terminal import console_for
-from .model import Diagnosis, Finding, State
+from .model import Diagnosis, Diagnostic, State
 
 LOOKS = {
     State.OK: Look("✓", "ok", "green"),
@@ -39,7 +39,7 @@ def print_diagnosis(found: Diagnosis, file: TextIO | None = None) -> None:
     console.print(Text(_counts(found), style="bold"))
 
 
-def _told(finding: Finding) -> Text:
+def _told(finding: Diagnostic) -> Text:
     text = Text(one_line(finding.said))
     if finding.do:
         text.append(f"\n→ {one_line(finding.do)}", style="bold")

@@ -2,6 +2,6 @@
 
 from .engine import explore
 from .options import ExploreOptions
-from .report import Exploration, Finding
+from .report import Exploration, FoundScenario
 
-__all__ = ["Exploration", "ExploreOptions", "Finding", "explore"]
+__all__ = ["Exploration", "ExploreOptions", "FoundScenario", "explore"]

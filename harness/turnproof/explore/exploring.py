@@ -21,7 +21,7 @@ from ..scenarios.documents import Document
 from ..verdict import Status
 from .bench import Bench, Failure
 from .options import ExploreOptions
-from .report import Finding, Unsteady
+from .report import FoundScenario, Unsteady
 from .shrinking import smallest
 
 Progress = Callable[[int, int, str], None]
@@ -54,7 +54,7 @@ class Exploring:
     ) -> None:
         self.bench = bench
         self.examples = 0
-        self.findings: list[Finding] = []
+        self.findings: list[FoundScenario] = []
         self.unsteady: list[Unsteady] = []
         self._options = options
         self._control = control
@@ -123,7 +123,7 @@ class Exploring:
         file = self._write(name, document, [*comments, command])
         if _content(load(file)) != _content(scenario):
             raise HarnessError("its file does not say what was tried")
-        finding = Finding(
+        finding = FoundScenario(
             file=str(file),
             failures=failures,
             title=title,

@@ -10,7 +10,7 @@ from ..verdict import Status
 from .bench import Failure
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
+class FoundScenario(msgspec.Struct, frozen=True, kw_only=True):
     """A scenario that fails, as small as it could be made, in a file that `certify` and `compare` take.
 
     `failures` are all that its runs show; the first is the one that it was made small for. `title` and `remedy` are
@@ -49,7 +49,7 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
     examples: int
     runs: int
     duration_s: float
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[FoundScenario, ...] = ()
     unsteady: tuple[Unsteady, ...] = ()
     interrupted: bool = False
 

@@ -12,7 +12,7 @@ from .._counted import counted
 from ..reports._text import LOOKS, one_line, printable
 from ..reports.terminal import console_for
 from .bench import Failure
-from .report import Exploration, Finding
+from .report import Exploration, FoundScenario
 
 
 def print_exploration(found: Exploration, file: TextIO) -> None:
@@ -27,7 +27,7 @@ def print_exploration(found: Exploration, file: TextIO) -> None:
     console.print(Text(_summary(found), style="bold"))
 
 
-def _finding(console: Console, finding: Finding) -> None:
+def _finding(console: Console, finding: FoundScenario) -> None:
     for failure in finding.failures:
         look = LOOKS[failure.status]
         console.print(Text(f"{look.symbol} {look.word} {_name(failure)} [{failure.path}]", style=look.colour))

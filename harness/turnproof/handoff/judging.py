@@ -8,7 +8,7 @@ import msgspec
 
 from ..certify.deciding import Claimed, decide
 from ..evidence import EvidenceStore, digest
-from ..reports.handoff import Finding, Leg, Loss, Party
+from ..reports.handoff import Leg, Loss, Party, Unmet
 from ..requirements import REGISTRY, Requirement
 from ..subject import Subject
 from ..verdict import Status
@@ -29,13 +29,13 @@ class Judge:
 
     def leg(self, party: Party, stretch: Stretch, view: View) -> Leg:
         """What the checks say of the run, and what of its history did not arrive."""
-        held, violated, undecided = 0, list[Finding](), list[Finding]()
+        held, violated, undecided = 0, list[Unmet](), list[Unmet]()
         claimed = Claimed.by(self._subjects[party.adapter], [view.scenario])
         for requirement in self._requirements:
             if not requirement.looks_at(view.scenario.name):
                 continue
             verdict = decide(requirement, party.path, [view], claimed)
-            finding = Finding(requirement.id, requirement.level, REGISTRY.message(verdict))
+            finding = Unmet(requirement.id, requirement.level, REGISTRY.message(verdict))
             if verdict.status is Status.HELD:
                 held += 1
             elif verdict.status is Status.VIOLATED:

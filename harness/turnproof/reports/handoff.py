@@ -47,7 +47,7 @@ class Loss(msgspec.Struct, frozen=True):
     own: bool = False
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Unmet(msgspec.Struct, frozen=True):
     """A requirement that a leg violates, or that it leaves open."""
 
     requirement: str
@@ -66,8 +66,8 @@ class Leg(msgspec.Struct, frozen=True):
     first: int
     last: int
     held: int
-    violated: tuple[Finding, ...] = ()
-    undecided: tuple[Finding, ...] = ()
+    violated: tuple[Unmet, ...] = ()
+    undecided: tuple[Unmet, ...] = ()
     losses: tuple[Loss, ...] = ()
     signed: int = 0
     restored: int = 0
@@ -79,7 +79,7 @@ class Leg(msgspec.Struct, frozen=True):
         return self.held > 0 and not self.decisive
 
     @property
-    def decisive(self) -> tuple[Finding, ...]:
+    def decisive(self) -> tuple[Unmet, ...]:
         """The MUSTs among the violations and what is left open."""
         return tuple(one for one in (*self.violated, *self.undecided) if one.level is Level.MUST)
 

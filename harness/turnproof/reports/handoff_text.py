@@ -20,7 +20,7 @@ from .._counted import counted
 from ..requirements import Level
 from ._markdown import escaped
 from ._text import one_line
-from .handoff import Fate, Finding, Handoff, Loss, Party, Route, arrived
+from .handoff import Fate, Handoff, Loss, Party, Route, Unmet, arrived
 from .terminal import console_for
 
 FATES: dict[Fate, str] = {
@@ -143,7 +143,7 @@ def _examples(losses: list[Loss]) -> Iterator[str]:
 
 def _broken(matrix: Handoff) -> Iterator[str]:
     """A line for each requirement that a party violates or leaves open, with the first route that shows it."""
-    shown: dict[tuple[str, Party, str], list[tuple[str, Finding]]] = {}
+    shown: dict[tuple[str, Party, str], list[tuple[str, Unmet]]] = {}
     for route in matrix.routes:
         for number, leg in enumerate(route.legs, 1):
             for word, findings in (("violates", leg.violated), ("leaves open", _musts(leg.undecided))):
@@ -158,7 +158,7 @@ def _broken(matrix: Handoff) -> Iterator[str]:
         yield f"{_named(short)}: the conversation did not come further than leg {len(short.legs)}"
 
 
-def _musts(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _musts(findings: Iterable[Unmet]) -> Iterator[Unmet]:
     return (finding for finding in findings if finding.level is Level.MUST)
 
 

@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from ..dialects.base import Evidence
 from ..errors import HarnessError
-from ..finding import PATHS_DIFFER, UNSTRUCTURED, Finding, Place, Side, plain_value
+from ..finding import PATHS_DIFFER, UNSTRUCTURED, Finding, plain_value
 from ..parity import Comparison, compare_views
 from ..provider import Capabilities, Difference, Path
 from ..scenarios.sweep import is_point
@@ -22,6 +22,7 @@ from ..transcript import RunKey
 from ..verdict import Status, Verdict, combine, failed, held, inconclusive, not_claimed
 from ..view import View
 from ..view.diff import ABSENT, Steps, differences, equal, steady_steps
+from ..view.standing import place_of_difference
 from .model import Requirement, in_words
 from .registry import REGISTRY, Aspect, Check, Registry, Result, settle
 from .roots import rooted
@@ -182,23 +183,12 @@ def _parity_finding(
     spot, *steps = path or ("",)
     return Finding(
         code=f"{requirement.id}/{PATHS_DIFFER}",
-        place=_place_of_spot(stateless, str(spot)),
+        place=place_of_difference(stateless, legacy, str(spot), ours, theirs),
         expected=UNSET if theirs is ABSENT else plain_value(theirs),
         observed=UNSET if ours is ABSENT else plain_value(ours),
-        related=(_place_of_spot(legacy, str(spot)),),
+        related=(place_of_difference(legacy, stateless, str(spot), theirs, ours),),
         facts={"reading": list(steps)},
     )
-
-
-def _place_of_spot(view: View, spot: str) -> Place:
-    """The place of a key that aspects have: that of a call (`2/1#0`), or of a turn (`2`)."""
-    for call in view.calls:
-        if call.place == spot:
-            return call.at_request()
-    for turn in view.turns:
-        if str(turn.index) == spot:
-            return turn.at(Side.HISTORY)
-    return view.at(Side.PROCESS)
 
 
 def _excused(

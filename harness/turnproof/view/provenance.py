@@ -36,9 +36,9 @@ class Provenance:
         self._body = thaw(body)
         self._read = read
         call = read(body)
-        self._neutral = {} if call is None else dict(_leaves(_neutral(call)))
+        self._neutral = {} if call is None else dict(leaves(_neutral(call)))
         self._effects: dict[Path, frozenset[Path]] = {}
-        self._places = dict(_leaves(self._body))
+        self._places = dict(leaves(self._body))
 
     def pointer_to(self, *path: str | int) -> str:
         """A JSON Pointer into the body for a path in the neutral reading: `"messages", 3, "parts", 1, "result"`.
@@ -75,13 +75,13 @@ class Provenance:
         if items and all(isinstance(item, int) for item in items):
             first, last = (self._holder((*path, item)) for item in (min(items), max(items)))
             if first and last and first != last:
-                return _common([first, last])
+                return common([first, last])
             return None if first is None else _list_of(first, path)
         telling = [leaf for leaf in leaves if not self._comes_from_elsewhere(leaf)] or leaves
         found = [(leaf, place) for leaf in telling[:_ENOUGH] if (place := self._origin(leaf)) is not None]
         # What is only worked out from the body, as an id by position, says less than what stands there.
-        there = [place for leaf, place in found if _shows(self._places[place], self._neutral[leaf])]
-        return _common(there or [place for _, place in found]) if found else None
+        there = [place for leaf, place in found if shows(self._places[place], self._neutral[leaf])]
+        return common(there or [place for _, place in found]) if found else None
 
     def _comes_from_elsewhere(self, leaf: Path) -> bool:
         """Whether this says less of a place than what stands beside it: another role makes another conversation, a
@@ -115,7 +115,7 @@ class Provenance:
         ranked: list[list[Path]] = [[], [], []]
         for place, value in self._places.items():
             same = type(value) is type(wanted) and value == wanted
-            ranked[0 if same else 1 if _shows(value, wanted) else 2].append(place)
+            ranked[0 if same else 1 if shows(value, wanted) else 2].append(place)
         first, second, others = ranked
         if any(leaf in self._effect(place) for place in (*first, *second)[:_MOST]):
             return [*first, *second][:_MOST]
@@ -137,7 +137,7 @@ class Provenance:
                 _put(self._body, place, value)
             if call is None:
                 continue
-            now = dict(_leaves(_neutral(call)))
+            now = dict(leaves(_neutral(call)))
             changed = {leaf for leaf, was in self._neutral.items() if now.get(leaf, _MARK) != was}
             changed |= now.keys() - self._neutral.keys()
             if changed:
@@ -180,13 +180,14 @@ def _neutral(call: Call) -> JSON:
     )
 
 
-def _leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Every value in a document that is no object and no list, with its path."""
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _leaves(item, (*path, key))
+            yield from leaves(item, (*path, key))
     elif isinstance(value, list | tuple):
         for n, item in enumerate(value):
-            yield from _leaves(item, (*path, n))
+            yield from leaves(item, (*path, n))
     else:
         yield path, value
 
@@ -221,7 +222,7 @@ def _put(body: Any, place: Path, value: Any) -> None:
         body[place[-1]] = value
 
 
-def _shows(value: Any, wanted: Any) -> bool:
+def shows(value: Any, wanted: Any) -> bool:
     """Whether a value of the body looks like one of the reading: the same, or text with it, or a piece of it."""
     if isinstance(value, str) and isinstance(wanted, str):
         return value == wanted or (wanted != "" and (wanted in value or value in wanted))
@@ -242,7 +243,7 @@ def _list_of(item: Path, path: Path) -> Path:
     return item[: numbers[0] + 1]
 
 
-def _common(places: Sequence[Path]) -> Path:
+def common(places: Sequence[Path]) -> Path:
     """The path to what holds all of these places: the place itself, where there is one."""
     first = places[0]
     for length in range(len(first), -1, -1):

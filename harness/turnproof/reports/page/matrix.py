@@ -14,13 +14,15 @@ from ..standing import proof_of, standing, wire_of
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """An adapter's standing in one profile. `short` are the paths that do not hold all, where there are several;
-    `words` have all numbers.
+    """An adapter's standing in one profile: MUSTs `held` of those `claimed`, and how many there are `all` in all.
+
+    `short` are the paths that do not hold all, where there are several; `words` have all numbers.
     """
 
     status: Status
     held: int
     claimed: int
+    all: int
     short: tuple[str, ...]
     words: str
 
@@ -84,10 +86,12 @@ def _cell(found: AdapterReport, name: str, short: dict[str, str], *, complete: b
     if profile is None or not _is_claimed(profile):
         return None
     held, claimed = profile.must
-    words = [f"{held} of {claimed} MUSTs held", *(f"{path} {numbers}" for path, numbers in short.items())]
+    every = max(profile.all, claimed)
+    more = f"{held} of {claimed} claimed MUSTs held, of {every} in all" if every > claimed else ""
+    words = [more or f"{held} of {claimed} MUSTs held", *(f"{path} {numbers}" for path, numbers in short.items())]
     words += [f"{profile.unmeasured} MUSTs not measured"] if profile.unmeasured else []
     status = _of_profile(found, name, profile, complete=complete)
-    return Cell(status, held, claimed, tuple(short), ", ".join(words))
+    return Cell(status, held, claimed, every, tuple(short), ", ".join(words))
 
 
 def _is_claimed(profile: ProfileReport) -> bool:
