@@ -61,7 +61,7 @@ def compare(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Run the project's own tests (`nox -s tests -- tests/test_cli.py -x`)."""
+    """Run the project's own tests (`nox -s tests -- tests/commands/cli/test_cli.py -x`)."""
     ready_for_tests(session)
     session.run("pytest", *(session.posargs or every_core()))
 
@@ -119,7 +119,7 @@ def browser(session: nox.Session) -> None:
 def kill(session: nox.Session) -> None:
     """Kill a process that takes turns a thousand times, and look for lost ones (`nox -s kill -- --times 50`)."""
     session.install("-e", ".")
-    session.run("python", "-m", "tests.store.kill", *session.posargs)
+    session.run("python", "-m", "tests.session.store.kill", *session.posargs)
 
 
 @nox.session

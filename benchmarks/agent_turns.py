@@ -15,11 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from turnproof.agents import AgentBinding, AgentSetup
-from turnproof.bindings import resolve_agent
 from turnproof.dialects import dialect
-from turnproof.emulator import EmulatorServer
-from turnproof.emulator.responders import EchoResponder
 from turnproof.provider import Endpoint
+from turnproof.run.bindings import resolve_agent
+from turnproof.wire.emulator import EmulatorServer
+from turnproof.wire.emulator.responders import EchoResponder
 
 ROUNDS = 3
 TURNS = 5

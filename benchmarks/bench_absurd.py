@@ -23,12 +23,12 @@ import httpx2
 from bench_history import conversation
 
 from turnproof.dialects import dialect
-from turnproof.emulator import EmulatorServer
-from turnproof.emulator.responders import EchoResponder
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.messages import FunctionCall, Message, ToolResult, ToolSchema
 from turnproof.provider import Binding, Endpoint, Path
 from turnproof.session import Session, Tool
+from turnproof.wire.emulator import EmulatorServer
+from turnproof.wire.emulator.responders import EchoResponder
+from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
 

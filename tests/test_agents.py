@@ -13,14 +13,21 @@ import parrot
 import pytest
 from parrot import ALL, START, Parrot
 
-from turnproof import bindings
 from turnproof.agents import AgentBinding, Tool
-from turnproof.bindings import agent_names, resolve_agent, resolve_binding, resolve_session, resolve_subject, subject_of
 from turnproof.cancel import CancelToken
-from turnproof.cli import listing
+from turnproof.commands.cli import catalogues
 from turnproof.errors import BindingError
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text, TokenUsage, ToolSchema
 from turnproof.provider import Binding, Capabilities, Endpoint
+from turnproof.run import bindings
+from turnproof.run.bindings import (
+    agent_names,
+    resolve_agent,
+    resolve_binding,
+    resolve_session,
+    resolve_subject,
+    subject_of,
+)
 from turnproof.session.delegated import session_of
 from turnproof.sessions import SessionCapabilities
 from turnproof.subject import SessionReply, SessionSetup, SessionTurn
@@ -287,7 +294,7 @@ def test_an_agent_is_neither_an_adapter_nor_a_session() -> None:
 
 @pytest.mark.usefixtures("installed")
 def test_agents_are_listed_with_what_they_can_and_a_broken_one_hides_no_other() -> None:
-    rows = {row["name"]: row for row in listing._agents()}
+    rows = {row["name"]: row for row in catalogues._agents()}
     assert rows["parrot"] == {
         "name": "parrot",
         "dialect": "anthropic-messages",

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from alone import assert_passes_alone
 
-from turnproof import _coroutines, foreign
+from turnproof import foreign
+from turnproof._base import coroutines
 from turnproof.cancel import CancelToken
 from turnproof.errors import (
     AuthenticationError,
@@ -174,7 +175,7 @@ def normalised(form: Form) -> foreign.ForeignStateless:
 @pytest.fixture(autouse=True)
 def _no_loop_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     # One of its own: a run of another file that hung on purpose may hold this process's loop for good.
-    monkeypatch.setattr(_coroutines, "_shared", _coroutines._SharedLoop())
+    monkeypatch.setattr(coroutines, "_shared", coroutines._SharedLoop())
     before = set(threading.enumerate())
     yield
     assert "turnproof-loop" not in [thread.name for thread in set(threading.enumerate()) - before]

@@ -69,13 +69,13 @@ BREACHES = [
     ),
     Breach(
         "turnproof knows an adapter",
-        "harness/turnproof/driver/drive.py",
+        "harness/turnproof/run/driver/drive.py",
         "import turnproof_adapters.anthropic",
         "turnproof imports no adapter, no suite, no cassette",
     ),
     Breach(
         "turnproof uses an SDK",
-        "harness/turnproof/emulator/front.py",
+        "harness/turnproof/wire/emulator/http_server.py",
         "def later():\n    import anthropic",
         "turnproof imports no provider SDK and no HTTP client of one",
     ),
@@ -117,7 +117,8 @@ def test_each_contract_refuses_what_it_is_there_for(copy: Path, breach: Breach) 
 
 def test_importing_turnproof_and_its_command_imports_no_provider_sdk() -> None:
     script = (
-        "import sys, turnproof, turnproof.provider, turnproof.session, turnproof.cli, turnproof.pytest_plugin\n"
+        "import sys, turnproof, turnproof.provider, turnproof.session, turnproof.pytest_plugin\n"
+        "import turnproof.commands.cli\n"
         "print(sorted({name.partition('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnproof._frozen import FrozenDict, FrozenList
+from turnproof._base.frozen import FrozenDict, FrozenList
 from turnproof.errors import PayloadError, UsageError
 from turnproof.messages import (
     CacheMark,

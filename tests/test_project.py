@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import turnproof
-from turnproof.exits import Exit
+from turnproof._base.exit_codes import Exit
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")

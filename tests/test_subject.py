@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from turnproof.bindings import subject_of
 from turnproof.dialects import dialect
 from turnproof.provider import Binding, Capabilities, Difference
+from turnproof.run.bindings import subject_of
 from turnproof.session.binding import REFERENCE
 from turnproof.session.store.agent import stored_agent
 from turnproof.subject import OF_KEPT_SESSIONS, OPERATIONS, Flag, SessionBinding, Subject

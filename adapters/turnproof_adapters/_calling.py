@@ -20,7 +20,7 @@ from turnproof.errors import Cancelled, ProviderError, TransportError
 from turnproof.messages import FinishReason, Part, ProviderResponse
 
 from ._answers import Listeners
-from ._cut import Cut
+from ._interrupt import Cut
 
 T = TypeVar("T")
 E = TypeVar("E")

@@ -7,7 +7,7 @@ from typing import Generic
 
 from turnproof.provider import ProviderBase
 
-from ._memo import A, Encoder
+from ._encoded_messages import A, Encoder
 
 
 class EncodesOnce(ProviderBase, ABC, Generic[A]):

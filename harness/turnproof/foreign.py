@@ -11,7 +11,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any, Literal, cast
 
-from ._coroutines import LoopUser
+from ._base.coroutines import LoopUser
 from .cancel import CancelToken
 from .errors import ProviderError
 from .messages import FunctionCall, Message, ProviderResponse, ToolSchema

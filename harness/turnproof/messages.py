@@ -16,11 +16,11 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 import msgspec
 from msgspec.structs import astuple, force_setattr, replace
 
-from ._frozen import JSON as JSON
-from ._frozen import freeze as freeze
-from ._frozen import shown
-from ._frozen import thaw as thaw
-from ._lossless import Reader, encode
+from ._base.frozen import JSON as JSON
+from ._base.frozen import freeze as freeze
+from ._base.frozen import shown
+from ._base.frozen import thaw as thaw
+from ._base.lossless import Reader, encode
 from .errors import PayloadError
 
 Role: TypeAlias = Literal["user", "model", "tool", "system"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from turnproof.finding import Compared, Side
+from turnproof.judge.finding import Compared, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import ProviderCall, View
 from turnproof.messages import JSON, TokenUsage
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import ProviderCall, View
 
 from .reading import answered, by_place, usage_updates
 

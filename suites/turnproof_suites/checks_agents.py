@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.verdict import inconclusive
+from turnproof.judge.view import Exchange, View
+from turnproof.judge.view.diff import equal
 from turnproof.messages import JSON, FunctionCall, thaw
-from turnproof.requirements import FindingCode, Findings, check, finding
+from turnproof.run.transcript import Killed, LeftBehind, SaidBeside, ToolRun, TurnEnded, UsageReport
 from turnproof.scenarios.model import Turn
-from turnproof.transcript import Killed, LeftBehind, SaidBeside, ToolRun, TurnEnded, UsageReport
-from turnproof.verdict import inconclusive
-from turnproof.view import Exchange, View
-from turnproof.view.diff import equal
 
-from .kept import CHANGING, Talk, talks
-from .quotes import at_held_text, at_messages, sent_messages
+from .agent_runs import CHANGING, AgentRun, talks
+from .quoted_texts import at_held_text, at_messages, sent_messages
 from .reading import results_in, spoken_text
 from .steps import bare, failure, outcome
 
 
-def _after(view: View) -> Iterator[tuple[Talk, Talk]]:
+def _after(view: View) -> Iterator[tuple[AgentRun, AgentRun]]:
     """Each turn with the next one of the same session, nothing having been done to the sessions in between."""
     every = talks(view)
     for talk, later in pairwise(every):
@@ -29,11 +29,11 @@ def _after(view: View) -> Iterator[tuple[Talk, Talk]]:
             yield talk, later
 
 
-def _cancelled(talk: Talk) -> bool:
+def _cancelled(talk: AgentRun) -> bool:
     return talk.turn.cut is not None and talk.turn.cut.by != "kill" and talk.turn.cancelled
 
 
-def _killed(talk: Talk) -> Killed | None:
+def _killed(talk: AgentRun) -> Killed | None:
     return talk.step.first(Killed)
 
 
@@ -79,7 +79,7 @@ def calls_run_once(view: View) -> Findings:
             yield Compared("calls of agents")
 
 
-def _wrong_runs(talk: Talk, made: Sequence[FunctionCall], ran: Sequence[ToolRun]) -> Iterator[Finding]:
+def _wrong_runs(talk: AgentRun, made: Sequence[FunctionCall], ran: Sequence[ToolRun]) -> Iterator[Finding]:
     """Calls and runs that have no counterpart; a call and a run of one tool belong together, whatever the arguments."""
     waiting = list(made)
     left = []
@@ -235,7 +235,7 @@ def one_turn_at_a_time(view: View) -> Findings:
             yield Compared("turns asked for at the same time")
 
 
-def _wrong_first(talk: Talk, ended: TurnEnded, wanted: str) -> Iterator[Finding]:
+def _wrong_first(talk: AgentRun, ended: TurnEnded, wanted: str) -> Iterator[Finding]:
     if ended.outcome != "answer":
         yield _FIRST_WITHOUT_ANSWER(
             talk.turn.at_end(), expected="answer", observed=ended.outcome, failure=failure(talk.turn)
@@ -244,7 +244,7 @@ def _wrong_first(talk: Talk, ended: TurnEnded, wanted: str) -> Iterator[Finding]
         yield _FIRST_WRONG_ANSWER(talk.at_ended("text"), expected=wanted, observed=ended.text)
 
 
-def _wrong_second(talk: Talk, beside: SaidBeside, wanted: str) -> Iterator[Finding]:
+def _wrong_second(talk: AgentRun, beside: SaidBeside, wanted: str) -> Iterator[Finding]:
     if beside.outcome == "open":
         yield _SECOND_NEVER_ENDED(talk.step.at_event(beside, "outcome"))
     elif beside.outcome == "error" and not beside.typed:
@@ -369,15 +369,15 @@ _AFTER_FAILED = _NextTurn(
 def failed_turn_serves_the_next(view: View) -> Findings:
     """A turn that the model's service refused does not end the session."""
 
-    def failed(talk: Talk) -> bool:
+    def failed(talk: AgentRun) -> bool:
         return bool(talk.turn.script and talk.turn.script.faults) and talk.turn.failed is not None
 
     yield from _next_has_its_own(view, failed, _AFTER_FAILED, "failed turns")
 
 
-def _next_has_its_own(view: View, happened: Callable[[Talk], bool], codes: _NextTurn, what: str) -> Findings:
+def _next_has_its_own(view: View, happened: Callable[[AgentRun], bool], codes: _NextTurn, what: str) -> Findings:
     """All that follow in the same session have, until something is done to the sessions."""
-    since: Talk | None = None
+    since: AgentRun | None = None
     for talk in talks(view):
         since = None if talk.steps else since
         ended = talk.turn.ended
@@ -389,7 +389,7 @@ def _next_has_its_own(view: View, happened: Callable[[Talk], bool], codes: _Next
         since = talk if happened(talk) else since
 
 
-def _wrong_next(talk: Talk, ended: TurnEnded, since: Place, codes: _NextTurn) -> Iterator[Finding]:
+def _wrong_next(talk: AgentRun, ended: TurnEnded, since: Place, codes: _NextTurn) -> Iterator[Finding]:
     if ended.outcome != "answer":
         yield codes.no_answer(
             talk.turn.at_end(),

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from msgspec import UNSET
 
 from turnproof.dialects.base import Evidence
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.view import View, broken_rule
+from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, Message, Text, to_builtins
-from turnproof.requirements import FindingCode, Findings, check, finding
-from turnproof.transcript import Interjected, Refused
-from turnproof.view import View, broken_rule
-from turnproof.view.diff import ABSENT, walk_steps
+from turnproof.run.transcript import Interjected, Refused
 
 from .reading import model_texts, too_long, user_text
 from .steps import FORGETTING, Step, bare, steps, turns_done, unpaired

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from turnproof.dialects.base import Dialect, WireAnswer
 from turnproof.errors import TransportError
-from turnproof.finding import Compared, Side
+from turnproof.judge.finding import Compared, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
 from turnproof.messages import FinishReason
-from turnproof.requirements import Findings, check, finding
-from turnproof.transcript import Failed
-from turnproof.view import View
+from turnproof.run.transcript import Failed
 
 from .raised_errors import (
     CLASSES_BY_MEANING,

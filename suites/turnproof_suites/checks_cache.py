@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from turnproof.dialects.base import ModelFacts
-from turnproof.finding import Compared, Place, Side
+from turnproof.judge.finding import Compared, Place, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import TurnView, View
+from turnproof.judge.view.diff import Steps
 from turnproof.messages import JSON, FileRef, InlineData, Message, Part, ToolResult, ToolSchema
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import TurnView, View
-from turnproof.view.diff import Steps
 
 from .reading import Answered, Requested, answered, at_row, begun, differing, makes_room, requested, row, system_text
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from turnproof.finding import Compared, Side
+from turnproof.judge.finding import Compared, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.view import ProviderCall, View
+from turnproof.judge.view.diff import ABSENT, equal, present, walk_steps
 from turnproof.messages import FinishReason, FunctionCall
-from turnproof.requirements import FindingCode, Findings, check, finding
-from turnproof.transcript import FunctionCallDetected
-from turnproof.view import ProviderCall, View
-from turnproof.view.diff import ABSENT, equal, present, walk_steps
+from turnproof.run.transcript import FunctionCallDetected
 
 from .reading import answered, by_place, calls_in
 

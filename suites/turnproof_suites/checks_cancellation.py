@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from turnproof.finding import Compared, Place, Side
+from turnproof.judge.finding import Compared, Place, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.messages import JSON, FinishReason, FunctionCall
-from turnproof.requirements import FindingCode, Findings, check, finding
-from turnproof.transcript import Cancelled, FunctionCallDetected
-from turnproof.view import Exchange, ProviderCall, TurnView, View
+from turnproof.run.transcript import Cancelled, FunctionCallDetected
 
 from .reading import (
     at_response_text,

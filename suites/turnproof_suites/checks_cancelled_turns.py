@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from turnproof.finding import Compared
+from turnproof.judge.finding import Compared
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import TurnView, View
 from turnproof.messages import FinishReason, Text
-from turnproof.requirements import Findings, check, finding
-from turnproof.transcript import TurnBegan
-from turnproof.view import TurnView, View
+from turnproof.run.transcript import TurnBegan
 
 from .reading import (
     Requested,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from turnproof.finding import Compared, Finding
+from turnproof.judge.finding import Compared, Finding
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import Exchange, View
 from turnproof.messages import FileRef, InlineData, Message, Thought
-from turnproof.requirements import Findings, check, finding
+from turnproof.run.transcript import ContextReport
 from turnproof.tokens import message_tokens
-from turnproof.transcript import ContextReport
-from turnproof.view import Exchange, View
 
 from .reading import results_in, user_text
 from .steps import Step, steps, unpaired

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from itertools import combinations
 
 from turnproof.errors import ContextLimitError
-from turnproof.finding import Compared, Side
-from turnproof.requirements import Findings, check, finding
-from turnproof.transcript import Failed
-from turnproof.view import View
+from turnproof.judge.finding import Compared, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
+from turnproof.run.transcript import Failed
 
 from .raised_errors import (
     at_error_answer,

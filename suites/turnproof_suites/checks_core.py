@@ -8,13 +8,13 @@ from msgspec import UNSET
 
 from turnproof.dialects.base import Evidence, WireDifference
 from turnproof.errors import ContentFilterError, ContextLimitError
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.verdict import inconclusive
+from turnproof.judge.view import Exchange, ProviderCall, TurnView, View, broken_rule
+from turnproof.judge.view.diff import ABSENT, Steps, present, show, walk_steps
 from turnproof.messages import JSON, FinishReason, Part, Text, to_builtins
-from turnproof.requirements import FindingCode, Findings, check, finding
-from turnproof.transcript import Failed, Response
-from turnproof.verdict import inconclusive
-from turnproof.view import Exchange, ProviderCall, TurnView, View, broken_rule
-from turnproof.view.diff import ABSENT, Steps, present, show, walk_steps
+from turnproof.run.transcript import Failed, Response
 
 from .reading import (
     Requested,

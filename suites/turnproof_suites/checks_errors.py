@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from turnproof.finding import Compared, Side
+from turnproof.judge.finding import Compared, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import Exchange, ProviderCall, View
 from turnproof.messages import JSON, FinishReason
-from turnproof.requirements import Findings, check, finding
-from turnproof.transcript import Failed
-from turnproof.view import Exchange, ProviderCall, View
+from turnproof.run.transcript import Failed
 
 from .raised_errors import (
     CLASSES_BY_MEANING,

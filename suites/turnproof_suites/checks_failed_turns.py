@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
 
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text, same_history
-from turnproof.requirements import Findings, check, finding
-from turnproof.transcript import HistorySnapshot, TurnBegan
-from turnproof.view import TurnView, View
+from turnproof.run.transcript import HistorySnapshot, TurnBegan
 
 from .reading import Requested, ValueDifference, differing, first_requests, user_text
 from .steps import content, unpaired

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import TurnView, View
 
 from .reading import Requested, calls_made, makes_room, refused, results_in, system_text, too_long, user_text
 

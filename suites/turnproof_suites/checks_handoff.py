@@ -10,8 +10,11 @@ import msgspec
 from msgspec import UNSET
 
 from turnproof.dialects.atoms import media_key
-from turnproof.dialects.wording import without_tagged
-from turnproof.finding import Compared, Finding, Place
+from turnproof.dialects.text_equality import without_tagged
+from turnproof.judge.finding import Compared, Finding, Place
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import Exchange, View
+from turnproof.judge.view.diff import equal
 from turnproof.messages import (
     JSON,
     FileRef,
@@ -23,9 +26,6 @@ from turnproof.messages import (
     Thought,
     ToolResult,
 )
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import Exchange, View
-from turnproof.view.diff import equal
 
 from .reading import at_text, refused
 from .steps import FORGETTING, steps

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.view import View
+from turnproof.judge.view.diff import equal
 from turnproof.messages import FunctionCall, Message, Part, Text, same
-from turnproof.requirements import FindingCode, Findings, check, finding
-from turnproof.transcript import SessionInForce
-from turnproof.view import View
-from turnproof.view.diff import equal
+from turnproof.run.transcript import SessionInForce
 
 from .reading import calls_in, calls_made, differing, heard, model_texts, refused, spoken_text, too_long
 from .steps import (

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from msgspec import UNSET
 
 from turnproof.dialects.base import WireDifference
-from turnproof.finding import Compared, Finding, Place
+from turnproof.judge.finding import Compared, Finding, Place
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.verdict import Verdict, inconclusive
+from turnproof.judge.view import Exchange, View
+from turnproof.judge.view.diff import Steps, equal, show
+from turnproof.judge.view.provenance import neutral_path
 from turnproof.messages import JSON, FunctionCall, Message, Part, Text, Thought, ToolResult
-from turnproof.requirements import Findings, check, finding
-from turnproof.transcript import Interjected
-from turnproof.verdict import Verdict, inconclusive
-from turnproof.view import Exchange, View
-from turnproof.view.diff import Steps, equal, show
-from turnproof.view.provenance import neutral_path
+from turnproof.run.transcript import Interjected
 
 from .steps import Step, turns_done
 

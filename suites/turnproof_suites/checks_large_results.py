@@ -13,10 +13,10 @@ from itertools import dropwhile, groupby
 
 import msgspec
 
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import Exchange, View
 from turnproof.messages import FunctionCall, Message, ToolResult, to_builtins
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import Exchange, View
 
 from .reading import calls_made, results_in, too_long
 from .steps import Step, turns_done

@@ -8,10 +8,10 @@ from dataclasses import replace
 import msgspec
 
 from turnproof.dialects.base import Call
-from turnproof.finding import Compared, Side
+from turnproof.judge.finding import Compared, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import Exchange, View
 from turnproof.messages import to_builtins
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import Exchange, View
 
 from .reading import at_text, requested, system_text
 

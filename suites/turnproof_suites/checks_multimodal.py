@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from turnproof.finding import Compared, Place
+from turnproof.judge.finding import Compared, Place
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.view import View
 from turnproof.messages import JSON, FileRef, InlineData, Message, ToolResult
-from turnproof.requirements import FindingCode, Findings, check, finding
-from turnproof.view import View
 
 from .reading import Requested, matched_results, plain, requested
 

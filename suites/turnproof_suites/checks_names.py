@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from turnproof.finding import Compared
+from turnproof.judge.finding import Compared
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
 from turnproof.messages import Message
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import View
 
 from .reading import answered, calls_made, matched_calls, requested
 

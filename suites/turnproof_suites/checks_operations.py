@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from turnproof.finding import Compared, Finding
 from turnproof.gc import turn_starts
+from turnproof.judge.finding import Compared, Finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.view import View
+from turnproof.judge.view.plain_content import plain
 from turnproof.messages import JSON, Message, same_history
-from turnproof.requirements import FindingCode, Findings, check, finding
-from turnproof.transcript import Loaded, Saved
-from turnproof.view import View
-from turnproof.view.plain import plain
+from turnproof.run.transcript import Loaded, Saved
 
 from .reading import differing, in_two_roles
 from .steps import Step, content, ends_alike, operations_done, steps, unpaired

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import takewhile
 
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import TurnView, View
+from turnproof.judge.view.diff import equal
 from turnproof.messages import JSON, Message
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import TurnView, View
-from turnproof.view.diff import equal
 
 from .reading import differing, in_row, in_two_roles, plain, row
 

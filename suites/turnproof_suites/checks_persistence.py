@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from turnproof.finding import Compared, Finding
+from turnproof.judge.finding import Compared, Finding
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import JSON, Message, same_history, to_builtins
-from turnproof.requirements import FindingCode, Findings, check, finding
-from turnproof.transcript import Loaded
-from turnproof.view import Exchange, TurnView, View
+from turnproof.run.transcript import Loaded
 
 from .reading import Requested, at_row, begun, differing, makes_room, row
 from .steps import FORGETTING, Step, operations_done

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
+from turnproof.judge.view.diff import Steps, equal
 from turnproof.messages import JSON, FinishReason
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import Exchange, ProviderCall, TurnView, View
-from turnproof.view.diff import Steps, equal
 
 from .reading import Requested, calls_made, differing, makes_room, results_in, too_long
 from .steps import failure

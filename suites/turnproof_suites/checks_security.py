@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl, urlsplit
 
-from turnproof.finding import Compared
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import View
+from turnproof.judge.finding import Compared
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
 
 _AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
 _KEY_NAMES = frozenset({"key", "api_key", "apikey", "api-key", "x-api-key", "access_token", "token"})

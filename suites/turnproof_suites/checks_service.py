@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from turnproof.finding import Compared
+from turnproof.judge.finding import Compared
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
 from turnproof.messages import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Opaque, Part, Text
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import View
 
 from .reading import Answered, answered, requested
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from turnproof.finding import Compared, Side
-from turnproof.requirements import Findings, check, finding
-from turnproof.transcript import Refused, UsageReport
-from turnproof.view import View
+from turnproof.judge.finding import Compared, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
+from turnproof.run.transcript import Refused, UsageReport
 
 from .steps import Step, bare, failure, outcome, turns_done
 

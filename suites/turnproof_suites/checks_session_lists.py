@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from turnproof.finding import Compared, Finding, Place
-from turnproof.requirements import Findings, check, finding
+from turnproof.judge.finding import Compared, Finding, Place
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
 from turnproof.scenarios.model import EVERYWHERE, NOBODY
-from turnproof.view import View
 
-from .kept import CHANGING, Done, Talk, done_with, named, talks
-from .quotes import Quote
+from .agent_runs import CHANGING, AgentRun, Done, done_with, named, talks
+from .quoted_texts import Quote
 from .steps import bare
 
 
-def _lists(view: View) -> Iterator[tuple[Done, Talk]]:
+def _lists(view: View) -> Iterator[tuple[Done, AgentRun]]:
     return ((done, talk) for done, talk in done_with(view, "list") if done.event.outcome == "done")
 
 
@@ -119,7 +119,7 @@ def list_tells_when(view: View) -> Findings:
             yield Compared("times in lists")
 
 
-def _spaced(view: View, until: Talk) -> bool:
+def _spaced(view: View, until: AgentRun) -> bool:
     """Whether a moment passed whenever another session was spoken in: clocks may be coarse."""
     before = [talk for talk in talks(view) if talk.turn.index < until.turn.index]
     changes = [later for talk, later in pairwise(before) if later.session != talk.session]
@@ -259,7 +259,7 @@ def fork_leaves_its_origin_alone(view: View) -> Findings:
                 yield Compared("requests in the origins of forks")
 
 
-def _own_quotes(talk: Talk, fork: str, origin: str) -> list[Quote]:
+def _own_quotes(talk: AgentRun, fork: str, origin: str) -> list[Quote]:
     """What was said in a fork, and neither in its origin nor in this turn."""
     theirs = bare([*(quote.text for said in talk.known.get(origin, ()) for quote in said.all), talk.turn.said])
     return [quote for said in talk.known.get(fork, ()) for quote in said.all if quote.bare not in theirs]

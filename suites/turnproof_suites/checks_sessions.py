@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from turnproof.finding import Compared
-from turnproof.requirements import Findings, check, finding
+from turnproof.judge.finding import Compared
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
+from turnproof.run.transcript import SessionInForce
 from turnproof.scenarios.model import NOBODY
-from turnproof.transcript import SessionInForce
-from turnproof.view import View
 
-from .kept import CHANGING, Talk, done_with, named, taken_up, talks, wanted_of
-from .quotes import at_held_text, at_text
+from .agent_runs import CHANGING, AgentRun, done_with, named, taken_up, talks, wanted_of
+from .quoted_texts import at_held_text, at_text
 from .reading import calls_in, calls_made, results_in, system_text
 from .steps import bare, every_unpaired, failure, outcome
 
@@ -49,7 +49,7 @@ def id_stays_through_its_turns(view: View) -> Findings:
 
     Before anything was answered in a session nothing is lost with its id.
     """
-    before: Talk | None = None
+    before: AgentRun | None = None
     for talk in talks(view):
         quiet = not any(done.wanted.do in CHANGING for done in talk.steps)
         if before is not None and before.session in talk.known and quiet:

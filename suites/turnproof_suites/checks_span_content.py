@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from turnproof.finding import Compared, Place
+from turnproof.judge.finding import Compared, Place
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, Part, Text, Thought, ToolResult, thaw
-from turnproof.requirements import Findings, check, finding
-from turnproof.transcript import HistorySnapshot, SpanMade
-from turnproof.view import View
+from turnproof.run.transcript import HistorySnapshot, SpanMade
 
 from .spans import at_span, session_spans
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, compare_modes, finding
+from turnproof.judge.view import Aliases, Callback, ProviderCall, View
+from turnproof.judge.view.diff import ABSENT, Steps, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Thought
-from turnproof.requirements import FindingCode, Findings, check, compare_modes, finding
-from turnproof.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking
-from turnproof.view import Aliases, Callback, ProviderCall, View
-from turnproof.view.diff import ABSENT, Steps, walk_steps
+from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking
 
 from .reading import Answered, answered, by_place, calls_in, spoken_text, thoughts_in
 

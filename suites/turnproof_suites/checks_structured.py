@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from turnproof.finding import Compared
+from turnproof.judge.finding import Compared
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
+from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, FinishReason
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import View
-from turnproof.view.diff import ABSENT, walk_steps
 
 from .reading import answered, by_place, calls_in, requested, spoken_text, system_text
 

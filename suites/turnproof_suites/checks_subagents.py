@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from turnproof.finding import Compared, Finding, Side
+from turnproof.judge.finding import Compared, Finding, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import Exchange, View
 from turnproof.messages import JSON, Message, ToolResult
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import Exchange, View
 
-from .quotes import Quote, at_messages, at_text, sent_messages
+from .quoted_texts import Quote, at_messages, at_text, sent_messages
 from .reading import spoken_text
 from .steps import Step, operations_done
 

@@ -11,11 +11,11 @@ from itertools import groupby
 
 from msgspec import UNSET
 
-from turnproof.finding import Compared, Finding, Side
+from turnproof.judge.finding import Compared, Finding, Side
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
 from turnproof.messages import JSON, TokenUsage
-from turnproof.requirements import Findings, check, finding
-from turnproof.transcript import Refused, Retried, SpanMade
-from turnproof.view import View
+from turnproof.run.transcript import Refused, Retried, SpanMade
 
 from .reading import calls_in
 from .spans import (

@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from turnproof.dialects.base import WireAnswer
-from turnproof.finding import Compared, Finding, Place, Side
+from turnproof.judge.finding import Compared, Finding, Place, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
+from turnproof.judge.view import Exchange, View
+from turnproof.judge.view.plain_content import joined
 from turnproof.messages import JSON, FunctionCall, Message, Part, Text, Thought
-from turnproof.requirements import FindingCode, Findings, check, finding
-from turnproof.transcript import Chunk, Thinking
-from turnproof.view import Exchange, View
-from turnproof.view.plain import joined
+from turnproof.run.transcript import Chunk, Thinking
 
 from .reading import Answered, Requested, answered, by_place, differing, requested, spoken_text, thoughts_in
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from turnproof.dialects.base import Call
-from turnproof.finding import Compared, Finding, Place
+from turnproof.judge.finding import Compared, Finding, Place
+from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.view import View
 from turnproof.messages import JSON, FunctionCall, Message, ToolResult, ToolSchema
-from turnproof.requirements import Findings, check, finding
-from turnproof.view import View
 
 from .reading import Requested, by_place, matched_results, requested, results_in
 

@@ -15,9 +15,9 @@ from turnproof.errors import (
     RateLimitError,
     TransportError,
 )
-from turnproof.finding import Place
-from turnproof.transcript import Failed
-from turnproof.view import ProviderCall, View
+from turnproof.judge.finding import Place
+from turnproof.judge.view import ProviderCall, View
+from turnproof.run.transcript import Failed
 
 SOCKET_FAULTS = ("reset", "truncate", "stall", "refuse-connection", "no-end")
 """Faults in which the connection breaks."""

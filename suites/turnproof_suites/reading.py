@@ -17,7 +17,12 @@ from msgspec.structs import replace as changed
 
 from turnproof.dialects.base import Call, Dialect, Evidence, WireAnswer
 from turnproof.errors import ContextLimitError
-from turnproof.finding import Finding, Place, Side, pointer
+from turnproof.judge.finding import Finding, Place, Side, pointer
+from turnproof.judge.requirements import FindingCode
+from turnproof.judge.view import Exchange, ProviderCall, TurnView, View, broken_rule
+from turnproof.judge.view.diff import ABSENT, Steps, equal, walk_steps
+from turnproof.judge.view.plain_content import plain as plain
+from turnproof.judge.view.provenance import neutral_path
 from turnproof.messages import (
     JSON,
     FinishReason,
@@ -29,12 +34,7 @@ from turnproof.messages import (
     Thought,
     ToolResult,
 )
-from turnproof.requirements import FindingCode
-from turnproof.transcript import UsageUpdate
-from turnproof.view import Exchange, ProviderCall, TurnView, View, broken_rule
-from turnproof.view.diff import ABSENT, Steps, equal, walk_steps
-from turnproof.view.plain import plain as plain
-from turnproof.view.provenance import neutral_path
+from turnproof.run.transcript import UsageUpdate
 
 _T = TypeVar("_T")
 

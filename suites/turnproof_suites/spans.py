@@ -17,10 +17,10 @@ from typing import Any
 import msgspec
 
 from turnproof.dialects.base import WireAnswer
-from turnproof.finding import Place, Side
+from turnproof.judge.finding import Place, Side
+from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, TokenUsage
-from turnproof.transcript import CallBegan, SpanMade, ToolRun
-from turnproof.view import Exchange, ProviderCall, TurnView, View
+from turnproof.run.transcript import CallBegan, SpanMade, ToolRun
 
 from .reading import calls_in, once_per_view, results_in
 from .steps import Step, turns_done

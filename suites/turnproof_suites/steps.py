@@ -13,11 +13,11 @@ from typing import Literal, TypeVar
 
 from msgspec import UNSET
 
-from turnproof.finding import Place, Side
 from turnproof.gc import turn_starts
+from turnproof.judge.finding import Place, Side
+from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import JSON, FinishReason, FunctionCall, Message, ToolResult, same, same_history, to_builtins
-from turnproof.transcript import Event, HistorySnapshot, Refused
-from turnproof.view import Exchange, TurnView, View
+from turnproof.run.transcript import Event, HistorySnapshot, Refused
 
 from .reading import ValueDifference, differing, once_per_view, spoken_text, too_long
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from turnproof_adapters import _http
-from turnproof_adapters._cut import Cut
+from turnproof_adapters._interrupt import Cut
 
 from .scripted_server import LIMIT
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from turnproof.dialects import dialect
-from turnproof.emulator import EmulatorServer, ScriptResponder, ServerRun
 from turnproof.messages import ToolSchema
 from turnproof.scenarios.loader import from_data
+from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
 
 SYSTEM = "You keep a greenhouse log."
 

@@ -15,8 +15,8 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from turnproof.errors import UsageError
-from turnproof_adapters._child import Child, ChildLost
-from turnproof_adapters._cut import Cut, CutOff
+from turnproof_adapters._child_process import Child, ChildLost
+from turnproof_adapters._interrupt import Cut, CutOff
 
 LONG = 60.0
 """A silence that no test comes to."""
@@ -33,7 +33,7 @@ ECHO = "import sys\nfor line in sys.stdin.buffer: sys.stdout.buffer.write(line);
 @pytest.fixture(autouse=True)
 def _nobody_is_hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that has said its last word may take its time to end: one that is killed instead has another code."""
-    monkeypatch.setattr("turnproof_adapters._child.GRACE", LONG)
+    monkeypatch.setattr("turnproof_adapters._child_process.GRACE", LONG)
 
 
 class Start(Protocol):
@@ -280,7 +280,7 @@ def test_an_end_by_a_signal_is_told_with_its_name(start: Start, number: int, nam
 def test_a_program_that_closes_its_output_and_stays_is_not_said_to_have_died(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("turnproof_adapters._child.GRACE", SHORT)
+    monkeypatch.setattr("turnproof_adapters._child_process.GRACE", SHORT)
     child = start(f"import os; os.close(1); {ASLEEP}")
     assert list(child.lines()) == []
     assert ["hung up without ending" in str(child.lost()) for _ in range(2)] == [True, True]

@@ -10,8 +10,8 @@ from typing import Any
 import httpcore2
 import pytest
 
-from turnproof_adapters import _cut
-from turnproof_adapters._cut import Cut, CutOff, _Backend, _Connection, _Stream
+from turnproof_adapters import _interrupt
+from turnproof_adapters._interrupt import Cut, CutOff, _Backend, _Connection, _Stream
 
 
 class Inner(httpcore2.NetworkStream):
@@ -321,13 +321,13 @@ def test_a_connection_that_takes_too_long_is_a_timeout(monkeypatch: pytest.Monke
     def too_long(*_: object) -> None:
         raise TimeoutError("timed out")
 
-    monkeypatch.setattr(_cut, "_connect", too_long)
+    monkeypatch.setattr(_interrupt, "_connect", too_long)
     with pytest.raises(httpcore2.ConnectTimeout, match="timed out"):
         _Backend().connect_tcp("127.0.0.1", 9)
 
 
 def test_a_pause_between_attempts_is_as_long_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    monkeypatch.setattr(_cut.time, "sleep", slept.append)
+    monkeypatch.setattr(_interrupt.time, "sleep", slept.append)
     _Backend().sleep(0.5)
     assert slept == [0.5]

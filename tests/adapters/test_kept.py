@@ -9,7 +9,7 @@ import pytest
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
-from turnproof_adapters._kept import Kept
+from turnproof_adapters._lazy_value import LazyValue
 
 from .running import Running, wait_until
 from .scripted_server import LIMIT
@@ -21,7 +21,7 @@ def always(value: object) -> bool:
 
 def test_a_value_is_made_once_and_then_kept() -> None:
     made: list[int] = []
-    kept: Kept[str] = Kept()
+    kept: LazyValue[str] = LazyValue()
 
     def make() -> str:
         made.append(1)
@@ -32,13 +32,13 @@ def test_a_value_is_made_once_and_then_kept() -> None:
 
 
 def test_a_value_that_is_good_no_more_is_made_anew() -> None:
-    kept = Kept("old")
+    kept = LazyValue("old")
     assert kept.get(lambda value: value == "new", lambda: "new", None) == "new"
     assert kept.value == "new"
 
 
 def test_a_value_that_could_not_be_made_is_tried_by_the_next() -> None:
-    kept: Kept[str] = Kept()
+    kept: LazyValue[str] = LazyValue()
 
     def fail() -> str:
         raise ValueError("no")
@@ -52,7 +52,7 @@ class Making:
     """A value on its way: `begun` says that somebody makes it, `go` lets it be made."""
 
     def __init__(self) -> None:
-        self.kept: Kept[str] = Kept()
+        self.kept: LazyValue[str] = LazyValue()
         self.begun, self.go = threading.Event(), threading.Event()
         self.count = 0
 
@@ -99,7 +99,7 @@ def test_who_waits_can_be_cancelled_alone() -> None:
 
 def test_where_the_maker_fails_one_of_those_who_wait_makes_it() -> None:
     """Whoever was cancelled while he made it, for one: the others have done nothing wrong."""
-    kept: Kept[str] = Kept()
+    kept: LazyValue[str] = LazyValue()
     begun, go = threading.Event(), threading.Event()
 
     def fail() -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import Message
-from turnproof_adapters._memo import Encoder, encode
+from turnproof_adapters._encoded_messages import Encoder, encode
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pytest
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof.provider import Endpoint
 from turnproof_adapters._http import DEFAULT_TIMEOUT, Connection
-from turnproof_adapters._opening import key_of, opened, opened_with_session, positive
+from turnproof_adapters._open_provider import key_of, opened, opened_with_session, positive
 
 
 @pytest.fixture(autouse=True)

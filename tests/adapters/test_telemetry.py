@@ -10,9 +10,9 @@ from opentelemetry import trace
 from opentelemetry.semconv._incubating.attributes.gen_ai_attributes import GenAiProviderNameValues
 from session.traced import Spans
 
-from turnproof.driver import Lab, RunSpec
+from turnproof.run.driver import Runner, RunSpec
+from turnproof.run.transcript import Response, RunKey
 from turnproof.scenarios.loader import from_data
-from turnproof.transcript import Response, RunKey
 
 ADAPTERS = {"anthropic": "anthropic", "google_genai": "gcp.gemini"}
 # Tests outlive models.
@@ -36,19 +36,19 @@ CACHED = from_data(
 
 
 @pytest.fixture(scope="module")
-def lab() -> Iterator[Lab]:
-    with Lab(in_process=True) as lab:
-        yield lab
+def runner() -> Iterator[Runner]:
+    with Runner(in_process=True) as runner:
+        yield runner
 
 
 @each_way
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_usage_with_its_cache_figures_reaches_the_spans(
-    adapter: str, path: Any, mode: Any, lab: Lab, monkeypatch: pytest.MonkeyPatch
+    adapter: str, path: Any, mode: Any, runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spans = Spans()
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", spans.provider)
-    transcript = lab.run(RunSpec(adapter, CACHED, RunKey("cached", path, mode)))
+    transcript = runner.run(RunSpec(adapter, CACHED, RunKey("cached", path, mode)))
     answers = [event.response for event in transcript.events if isinstance(event, Response)]
     calls = [dict[str, Any](span.attributes or {}) for span in spans.finished if span.name.startswith("chat ")]
     assert len(calls) == len(answers) == 3

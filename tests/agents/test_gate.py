@@ -6,7 +6,7 @@ import threading
 
 from session.fakes import Watching
 
-from turnproof.session.agents.gate import Gate
+from turnproof.session.agents.observer_gate import ObserverGate
 
 from .kit import LIMIT, in_thread, over
 
@@ -14,7 +14,7 @@ from .kit import LIMIT, in_thread, over
 def test_everything_goes_to_every_observer_until_the_gate_is_closed() -> None:
     first: list[str] = []
     second: list[str] = []
-    gate = Gate([Watching(on_status=first.append), Watching(on_status=second.append)])
+    gate = ObserverGate([Watching(on_status=first.append), Watching(on_status=second.append)])
     gate.on_status("running")
     gate.close(0.0)
     gate.on_status("idle")
@@ -30,7 +30,7 @@ def test_closing_waits_for_the_observer_that_is_being_told() -> None:
         assert leave.wait(LIMIT)
         order.append("told")
 
-    gate = Gate([Watching(on_status=slow)])
+    gate = ObserverGate([Watching(on_status=slow)])
     telling = in_thread(lambda: gate.on_status("running"))
     assert inside.wait(LIMIT)
 
@@ -54,7 +54,7 @@ def test_closing_does_not_wait_for_ever() -> None:
         inside.set()
         assert leave.wait(LIMIT)
 
-    gate = Gate([Watching(on_status=hangs)])
+    gate = ObserverGate([Watching(on_status=hangs)])
     telling = in_thread(lambda: gate.on_status("running"))
     assert inside.wait(LIMIT)
     gate.close(0.0)
@@ -71,7 +71,7 @@ def test_an_observer_may_close_its_own_gate() -> None:
         told.append(status)
         gate.close(LIMIT)
 
-    gate = Gate([Watching(on_status=close)])
+    gate = ObserverGate([Watching(on_status=close)])
     gate.on_status("running")
     gate.on_status("idle")
     assert told == ["running"]

@@ -20,12 +20,12 @@ from session.fakes import Watching
 from turnproof.cancel import CancelToken
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart
-from turnproof.emulator import EmulatorServer, ServerRun
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.messages import FinishReason, FunctionCall, Text
 from turnproof.provider import Binding, Endpoint, Path
 from turnproof.session import RetryPolicy
 from turnproof.session.agents import Limits, ProviderSource, Runtime, SharedState, Team
+from turnproof.wire.emulator import EmulatorServer, ServerRun
+from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
 

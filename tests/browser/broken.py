@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turnproof.bindings import resolve_subject
-from turnproof.driver.mutation import mutated
+from turnproof.run.bindings import resolve_subject
+from turnproof.run.driver.mutation import mutated
 
 _BROKEN = mutated(mutated(resolve_subject("anthropic"), "text-escaped-for-html"), "error-flag-lost").adapter
 

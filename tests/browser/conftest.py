@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from turnproof.evidence import EvidenceStore
-from turnproof.reports import write_reports
+from turnproof.report import write_reports
+from turnproof.run.evidence import EvidenceStore
 
 from . import made
 

@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from reports.runs import ADAPTER, HEADER, write_run
+from report.runs import ADAPTER, HEADER, write_run
 
 from turnproof.dialects.base import Evidence
-from turnproof.evidence import EvidenceStore
-from turnproof.finding import BrokenRule, ByteSpan, Finding, Place, Side
+from turnproof.judge.finding import BrokenRule, ByteSpan, Finding, Place, Side
+from turnproof.judge.requirements import PROFILES
+from turnproof.judge.run_log import RequirementLine, ResultLine, Run, TranscriptLine
+from turnproof.judge.verdict import Status, Verdict, failed, held, inconclusive, not_claimed, violated
 from turnproof.messages import FunctionCall, Message, ProviderResponse, Text, Thought, TokenUsage, ToolResult
 from turnproof.provider import Path as AdapterPath
-from turnproof.raised import Frame, Raised
-from turnproof.reports import write_reports
-from turnproof.requirements import PROFILES
-from turnproof.runlog import RequirementLine, ResultLine, Run, TranscriptLine
-from turnproof.transcript import (
+from turnproof.report import write_reports
+from turnproof.run.evidence import EvidenceStore
+from turnproof.run.tracebacks import Frame, Raised
+from turnproof.run.transcript import (
     CallBegan,
     Cancelled,
     Chunk,
@@ -37,7 +38,6 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status, Verdict, failed, held, inconclusive, not_claimed, violated
 
 INJECTION = (
     "</script><script>window.__injected=1</script><img src=x onerror=\"window.__injected=1;alert('x')\">"
@@ -247,7 +247,7 @@ def beside(folder: Path, words: str = "plain") -> None:
             "started": "2026-11-22T10:00:00+00:00",
             "backend": words,
         },
-        "bench.json": {
+        "commands.bench.json": {
             "schema": "turnproof.bench/2",
             "started": "2026-11-22T11:00:00+00:00",
             "rounds": 5,

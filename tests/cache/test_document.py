@@ -42,7 +42,7 @@ def test_every_reason_and_every_figure_is_on_the_page() -> None:
     from typing import get_args
 
     from turnproof.cache import LossReason
-    from turnproof.reports.economics import TurnEconomics
+    from turnproof.report.cache_economics import TurnEconomics
 
     for word in (*get_args(LossReason), "read", "written", "fresh", "again"):
         assert f"`{word}`" in PAGE, word

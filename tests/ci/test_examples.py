@@ -14,11 +14,11 @@ from typing import Any, get_args
 import pytest
 import typer
 import yaml
-from reports.runs import BAD, OK, result, write_run
+from report.runs import BAD, OK, result, write_run
 
-from turnproof.cli.app import app
-from turnproof.config import GateMode
-from turnproof.reports.comment import MARKER
+from turnproof._base.settings import GateMode
+from turnproof.commands.cli.app import app
+from turnproof.report.comment import MARKER
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]

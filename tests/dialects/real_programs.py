@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 
 import pytest
 
-from turnproof.emulator.run import CANARY_KEY
+from turnproof.wire.emulator.server_run import CANARY_KEY
 
 SYSTEM = "You keep a greenhouse log."
 _SERVER = Path(__file__).with_name("sensor_server.py")

@@ -18,8 +18,8 @@ import pytest
 
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.messages import FinishReason, Text
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .anthropic_pairs import PAIRS, Ask, Pair, world
 from .anthropic_pairs.asks import KEY

@@ -11,9 +11,9 @@ import pytest
 
 from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.antigravity.accounts import LIFETIME, PERIOD
-from turnproof.emulator import EmulatorServer, ScriptResponder, ServerRun
 from turnproof.messages import FinishReason, Text
 from turnproof.scenarios.model import Fault, Turn
+from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
 
 from .antigravity_asks import CLAUDE, GEMINI, KEY, refresh_token
 from .antigravity_client import CONTENTS, Client

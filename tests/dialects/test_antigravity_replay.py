@@ -7,10 +7,10 @@ from datetime import date
 
 import pytest
 
-from turnproof.cassettes import Cassette, Player, Recorder
-from turnproof.cassettes.codec import encode
 from turnproof.dialects.antigravity import DIALECT
-from turnproof.emulator import CassetteResponder, EmulatorServer, Responder, ScriptResponder, ServerRun
+from turnproof.wire.cassettes import Cassette, Player, Recorder
+from turnproof.wire.cassettes.codec import encode
+from turnproof.wire.emulator import CassetteResponder, EmulatorServer, Responder, ScriptResponder, ServerRun
 
 from .antigravity_asks import GEMINI, KEY, Ask, envelope, read, refresh_token
 from .antigravity_client import Client

@@ -18,9 +18,9 @@ from google.oauth2.credentials import Credentials
 from turnproof.dialects.base import Call, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireAnswer
 from turnproof.dialects.gemini import DIALECT, finishes, rules
 from turnproof.dialects.gemini.parts import signature_of
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought
 from turnproof.scenarios.model import Fault, Turn
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .gemini_answered import LOOK, SPOKEN, reply
 from .gemini_pairs.asks import MODEL, OLD

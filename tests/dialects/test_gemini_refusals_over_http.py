@@ -21,8 +21,8 @@ from google.genai import errors, types
 
 from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart
 from turnproof.dialects.gemini import DIALECT
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.messages import FinishReason, Text
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .gemini_pairs import PAIRS, Ask, Pair, world
 from .gemini_pairs.asks import HANDBOOK, KEY, MODEL, PARAMETERS

@@ -16,10 +16,10 @@ import pytest
 
 from turnproof.dialects import dialect
 from turnproof.dialects.base import ReplyPart, WireAnswer
-from turnproof.emulator import EmulatorServer, ScriptResponder, ServerRun
-from turnproof.emulator.serve import describe
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought, ToolSchema
 from turnproof.scenarios.model import Fault, ScriptRound, Turn
+from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
+from turnproof.wire.emulator.serve import describe
 
 from .anthropic_pairs.asks import TOOL, Json
 from .ollama_pairs import FUNCTION, MODEL, QUESTION

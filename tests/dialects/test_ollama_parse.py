@@ -9,7 +9,7 @@ import pytest
 
 from turnproof.dialects.base import Call
 from turnproof.dialects.ollama import DIALECT
-from turnproof.dialects.ollama.native import IMAGE
+from turnproof.dialects.ollama.native_requests import IMAGE
 from turnproof.dialects.ollama.surfaces import OllamaCall, Surface
 from turnproof.messages import FunctionCall, InlineData, Message, Text, Thought, ToolResult, ToolSchema
 

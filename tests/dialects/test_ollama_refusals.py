@@ -17,8 +17,8 @@ from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, Evidence, Refusal, Rendered, Reply, ReplyPart, Rule
 from turnproof.dialects.ollama import DIALECT, rules
 from turnproof.dialects.ollama.models import full_name
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.messages import FinishReason, Text
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .anthropic_pairs.asks import Ask, Pair
 from .ollama_pairs import LENIENT, PAIRS, QUESTION, WITHOUT_PAIR, chat, world

@@ -15,9 +15,9 @@ import pytest
 from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
 from turnproof.dialects.openai_chat import SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.messages import FinishReason, FunctionCall, Text
 from turnproof.scenarios.model import Fault, Turn
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .openai_chat_pairs.asks import ASKED, KEY, MODEL, TOOL, tool
 

@@ -18,8 +18,8 @@ import pytest
 from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
 from turnproof.dialects.openai_chat import SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.messages import FinishReason, Text
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .openai_chat_pairs import PAIRS, Ask, Pair, world
 from .openai_chat_pairs.asks import KEY

@@ -11,13 +11,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.certify.backends import live_target
-from turnproof.controls.openai_chat import CONTROL
+from turnproof.commands.certify.backends import live_target
 from turnproof.dialects import api_of
 from turnproof.dialects.openai_chat import SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
-from turnproof.emulator import EmulatorServer, ServerRun
-from turnproof.emulator.responders import EchoResponder
+from turnproof.wire.controls.openai_chat import CONTROL
+from turnproof.wire.emulator import EmulatorServer, ServerRun
+from turnproof.wire.emulator.responders import EchoResponder
 
 from .openai_chat_pairs.asks import ASKED, KEY, MODELS
 

@@ -13,9 +13,9 @@ import pytest
 
 from turnproof.dialects.base import Call, PromptUsage, Refusal, Rendered, Reply, WireAnswer
 from turnproof.dialects.openai_responses import DIALECT, rules
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.messages import FunctionCall, Part, Text, Thought
 from turnproof.scenarios.model import Fault, Turn
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .openai_responses_answered import LOOK, SAID, reply
 from .openai_responses_pairs.asks import CLOSED, MODEL

@@ -9,9 +9,9 @@ from typing import Any
 
 from turnproof.dialects.base import World
 from turnproof.dialects.openai_responses import DIALECT
+from turnproof.judge.view.exchange import read_call, world_of
 from turnproof.messages import FinishReason, Message, ToolResult, same_history
-from turnproof.transcript import WireRequest, WireResponse
-from turnproof.view.exchange import read_call, world_of
+from turnproof.run.transcript import WireRequest, WireResponse
 
 from .openai_responses_answered import LOOK, PROMPT, SAID, final, reply
 from .openai_responses_pairs.asks import ASKED, MODEL, output, world

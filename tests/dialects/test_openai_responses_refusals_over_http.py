@@ -17,8 +17,8 @@ import pytest
 
 from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
 from turnproof.dialects.openai_responses import DIALECT
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.messages import FinishReason, Text
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .openai_responses_pairs import PAIRS, Ask, Pair, world
 from .openai_responses_pairs.asks import KEY, ask

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turnproof import tokens
-from turnproof.dialects import dialect, dialect_names, lenient
+from turnproof.dialects import dialect, dialect_names, lenient_reading
 from turnproof.dialects.base import PromptUsage, Reply, ReplyPart
-from turnproof.dialects.cutting import cut_text
 from turnproof.dialects.naming import NameMap, speak
 from turnproof.dialects.prefix_cache import Cell, PrefixStore, Ttl, kept_for_the_latest
-from turnproof.dialects.seeded import drawn
+from turnproof.dialects.seeded_random import drawn
 from turnproof.dialects.sse import frames, is_event_stream
+from turnproof.dialects.stream_cuts import cut_text
 from turnproof.errors import BindingError
 from turnproof.messages import FinishReason, FunctionCall, Text, ToolSchema
 
@@ -77,11 +77,15 @@ def test_pieces_joined_are_the_text(text: str, draw: int) -> None:
 
 def test_values_of_another_kind_than_expected_are_absent() -> None:
     figures = {"a": 3, "b": None, "c": "3", "d": 1.5}
-    assert [lenient.number(figures, name) for name in "abcde"] == [3, 0, 0, 0, 0]
-    assert [lenient.word(value) for value in ("x", 3, None, ["x"])] == ["x", None, None, None]
-    assert [lenient.seconds(value) for value in ("0.5", None, "Wed, 21 Oct 2026 07:28:00 GMT")] == [0.5, None, None]
-    assert [lenient.json_of(data) for data in (b'{"a": 1}', "[]")] == [{"a": 1}, []]
-    assert [lenient.json_of(data) for data in (b"{", b"\xff", b"[" * 9999)] == [None, None, None]
+    assert [lenient_reading.number(figures, name) for name in "abcde"] == [3, 0, 0, 0, 0]
+    assert [lenient_reading.word(value) for value in ("x", 3, None, ["x"])] == ["x", None, None, None]
+    assert [lenient_reading.seconds(value) for value in ("0.5", None, "Wed, 21 Oct 2026 07:28:00 GMT")] == [
+        0.5,
+        None,
+        None,
+    ]
+    assert [lenient_reading.json_of(data) for data in (b'{"a": 1}', "[]")] == [{"a": 1}, []]
+    assert [lenient_reading.json_of(data) for data in (b"{", b"\xff", b"[" * 9999)] == [None, None, None]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +103,7 @@ def test_values_of_another_kind_than_expected_are_absent() -> None:
 def test_a_wait_is_a_number_or_a_date_counted_from_the_answers_own(
     headers: dict[str, str], seconds: float | None
 ) -> None:
-    assert lenient.wait(headers) == seconds
+    assert lenient_reading.wait(headers) == seconds
 
 
 # -- the estimator

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from turnproof.dialects import dialect
-from turnproof.dialects.asides import reply_to_aside
 from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart, World
+from turnproof.dialects.side_requests import reply_to_aside
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Message, Text, ToolResult, ToolSchema
 
 THROUGH = dialect("gemini@gemini-cli")

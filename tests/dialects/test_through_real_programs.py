@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, WireDifference
-from turnproof.emulator import EmulatorServer, ScriptResponder
-from turnproof.emulator.run import Exchange
 from turnproof.messages import FunctionCall, Message, Part, ToolResult
 from turnproof.scenarios.loader import from_data
+from turnproof.wire.emulator import EmulatorServer, ScriptResponder
+from turnproof.wire.emulator.server_run import Exchange
 
 from .real_programs import SYSTEM, Codex, GeminiCli, Program, named_by
 

@@ -16,8 +16,8 @@ from turnproof.dialects import anthropic_messages
 from turnproof.dialects.base import Call, Dialect, Evidence, Refusal, Rendered, Reply, ReplyPart
 from turnproof.dialects.zai import DIALECT, rules
 from turnproof.dialects.zai.parse import BASE_PATH
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.messages import FinishReason, Text
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from .anthropic_pairs import world as anthropics_world
 from .anthropic_pairs.asks import KEY, Ask, Pair

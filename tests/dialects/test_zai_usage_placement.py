@@ -12,10 +12,10 @@ import pytest
 
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Dialect, ReplyPart
-from turnproof.emulator import EmulatorServer, ScriptResponder, ServerRun
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought, ToolSchema
 from turnproof.scenarios.model import Fault, ScriptRound, Turn
+from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
+from turnproof.wire.emulator.server_run import CANARY_KEY
 
 from .anthropic_pairs.asks import ASKED
 from .zai_pairs import MODEL

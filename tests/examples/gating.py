@@ -14,10 +14,10 @@ import sys
 from multiprocessing import get_context
 from pathlib import Path
 
-from turnproof.certify.scenarios import suite_scenarios
-from turnproof.config import load_config
-from turnproof.gates import GateOptions, gate
-from turnproof.requirements import load_suite
+from turnproof._base.settings import load_config
+from turnproof.commands.certify.scenarios import suite_scenarios
+from turnproof.commands.gates import GateOptions, gate
+from turnproof.judge.requirements import load_suite
 from turnproof.scenarios import Scenario
 
 SCENARIOS = frozenset(

@@ -11,9 +11,9 @@ import httpx2
 
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, Evidence, HttpRequest, PromptUsage, Refusal, Rule, World
-from turnproof.emulator.responders import EchoResponder
-from turnproof.emulator.run import CANARY_KEY, Exchange, ServerRun
 from turnproof.provider import Binding, Endpoint, Path
+from turnproof.wire.emulator.responders import EchoResponder
+from turnproof.wire.emulator.server_run import CANARY_KEY, Exchange, ServerRun
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.antigravity.binding import BINDING as ANTIGRAVITY
 from turnproof_adapters.github_models.binding import COPILOT_RESPONSES, GITHUB

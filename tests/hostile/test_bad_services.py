@@ -16,7 +16,6 @@ from typing import Any
 import httpx2
 import pytest
 
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import (
     AuthenticationError,
     InvalidRequestError,
@@ -27,6 +26,7 @@ from turnproof.errors import (
 )
 from turnproof.messages import Message, ProviderResponse
 from turnproof.provider import Endpoint, Path
+from turnproof.wire.emulator.server_run import CANARY_KEY
 
 from .service import BINDINGS, Service
 

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 from mutants.test_matrix_text import matrix_of, row, shown
 
-from turnproof import verdict
-from turnproof._canonical import canonical
-from turnproof.certify.kill_matrix import Outcome
-from turnproof.certify.kill_matrix_page import matrix_page
-from turnproof.cli import main
-from turnproof.verdict_words import details_of
-from turnproof.verdict_words import message_of as told_as
+from turnproof._base.canonical import canonical
+from turnproof.commands.certify.kill_matrix import Outcome
+from turnproof.commands.certify.kill_matrix_page import matrix_page
+from turnproof.commands.cli import main
+from turnproof.judge import verdict
+from turnproof.judge.verdict_words import details_of
+from turnproof.judge.verdict_words import message_of as told_as
 
 HOSTILE = "</script><script>alert(1)</script> \x1b[31m\x1b]0;title\x07 \x00\u202e \ud800 ]]>"
 

@@ -9,8 +9,8 @@ import pytest
 
 from turnproof.dialects import dialect
 from turnproof.dialects.base import HttpRequest, Refusal, World
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.messages import Message, ToolSchema
+from turnproof.wire.emulator.server_run import CANARY_KEY
 
 from .answers import damaged, nested, places
 

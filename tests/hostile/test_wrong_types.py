@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from session.fakes import FakeStateless
 
-from turnproof._frozen import MAX_BITS, MAX_DEPTH
+from turnproof._base.frozen import MAX_BITS, MAX_DEPTH
 from turnproof.errors import PayloadError, ProviderError, RateLimitError, TurnproofError
 from turnproof.messages import (
     ExecutableCode,

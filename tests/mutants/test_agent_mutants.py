@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
-from turnproof.certify.kill_matrix import MOST_OTHERS
-from turnproof.certify.mutants import mutants
-from turnproof.certify.options import MutantsOptions
-from turnproof.driver.mutation import Mutant
-from turnproof.exits import Exit
-from turnproof.requirements import load_suite
+from turnproof._base.exit_codes import Exit
+from turnproof.commands.certify.kill_matrix import MOST_OTHERS
+from turnproof.commands.certify.mutants import mutants
+from turnproof.commands.certify.options import MutantsOptions
+from turnproof.judge.requirements import load_suite
+from turnproof.run.driver.mutation import Mutant
 from turnproof_suites.mutants import MUTANTS
 
 STORED = "agents.in_a_child:STORED"
@@ -78,7 +78,7 @@ def test_an_agent_is_broken_as_an_agent_and_by_nothing_else(tmp_path: Path) -> N
 
 
 @pytest.mark.usefixtures("capsys")
-@pytest.mark.parametrize("subject", ["anthropic", "driver.foreign_session:FOREIGN"])
+@pytest.mark.parametrize("subject", ["anthropic", "run.driver.foreign_session:FOREIGN"])
 def test_what_breaks_agents_breaks_nobody_else(subject: str, tmp_path: Path) -> None:
     code, matrix = run(tmp_path, subject, OURS[:2])
     assert (code, matrix["counts"]) == (Exit.UNDECIDED, {"not-claimed": 2})

@@ -10,10 +10,10 @@ from typing import get_args
 
 import pytest
 
-from turnproof.certify.scenarios import suite_scenarios
-from turnproof.driver.mutation import Mutant, Seam, all_mutants
-from turnproof.requirements import Level, Suite, load_suite
-from turnproof.requirements.model import _SOURCE
+from turnproof.commands.certify.scenarios import suite_scenarios
+from turnproof.judge.requirements import Level, Suite, load_suite
+from turnproof.judge.requirements.model import _SOURCE
+from turnproof.run.driver.mutation import Mutant, Seam, all_mutants
 from turnproof.scenarios import Scenario
 from turnproof_suites.mutants import MUTANTS
 

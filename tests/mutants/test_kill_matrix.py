@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from turnproof.certify import kill_matrix
-from turnproof.certify import mutants as certify_mutants
-from turnproof.certify.deciding import decide
-from turnproof.certify.mutants import exit_code, mutants, select
-from turnproof.certify.options import MutantsOptions
-from turnproof.certify.scenarios import suite_scenarios
-from turnproof.driver import Lab, RunSpec
+from turnproof._base.exit_codes import Exit
+from turnproof.commands.certify import kill_matrix
+from turnproof.commands.certify import mutants as certify_mutants
+from turnproof.commands.certify.decide import decide
+from turnproof.commands.certify.mutants import exit_code, mutants, select
+from turnproof.commands.certify.options import MutantsOptions
+from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.errors import CatalogueError, HarnessError
-from turnproof.evidence import digest
-from turnproof.exits import Exit
-from turnproof.requirements import load_suite
-from turnproof.transcript import RunKey
+from turnproof.judge.requirements import load_suite
+from turnproof.run.driver import Runner, RunSpec
+from turnproof.run.evidence import digest
+from turnproof.run.transcript import RunKey
 
 FIVE = (
     "only-first-text-kept",  # outputs
@@ -184,7 +184,7 @@ def test_a_mutant_that_does_not_fit_the_suite_is_refused(name: str, complaint: s
 
 
 def test_outside_its_scenarios_and_paths_a_mutant_equals_its_control() -> None:
-    """Mutants that would show in any run at all: only the lab can have kept them out."""
+    """Mutants that would show in any run at all: only the runner can have kept them out."""
     scenarios = {scenario.name: scenario for scenario in suite_scenarios(load_suite())}
     elsewhere = {
         "answer-printed": ("tools/one", "stateless"),
@@ -192,9 +192,9 @@ def test_outside_its_scenarios_and_paths_a_mutant_equals_its_control() -> None:
         "other-model-asked": ("tools/one", "legacy"),
         "request-counted-in-the-prompt": ("basics/four_turns", "legacy"),
     }
-    with Lab(jobs=1) as lab:
+    with Runner(jobs=1) as runner:
         for name, (scenario, path) in elsewhere.items():
             key = RunKey(scenario, path)  # type: ignore[arg-type]
             broken = RunSpec("anthropic", scenarios[scenario], key, name)
             control = RunSpec("anthropic", scenarios[scenario], key)
-            assert digest(lab.run(broken)) == digest(lab.run(control)), name
+            assert digest(runner.run(broken)) == digest(runner.run(control)), name

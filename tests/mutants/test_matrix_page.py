@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from reports.page import Page
+from report.page import Page
 
-from turnproof.certify.kill_matrix import Outcome, median_others
-from turnproof.certify.kill_matrix_page import matrix_page
+from turnproof.commands.certify.kill_matrix import Outcome, median_others
+from turnproof.commands.certify.kill_matrix_page import matrix_page
 
 from .test_matrix_text import matrix_of, row
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
+from turnproof._base.exit_codes import Exit
 from turnproof.cancel import CancelToken
-from turnproof.certify.mutants import mutants
-from turnproof.certify.options import MutantsOptions
-from turnproof.exits import Exit
+from turnproof.commands.certify.mutants import mutants
+from turnproof.commands.certify.options import MutantsOptions
+from turnproof.judge.requirements import load_suite
 from turnproof.messages import Message, Text, TokenUsage
-from turnproof.requirements import load_suite
 from turnproof.subject import FACTS, OPERATIONS, SessionBinding, SessionReply, SessionTurn
 from turnproof_suites.mutants._session import BrokenSession, broken
 
 REFERENCE = "turnproof.session.binding:REFERENCE"
-FOREIGN = "driver.foreign_session:FOREIGN"
+FOREIGN = "run.driver.foreign_session:FOREIGN"
 
 THREE = ("reset-keeps-a-turn", "own-list-handed-out", "stop-not-heard")
 

@@ -13,8 +13,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import Link, SpanKind, StatusCode, Tracer, get_current_span
 
 from turnproof.cancel import CancelToken
-from turnproof.driver.mutation import mutant_named
 from turnproof.messages import ToolSchema
+from turnproof.run.driver.mutation import mutant_named
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 from turnproof_suites.mutants import BrokenSpans
 from turnproof_suites.mutants._session import broken

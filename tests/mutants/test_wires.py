@@ -23,8 +23,8 @@ from turnproof.dialects.base import (
     WireEvent,
     World,
 )
-from turnproof.driver.mutation import mutant_named
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Message, Part, Text, Thought, ToolResult
+from turnproof.run.driver.mutation import mutant_named
 from turnproof_suites.mutants._rewriting import WIRES
 from turnproof_suites.mutants._wire import Json, Wire
 

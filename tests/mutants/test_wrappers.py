@@ -10,10 +10,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from turnproof.bindings import subject_of
 from turnproof.cancel import CancelToken
 from turnproof.dialects.base import Call, HttpRequest, Rendered, WireEvent
-from turnproof.driver.mutation import mutated
 from turnproof.errors import InvalidRequestError, RateLimitError
 from turnproof.messages import (
     FinishReason,
@@ -26,7 +24,9 @@ from turnproof.messages import (
     same_history,
 )
 from turnproof.provider import Binding, Capabilities, Endpoint, Outcome
-from turnproof_suites.mutants._broken import Broken, Given, Proceed, overheard
+from turnproof.run.bindings import subject_of
+from turnproof.run.driver.mutation import mutated
+from turnproof_suites.mutants._broken import Broken, CallInputs, Proceed, overheard
 from turnproof_suites.mutants._rewriting import Rewriting
 from turnproof_suites.mutants._wire import Json, Wire
 
@@ -131,7 +131,7 @@ class Doubting(Broken):
     def message(self, message: Message) -> Message:
         return msgspec.structs.replace(message, parts=message.parts * 2)
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return msgspec.structs.replace(response, parts=(FunctionCall(id="1", name="read_sensor"),))
 
 
@@ -153,7 +153,7 @@ def test_a_legacy_history_holds_what_the_mutant_returned() -> None:
 class Refusing(Broken):
     """Fails after the adapter had succeeded."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         raise InvalidRequestError("no")
 
 
@@ -167,7 +167,7 @@ def test_a_legacy_history_forgets_a_call_that_the_mutant_made_fail() -> None:
 
 
 class Listening(Broken):
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         given, heard = overheard(given)
         response = proceed(given)
         return msgspec.structs.replace(response, raw_finish="".join(heard.text))

@@ -14,9 +14,9 @@ from pathlib import Path
 import msgspec
 
 import turnproof_adapters
-from turnproof.bindings import binding_names
-from turnproof.exits import Exit
-from turnproof.reports.terminal import console_for
+from turnproof._base.exit_codes import Exit
+from turnproof.report.terminal import console_for
+from turnproof.run.bindings import binding_names
 
 from .examine import Outcome
 from .generate import mutants

@@ -19,19 +19,19 @@ from typing import Self, TypeAlias
 import msgspec
 from coverage import Coverage
 
-from turnproof.bindings import resolve_subject
-from turnproof.certify.kill_matrix import Bench
-from turnproof.certify.plan import plan
+from turnproof.commands.certify.kill_matrix import Bench
+from turnproof.commands.certify.plan import plan
 from turnproof.dialects import dialect
-from turnproof.driver import Lab, RunSpec
 from turnproof.errors import HarnessError
+from turnproof.judge.requirements import Suite
+from turnproof.judge.verdict import Status, Verdict
+from turnproof.judge.view import View
 from turnproof.provider import Capabilities
-from turnproof.requirements import Suite
+from turnproof.run.bindings import resolve_subject
+from turnproof.run.driver import Runner, RunSpec
+from turnproof.run.transcript import RunKey
 from turnproof.scenarios import Scenario
 from turnproof.subject import Subject
-from turnproof.transcript import RunKey
-from turnproof.verdict import Status, Verdict
-from turnproof.view import View
 
 from .forks import Alive
 from .sources import Snapshot
@@ -160,8 +160,8 @@ class Examiner:
         self._snapshot.install()
         with _Traced(self._snapshot) as traced:
             subject = resolve_subject(adapter)
-            with Lab(in_process=True) as lab:
-                verdicts = self._judged(subject, name, self._views(lab, adapter, name, keys))
+            with Runner(in_process=True) as runner:
+                verdicts = self._judged(subject, name, self._views(runner, adapter, name, keys))
         seen = {place: verdict.status for place, verdict in verdicts.items()}
         return Scene(
             self._scenarios[name].depth, seen, traced.lines, frozenset(sys.modules), time.process_time() - began
@@ -201,15 +201,15 @@ class Examiner:
             for place, status in scene.seen.items()
             if status is Status.HELD and name not in scenarios
         }
-        with Lab(in_process=True) as lab:
+        with Runner(in_process=True) as runner:
             for name in scenarios:
                 runs = keys.get(name, ())
                 try:
-                    verdicts = self._judged(subject, name, self._views(lab, control.adapter, name, runs))
+                    verdicts = self._judged(subject, name, self._views(runner, control.adapter, name, runs))
                     worse = _worse(control.scenes[name].seen, verdicts)
                     if worse and all(verdicts[place].status is Status.INCONCLUSIVE for place in worse):
                         # What could not be decided on a busy machine may be decided now.
-                        verdicts = self._judged(subject, name, self._views(lab, control.adapter, name, runs))
+                        verdicts = self._judged(subject, name, self._views(runner, control.adapter, name, runs))
                         worse = _worse(control.scenes[name].seen, verdicts)
                 except HarnessError as error:
                     yield kill(by="check", scenario=name, message=str(error))
@@ -233,9 +233,9 @@ class Examiner:
             keys.setdefault(run.scenario.name, []).append(run.key)
         return keys
 
-    def _views(self, lab: Lab, adapter: str, name: str, keys: Iterable[RunKey]) -> list[View]:
+    def _views(self, runner: Runner, adapter: str, name: str, keys: Iterable[RunKey]) -> list[View]:
         scenario = self._scenarios[name]
-        transcripts = [lab.run(RunSpec(adapter, scenario, key)) for key in keys]
+        transcripts = [runner.run(RunSpec(adapter, scenario, key)) for key in keys]
         return [View(transcript, dialect(transcript.dialect), scenario) for transcript in transcripts]
 
     def _judged(self, subject: Subject, name: str, views: Sequence[View]) -> dict[Place, Verdict]:

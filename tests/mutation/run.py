@@ -15,9 +15,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from turnproof.certify.scenarios import suite_scenarios
-from turnproof.requirements import load_suite
-from turnproof.transcript import RunKey
+from turnproof.commands.certify.scenarios import suite_scenarios
+from turnproof.judge.requirements import load_suite
+from turnproof.run.transcript import RunKey
 
 from .examine import Control, Examiner, Fate, Outcome, Scene, Trial
 from .forks import Alive, Lost, forked

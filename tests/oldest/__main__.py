@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 
-from turnproof.bindings import resolve_binding
+from turnproof.run.bindings import resolve_binding
 
 _PIP = (sys.executable, "-m", "pip")
 

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 import turnproof_suites
-from turnproof.bindings import resolve_subject
-from turnproof.config import load_config
+from turnproof._base.settings import load_config
 from turnproof.dialects import dialect
-from turnproof.driver import Lab, RunSpec
-from turnproof.requirements import judge, load_suite
+from turnproof.judge.requirements import judge, load_suite
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
+from turnproof.run.bindings import resolve_subject
+from turnproof.run.driver import Runner, RunSpec
+from turnproof.run.transcript import RunKey
 from turnproof.scenarios import load_all
-from turnproof.transcript import RunKey
-from turnproof.verdict import Status
-from turnproof.view import View
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("pydantic_ai") is None, reason="needs pydantic-ai: pip install 'turnproof[pydantic-ai]'"
@@ -94,13 +94,14 @@ CONFIRMED = (
 @pytest.fixture(scope="module")
 def views() -> Iterator[list[View]]:
     """What the library did in a few scenarios, in each mode that they have."""
-    with Lab(in_process=True) as lab:
-        yield [
-            View(lab.run(RunSpec(REFERENCE, SCENARIOS[name], RunKey(name, "stateless", mode))), wire, SCENARIOS[name])
-            for wire in [dialect("anthropic-messages")]
-            for name in MEASURED
-            for mode in SCENARIOS[name].modes
-        ]
+    with Runner(in_process=True) as runner:
+        wire = dialect("anthropic-messages")
+        found = []
+        for name in MEASURED:
+            for mode in SCENARIOS[name].modes:
+                spec = RunSpec(REFERENCE, SCENARIOS[name], RunKey(name, "stateless", mode))
+                found.append(View(runner.run(spec), wire, SCENARIOS[name]))
+        yield found
 
 
 def test_the_whole_binding_has_less_than_130_lines() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from turnproof.dialects.base import Call, Dialect, Rendered
-from turnproof.emulator import EmulatorServer, Exchange, ServerRun
 from turnproof.scenarios.model import Fault, Turn
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from . import material
 

@@ -19,7 +19,7 @@ from shared_material import recordings_dir
 from turnproof.dialects.base import Call, PromptUsage, Reply, ReplyPart, WireAnswer, World
 from turnproof.dialects.openai_chat import DIALECT, SURFACES
 from turnproof.dialects.openai_chat.content import is_refusal
-from turnproof.dialects.openai_chat.manners import MANNERS
+from turnproof.dialects.openai_chat.surface_table import MANNERS
 from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought, thaw
 

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
-from turnproof.bindings import resolve_binding
 from turnproof.cancel import CancelToken
 from turnproof.certify.fixtures import ScriptedEndpoint, endpoints
 from turnproof.dialects import dialect
 from turnproof.messages import Message, Text, ToolSchema
 from turnproof.provider import Endpoint
+from turnproof.run.bindings import resolve_binding
 from turnproof.scenarios import from_data
 from turnproof.session import Session, Tool
-from turnproof.session.nudge import NUDGE
+from turnproof.session.missing_call import NUDGE
 
 from .fakes import PATHS
 

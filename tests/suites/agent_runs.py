@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from turnproof.judge.view import View
 from turnproof.messages import Message
+from turnproof.run.transcript import Event, SessionInForce, SessionStepped
 from turnproof.scenarios.model import SessionStep
-from turnproof.transcript import Event, SessionInForce, SessionStepped
-from turnproof.view import View
 
 from .build import Made, scripted
 

@@ -28,6 +28,7 @@ from turnproof.dialects.base import (
     Rule,
     World,
 )
+from turnproof.judge.view import View
 from turnproof.messages import (
     FinishReason,
     FunctionCall,
@@ -39,8 +40,7 @@ from turnproof.messages import (
     ToolResult,
     ToolSchema,
 )
-from turnproof.scenarios.model import Scenario, ScriptRound, Turn
-from turnproof.transcript import (
+from turnproof.run.transcript import (
     CallBegan,
     Cancelled,
     Chunk,
@@ -60,7 +60,7 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.view import View
+from turnproof.scenarios.model import Scenario, ScriptRound, Turn
 
 from .wire import MODEL, rename, wire_body
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-from turnproof.finding import Finding, resolve
-from turnproof.requirements import Suite, judge, load_suite
-from turnproof.verdict import Status, Verdict
-from turnproof.view import View, document_of
+from turnproof.judge.finding import Finding, resolve
+from turnproof.judge.requirements import Suite, judge, load_suite
+from turnproof.judge.verdict import Status, Verdict
+from turnproof.judge.view import View, document_of
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from turnproof.requirements import load_suite
+from turnproof.judge.requirements import load_suite
 
 LIST = Path(__file__).parent / "finding_codes.txt"
 

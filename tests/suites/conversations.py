@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from turnproof.dialects.base import PromptUsage, ReplyPart
+from turnproof.judge.view import View
 from turnproof.messages import (
     CacheMark,
     FinishReason,
@@ -15,9 +16,8 @@ from turnproof.messages import (
     ToolResult,
     ToolSchema,
 )
+from turnproof.run.transcript import Cancelled, Collected, Loaded, Saved, Swapped, TurnEnded
 from turnproof.scenarios.model import Cut, Fault
-from turnproof.transcript import Cancelled, Collected, Loaded, Saved, Swapped, TurnEnded
-from turnproof.view import View
 
 from .build import Made, error, scripted
 

@@ -16,14 +16,14 @@ from pathlib import Path
 
 import msgspec
 
-from turnproof.certify.engine import certify
-from turnproof.certify.options import CertifyOptions
-from turnproof.certify.scenarios import suite_scenarios
-from turnproof.exits import Exit
-from turnproof.requirements import SHOWN_FILE, ShownFile, load_suite
-from turnproof.requirements.shown import EVERYWHERE, Side
-from turnproof.runlog import Run, read_run
-from turnproof.verdict import Status
+from turnproof._base.exit_codes import Exit
+from turnproof.commands.certify.engine import certify
+from turnproof.commands.certify.options import CertifyOptions
+from turnproof.commands.certify.scenarios import suite_scenarios
+from turnproof.judge.requirements import SHOWN_FILE, ShownFile, load_suite
+from turnproof.judge.requirements.scenario_index import EVERYWHERE, Side
+from turnproof.judge.run_log import Run, read_run
+from turnproof.judge.verdict import Status
 
 FILE = Path(__file__).resolve().parents[2] / "suites" / "turnproof_suites" / SHOWN_FILE
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from turnproof.judge.view import ProviderCall, TurnView, View
 from turnproof.messages import FunctionCall, ToolResult
-from turnproof.transcript import CallBegan, Event, Retried, SpanMade
-from turnproof.view import ProviderCall, TurnView, View
+from turnproof.run.transcript import CallBegan, Event, Retried, SpanMade
 from turnproof_suites.steps import Step, steps
 
 from .test_history_checks import uncalled

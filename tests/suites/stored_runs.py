@@ -16,12 +16,12 @@ from msgspec.structs import replace
 import turnproof_suites
 from turnproof.agents import AgentBinding
 from turnproof.dialects import dialect
-from turnproof.driver import Lab, RunSpec
+from turnproof.judge.requirements import judge
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import Message
-from turnproof.requirements import judge
-from turnproof.scenarios import Scenario, load
-from turnproof.session.store.agent import stored_agent
-from turnproof.transcript import (
+from turnproof.run.driver import Runner, RunSpec
+from turnproof.run.transcript import (
     Cancelled,
     Event,
     Failed,
@@ -35,8 +35,8 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.scenarios import Scenario, load
+from turnproof.session.store.agent import stored_agent
 from turnproof_adapters.anthropic.binding import BINDING
 
 from .build import body_with, spoilt
@@ -63,8 +63,8 @@ def ran(name: str) -> View:
 
 def run_of(agent: AgentBinding, script: Scenario) -> View:
     """The run of a scenario with any agent of this process."""
-    with Lab(in_process=True, bindings={"agent": agent}) as lab:
-        transcript = lab.run(RunSpec("agent", script, RunKey(script.name, "stateless")))
+    with Runner(in_process=True, bindings={"agent": agent}) as runner:
+        transcript = runner.run(RunSpec("agent", script, RunKey(script.name, "stateless")))
     return View(transcript, dialect(transcript.dialect), script)
 
 

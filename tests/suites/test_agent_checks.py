@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import Message, TokenUsage
-from turnproof.scenarios.model import ToolScript
-from turnproof.transcript import (
+from turnproof.run.transcript import (
     Failed,
     Killed,
     LeftBehind,
@@ -23,8 +24,7 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.scenarios.model import ToolScript
 
 from .build import spoilt
 from .cases import Case, decide

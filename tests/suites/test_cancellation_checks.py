@@ -9,9 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from turnproof.dialects.base import Evidence
+from turnproof.judge.requirements import judge
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import FinishReason, FunctionCall, Text, TokenUsage
-from turnproof.requirements import judge
-from turnproof.transcript import (
+from turnproof.run.transcript import (
     FunctionCallDetected,
     Response,
     TurnEnded,
@@ -19,8 +21,6 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status
-from turnproof.view import View
 
 from .build import body_with, error, response_with, spoilt
 from .cases import Case, decide, points_to_something, suite

@@ -13,8 +13,7 @@ from shared_material import shared_dir
 
 import turnproof_suites
 from turnproof.errors import CatalogueError
-from turnproof.provider import Capabilities
-from turnproof.requirements import (
+from turnproof.judge.requirements import (
     PROFILES,
     Catalogue,
     Findings,
@@ -24,7 +23,8 @@ from turnproof.requirements import (
     Requirement,
     load_suite,
 )
-from turnproof.view import View
+from turnproof.judge.view import View
+from turnproof.provider import Capabilities
 
 from . import codes
 
@@ -237,7 +237,7 @@ def test_an_unknown_requirement_is_answered_with_the_nearest() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("no_such_suite_anywhere", "no suite"), ("turnproof.verdict", "not a package")]
+    ("name", "said"), [("no_such_suite_anywhere", "no suite"), ("turnproof.judge.verdict", "not a package")]
 )
 def test_what_is_no_suite_is_refused(name: str, said: str) -> None:
     with pytest.raises(CatalogueError, match=said):

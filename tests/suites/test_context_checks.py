@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import Message, Thought
+from turnproof.run.transcript import Collected, ContextReport, HistorySnapshot, Response, WireRequest
 from turnproof.scenarios.model import Scenario
 from turnproof.tokens import text_tokens
-from turnproof.transcript import Collected, ContextReport, HistorySnapshot, Response, WireRequest
-from turnproof.verdict import Status
-from turnproof.view import View
 
 from .build import Made, body_with, error, scripted, spoilt
 from .cases import Case, decide

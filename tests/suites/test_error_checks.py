@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from turnproof.finding import Finding
+from turnproof.judge.finding import Finding
+from turnproof.judge.requirements import judge
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
-from turnproof.requirements import judge
-from turnproof.scenarios.model import Fault
-from turnproof.transcript import (
+from turnproof.run.transcript import (
     Chunk,
     Failed,
     HistorySnapshot,
@@ -21,8 +22,7 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.scenarios.model import Fault
 
 from .build import DIALECT, Made, body_with, error, scripted, spoilt
 from .cases import Case, decide, points_to_something, suite

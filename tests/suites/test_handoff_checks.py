@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
-from turnproof.transcript import WireRequest
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.run.transcript import WireRequest
 
 from .build import DIALECT, Made, body_with, scripted, spoilt
 from .cases import Case, decide

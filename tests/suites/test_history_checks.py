@@ -8,9 +8,10 @@ from operator import attrgetter
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, Message, TokenUsage
-from turnproof.scenarios.model import Cut
-from turnproof.transcript import (
+from turnproof.run.transcript import (
     CallBegan,
     Cancelled,
     Chunk,
@@ -25,8 +26,7 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.scenarios.model import Cut
 
 from .build import DIALECT, Made, body_with, error, scripted, spoilt
 from .cases import Case, decide, suite

@@ -8,9 +8,7 @@ import pytest
 
 from turnproof.dialects.base import Evidence
 from turnproof.errors import CatalogueError, HarnessError
-from turnproof.messages import TokenUsage
-from turnproof.provider import Capabilities, Difference
-from turnproof.requirements import (
+from turnproof.judge.requirements import (
     Findings,
     Level,
     Registry,
@@ -18,10 +16,12 @@ from turnproof.requirements import (
     judge,
     judge_parity,
 )
-from turnproof.transcript import Response
-from turnproof.verdict import Status, Verdict, held, violated
-from turnproof.verdict_words import message_of
-from turnproof.view import View
+from turnproof.judge.verdict import Status, Verdict, held, violated
+from turnproof.judge.verdict_words import message_of
+from turnproof.judge.view import View
+from turnproof.messages import TokenUsage
+from turnproof.provider import Capabilities, Difference
+from turnproof.run.transcript import Response
 
 from .build import Made, response_with, scripted, spoilt
 

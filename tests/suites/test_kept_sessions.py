@@ -11,12 +11,12 @@ from operator import attrgetter
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.requirements import judge
+from turnproof.judge.verdict import Status, Verdict
+from turnproof.judge.view import View
 from turnproof.messages import Message, TokenUsage
-from turnproof.requirements import judge
-from turnproof.transcript import Killed, SessionListed, UsageReport, WireRequest
-from turnproof.verdict import Status, Verdict
-from turnproof.view import View
-from turnproof_suites.kept import talks
+from turnproof.run.transcript import Killed, SessionListed, UsageReport, WireRequest
+from turnproof_suites.agent_runs import talks
 
 from .agent_runs import Say, conversation, done
 from .build import Made, scripted

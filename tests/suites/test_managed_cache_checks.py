@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 import turnproof_suites
 from turnproof.dialects import dialect
-from turnproof.driver import Lab, RunSpec
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
+from turnproof.run.driver import Runner, RunSpec
+from turnproof.run.transcript import RunKey, Transcript, TurnEnded, WireRequest, WireResponse
 from turnproof.scenarios import Scenario, load
-from turnproof.transcript import RunKey, Transcript, TurnEnded, WireRequest, WireResponse
-from turnproof.verdict import Status
-from turnproof.view import View
 
 from .build import spoilt
 from .cases import Case, decide
@@ -26,8 +26,8 @@ SCENARIO = "cache/managed_expiry"
 @cache
 def transcript(mutant: str | None = None) -> Transcript:
     """What the reference adapter does, or does when it is broken."""
-    with Lab(jobs=1) as lab:
-        return lab.run(RunSpec("google_genai", scenario(), RunKey(SCENARIO, "stateless", "stream"), mutant))
+    with Runner(jobs=1) as runner:
+        return runner.run(RunSpec("google_genai", scenario(), RunKey(SCENARIO, "stateless", "stream"), mutant))
 
 
 @cache

@@ -8,9 +8,10 @@ from operator import attrgetter
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import Message
-from turnproof.scenarios.model import Turn
-from turnproof.transcript import (
+from turnproof.run.transcript import (
     Collected,
     Event,
     HistorySnapshot,
@@ -23,8 +24,7 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.scenarios.model import Turn
 
 from .build import DIALECT, Made, scripted, spoilt
 from .cases import Case, decide, points_to_something

@@ -9,10 +9,12 @@ import pytest
 from msgspec.structs import replace
 
 from turnproof.dialects.base import WireAnswer
-from turnproof.finding import Side
+from turnproof.judge.finding import Side
+from turnproof.judge.requirements import judge
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import Message, Part, ProviderData, Text, Thought, TokenUsage
-from turnproof.requirements import judge
-from turnproof.transcript import (
+from turnproof.run.transcript import (
     Chunk,
     HistorySnapshot,
     Loaded,
@@ -23,8 +25,6 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status
-from turnproof.view import View
 from turnproof_suites.checks_thinking import _finished, _is_redacted
 
 from .build import Made, body_with, response_with, scripted, spoilt

@@ -6,9 +6,9 @@ from operator import attrgetter
 
 import pytest
 
-from turnproof.transcript import Loaded, Saved, WireRequest
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
+from turnproof.run.transcript import Loaded, Saved, WireRequest
 
 from .build import body_with, spoilt
 from .cases import Case, decide

@@ -15,20 +15,20 @@ from typing import Any
 
 import pytest
 
-from turnproof.bindings import resolve_subject
-from turnproof.certify.mutants import plan
-from turnproof.certify.scenarios import suite_scenarios
+from turnproof.commands.certify.mutants import plan
+from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.dialects import dialect
 from turnproof.dialects.base import HttpRequest
-from turnproof.driver import Lab, RunSpec
-from turnproof.driver.mutation import Mutant, all_mutants
-from turnproof.finding import Finding, Side, parent, pointer
+from turnproof.judge.finding import Finding, Side, parent, pointer
+from turnproof.judge.requirements import judge
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
+from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON
-from turnproof.requirements import judge
-from turnproof.transcript import Transcript
-from turnproof.verdict import Status
-from turnproof.view import View
-from turnproof.view.diff import ABSENT, walk_steps
+from turnproof.run.bindings import resolve_subject
+from turnproof.run.driver import Runner, RunSpec
+from turnproof.run.driver.mutation import Mutant, all_mutants
+from turnproof.run.transcript import Transcript
 from turnproof_suites.mutants import MUTANTS, Rewriting
 
 from .cases import suite
@@ -138,7 +138,7 @@ class Shown:
 @pytest.fixture(scope="module")
 def shown() -> list[Shown]:
     scenarios, found = suite_scenarios(suite()), []
-    with pytest.MonkeyPatch.context() as patch, Lab(jobs=2) as lab:
+    with pytest.MonkeyPatch.context() as patch, Runner(jobs=2) as runner:
         for adapter in ADAPTERS:
             subject = resolve_subject(adapter)
             specs: list[RunSpec] = []
@@ -157,7 +157,7 @@ def shown() -> list[Shown]:
                 view = View(transcript, dialect(transcript.dialect), spec.scenario)
                 mine[spec.mutant].views.append(view)
 
-            lab.run_all(specs, keep)
+            runner.run_all(specs, keep)
             found += mine.values()
     return [one for one in found if one.broke_something]
 

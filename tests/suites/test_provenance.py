@@ -8,10 +8,10 @@ import pytest
 
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, World
+from turnproof.judge.view.exchange import read_call
+from turnproof.judge.view.provenance import Path, Provenance
 from turnproof.messages import JSON
-from turnproof.transcript import WireRequest
-from turnproof.view.exchange import read_call
-from turnproof.view.provenance import Path, Provenance
+from turnproof.run.transcript import WireRequest
 
 PNG = "iVBORw0KGgo="
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from turnproof.judge.view import View
 from turnproof.messages import Message
-from turnproof.transcript import SessionInForce, TurnEnded
-from turnproof.view import View
+from turnproof.run.transcript import SessionInForce, TurnEnded
 
 from .cases import Case, decide
 from .stored_runs import Change, besides, body, ended, event, held, in_force, ran, sent, stepped

@@ -9,8 +9,8 @@ from operator import attrgetter
 import pytest
 from msgspec.structs import replace
 
-from turnproof.transcript import SessionListed, SessionStepped, WireRequest
-from turnproof.view import View
+from turnproof.judge.view import View
+from turnproof.run.transcript import SessionListed, SessionStepped, WireRequest
 
 from .cases import Case, decide
 from .stored_runs import Change, besides, body, in_force, inserted, ran, sent, stepped

@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from turnproof.certify.scenarios import suite_scenarios
+from turnproof.commands.certify.scenarios import suite_scenarios
 from turnproof.dialects import dialect
 from turnproof.errors import CatalogueError
-from turnproof.requirements import Level, Requirement, Shown, load_suite
+from turnproof.judge.requirements import Level, Requirement, Shown, load_suite
 from turnproof.scenarios import Scenario
 
 from .shown import FILE

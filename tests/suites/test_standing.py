@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from turnproof.finding import Side, resolve
+from turnproof.judge.finding import Side, resolve
+from turnproof.judge.view import View, document_of
+from turnproof.judge.view.difference_place import place_of_difference
 from turnproof.messages import Text
-from turnproof.transcript import Response, WireRequest
-from turnproof.view import View, document_of
-from turnproof.view.standing import place_of_difference
+from turnproof.run.transcript import Response, WireRequest
 
 from .build import body_with, response_with, spoilt
 from .conversations import tools

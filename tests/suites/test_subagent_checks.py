@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import Message, Text
+from turnproof.run.transcript import HistorySnapshot, WireRequest
 from turnproof.scenarios.model import Turn
-from turnproof.transcript import HistorySnapshot, WireRequest
-from turnproof.verdict import Status
-from turnproof.view import View
 
 from .build import Made, body_with, scripted, spoilt
 from .cases import Case, decide

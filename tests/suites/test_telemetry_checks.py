@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.requirements import judge_parity
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import FunctionCall, ToolResult
-from turnproof.requirements import judge_parity
-from turnproof.transcript import Collected, Response, SpanMade
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.run.transcript import Collected, Response, SpanMade
 
 from .build import Made, response_with, scripted, spoilt
 from .cases import Case, decide, suite

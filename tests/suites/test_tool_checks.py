@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.requirements import judge
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
 from turnproof.messages import FinishReason, FunctionCall, Text
-from turnproof.requirements import judge
-from turnproof.transcript import FunctionCallDetected, Response, WireRequest
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.run.transcript import FunctionCallDetected, Response, WireRequest
 
 from .build import Made, body_with, error, response_with, scripted, spoilt
 from .cases import Case, decide, suite

@@ -16,9 +16,9 @@ import pytest
 from msgspec.structs import replace
 
 from turnproof.agents import AgentBinding, AgentSetup
+from turnproof.judge.verdict import Status
 from turnproof.messages import FinishReason, Message, Part, ProviderResponse
-from turnproof.session.store.agent import StoredAgent
-from turnproof.transcript import (
+from turnproof.run.transcript import (
     Event,
     LeftBehind,
     SaidBeside,
@@ -29,7 +29,7 @@ from turnproof.transcript import (
     WireRequest,
     WireResponse,
 )
-from turnproof.verdict import Status
+from turnproof.session.store.agent import StoredAgent
 from turnproof_adapters.anthropic.binding import BINDING
 
 from .agent_runs import Say, conversation, done

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from turnproof.judge.view import View, wire_names
+from turnproof.judge.view.diff import ABSENT, differences, equal, show, steady, walk
+from turnproof.judge.view.wire_bytes import wire_bytes
 from turnproof.messages import ToolSchema
-from turnproof.transcript import Chunk, LateCallback, Response, WireRequest, WireResponse
-from turnproof.view import View, wire_names
-from turnproof.view.diff import ABSENT, differences, equal, show, steady, walk
-from turnproof.view.wire_bytes import wire_bytes
+from turnproof.run.transcript import Chunk, LateCallback, Response, WireRequest, WireResponse
 
 from .build import Made, error, response_with, scripted, spoilt
 from .conversations import cancelled, disturbed, overloaded, plain, probed, read, thinking, tools

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from turnproof.transcript import WireRequest
-from turnproof.verdict import Status
-from turnproof.view import View
+from turnproof.judge.verdict import Status
+from turnproof.judge.view import View
+from turnproof.run.transcript import WireRequest
 
 from .stored_runs import Change, after, bodies, body, ran, sent, status, text, verdicts
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from turnproof.requirements import load_suite
+from turnproof.judge.requirements import load_suite
 
 SUITE = Path(__file__).resolve().parents[2] / "suites" / "turnproof_suites"
 FILE = SUITE / "traceability.toml"

@@ -10,20 +10,20 @@ from typing import Any
 import pytest
 
 import turnproof_suites
-from turnproof.bindings import subject_of
-from turnproof.certify.campaign import Campaign
-from turnproof.certify.plan import plan
-from turnproof.certify.sweep import Sweep, base_patterns, events_written
-from turnproof.certify.verifying import verify_run
-from turnproof.driver import Lab
-from turnproof.evidence import EvidenceStore
+from turnproof.commands.certify.campaign import Campaign
+from turnproof.commands.certify.plan import plan
+from turnproof.commands.certify.sweep import Sweep, base_patterns, events_written
+from turnproof.commands.certify.verify import verify_run
+from turnproof.judge.requirements import Suite, load_suite
+from turnproof.judge.run_log import AdapterLine, Environment, Header, RequirementLine, Run, RunWriter, read_run
+from turnproof.judge.verdict import Status
 from turnproof.messages import FinishReason, ProviderResponse
 from turnproof.provider import Binding, Capabilities
-from turnproof.reports import certification
-from turnproof.requirements import Suite, load_suite
-from turnproof.runlog import AdapterLine, Environment, Header, RequirementLine, Run, RunWriter, read_run
+from turnproof.report import certification
+from turnproof.run.bindings import subject_of
+from turnproof.run.driver import Runner
+from turnproof.run.evidence import EvidenceStore
 from turnproof.scenarios import load
-from turnproof.verdict import Status
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.google_genai.binding import BINDING as GOOGLE
 
@@ -68,12 +68,12 @@ Measure = Callable[..., Measured]
 @pytest.fixture
 def measured(suite: Suite, tmp_path: Path) -> Iterator[Measure]:
     """Certifies a binding by some requirements, in this process, with a sweep of `sweep/calls`."""
-    labs: list[Lab] = []
+    runners: list[Runner] = []
 
     def run(binding: Binding, *patterns: str, only: str = "", swept: bool = True) -> Measured:
         subject = subject_of(binding)
         wanted = [one for one in suite.requirements if not only or one.id == only]
-        labs.append(Lab(in_process=True, bindings={binding.name: binding}).__enter__())
+        runners.append(Runner(in_process=True, bindings={binding.name: binding}).__enter__())
         store = EvidenceStore(tmp_path / "evidence")
         sweep = Sweep([binding.name] if swept else [], patterns)
         the_plan = plan({binding.name: subject}, suite, [CALLS], wanted, depth="full")
@@ -82,7 +82,7 @@ def measured(suite: Suite, tmp_path: Path) -> Iterator[Measure]:
             for requirement in suite.requirements:
                 writer.write(RequirementLine.of(requirement, {}))
             writer.write(adapter_line(binding, subject.claims()))
-            campaign = Campaign(the_plan, {binding.name: subject}, labs[-1], store, [CALLS], writer, sweep=sweep)
+            campaign = Campaign(the_plan, {binding.name: subject}, runners[-1], store, [CALLS], writer, sweep=sweep)
             campaign.measure()
             for item in the_plan.items:
                 campaign.verdict(item)
@@ -92,8 +92,8 @@ def measured(suite: Suite, tmp_path: Path) -> Iterator[Measure]:
         return campaign, read_run(tmp_path / "run.ndjson"), store
 
     yield run
-    for lab in labs:
-        lab.__exit__(None, None, None)
+    for runner in runners:
+        runner.__exit__(None, None, None)
 
 
 def header(suite: Suite, patterns: Sequence[str]) -> Header:

@@ -20,7 +20,7 @@ import psutil
 
 from turnproof.errors import TransportError
 
-from .._ending import GRACE, LastWords, how_it_ended
+from .._process_exit import GRACE, LastWords, how_it_ended
 from .._program import unusable
 
 _log = logging.getLogger(__name__)

@@ -18,9 +18,9 @@ from turnproof.sessions import SessionCapabilities, SessionPage, SessionSourceBa
 
 from .calls import Calls
 from .failures import failure, said
-from .link import Link
-from .listing import page
 from .program import Program
+from .restarting_program import RestartingProgram
+from .session_list import page
 from .transcript import Transcript
 
 _log = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ class AcpSessions(SessionSourceBase):
         super().__init__()
         self._program = program
         self._setup = setup
-        self._link = Link(program, setup)
+        self._link = RestartingProgram(program, setup)
         self._alone = threading.Lock()
         self._wanted = setup.session is not None or setup.continue_last
         """Whether the setup asks for a session that was not looked for yet."""

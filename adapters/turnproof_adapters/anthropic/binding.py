@@ -42,7 +42,7 @@ def capabilities(model: str) -> Capabilities:
 
 def open_stateless(endpoint: Endpoint) -> AnthropicStateless:
     """A ready provider of the stateless path."""
-    from .._opening import opened
+    from .._open_provider import opened
     from .stateless import AnthropicStateless
 
     return opened(AnthropicStateless(), endpoint)
@@ -50,7 +50,7 @@ def open_stateless(endpoint: Endpoint) -> AnthropicStateless:
 
 def open_legacy(endpoint: Endpoint) -> AnthropicLegacy:
     """A ready provider of the legacy path, with an empty conversation."""
-    from .._opening import opened_with_session
+    from .._open_provider import opened_with_session
     from .legacy import AnthropicLegacy
 
     return opened_with_session(AnthropicLegacy(), endpoint)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import anthropic
 import httpx2
 
-from .._cut import make_cuttable
 from .._http import Connection, client_arguments
+from .._interrupt import make_cuttable
 
 
 def open_client(connection: Connection, address: str, api_key: str) -> anthropic.Anthropic:

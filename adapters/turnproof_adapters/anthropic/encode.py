@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from .. import _memo
-from .._memo import encode
+from .. import _encoded_messages
+from .._encoded_messages import encode
 from .arrange import Arrangement
 from .blocks import row
 from .service import Service
@@ -25,7 +25,7 @@ class BytesCodec:
         return b'{"role":"%b","content":[%b]}' % (role.encode(), b",".join(blocks))
 
 
-class Encoder(_memo.Encoder[Arrangement[bytes]]):
+class Encoder(_encoded_messages.Encoder[Arrangement[bytes]]):
     """Wire messages as bytes for one model of a service."""
 
     def __init__(self, service: Service, model: str) -> None:

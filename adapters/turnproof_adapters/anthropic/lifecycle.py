@@ -18,13 +18,13 @@ from turnproof.provider import SystemInstruction
 from .._caching import CachePluginHolder
 from .._http import Connection, timeouts
 from .._names import tool_names
-from .._opening import key_if_any, key_of, positive
+from .._open_provider import key_if_any, key_of, positive
 from .abilities import Abilities
 from .calling import Caller
 from .client import open_client
 from .names import restorer
 from .parts import Restore
-from .plainly import arranged
+from .plain_conversation import arranged
 from .request import Settings
 from .service import ANTHROPIC
 

@@ -20,8 +20,8 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 
 from .._answers import Listeners, with_structured_output
 from .._calling import Source
+from .._encoded_messages import encode
 from .._http import arriving
-from .._memo import encode
 from .._sse import payloads
 from .._stateless import EncodesOnce
 from .arrange import Arrangement

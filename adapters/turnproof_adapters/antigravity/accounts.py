@@ -13,7 +13,7 @@ from typing import Any
 
 from turnproof.errors import UsageError
 
-from .._kept import Kept
+from .._lazy_value import LazyValue
 
 REST = 60.0
 """Seconds for which an account is left alone whose refusal names no time."""
@@ -39,8 +39,8 @@ class Account:
         self, *, refresh_token: str | None = None, access: Access | None = None, project: str | None = None
     ) -> None:
         self.refresh_token = refresh_token
-        self.access: Kept[Access] = Kept(access)
-        self.project: Kept[str] = Kept(project)
+        self.access: LazyValue[Access] = LazyValue(access)
+        self.project: LazyValue[str] = LazyValue(project)
         self._rests_until: dict[str | None, float] = {}
 
     def rest(self, until: float, model: str | None = None) -> None:

@@ -38,7 +38,7 @@ def capabilities(model: str) -> Capabilities:
 
 def open_stateless(endpoint: Endpoint) -> AntigravityStateless:
     """A ready provider of the stateless path."""
-    from .._opening import opened
+    from .._open_provider import opened
     from .stateless import AntigravityStateless
 
     return opened(AntigravityStateless(), endpoint)
@@ -46,7 +46,7 @@ def open_stateless(endpoint: Endpoint) -> AntigravityStateless:
 
 def open_legacy(endpoint: Endpoint) -> AntigravityLegacy:
     """A ready provider of the legacy path, with an empty conversation."""
-    from .._opening import opened_with_session
+    from .._open_provider import opened_with_session
     from .legacy import AntigravityLegacy
 
     return opened_with_session(AntigravityLegacy(), endpoint)

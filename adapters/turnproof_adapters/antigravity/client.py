@@ -7,8 +7,8 @@ import platform
 import httpx2
 import msgspec
 
-from .._cut import make_cuttable
 from .._http import Connection, client_arguments
+from .._interrupt import make_cuttable
 from .projects import METADATA
 
 VERSION = "1.15.8"

@@ -21,7 +21,7 @@ from turnproof.errors import (
 )
 
 from .._errors import by_status, scrubbed, too_long
-from ..google_genai.sentences import TOO_LONG
+from ..google_genai.error_sentences import TOO_LONG
 from ..google_genai.wire import ToldOfFailure
 from . import oauth
 from .refusals import Refusal

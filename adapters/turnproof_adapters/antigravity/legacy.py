@@ -21,8 +21,8 @@ from turnproof.provider import SystemInstruction
 
 from .._answers import Listeners, with_structured_output
 from .._decoding import converted, decoded
+from .._encoded_messages import encode
 from .._legacy import LegacySends, Schema
-from .._memo import encode
 from ..google_genai.arrange import BEGINS_WITH_A_CALL
 from ..google_genai.assembling import Assembler, Chunk, whole
 from ..google_genai.names import restorer

@@ -16,9 +16,9 @@ from turnproof.messages import Message, ToolSchema
 from turnproof.provider import ProviderBase, SystemInstruction
 
 from .._decoding import decoded
+from .._encoded_messages import encode
 from .._http import Connection
-from .._memo import encode
-from .._opening import key_of, positive
+from .._open_provider import key_of, positive
 from ..google_genai.arrange import contents
 from ..google_genai.settings import Fields, thinking_config
 from .accounts import Access, Account, Accounts, accounts_of

@@ -11,7 +11,7 @@ from typing import Any
 from turnproof.messages import ToolSchema
 from turnproof.provider import SystemInstruction
 
-from .._memo import encode
+from .._encoded_messages import encode
 from ..google_genai import convert
 from ..google_genai.settings import Fields
 from .models import Model, model

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from .._memo import encode
+from .._encoded_messages import encode
 
 Schema: TypeAlias = dict[str, Any]
 

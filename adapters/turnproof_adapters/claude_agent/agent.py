@@ -16,18 +16,18 @@ from turnproof.provider import JSONSchema, OnChunk, OnFunctionCall, OnThinking, 
 from turnproof.sessions import SessionCapabilities, SessionPage, SessionSourceBase
 
 from .._answers import Listeners
-from .._child import ChildLost
-from ..anthropic.plainly import arranged
+from .._child_process import ChildLost
+from ..anthropic.plain_conversation import arranged
 from ..claude_cli.lifecycle import CLAUDE_CLI
 from ..claude_cli.lines import Line, Result
 from ..claude_cli.pipe import said
 from ..claude_cli.tools import restorer
-from .binding import NAME, SESSIONS
-from .errands import Errands
+from .abilities import NAME, SESSIONS
 from .history import messages
-from .live import Brake, Live
+from .live_program import Brake, Live
+from .program_requests import ProgramRequests
+from .session_files import SessionFiles
 from .settings import Running
-from .shelf import Shelf
 from .turn import Turn, watched
 
 _GONE = "No conversation found"
@@ -47,7 +47,7 @@ class ClaudeAgent(SessionSourceBase):
             raise UsageError(f"several tools are named {', '.join(map(repr, twice))}: a call could mean any of them")
         self._setup = setup
         self._running = Running.of(setup)
-        self._shelf = Shelf(Path(setup.home).absolute(), NAME)
+        self._shelf = SessionFiles(Path(setup.home).absolute(), NAME)
         self._restore = restorer((), [tool.schema for tool in setup.tools])
         self._history: list[Message] = []
         self._version = ""
@@ -106,7 +106,7 @@ class ClaudeAgent(SessionSourceBase):
         self, asked: Message, wire: dict[str, object], heard: Listeners, token: CancelToken
     ) -> ProviderResponse:
         stop = CancelToken()
-        errands = Errands(self._setup, self._restore, stop)
+        errands = ProgramRequests(self._setup, self._restore, stop)
         turn = Turn(CLAUDE_CLI, self._restore, watched(heard, errands.calls), self._running.program.api_key)
         live, fresh = self._process(errands)
         brake, mark = Brake(live, stop), str(uuid4())
@@ -145,7 +145,7 @@ class ClaudeAgent(SessionSourceBase):
         self._history += [asked, *messages(turn.said, CLAUDE_CLI, self._restore)]
         return response
 
-    def _process(self, errands: Errands) -> tuple[Live, bool]:
+    def _process(self, errands: ProgramRequests) -> tuple[Live, bool]:
         """The process that the turn is asked of, and whether it was started for it."""
         live = self._live
         if live is not None and live.has_ended:
@@ -157,14 +157,14 @@ class ClaudeAgent(SessionSourceBase):
         live = self._live = Live(self._running, self._session_id, errands.take)
         return live, True
 
-    def _result(self, live: Live, turn: Turn, errands: Errands) -> Result:
+    def _result(self, live: Live, turn: Turn, errands: ProgramRequests) -> Result:
         for line in self._heard(live, errands):
             result = turn.take(line)
             if result is not None:
                 return result
         raise live.lost()
 
-    def _heard(self, live: Live, errands: Errands) -> Iterator[Line]:
+    def _heard(self, live: Live, errands: ProgramRequests) -> Iterator[Line]:
         """Its lines. While a tool of ours runs it has nothing to say."""
         while True:
             try:

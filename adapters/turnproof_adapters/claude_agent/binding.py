@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from turnproof.agents import AgentBinding, AgentSetup
-from turnproof.sessions import SessionCapabilities
 
 from ..claude_cli.binding import BINDING, capabilities
-
-if TYPE_CHECKING:
-    from .agent import ClaudeAgent
-
-NAME = "claude_agent"
-
-SESSIONS = SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True)
+from .abilities import NAME, SESSIONS
+from .agent import ClaudeAgent
 
 
 def open_agent(setup: AgentSetup) -> ClaudeAgent:
@@ -23,8 +16,6 @@ def open_agent(setup: AgentSetup) -> ClaudeAgent:
 
     Raises UsageError for settings that cannot be used, and where the program is not there.
     """
-    from .agent import ClaudeAgent
-
     return ClaudeAgent(setup)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from turnproof.agents import AgentSetup
 
 from .._http import DEFAULT_TIMEOUT
-from .._opening import key_of, positive
+from .._open_provider import key_of, positive
 from ..anthropic.request import Settings
 from ..anthropic.service import ANTHROPIC
 from ..claude_cli.lifecycle import CLAUDE_CLI

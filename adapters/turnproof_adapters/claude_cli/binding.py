@@ -33,7 +33,7 @@ def capabilities(model: str) -> Capabilities:
 
 def open_stateless(endpoint: Endpoint) -> ClaudeCliStateless:
     """A ready provider of the stateless path."""
-    from .._opening import opened
+    from .._open_provider import opened
     from .stateless import ClaudeCliStateless
 
     return opened(ClaudeCliStateless(), endpoint)
@@ -41,7 +41,7 @@ def open_stateless(endpoint: Endpoint) -> ClaudeCliStateless:
 
 def open_legacy(endpoint: Endpoint) -> ClaudeCliLegacy:
     """A ready provider of the legacy path, with an empty conversation."""
-    from .._opening import opened_with_session
+    from .._open_provider import opened_with_session
     from .legacy import ClaudeCliLegacy
 
     return opened_with_session(ClaudeCliLegacy(), endpoint)

@@ -14,10 +14,10 @@ from turnproof.provider import SystemInstruction
 
 from .._answers import Listeners
 from .._calling import Source
-from .._child import Child
+from .._child_process import Child
 from .._errors import scrubbed
 from ..anthropic.assemble import Assembler
-from ..anthropic.plainly import arranged
+from ..anthropic.plain_conversation import arranged
 from ..anthropic.wire import Event
 from .lifecycle import ClaudeCliProvider
 from .pipe import Pipe

@@ -14,20 +14,20 @@ from typing import Any
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import ToolSchema
 
-from .._cut import current_cut
-from .._ending import GRACE
+from .._interrupt import current_cut
+from .._process_exit import GRACE
 from ..anthropic.wire import Event
 from . import tools as offered
+from .answer_outline import Outline, outlined
 from .lines import Asked, Result, StreamEvent, User
-from .outline import Outline, outlined
 from .pipe import Pipe
-from .talk import Talk
+from .program_run import ProgramRun
 
 _MOST_OF_A_FAILURE = 5_000
 """Characters that a failed call may have said; the program cuts at twice as many units of UTF-16."""
 
 
-class Conversation(Talk):
+class Conversation(ProgramRun):
     """A process that is kept. After an answer it `rests`, or has ended: then it is of no further use.
 
     `events` are those of the answer that `begin` or `go_on` has asked for.
@@ -72,7 +72,7 @@ class Conversation(Talk):
             self._ask(wire[-1])
 
     def events(self) -> Iterator[Event]:
-        """The events of the answer's stream, as for `Talk`. Behind them it rests, or has ended."""
+        """The events of the answer's stream, as for `ProgramRun`. Behind them it rests, or has ended."""
         self._said, self._permissions = Outline(self._names), {}
         for event in super().events():
             self._said.take(event)

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 from turnproof.errors import ProviderError, TransportError, UsageError
 
 from .._calling import Caller
-from .._cut import CutOff
 from .._errors import scrubbed
 from .._http import DEFAULT_TIMEOUT
-from .._opening import key_of, positive
+from .._interrupt import CutOff
+from .._open_provider import key_of, positive
 from ..anthropic.abilities import Abilities
 from ..anthropic.assemble import stands_alone
 from ..anthropic.refusals import Refused, refusal

@@ -10,7 +10,7 @@ import msgspec
 
 from turnproof.errors import TransportError
 
-from .._child import Child, ChildLost
+from .._child_process import Child, ChildLost
 from .._errors import scrubbed
 from .failures import failure
 from .lines import Asked, ControlRequest, ControlResponse, Line, Result, decode_line

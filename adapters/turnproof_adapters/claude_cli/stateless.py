@@ -12,11 +12,11 @@ from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, Sys
 
 from .._answers import Listeners
 from .._calling import Source
-from .._child import Child
+from .._child_process import Child
 from ..anthropic.wire import Event
 from .calling import ClaudeCliCalls, Request
 from .program import ONE_ANSWER
-from .talk import Talk
+from .program_run import ProgramRun
 
 
 class ClaudeCliStateless(ClaudeCliCalls):
@@ -48,7 +48,7 @@ class ClaudeCliStateless(ClaudeCliCalls):
         run = self._run(request.limits, system, *ONE_ANSWER)
         pipe = self._start(run)
         try:
-            talk = Talk(pipe, run.model, tools)
+            talk = ProgramRun(pipe, run.model, tools)
             talk.begin(request.wire)
         except BaseException:
             pipe.child.end(grace=0)

@@ -85,7 +85,7 @@ def responses_capabilities(model: str) -> Capabilities:
 
 def open_github_stateless(endpoint: Endpoint) -> GitHubModelsStateless:
     """A ready provider of GitHub Models, on the stateless path."""
-    from .._opening import opened
+    from .._open_provider import opened
     from .stateless import GitHubModelsStateless
 
     return opened(GitHubModelsStateless(), endpoint)
@@ -93,7 +93,7 @@ def open_github_stateless(endpoint: Endpoint) -> GitHubModelsStateless:
 
 def open_github_legacy(endpoint: Endpoint) -> GitHubModelsLegacy:
     """The same on the legacy path, with an empty conversation."""
-    from .._opening import opened_with_session
+    from .._open_provider import opened_with_session
     from .legacy import GitHubModelsLegacy
 
     return opened_with_session(GitHubModelsLegacy(), endpoint)
@@ -108,7 +108,7 @@ def open_complete(endpoint: Endpoint, conversation: Conversation) -> Complete:
 
 def open_copilot_stateless(endpoint: Endpoint) -> CopilotChatStateless:
     """A ready provider of Copilot's chat models, on the stateless path."""
-    from .._opening import opened
+    from .._open_provider import opened
     from .copilot.stateless import CopilotChatStateless
 
     return opened(CopilotChatStateless(), endpoint)
@@ -116,7 +116,7 @@ def open_copilot_stateless(endpoint: Endpoint) -> CopilotChatStateless:
 
 def open_copilot_legacy(endpoint: Endpoint) -> CopilotChatLegacy:
     """The same on the legacy path, with an empty conversation."""
-    from .._opening import opened_with_session
+    from .._open_provider import opened_with_session
     from .copilot.legacy import CopilotChatLegacy
 
     return opened_with_session(CopilotChatLegacy(), endpoint)
@@ -124,7 +124,7 @@ def open_copilot_legacy(endpoint: Endpoint) -> CopilotChatLegacy:
 
 def open_responses_stateless(endpoint: Endpoint) -> CopilotResponsesStateless:
     """A ready provider of Copilot's codex models, on the stateless path."""
-    from .._opening import opened
+    from .._open_provider import opened
     from .copilot.stateless import CopilotResponsesStateless
 
     return opened(CopilotResponsesStateless(), endpoint)
@@ -132,7 +132,7 @@ def open_responses_stateless(endpoint: Endpoint) -> CopilotResponsesStateless:
 
 def open_responses_legacy(endpoint: Endpoint) -> CopilotResponsesLegacy:
     """The same on the legacy path, with an empty conversation."""
-    from .._opening import opened_with_session
+    from .._open_provider import opened_with_session
     from .copilot.legacy import CopilotResponsesLegacy
 
     return opened_with_session(CopilotResponsesLegacy(), endpoint)

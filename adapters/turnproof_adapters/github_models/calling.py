@@ -13,7 +13,7 @@ from .._errors import scrubbed
 from ..openai import errors
 from ..openai.caller import ChatCaller
 from ..openai.service import Service
-from .legible import FailureTold
+from .readable_stream import FailureTold
 from .transport import Httpx2Response
 
 _FAILURES = (

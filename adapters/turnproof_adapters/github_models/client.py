@@ -16,8 +16,8 @@ from azure.ai.inference import ChatCompletionsClient
 from azure.core.credentials import AzureKeyCredential
 from azure.core.pipeline.policies import AzureKeyCredentialPolicy, CustomHookPolicy, UserAgentPolicy
 
-from .._cut import make_cuttable
 from .._http import Connection, client_arguments, timeouts
+from .._interrupt import make_cuttable
 from .transport import Httpx2Transport
 
 HOST = "https://models.github.ai"

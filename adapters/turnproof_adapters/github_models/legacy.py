@@ -27,8 +27,8 @@ from .._names import tool_names
 from ..openai.names import restorer
 from ..openai.wire import END, Answer
 from . import sdk
-from .legible import legible
 from .lifecycle import GitHubModelsProvider
+from .readable_stream import legible
 from .transport import Httpx2Response
 
 

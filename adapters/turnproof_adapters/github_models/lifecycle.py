@@ -13,7 +13,7 @@ from turnproof.errors import AuthenticationError, UsageError
 from turnproof.provider import ProviderBase
 
 from .._http import Connection
-from .._opening import key_of, positive
+from .._open_provider import key_of, positive
 from ..openai.models import model as facts_of
 from ..openai.request import Settings, thinking_effort
 from ..openai.service import Service

@@ -18,7 +18,7 @@ from azure.ai.inference.models import (
 from turnproof.messages import Message, ToolSchema
 from turnproof.provider import SystemInstruction
 
-from .._memo import encode
+from .._encoded_messages import encode
 from ..openai import convert
 from ..openai.arrange import Arrangement
 from ..openai.request import Settings

@@ -41,7 +41,7 @@ def capabilities(model: str) -> Capabilities:
 
 def open_stateless(endpoint: Endpoint) -> GoogleStateless:
     """A ready provider of the stateless path."""
-    from .._opening import opened
+    from .._open_provider import opened
     from .stateless import GoogleStateless
 
     return opened(GoogleStateless(), endpoint)
@@ -49,7 +49,7 @@ def open_stateless(endpoint: Endpoint) -> GoogleStateless:
 
 def open_legacy(endpoint: Endpoint) -> GoogleLegacy:
     """A ready provider of the legacy path, with an empty conversation."""
-    from .._opening import opened_with_session
+    from .._open_provider import opened_with_session
     from .legacy import GoogleLegacy
 
     return opened_with_session(GoogleLegacy(), endpoint)

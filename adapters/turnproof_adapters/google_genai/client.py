@@ -16,8 +16,8 @@ import httpx2
 from google import genai
 from google.genai import types
 
-from .._cut import make_cuttable
 from .._http import Connection, client_arguments, shared_tls
+from .._interrupt import make_cuttable
 from .splice import SplicingClient
 
 # The SDK warns of each word that the API has learned since; an answer shows it in `raw_finish`.

@@ -28,7 +28,7 @@ from turnproof.messages import (
     ToolResult,
 )
 
-from .._memo import encode
+from .._encoded_messages import encode
 from .answers import issued_data, other_part
 from .arrange import contents as arranged
 from .assembling import Restore

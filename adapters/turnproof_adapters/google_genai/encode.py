@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from .. import _memo
-from .._memo import encode
+from .. import _encoded_messages
+from .._encoded_messages import encode
 from .arrange import Arrangement
 from .convert import WirePart
 from .rows import row
@@ -25,7 +25,7 @@ class BytesCodec:
         return b'{"role":"%b","parts":[%b]}' % (role.encode(), b",".join(parts))
 
 
-class Encoder(_memo.Encoder[Arrangement[bytes]]):
+class Encoder(_encoded_messages.Encoder[Arrangement[bytes]]):
     """Contents as bytes for one model."""
 
     def __init__(self, to: Target) -> None:

@@ -25,7 +25,7 @@ from turnproof.errors import (
 )
 
 from .._errors import by_status, retry_after, scrubbed, too_long
-from .sentences import TOO_LONG
+from .error_sentences import TOO_LONG
 from .wire import ToldOfFailure
 
 FAILURES: tuple[type[Exception], ...] = (

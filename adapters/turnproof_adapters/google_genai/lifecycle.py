@@ -15,9 +15,9 @@ from turnproof.messages import Message, ToolSchema
 from turnproof.provider import ProviderBase, SystemInstruction
 
 from .._calling import Caller
+from .._encoded_messages import encode
 from .._http import Connection
-from .._memo import encode
-from .._opening import key_of, positive
+from .._open_provider import key_of, positive
 from . import errors
 from .arrange import contents
 from .assembling import stands_alone

@@ -18,7 +18,7 @@ from turnproof.messages import ToolSchema
 from turnproof.provider import SystemInstruction
 
 from .._caching import CachePluginHolder
-from .._memo import encode
+from .._encoded_messages import encode
 from . import convert
 from .lifecycle import GoogleProvider
 from .settings import Fields

@@ -7,7 +7,7 @@ from typing import Any
 
 from google.genai import types
 
-from .._memo import encode
+from .._encoded_messages import encode
 from .settings import Fields
 
 _SDK_ONLY = {"automaticFunctionCalling": {"disable": True}, "automaticContinuation": False}

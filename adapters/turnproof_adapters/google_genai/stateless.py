@@ -19,7 +19,7 @@ from turnproof.messages import Message, ProviderResponse, ToolSchema
 from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
 
 from .._answers import Listeners, with_structured_output
-from .._memo import encode
+from .._encoded_messages import encode
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from .arrange import Arrangement, arranged

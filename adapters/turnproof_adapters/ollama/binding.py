@@ -37,7 +37,7 @@ def capabilities(model: str) -> Capabilities:
 
 def open_stateless(endpoint: Endpoint) -> OllamaStateless:
     """A ready provider of the stateless path."""
-    from .._opening import opened
+    from .._open_provider import opened
     from .stateless import OllamaStateless
 
     return opened(OllamaStateless(), endpoint)
@@ -45,7 +45,7 @@ def open_stateless(endpoint: Endpoint) -> OllamaStateless:
 
 def open_legacy(endpoint: Endpoint) -> OllamaLegacy:
     """A ready provider of the legacy path, with an empty conversation."""
-    from .._opening import opened_with_session
+    from .._open_provider import opened_with_session
     from .legacy import OllamaLegacy
 
     return opened_with_session(OllamaLegacy(), endpoint)

@@ -12,8 +12,8 @@ import httpx2
 import openai
 from openai._streaming import ServerSentEvent, SSEDecoder
 
-from .._cut import make_cuttable
 from .._http import Connection, client_arguments
+from .._interrupt import make_cuttable
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from turnproof.provider import SystemInstruction
 
-from .. import _memo
-from .._memo import encode
+from .. import _encoded_messages
+from .._encoded_messages import encode
 from . import convert
 from .arrange import Arrangement
 from .request import Settings
@@ -17,7 +17,7 @@ from .rows import Codec, row
 from .service import Service
 
 
-class Encoder(_memo.Encoder[Arrangement[bytes]]):
+class Encoder(_encoded_messages.Encoder[Arrangement[bytes]]):
     """Wire messages as bytes, for one model of a service."""
 
     def __init__(self, service: Service, model: str) -> None:

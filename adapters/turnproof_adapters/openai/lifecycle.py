@@ -15,7 +15,7 @@ from turnproof.provider import ProviderBase, SystemInstruction
 
 from .._caching import CachePluginHolder
 from .._http import Connection, timeouts
-from .._opening import key_of, positive
+from .._open_provider import key_of, positive
 from . import convert
 from .arrange import Arrangement
 from .calling import Caller, Typing

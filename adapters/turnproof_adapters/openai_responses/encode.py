@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from .. import _memo
-from .._memo import encode
+from .. import _encoded_messages
+from .._encoded_messages import encode
 from .arrange import Arrangement
 from .items import row
 
 
-class Encoder(_memo.Encoder[Arrangement[bytes]]):
+class Encoder(_encoded_messages.Encoder[Arrangement[bytes]]):
     """Wire items as bytes for one model."""
 
     def __init__(self, model: str) -> None:

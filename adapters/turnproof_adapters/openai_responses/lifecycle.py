@@ -13,7 +13,7 @@ from turnproof.errors import UsageError
 from turnproof.messages import Message, ToolSchema
 from turnproof.provider import ProviderBase, SystemInstruction
 
-from .._opening import positive
+from .._open_provider import positive
 from ..openai.lifecycle import Way
 from .arrange import Arrangement
 from .calling import Caller

@@ -36,7 +36,7 @@ def capabilities(model: str) -> Capabilities:
 
 def open_stateless(endpoint: Endpoint) -> ZaiStateless:
     """A ready provider of the stateless path."""
-    from .._opening import opened
+    from .._open_provider import opened
     from .stateless import ZaiStateless
 
     return opened(ZaiStateless(), endpoint)
@@ -44,7 +44,7 @@ def open_stateless(endpoint: Endpoint) -> ZaiStateless:
 
 def open_legacy(endpoint: Endpoint) -> ZaiLegacy:
     """A ready provider of the legacy path, with an empty conversation."""
-    from .._opening import opened_with_session
+    from .._open_provider import opened_with_session
     from .legacy import ZaiLegacy
 
     return opened_with_session(ZaiLegacy(), endpoint)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..cassettes import Player, load
 from ..dialects import dialect as dialect_named
 from ..dialects.base import HttpRequest
-from ..emulator import CassetteResponder, EmulatorServer, Exchange, ScriptResponder, ServerRun
-from ..emulator.run import CANARY_KEY
 from ..errors import UsageError
 from ..scenarios import Scenario
 from ..scenarios import load as load_scenario
+from ..wire.cassettes import Player, load
+from ..wire.emulator import CassetteResponder, EmulatorServer, Exchange, ScriptResponder, ServerRun
+from ..wire.emulator.server_run import CANARY_KEY
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,21 @@
-"""One input down two paths, shown side by side; every difference is declared, or a violation.
+"""`turnproof compare` from Python: one input down two paths or through two subjects, side by side.
 
-`compare_views` compares two runs that are at hand, `compare_adapter` runs an adapter down both of its paths, and
-`compare` does whatever `turnproof compare` can be asked for.
+`compare_adapter` runs an adapter down both of its paths, `compare_views` compares two runs at hand, and `compare`
+does whatever the command can be asked for. The engine is in `commands.compare`.
 """
 
-from __future__ import annotations
-
-from ..parity import Comparison, Found, compare_views
-from ..reports.comparison import ComparisonReport, JudgedDifference, ScenarioComparison, Standing
-from .engine import compare, compare_adapter
-from .options import CompareOptions
+from ..commands.compare import (
+    CompareOptions,
+    Comparison,
+    ComparisonReport,
+    Found,
+    JudgedDifference,
+    ScenarioComparison,
+    Standing,
+    compare,
+    compare_adapter,
+    compare_views,
+)
 
 __all__ = [
     "CompareOptions",

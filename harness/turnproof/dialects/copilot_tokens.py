@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .base import World
-from .seeded import drawn
+from .seeded_random import drawn
 
 LIFETIME = 1800
 REFRESH_IN = 1500

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 
 from ..messages import JSON
-from .lenient import json_of
+from .lenient_reading import json_of
 
 _LINE = re.compile(rb"[^\n]*\n|[^\n]+")
 

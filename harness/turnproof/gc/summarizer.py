@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from .._counted import counted
+from .._base.counts import counted
 from ..budget import is_note
 from ..cancel import CancelToken
 from ..errors import Cancelled, ProviderError, UsageError

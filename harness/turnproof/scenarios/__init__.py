@@ -6,7 +6,7 @@ Who runs a scenario needs none of these: they are imported when they are asked f
 
 from typing import TYPE_CHECKING
 
-from .._lazy import lazily
+from .._base.lazy import lazily
 from .model import Scenario
 
 if TYPE_CHECKING:

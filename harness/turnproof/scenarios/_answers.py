@@ -6,12 +6,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Final
 
-from .._suggest import did_you_mean
+from .._base.suggestions import did_you_mean
 from ..dialects.base import FIGURES, ReplyPart
 from ..messages import FinishReason, FunctionCall, Opaque, ProviderData, Text, Thought
 from ._arguments import call_arguments
 from ._content import head_of, read_pieces
-from ._spot import Spot
+from ._located_value import LocatedValue
 from .model import ScriptRound
 
 STOP_SEQUENCE: Final = "stop_sequence"
@@ -29,7 +29,7 @@ class RoundReader:
     unknown: set[str] = field(default_factory=set)
     """The undeclared tools that calls named so far."""
 
-    def read(self, spot: Spot) -> tuple[ScriptRound, ...]:
+    def read(self, spot: LocatedValue) -> tuple[ScriptRound, ...]:
         """One text for one round, or a list of rounds."""
         if spot.is_text:
             return (self._round(spot),)
@@ -38,7 +38,7 @@ class RoundReader:
             spot.refuse("needs at least one round; an empty answer is written [[]]")
         return rounds
 
-    def _round(self, spot: Spot) -> ScriptRound:
+    def _round(self, spot: LocatedValue) -> ScriptRound:
         body, finish, raw, usage = spot, None, None, None
         if isinstance(spot.value, dict) and not spot.is_text:
             if "parts" not in spot.value and set(spot.value) & set(_MODEL_PARTS):
@@ -55,7 +55,9 @@ class RoundReader:
             usage=_figures(usage) if usage else {},
         )
 
-    def _finish(self, spot: Spot | None, raw: bool, parts: tuple[ReplyPart, ...]) -> tuple[FinishReason, str | None]:
+    def _finish(
+        self, spot: LocatedValue | None, raw: bool, parts: tuple[ReplyPart, ...]
+    ) -> tuple[FinishReason, str | None]:
         calls = [part for part in parts if isinstance(part.part, FunctionCall)]
         if spot is None:
             if any(part.broken for part in calls):
@@ -72,7 +74,7 @@ class RoundReader:
             spot.refuse(f"a broken call is what a limit leaves behind: {' or '.join(_LIMITS)}")
         return FinishReason(word), None
 
-    def _part(self, spot: Spot) -> ReplyPart:
+    def _part(self, spot: LocatedValue) -> ReplyPart:
         if spot.is_text:
             return ReplyPart(Text(spot.text()))
         match head_of(spot, _MODEL_PARTS, "a part of the answer"):
@@ -92,7 +94,7 @@ class RoundReader:
             case _:
                 return self._call(spot)
 
-    def _call(self, spot: Spot) -> ReplyPart:
+    def _call(self, spot: LocatedValue) -> ReplyPart:
         spot.mapping(("call", "args", "pieces", "id", "broken", "malformed", "unknown", "data"))
         name = self._called(spot)
         pieces = (
@@ -107,7 +109,7 @@ class RoundReader:
         call = FunctionCall(id=call_id, name=name, args=args, provider_data=_data(spot))
         return ReplyPart(call, pieces, broken)
 
-    def _called(self, spot: Spot) -> str:
+    def _called(self, spot: LocatedValue) -> str:
         called = spot.at("call")
         name = called.word("a tool name")
         flag = spot.get("unknown")
@@ -121,14 +123,14 @@ class RoundReader:
         return name
 
 
-def _data(spot: Spot) -> ProviderData | None:
+def _data(spot: LocatedValue) -> ProviderData | None:
     given = spot.get("data")
     if given is None:
         return None
     return ProviderData(_SCRIPTED, "", given.json_object("what goes with it, in the service's own spelling"))
 
 
-def _check_parts(spot: Spot, parts: tuple[ReplyPart, ...]) -> None:
+def _check_parts(spot: LocatedValue, parts: tuple[ReplyPart, ...]) -> None:
     if any(part.broken for part in parts[:-1]):
         spot.refuse("nothing can follow a broken call")
     ids = [part.part.id for part in parts if isinstance(part.part, FunctionCall) and part.part.id]
@@ -136,5 +138,5 @@ def _check_parts(spot: Spot, parts: tuple[ReplyPart, ...]) -> None:
         spot.refuse("two calls of one answer have the same id")
 
 
-def _figures(spot: Spot) -> dict[str, int]:
+def _figures(spot: LocatedValue) -> dict[str, int]:
     return {name: figure.integer(0) for name, figure in spot.mapping(FIGURES, (), "figures of usage").members()}

@@ -8,10 +8,10 @@ from typing import Any
 
 from ..dialects.base import ReplyPart
 from ..messages import JSON, FunctionCall
-from ._spot import Spot
+from ._located_value import LocatedValue
 
 
-def call_arguments(spot: Spot, pieces: tuple[str, ...], spoiled: str | None) -> dict[str, JSON]:
+def call_arguments(spot: LocatedValue, pieces: tuple[str, ...], spoiled: str | None) -> dict[str, JSON]:
     """The arguments of a call, which must be what its pieces add up to.
 
     Of a `spoiled` call (broken off, or malformed) the pieces are no JSON; `args` may say which members were whole.

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from .._counted import counted
+from .._base.counts import counted
 from ..dialects.base import ReplyPart
 from ..messages import CodeExecutionResult, ExecutableCode, FinishReason, FunctionCall, Opaque, Part, Text, Thought
 from ._arguments import is_malformed
-from ._spot import Spot
+from ._located_value import LocatedValue
 from .model import Cut, Fault, Scenario, ScriptRound, Turn
 
 ATTEMPTS: Final = 3
@@ -27,7 +27,7 @@ _NEEDS_STREAM: Final = ("no-end", "garbage", "error-event", "comment", "respelle
 # -- one turn -----------------------------------------------------------------------------------------------
 
 
-def check_turn(turn: Turn, spot: Spot) -> None:
+def check_turn(turn: Turn, spot: LocatedValue) -> None:
     """Raise ScenarioError unless the turn can happen as written."""
     if not turn.user:
         _check_actions_only(turn, spot)
@@ -45,7 +45,7 @@ def check_turn(turn: Turn, spot: Spot) -> None:
     _check_rounds(turn, spot)
 
 
-def _check_actions_only(turn: Turn, spot: Spot) -> None:
+def _check_actions_only(turn: Turn, spot: LocatedValue) -> None:
     if not turn.before and turn.revert is None and turn.inject is None and not turn.sessions:
         spot.refuse("needs 'user', or something to do: 'before', 'revert' or 'sessions'")
     for key in (
@@ -65,7 +65,7 @@ def _check_actions_only(turn: Turn, spot: Spot) -> None:
             spot.at(key).refuse("nothing is said in this turn; it needs 'user'")
 
 
-def _check_outcome(turn: Turn, spot: Spot) -> None:
+def _check_outcome(turn: Turn, spot: LocatedValue) -> None:
     killed = turn.cancel is not None and turn.cancel.by == "kill"
     if (turn.expect == "cancelled") != (turn.cancel is not None and not killed):
         spot.refuse("'expect: cancelled' and 'cancel' belong together; a turn whose agent is killed ends with an error")
@@ -82,7 +82,7 @@ def _check_outcome(turn: Turn, spot: Spot) -> None:
         spot.refuse(f"the faults pass within {ATTEMPTS} attempts, so the turn ends with an answer")
 
 
-def _check_interjection(turn: Turn, spot: Spot) -> None:
+def _check_interjection(turn: Turn, spot: LocatedValue) -> None:
     if turn.interject is None:
         return
     place, cut = spot.at("interject"), turn.interject.cut
@@ -96,7 +96,7 @@ def _check_interjection(turn: Turn, spot: Spot) -> None:
         place.refuse(f"is in round {cut.round}, so round {cut.round + 1} answers it and is the last")
 
 
-def _check_child(turn: Turn, spot: Spot) -> None:
+def _check_child(turn: Turn, spot: LocatedValue) -> None:
     if turn.child is None:
         return
     if turn.cut is not None or turn.faults:
@@ -107,7 +107,7 @@ def _check_child(turn: Turn, spot: Spot) -> None:
         spot.at("child").at("user").refuse("is told what the user says, or part of it; say something else")
 
 
-def _check_beside(turn: Turn, spot: Spot) -> None:
+def _check_beside(turn: Turn, spot: LocatedValue) -> None:
     if turn.beside is None:
         return
     place = spot.at("beside")
@@ -123,7 +123,7 @@ def _check_beside(turn: Turn, spot: Spot) -> None:
         place.at("user").refuse("repeats what the turn says, or part of it; say something else")
 
 
-def _check_cancel(turn: Turn, spot: Spot) -> None:
+def _check_cancel(turn: Turn, spot: LocatedValue) -> None:
     cut = turn.cancel
     if cut is None or cut.at == "before-start":
         return
@@ -133,7 +133,7 @@ def _check_cancel(turn: Turn, spot: Spot) -> None:
         spot.at("model").refuse(f"the turn is cancelled in round {cut.round}, so round {cut.round + 1} never comes")
 
 
-def _check_place(turn: Turn, cut: Cut, place: Spot) -> None:
+def _check_place(turn: Turn, cut: Cut, place: LocatedValue) -> None:
     """Raise ScenarioError unless the turn has the place where it is broken off."""
     round_ = _round_of(turn, cut, place)
     if cut.at in ("tool", "between-tools"):
@@ -148,19 +148,19 @@ def _check_place(turn: Turn, cut: Cut, place: Spot) -> None:
         _check_event(round_, cut.after, place)
 
 
-def _check_fault(turn: Turn, fault: Fault, place: Spot) -> None:
+def _check_fault(turn: Turn, fault: Fault, place: LocatedValue) -> None:
     round_ = _round_of(turn, fault, place)
     if fault.after:
         _check_event(round_, fault.after, place)
 
 
-def _round_of(turn: Turn, happening: Cut | Fault, place: Spot) -> ScriptRound:
+def _round_of(turn: Turn, happening: Cut | Fault, place: LocatedValue) -> ScriptRound:
     if happening.round >= len(turn.rounds):
         place.refuse(f"is in round {happening.round}, but the turn has {len(turn.rounds)}, counted from 0")
     return turn.rounds[happening.round]
 
 
-def _check_event(round_: ScriptRound, name: str, place: Spot) -> None:
+def _check_event(round_: ScriptRound, name: str, place: LocatedValue) -> None:
     kind, _, ordinal = name.partition(":")
     least, exact = count_events(round_, kind)
     if least == 0 or (exact and int(ordinal) > least):
@@ -168,7 +168,7 @@ def _check_event(round_: ScriptRound, name: str, place: Spot) -> None:
         at.refuse(f"waits for {name}, but the answer has {counted(least, 'such event') if least else 'no such event'}")
 
 
-def _check_rounds(turn: Turn, spot: Spot) -> None:
+def _check_rounds(turn: Turn, spot: LocatedValue) -> None:
     fatal, last = failing_round(turn), len(turn.rounds) - 1
     for number, round_ in enumerate(turn.rounds):
         wants_results = round_.finish is FinishReason.TOOL_USE and bool(_calls(round_))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
-from .._suggest import did_you_mean
+from .._base.suggestions import did_you_mean
 from ..messages import FileRef, InlineData, Part, Text, ToolSchema
+from ._located_value import LocatedValue
 from ._samples import DOCUMENTS, IMAGES
-from ._spot import Spot
 from .model import ToolCase, ToolScript
 
 _TYPES: Final = ("string", "number", "integer", "boolean", "array", "object", "null")
@@ -17,7 +17,7 @@ _TYPES: Final = ("string", "number", "integer", "boolean", "array", "object", "n
 # -- texts --------------------------------------------------------------------------------------------------
 
 
-def read_pieces(spot: Spot) -> tuple[str, tuple[str, ...]]:
+def read_pieces(spot: LocatedValue) -> tuple[str, tuple[str, ...]]:
     """A text and the pieces it is streamed in: a list gives them, plain text leaves the cutting to the dialect."""
     if not isinstance(spot.value, list):
         return spot.text(), ()
@@ -36,7 +36,7 @@ def read_pieces(spot: Spot) -> tuple[str, tuple[str, ...]]:
 # -- the user's side ----------------------------------------------------------------------------------------
 
 
-def read_user(spot: Spot) -> tuple[Part, ...]:
+def read_user(spot: LocatedValue) -> tuple[Part, ...]:
     """What the user says: one text, or a list of texts, images and documents."""
     parts = tuple(_user_part(item) for item in spot.one_or_many())
     if not parts:
@@ -44,7 +44,7 @@ def read_user(spot: Spot) -> tuple[Part, ...]:
     return parts
 
 
-def _user_part(spot: Spot) -> Part:
+def _user_part(spot: LocatedValue) -> Part:
     if spot.is_text:
         return Text(spot.text())
     head = head_of(spot, ("text", "image", "document", "file"), "a part of the user's message")
@@ -53,7 +53,7 @@ def _user_part(spot: Spot) -> Part:
     return read_attachment(spot)
 
 
-def read_attachment(spot: Spot) -> InlineData | FileRef:
+def read_attachment(spot: LocatedValue) -> InlineData | FileRef:
     """`{image: png}`, `{document: pdf}`, or `{file: URI, mime: TYPE}`."""
     match head_of(spot, ("image", "document", "file"), "an attachment"):
         case "image":
@@ -68,7 +68,7 @@ def read_attachment(spot: Spot) -> InlineData | FileRef:
 # -- tools --------------------------------------------------------------------------------------------------
 
 
-def read_tool(spot: Spot) -> ToolSchema:
+def read_tool(spot: LocatedValue) -> ToolSchema:
     """A declaration: `parameters` is a JSON Schema, or `takes` its short form (`{bed: string, depth?: number}`)."""
     spot.mapping(("name", "description", "parameters", "takes"), ("name",), "a tool")
     if "parameters" in spot.value and "takes" in spot.value:
@@ -86,7 +86,7 @@ def read_tool(spot: Spot) -> ToolSchema:
     )
 
 
-def _schema_of(spot: Spot) -> dict[str, Any]:
+def _schema_of(spot: LocatedValue) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     required: list[str] = []
     for key, member in spot.members("parameters by name"):
@@ -97,14 +97,14 @@ def _schema_of(spot: Spot) -> dict[str, Any]:
     return {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
-def read_result(spot: Spot) -> ToolScript:
+def read_result(spot: LocatedValue) -> ToolScript:
     """What a tool returns: a plain value, or a mapping with `result` or `error`, `attachments`, `cases`."""
     if not isinstance(spot.value, dict) or spot.value.keys() == {"repeat", "times"}:
         return ToolScript(result=spot.json())
     return _tool_script(spot, ("result", "error", "attachments", "cases"), "a tool's result")
 
 
-def _tool_script(spot: Spot, allowed: tuple[str, ...], what: str) -> ToolScript:
+def _tool_script(spot: LocatedValue, allowed: tuple[str, ...], what: str) -> ToolScript:
     spot.mapping(allowed, what=what)
     result, error, attachments, cases = (spot.get(key) for key in ("result", "error", "attachments", "cases"))
     if error and (result or attachments):
@@ -119,14 +119,14 @@ def _tool_script(spot: Spot, allowed: tuple[str, ...], what: str) -> ToolScript:
     )
 
 
-def _tool_case(spot: Spot) -> ToolCase:
+def _tool_case(spot: LocatedValue) -> ToolCase:
     spot.mapping(("when", "result", "error", "attachments"), ("when",), "a case")
     when = spot.at("when").json_object("arguments by name")
     rest = {key: value for key, value in spot.value.items() if key != "when"}
     return ToolCase(when=when, then=_tool_script(spot.with_value(rest), ("result", "error", "attachments"), "a case"))
 
 
-def head_of(spot: Spot, allowed: Collection[str], what: str) -> str:
+def head_of(spot: LocatedValue, allowed: Collection[str], what: str) -> str:
     """The one key that says which kind of part this is."""
     keys = [key for key, _ in spot.members(f"{what}: a text or one of {', '.join(allowed)}")]
     found = [key for key in keys if key in allowed]

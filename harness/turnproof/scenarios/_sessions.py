@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-from .._suggest import did_you_mean
-from ._spot import Spot
+from .._base.suggestions import did_you_mean
+from ._located_value import LocatedValue
 from .model import EVERYWHERE, FIRST, NOBODY, Doing, SessionStep
 
 DOING: Final[tuple[Doing, ...]] = get_args(Doing)
@@ -19,11 +19,11 @@ class StepReader:
     def __init__(self) -> None:
         self._labels = [FIRST]
 
-    def read(self, spot: Spot) -> tuple[SessionStep, ...]:
+    def read(self, spot: LocatedValue) -> tuple[SessionStep, ...]:
         """The steps in front of a turn. Raises ScenarioError."""
         return tuple(self._step(item) for item in spot.items("a list of steps with sessions"))
 
-    def _step(self, spot: Spot) -> SessionStep:
+    def _step(self, spot: LocatedValue) -> SessionStep:
         spot.mapping(DOING, what="a step with sessions")
         if len(spot.value) != 1:
             spot.refuse("is one step: one of " + ", ".join(DOING))
@@ -47,7 +47,7 @@ class StepReader:
             case "continue" | "list":
                 return SessionStep(do, cwd=place.word("a working directory") if place.value is not None else None)
 
-    def _opened(self, spot: Spot) -> SessionStep:
+    def _opened(self, spot: LocatedValue) -> SessionStep:
         spot.mapping(_OPEN, what="what an agent is opened with")
         session, last, cwd, label = (spot.get(key) for key in _OPEN)
         asked = self._known(session, NOBODY) if session else None
@@ -59,14 +59,14 @@ class StepReader:
             last=last is not None and last.flag(),
         )
 
-    def _named(self, spot: Spot) -> str:
+    def _named(self, spot: LocatedValue) -> str:
         label = spot.word("a label")
         if label in (*self._labels, NOBODY, EVERYWHERE):
             spot.refuse(f"{label!r} is another session's label; give one of its own")
         self._labels.append(label)
         return label
 
-    def _known(self, spot: Spot, *more: str) -> str:
+    def _known(self, spot: LocatedValue, *more: str) -> str:
         label, known = spot.word("the label of a session"), [*self._labels, *more]
         if label not in known:
             spot.refuse(f"no session is labelled {label!r}{did_you_mean(label, known)}")

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Final, Literal, get_args
 
 from .. import errors
-from .._suggest import did_you_mean
+from .._base.suggestions import did_you_mean
 from ..dialects.sse import Spelling
 from ..messages import FunctionCall, Text, ToolSchema
 from ._answers import RoundReader
 from ._consistency import check_turn
 from ._content import read_result, read_tool, read_user
+from ._located_value import LocatedValue
 from ._sessions import StepReader
-from ._spot import Spot
 from .model import Action, Cut, CutPoint, Fault, FaultKind, Injection, Interjection, ScriptRound, ToolScript, Turn
 
 EVENTS: Final = ("start", "text", "thinking", "args", "call", "usage", "end")
@@ -58,7 +58,7 @@ _FAULT_KEYS: Final[Mapping[str, tuple[str, ...]]] = {
 class TurnReader:
     """Reads the turns in order and remembers what stays in force between them: the tools."""
 
-    def __init__(self, tools: tuple[ToolSchema, ...], results: Mapping[str, Spot]) -> None:
+    def __init__(self, tools: tuple[ToolSchema, ...], results: Mapping[str, LocatedValue]) -> None:
         """`results` say what tools return where a turn does not say otherwise."""
         self.used_results: set[str] = set()
         self._results = results
@@ -66,7 +66,7 @@ class TurnReader:
         self._known = {tool.name: tool for tool in tools}
         self._steps = StepReader()
 
-    def read(self, spot: Spot) -> Turn:
+    def read(self, spot: LocatedValue) -> Turn:
         """The next turn. Raises ScenarioError."""
         spot.mapping(_KEYS, what="a turn")
         user, model, tools, before = (spot.get(key) for key in ("user", "model", "tools", "before"))
@@ -101,7 +101,7 @@ class TurnReader:
         check_turn(turn, spot)
         return turn
 
-    def _change(self, spot: Spot) -> tuple[ToolSchema, ...]:
+    def _change(self, spot: LocatedValue) -> tuple[ToolSchema, ...]:
         """The tools from now on: declarations, and names of tools declared before."""
         changed: dict[str, ToolSchema] = {}
         for item in spot.items("a list of tools"):
@@ -117,12 +117,12 @@ class TurnReader:
         self._known |= changed
         return tuple(changed.values())
 
-    def _denied(self, spot: Spot) -> Iterator[str]:
+    def _denied(self, spot: LocatedValue) -> Iterator[str]:
         for item in spot.one_or_many():
             yield item.choice(tuple(tool.name for tool in self._tools))
 
     def _scripts(
-        self, spot: Spot, rounds: tuple[ScriptRound, ...], cancel: Cut | None, unknown: Collection[str]
+        self, spot: LocatedValue, rounds: tuple[ScriptRound, ...], cancel: Cut | None, unknown: Collection[str]
     ) -> dict[str, ToolScript]:
         """What each called tool returns, by name; a tool that runs must have something to return."""
         own = dict(results.members("results by tool")) if (results := spot.get("results")) else {}
@@ -150,7 +150,7 @@ class TurnReader:
         return scripts
 
 
-def read_cut(spot: Spot) -> Cut:
+def read_cut(spot: LocatedValue) -> Cut:
     """When the turn is cancelled: one word (`before-start`), or a mapping (`{round: 1, after: "text:2"}`)."""
     if isinstance(spot.value, str):
         word = spot.choice(CUTS)
@@ -176,7 +176,7 @@ def read_cut(spot: Spot) -> Cut:
     )
 
 
-def _interjection(spot: Spot) -> Interjection:
+def _interjection(spot: LocatedValue) -> Interjection:
     spot.mapping(("say", "at", "round", "index", "after"), ("say",), "what the user says in between")
     cut = read_cut(spot.with_value({key: value for key, value in spot.value.items() if key != "say"}))
     if cut.at not in ("event", "tool"):
@@ -184,19 +184,19 @@ def _interjection(spot: Spot) -> Interjection:
     return Interjection(spot.at("say").word("what the user says in between"), cut)
 
 
-def _child(spot: Spot, reader: RoundReader, what: str) -> Turn:
+def _child(spot: LocatedValue, reader: RoundReader, what: str) -> Turn:
     spot.mapping(("user", "model"), ("user", "model"), what)
     turn = Turn((Text(spot.at("user").word("what is said in it")),), reader.read(spot.at("model")))
     check_turn(turn, spot)
     return turn
 
 
-def _injection(spot: Spot) -> Injection:
+def _injection(spot: LocatedValue) -> Injection:
     spot.mapping(("command", "outcome"), ("command", "outcome"), "a command of the user")
     return Injection(spot.at("command").word("the command"), spot.at("outcome").word("what came of it"))
 
 
-def read_fault(spot: Spot) -> Fault:
+def read_fault(spot: LocatedValue) -> Fault:
     """What goes wrong on the socket: a kind, where, and for how many attempts."""
     spot.members("a fault: {kind: reset, after: 'text:2'}")
     if "kind" not in spot.value:
@@ -231,7 +231,7 @@ def read_fault(spot: Spot) -> Fault:
     )
 
 
-def _event(spot: Spot) -> str:
+def _event(spot: LocatedValue) -> str:
     name = spot.word("an event such as text:2")
     kind, _, ordinal = name.partition(":")
     spot.with_value(kind).choice(EVENTS)
@@ -240,12 +240,12 @@ def _event(spot: Spot) -> str:
     return name
 
 
-def _expected(spot: Spot, cancel: Cut | None) -> Literal["answer", "error", "cancelled"]:
+def _expected(spot: LocatedValue, cancel: Cut | None) -> Literal["answer", "error", "cancelled"]:
     usual: Literal["answer", "error", "cancelled"] = (
         _CUT_ENDS[cancel.by] if cancel else "error" if "error" in spot.value else "answer"
     )
     return given.choice(EXPECTED) if (given := spot.get("expect")) else usual
 
 
-def _whole(spot: Spot, key: str, default: int, least: int = 0) -> int:
+def _whole(spot: LocatedValue, key: str, default: int, least: int = 0) -> int:
     return given.integer(least) if (given := spot.get(key)) else default

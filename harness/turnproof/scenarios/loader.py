@@ -66,7 +66,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from .._suggest import did_you_mean
+from .._base.suggestions import did_you_mean
 from ..dialects.base import TRAITS
 from ..errors import ScenarioError
 from ..messages import ToolSchema
@@ -75,8 +75,8 @@ from ..subject import SubjectKind
 from ._consistency import needed_features, stream_only
 from ._content import read_tool
 from ._document import read_document
-from ._given import GivenReader
-from ._spot import Spot
+from ._earlier_conversation import GivenReader
+from ._located_value import LocatedValue
 from ._turns import TurnReader
 from .model import Scenario, Turn
 from .sweep import read_sweep
@@ -107,7 +107,7 @@ def load(path: str | Path) -> Scenario:
 
 def from_data(data: Any, name: str, file: str = "") -> Scenario:
     """The scenario that a file with this data would hold. Raises ScenarioError, which names `file`."""
-    return _read(Spot(data, file), name)
+    return _read(LocatedValue(data, file), name)
 
 
 def load_all(package_dir: str | Path) -> dict[str, Scenario]:
@@ -128,17 +128,17 @@ def load_all(package_dir: str | Path) -> dict[str, Scenario]:
 
 def _load(file: Path, name: str) -> Scenario:
     data, lines = read_document(str(file))
-    return _read(Spot(data, str(file), "$", lines), name)
+    return _read(LocatedValue(data, str(file), "$", lines), name)
 
 
-def _read(spot: Spot, name: str) -> Scenario:
+def _read(spot: LocatedValue, name: str) -> Scenario:
     spot.mapping(_KEYS, ("title", "turns"), "a scenario")
     if (given := spot.get("name")) and given.word("a name") != name:
         given.refuse(f"a scenario is named after its file: {name!r}, not {given.value!r}")
     return _scenario(spot, name)
 
 
-def _scenario(spot: Spot, name: str) -> Scenario:
+def _scenario(spot: LocatedValue, name: str) -> Scenario:
     title = spot.at("title").word("a title")
     tools = _tools(spot)
     results = dict(scripts.members("results by tool")) if (scripts := spot.get("results")) else {}
@@ -168,7 +168,7 @@ def _scenario(spot: Spot, name: str) -> Scenario:
     return replace(scenario, features=tuple(sorted(needed_features(scenario) | extra)))
 
 
-def _tools(spot: Spot) -> tuple[ToolSchema, ...]:
+def _tools(spot: LocatedValue) -> tuple[ToolSchema, ...]:
     tools: dict[str, ToolSchema] = {}
     for item in declared.items("a list of tools") if (declared := spot.get("tools")) else ():
         tool = read_tool(item)
@@ -178,7 +178,9 @@ def _tools(spot: Spot) -> tuple[ToolSchema, ...]:
     return tuple(tools.values())
 
 
-def _turns(spot: Spot, tools: tuple[ToolSchema, ...], results: dict[str, Spot]) -> tuple[tuple[Turn, ...], set[str]]:
+def _turns(
+    spot: LocatedValue, tools: tuple[ToolSchema, ...], results: dict[str, LocatedValue]
+) -> tuple[tuple[Turn, ...], set[str]]:
     """The turns, and the tools whose scenario-wide results they use."""
     reader = TurnReader(tools, results)
     turns = [reader.read(once) for item in spot.at("turns").items("a list of turns") for once in _repeated(item)]
@@ -187,13 +189,13 @@ def _turns(spot: Spot, tools: tuple[ToolSchema, ...], results: dict[str, Spot]) 
     return tuple(turns), reader.used_results
 
 
-def _check_results(results: dict[str, Spot], used: set[str]) -> None:
+def _check_results(results: dict[str, LocatedValue], used: set[str]) -> None:
     for name, script in results.items():
         if name not in used:
             script.refuse(f"no turn that lacks its own results calls {name!r}{did_you_mean(name, used)}")
 
 
-def _repeated(spot: Spot) -> list[Spot]:
+def _repeated(spot: LocatedValue) -> list[LocatedValue]:
     """A turn with `times: n`, n times, with `{n}` in its texts counting from 1; any other turn once."""
     if not isinstance(spot.value, dict) or "times" not in spot.value:
         return [spot]
@@ -214,7 +216,7 @@ def _numbered(value: Any, number: str) -> Any:
             return value
 
 
-def _modes(spot: Spot, turns: tuple[Turn, ...]) -> tuple[Literal["stream", "batch"], ...]:
+def _modes(spot: LocatedValue, turns: tuple[Turn, ...]) -> tuple[Literal["stream", "batch"], ...]:
     reasons = {number: reason for number, turn in enumerate(turns) if (reason := stream_only(turn))}
     given = spot.get("modes")
     if given is None:
@@ -228,7 +230,7 @@ def _modes(spot: Spot, turns: tuple[Turn, ...]) -> tuple[Literal["stream", "batc
     return modes
 
 
-def _options(spot: Spot) -> dict[str, Any]:
+def _options(spot: LocatedValue) -> dict[str, Any]:
     spot.mapping(("thinking", "max_tokens", "timeout", "context_tokens"), what="options")
     options: dict[str, Any] = {}
     if thinking := spot.get("thinking"):
@@ -250,7 +252,7 @@ def _options(spot: Spot) -> dict[str, Any]:
 _KINDS = {"cache": CACHES, "wire": TRAITS}
 
 
-def _features(spot: Spot) -> set[str]:
+def _features(spot: LocatedValue) -> set[str]:
     found: set[str] = set()
     for item in spot.items("a list of capabilities"):
         name, _, wanted = item.word("a capability").partition(":")

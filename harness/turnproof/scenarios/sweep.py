@@ -13,10 +13,10 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from msgspec.structs import replace
 
-from .._counted import counted
+from .._base.counts import counted
 from ..messages import FunctionCall, Text, Thought
 from ._consistency import needed_features
-from ._spot import Spot
+from ._located_value import LocatedValue
 from .model import Cut, Fault, Scenario, ScriptRound, Swept, Turn
 
 Happening: TypeAlias = Literal["cancel", "reset", "stall", "truncate", "garbage", "error-event", "no-end", "kill"]
@@ -80,7 +80,7 @@ def scenario_named(name: str, known: Mapping[str, Scenario]) -> Scenario | None:
     return point if point is not None and point.name == name else None
 
 
-def read_sweep(spot: Spot, turns: tuple[Turn, ...]) -> Swept:
+def read_sweep(spot: LocatedValue, turns: tuple[Turn, ...]) -> Swept:
     """Which answer is swept. Raises ScenarioError unless a turn follows, and every run has the answer's same events."""
     spot.mapping(("turn", "round", "only"), what="a sweep")
     turn, round_ = ((given.integer(0) if (given := spot.get(key)) else 0) for key in ("turn", "round"))

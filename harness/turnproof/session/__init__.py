@@ -9,12 +9,12 @@ from .history import SessionHistory
 from .inbox import Sender
 from .ledger import LedgerRow, TokenLedger
 from .loop import TooManyRounds
-from .nudge import CallMissing
+from .missing_call import CallMissing
 from .observer import Mode, SessionObserver, Source, Status
-from .pacing import RequestPacer
 from .pairing import is_paired, repair
 from .persistence import SavedSessionError
 from .prompt import Enrich, Enriched, Typed
+from .request_pacer import RequestPacer
 from .result import TurnResult
 from .retry import Retry, RetryPolicy, wait_for_token
 from .session import Session

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 
-from .._suggest import did_you_mean
+from .._base.suggestions import did_you_mean
 from ..errors import UsageError
 from ..provider import Path
 from ..subject import Flag

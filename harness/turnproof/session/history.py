@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from .._counted import counted
+from .._base.counts import counted
 from ..messages import Message
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .._counted import counted
+from .._base.counts import counted
 from ..cancel import CancelToken
 from ..errors import UsageError
 from ..messages import Message

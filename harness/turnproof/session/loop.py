@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .._counted import counted
+from .._base.counts import counted
 from ..cancel import CancelToken
 from ..errors import Cancelled, ContextLimitError, ProviderError, TurnproofError
 from ..messages import (
@@ -28,16 +28,16 @@ from ..messages import (
     TokenUsage,
 )
 from ..provider import JSONSchema
+from .callback_relay import CallbackRelay, Callbacks, Diverged, Interrupted
+from .context_window import TurnRoom
 from .history import SessionHistory
 from .inbox import Inbox, Prompt
-from .nudge import Nudges
+from .missing_call import MissingCalls
 from .observer import SessionObserver
-from .pacing import RequestPacer
 from .ports import Context, Port
-from .relay import Callbacks, Diverged, Interrupted, Relay
+from .request_pacer import RequestPacer
 from .result import TurnResult
 from .retry import Retry, RetryPolicy, Sleep
-from .room import TurnRoom
 from .tools import ToolBox
 from .tracing import Tracing
 
@@ -97,7 +97,7 @@ class Turn:
         self._attempts = 0
         self._retries: list[Retry] = []
         self._failed: ProviderError | None = None
-        self._nudges = Nudges(setup.ids)
+        self._nudges = MissingCalls(setup.ids)
         self._taken: list[Prompt] = []
         self._unheard: list[Message] = []
 
@@ -130,7 +130,7 @@ class Turn:
             call, said = inbox.open_call(self._token, take=not paused)
             self._deliver(said)
             paused = False
-            relay = Relay(self._callbacks, self._setup.observer)
+            relay = CallbackRelay(self._callbacks, self._setup.observer)
             try:
                 response = self._call(relay, call)
             except Cancelled:
@@ -181,7 +181,7 @@ class Turn:
         self._token.cancel()
         return False
 
-    def _call(self, relay: Relay, call: CancelToken) -> ProviderResponse:
+    def _call(self, relay: CallbackRelay, call: CancelToken) -> ProviderResponse:
         """One answer, with retries, and with less history where the provider says that it is too long."""
         self._failed = None
         while True:
@@ -191,7 +191,7 @@ class Turn:
                 if not self._setup.room.make(error):
                     raise
 
-    def _call_with_retries(self, relay: Relay, call: CancelToken) -> ProviderResponse:
+    def _call_with_retries(self, relay: CallbackRelay, call: CancelToken) -> ProviderResponse:
         setup = self._setup
 
         def attempt() -> ProviderResponse:
@@ -255,7 +255,7 @@ class Turn:
         self._usage = response.usage if response.usage.total_tokens else self._usage
         return message
 
-    def _keep_partial(self, relay: Relay, response: ProviderResponse) -> ProviderResponse:
+    def _keep_partial(self, relay: CallbackRelay, response: ProviderResponse) -> ProviderResponse:
         """Cut in the middle of an answer: what arrived is recorded, and never less text than was shown."""
         if relay.behind:
             response = _partial(relay, response.usage)
@@ -287,5 +287,5 @@ def _recorded(response: ProviderResponse) -> tuple[Part, ...]:
     return tuple(part for part in response.parts if not isinstance(part, FunctionCall))
 
 
-def _partial(relay: Relay, usage: TokenUsage) -> ProviderResponse:
+def _partial(relay: CallbackRelay, usage: TokenUsage) -> ProviderResponse:
     return ProviderResponse((Text(relay.shown),), usage, FinishReason.CANCELLED)

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from .. import __version__
-from .._lossless import Reader, encode
+from .._base.lossless import Reader, encode
 from ..budget import BudgetState
 from ..errors import PayloadError, UsageError
 from ..gc import turn_starts

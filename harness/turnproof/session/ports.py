@@ -16,7 +16,7 @@ from ..errors import CacheExpiredError, ProviderError
 from ..messages import Message, Part, ProviderResponse, Text, ToolSchema
 from ..provider import JSONSchema, LegacyProvider, StatelessProvider, SystemInstruction
 from .caching import PortCaching
-from .relay import Relay
+from .callback_relay import CallbackRelay
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Port(Protocol):
         self,
         messages: Sequence[Message],
         context: Context,
-        relay: Relay,
+        relay: CallbackRelay,
         token: CancelToken,
         response_schema: JSONSchema | None,
     ) -> ProviderResponse:
@@ -65,7 +65,7 @@ class StatelessPort:
         self,
         messages: Sequence[Message],
         context: Context,
-        relay: Relay,
+        relay: CallbackRelay,
         token: CancelToken,
         response_schema: JSONSchema | None,
     ) -> ProviderResponse:
@@ -88,7 +88,7 @@ class StatelessPort:
         self,
         messages: Sequence[Message],
         context: Context,
-        relay: Relay,
+        relay: CallbackRelay,
         token: CancelToken,
         response_schema: JSONSchema | None,
     ) -> ProviderResponse:
@@ -142,7 +142,7 @@ class LegacyPort:
         self,
         messages: Sequence[Message],
         context: Context,
-        relay: Relay,
+        relay: CallbackRelay,
         token: CancelToken,
         response_schema: JSONSchema | None,
     ) -> ProviderResponse:
@@ -174,7 +174,7 @@ class LegacyPort:
         return len(added) == 1 and added[0].role == "model" and added[0].parts == self._answer
 
     def _send_results(
-        self, pending: Message, relay: Relay, token: CancelToken, response_schema: JSONSchema | None
+        self, pending: Message, relay: CallbackRelay, token: CancelToken, response_schema: JSONSchema | None
     ) -> ProviderResponse:
         results = list(pending.results)
         if relay.on_chunk is None:
@@ -182,7 +182,7 @@ class LegacyPort:
         return self._stream("send_tool_results_streaming", results, relay, token, response_schema)
 
     def _send_user(
-        self, pending: Message, relay: Relay, token: CancelToken, response_schema: JSONSchema | None
+        self, pending: Message, relay: CallbackRelay, token: CancelToken, response_schema: JSONSchema | None
     ) -> ProviderResponse:
         match pending.parts:
             case (Text(text=text, provider_data=None, cache=None),):
@@ -207,7 +207,7 @@ class LegacyPort:
         return _checked(call(content, response_schema=response_schema, **extra), method)
 
     def _stream(
-        self, method: str, content: object, relay: Relay, token: CancelToken, response_schema: JSONSchema | None
+        self, method: str, content: object, relay: CallbackRelay, token: CancelToken, response_schema: JSONSchema | None
     ) -> ProviderResponse:
         call = getattr(self._provider, method)
         return _checked(

@@ -32,23 +32,23 @@ from ..subject import Tool
 from . import persistence
 from .approval import Approve
 from .background import Tasks
+from .callback_relay import Callbacks
 from .command import command_parts, output_text
+from .context_window import ContextWindow, TurnRoom
 from .conversation import Conversation, quietly
 from .history import SessionHistory
 from .inbox import Inbox, Prompt, Sender
 from .loop import Turn, TurnSetup
 from .observer import Observers, SessionObserver
-from .pacing import RequestPacer
 from .persistence import Connection, SessionState
 from .ports import Context
 from .prompt import Enrich, Prompts
-from .relay import Callbacks
+from .request_pacer import RequestPacer
 from .result import TurnResult
 from .retry import RetryPolicy, Sleep, wait_for_token
-from .room import Room, TurnRoom
-from .running import Running
 from .tools import ToolBox
 from .tracing import Tracing
+from .turn_guard import TurnGuard
 
 if TYPE_CHECKING:
     from ..cache import CachePlugin, PrefixMonitor
@@ -118,7 +118,7 @@ class Session:
             observer=self._observer,
             tracing=self._tracing,
         )
-        self._running = Running(self._observer)
+        self._running = TurnGuard(self._observer)
         self._sleep = self._running.waiting(sleep or wait_for_token)
         self._held = Conversation(
             provider,
@@ -129,7 +129,7 @@ class Session:
             observer=self._observer,
             ids=ids,
         )
-        self._room = Room(self._held, gc, gc_config or GCConfig(), self._tracing)
+        self._room = ContextWindow(self._held, gc, gc_config or GCConfig(), self._tracing)
 
     # What it holds
 

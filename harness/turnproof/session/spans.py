@@ -22,7 +22,7 @@ from ..errors import Cancelled, ProviderError
 from ..gc import GCResult
 from ..messages import FinishReason, Message, ProviderResponse, TokenUsage, ToolResult
 from ..provider import SystemInstruction
-from .captured import captured_json, captured_messages, captured_response, captured_system
+from .captured_content import captured_json, captured_messages, captured_response, captured_system
 from .result import TurnResult
 
 OUTCOME: Final = "turnproof.outcome"

@@ -21,7 +21,7 @@ from opentelemetry.trace import Span, SpanKind, Tracer
 from .. import __version__
 from ..messages import FunctionCall
 from ..provider import Path
-from .captured import captured_json
+from .captured_content import captured_json
 from .retry import Retry
 from .spans import Attributes, CallSpan, CollectSpan, CurrentSpan, PermissionSpan, ToolSpan, TurnSpan, known
 

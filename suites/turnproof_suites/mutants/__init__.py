@@ -8,7 +8,7 @@ alike. What they are made of is exported for mutants of other people's.
 
 from __future__ import annotations
 
-from turnproof.driver.mutation import Mutant
+from turnproof.run.driver.mutation import Mutant
 
 from . import (
     agent_lists,
@@ -22,7 +22,6 @@ from . import (
     core_inputs,
     core_outputs,
     failures,
-    figures,
     handoff,
     media,
     memory,
@@ -37,9 +36,10 @@ from . import (
     tools_incoming,
     tools_names,
     tools_outgoing,
+    usage_figures,
 )
 from ._agent import BrokenAgent
-from ._broken import Broken, Given, Proceed
+from ._broken import Broken, CallInputs, Proceed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._session import BrokenSession
@@ -52,7 +52,7 @@ __all__ = [
     "BrokenAgent",
     "BrokenSession",
     "BrokenSpans",
-    "Given",
+    "CallInputs",
     "Proceed",
     "Rewriting",
     "Wire",
@@ -68,7 +68,7 @@ _AREAS = (
     tools_names,
     cancelled,
     failures,
-    figures,
+    usage_figures,
     caching,
     thinking,
     structured,

@@ -23,7 +23,7 @@ from turnproof.provider import JSONSchema, OnChunk, OnFunctionCall, OnThinking, 
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class CallInputs:
     """What a call is given.
 
     `messages` is the whole conversation on the stateless path and what is new on the legacy one; a legacy session
@@ -42,7 +42,7 @@ class Given:
     opens: bool = False
 
 
-Proceed: TypeAlias = Callable[[Given], ProviderResponse]
+Proceed: TypeAlias = Callable[[CallInputs], ProviderResponse]
 
 
 class Broken:
@@ -61,18 +61,18 @@ class Broken:
         """The message that goes in instead."""
         return message
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         """What the call is given instead; also asked when a legacy session is created."""
         messages = [self.message(message) for message in given.messages]
         if all(new is old for new, old in zip(messages, given.messages, strict=True)):
             return given
         return replace(given, messages=messages)
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         """What comes back instead."""
         return response
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         """The call as a whole."""
         return self.answer(given, proceed(given))
 
@@ -93,7 +93,7 @@ class Broken:
     ) -> ProviderResponse:
         """The adapter's `complete()`, broken."""
 
-        def proceed(given: Given) -> ProviderResponse:
+        def proceed(given: CallInputs) -> ProviderResponse:
             response: ProviderResponse = self.inner.complete(
                 given.messages,
                 given.system,
@@ -107,7 +107,7 @@ class Broken:
             )
             return response
 
-        given = Given(
+        given = CallInputs(
             messages,
             system_instruction,
             tools,
@@ -129,7 +129,7 @@ class Broken:
         history: Sequence[Message] | None = None,
     ) -> None:
         """The adapter's `create_session()`, with what `given` makes of its arguments."""
-        given = self.given(Given(history or (), system_instruction, tools, opens=True))
+        given = self.given(CallInputs(history or (), system_instruction, tools, opens=True))
         self.opened = given.system, given.tools
         self.inner.create_session(given.system, given.tools, list(given.messages) or None)
 
@@ -156,7 +156,7 @@ class Broken:
         before: list[Message] = list(self.inner.get_history())
         recorded: list[ProviderResponse] = []
 
-        def proceed(given: Given) -> ProviderResponse:
+        def proceed(given: CallInputs) -> ProviderResponse:
             passed = {option: getattr(given, field) for option, field in _OPTIONS.items() if option in options}
             new = given.messages[-1]
             sent = content if new is message else _as_content(name, new)
@@ -166,7 +166,7 @@ class Broken:
             return response
 
         taken = {field: options[option] for option, field in _OPTIONS.items() if option in options}
-        given = self.given(Given((message,), on_chunk=second if streaming else None, **taken))
+        given = self.given(CallInputs((message,), on_chunk=second if streaming else None, **taken))
         try:
             response = self.call(given, proceed)
         except BaseException:
@@ -190,7 +190,7 @@ _OPTIONS = {
     "on_function_call": "on_call",
     "on_thinking": "on_thinking",
 }
-"""The keyword arguments of the legacy calls, and where `Given` has them."""
+"""The keyword arguments of the legacy calls, and where `CallInputs` has them."""
 
 
 def _as_message(method: str, content: Any) -> Message:
@@ -214,7 +214,7 @@ class Heard:
     usage: TokenUsage = field(default_factory=TokenUsage)
 
 
-def overheard(given: Given) -> tuple[Given, Heard]:
+def overheard(given: CallInputs) -> tuple[CallInputs, Heard]:
     """The same call with its callbacks listened to; silent ones stay silent."""
     heard = Heard()
 

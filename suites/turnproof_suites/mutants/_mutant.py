@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeAlias
 
-from turnproof.driver.mutation import Failing, Mutant, Seam
 from turnproof.provider import Path
+from turnproof.run.driver.mutation import Failing, Mutant, Seam
 
 from ._broken import Broken
 from ._rewriting import Rewriting

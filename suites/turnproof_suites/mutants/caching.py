@@ -10,7 +10,7 @@ from msgspec.structs import replace as changed
 from turnproof.errors import AuthenticationError, CacheExpiredError
 from turnproof.messages import Message, ProviderResponse, Text
 
-from ._broken import Broken, Given, Proceed
+from ._broken import Broken, CallInputs, Proceed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -81,7 +81,7 @@ class ClockInThePrompt(Broken):
 
     ticks = 0
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         self.ticks += 1
         text = given.system if isinstance(given.system, str) or given.system is None else given.system.text
         return replace(given, system=f"It is tick {self.ticks}.\n{text}")
@@ -98,7 +98,7 @@ class ClockInThePrompt(Broken):
 class OnlyLastMarkSent(Broken):
     """Of several breakpoints in the history only the last one goes out."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         marked = [message for message in given.messages if _is_marked(message)]
         unmark = {message: _unmarked(message) for message in marked[:-1]}
         return replace(given, messages=[unmark.get(message, message) for message in given.messages])
@@ -115,7 +115,7 @@ class OnlyLastMarkSent(Broken):
 class ManagedNameNotSent(Broken):
     """The prefix is stored, and every request carries it all the same."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         system = given.system.text if isinstance(given.system, Text) else given.system
         tools = None if given.tools is None else [changed(tool, cache=None) for tool in given.tools]
         return replace(given, system=system, tools=tools)
@@ -147,7 +147,7 @@ class ManagedCacheMadeTwice(Broken):
 class LostCacheIsAMissingPermission(Broken):
     """The refusal is taken for what its status says: the key may not do this."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
             return proceed(given)
         except CacheExpiredError as error:

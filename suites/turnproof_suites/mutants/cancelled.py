@@ -11,7 +11,7 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import TransportError
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage
 
-from ._broken import Broken, Given, Proceed, also, overheard
+from ._broken import Broken, CallInputs, Proceed, also, overheard
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -32,7 +32,7 @@ def _cancelled(response: ProviderResponse) -> bool:
 class CancelRaisedAsFailure(Broken):
     """A cancelled stream is a broken stream: the call raises."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if _cancelled(response):
             raise TransportError("the stream was closed before its end")
         return response
@@ -48,7 +48,7 @@ class CancelRaisedAsFailure(Broken):
 class CancelledAnswerLooksWhole(Broken):
     """What had arrived before the cancel is returned as an ordinary answer."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, finish_reason=FinishReason.STOP) if _cancelled(response) else response
 
 
@@ -62,7 +62,7 @@ class CancelledAnswerLooksWhole(Broken):
 class PartialTextDropped(Broken):
     """A cancelled response is empty, though its text was shown."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, parts=()) if _cancelled(response) else response
 
 
@@ -76,7 +76,7 @@ class PartialTextDropped(Broken):
 class FinishedCallKeptOnCancel(Broken):
     """Calls that were complete when the cancel came stay in the cancelled response."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         calls: list[FunctionCall] = []
         response = proceed(given_with(given, on_call=also(calls.append, given.on_call)))
         # Where nothing tells that a call is complete but the end of the answer, none was announced.
@@ -94,7 +94,7 @@ class FinishedCallKeptOnCancel(Broken):
 class HalfCallReturnedOnCancel(Broken):
     """A call that was cut in its arguments is returned with none."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if not _cancelled(response):
             return response
         return replace(response, parts=(*response.parts, FunctionCall(id="call_half", name="water_bed")))
@@ -110,7 +110,7 @@ class HalfCallReturnedOnCancel(Broken):
 class HalfCallAnnouncedOnCancel(Broken):
     """A call that was cut in its arguments is announced with what there was."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if _cancelled(response) and given.on_call is not None:
             given.on_call(FunctionCall(id="call_half", name="water_bed", args={"bed": "3"}))
         return response
@@ -126,7 +126,7 @@ class HalfCallAnnouncedOnCancel(Broken):
 class UsageLostOnCancel(Broken):
     """A cancelled response says that nothing was used."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, usage=TokenUsage()) if _cancelled(response) else response
 
 
@@ -140,7 +140,7 @@ class UsageLostOnCancel(Broken):
 class CancelIgnored(Broken):
     """The token is not passed on."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return given_with(given, token=None) if given.on_chunk is not None else given
 
 
@@ -154,7 +154,7 @@ class CancelIgnored(Broken):
 class CancelNoticedAtTheNextPiece(Broken):
     """The token is looked at whenever a piece arrives, and at no other time."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         if given.token is None or given.on_chunk is None:
             return proceed(given)
         asked, told = given.token, CancelToken()
@@ -169,7 +169,7 @@ class CancelNoticedAtTheNextPiece(Broken):
 class ReadsOnBehindTheCaller(Broken):
     """The cancelled call returns at once, and a thread behind it reads the stream to its end."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         if given.token is None or given.on_chunk is None:
             return proceed(given)
         open_, heard = overheard(given)
@@ -222,7 +222,7 @@ ServerDrainedAfterCancel = mutant(
 class BatchCancelIgnored(Broken):
     """Only streams look at the token."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return given_with(given, token=None) if given.on_chunk is None else given
 
 
@@ -236,7 +236,7 @@ class BatchCancelIgnored(Broken):
 class InterruptionNotedInTheAnswer(Broken):
     """A note of ours is appended to what the model had said."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if not _cancelled(response):
             return response
         return replace(response, parts=(*response.parts, Text("[interrupted by the user]")))
@@ -283,7 +283,7 @@ class CancelledToolsUnanswered(Rewriting):
 class LegacyForgetsCancelledTurn(Broken):
     """The provider records a turn at the end of its stream, so that it never records a cancelled one."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         before: list[Message] = list(self.inner.get_history())
         response = proceed(given)
         if _cancelled(response):

@@ -14,7 +14,7 @@ from turnproof.errors import TransportError
 from turnproof.messages import Message, ProviderResponse, Text
 from turnproof.provider import Path, SystemInstruction
 
-from ._broken import Broken, Given, Proceed
+from ._broken import Broken, CallInputs, Proceed
 from ._mutant import mutant
 
 
@@ -28,7 +28,7 @@ from ._mutant import mutant
 class SystemDroppedWithHistory(Broken):
     """The system text goes out only while there is no history yet."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         talked = any(message.role == "model" for message in given.messages)
         return replace(given, system=None) if talked else given
 
@@ -45,7 +45,7 @@ class FirstSystemTextKept(Broken):
 
     first: SystemInstruction = None
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         self.first = self.first or given.system
         return replace(given, system=self.first)
 
@@ -60,7 +60,7 @@ class FirstSystemTextKept(Broken):
 class NewMessageSentTwice(Broken):
     """The user's new message is appended by the session and by the adapter."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if given.opens or not given.messages or given.messages[-1].role != "user":
             return given
         *before, last = given.messages
@@ -78,7 +78,7 @@ class NewMessageSentTwice(Broken):
 class HistoryCutInSilence(Broken):
     """Only the last three messages go out, whatever the conversation was."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return replace(given, messages=list(given.messages[-3:]))
 
 
@@ -97,7 +97,7 @@ class OnlyNewMessagesSent(Broken):
         super().__init__(inner, path)
         self.sent = 0
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         fresh = list(given.messages[self.sent :]) or list(given.messages[-1:])
         self.sent = len(given.messages)
         return replace(given, messages=fresh)
@@ -114,7 +114,7 @@ class OnlyNewMessagesSent(Broken):
 class CallersListGrows(Broken):
     """The answer is appended to the caller's own list of messages."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         response = proceed(given)
         assert isinstance(given.messages, list)
         given.messages.append(Message("model", response.parts))
@@ -134,7 +134,7 @@ class RequestCountedInThePrompt(Broken):
 
     count = 0
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         self.count += 1
         text = given.system.text if isinstance(given.system, Text) else given.system
         return replace(given, system=f"{text}\n(request {self.count})")
@@ -153,7 +153,7 @@ class LongestConversationWins(Broken):
 
     longest: Sequence[Message] = ()
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if len(given.messages) > len(self.longest):
             self.longest = tuple(given.messages)
         return replace(given, messages=list(self.longest))
@@ -170,10 +170,10 @@ class LongestConversationWins(Broken):
 class ThreadsShareOneSlot(Broken):
     """What a call was given passes through a field of the object, where the next call overwrites it."""
 
-    slot: Given
+    slot: CallInputs
     pause = threading.Event()
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         self.slot = given
         # Long enough for every other thread to come by; calls one after the other notice nothing.
         self.pause.wait(0.1)
@@ -192,7 +192,7 @@ class ThreadsShareOneSlot(Broken):
 class HistoryCountedMessageByMessage(Broken):
     """Before each call, every message of the history is counted by a request of its own."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         for message in given.messages:
             self.inner.count_tokens([Message.user(message.text or "-")])
         return proceed(given)
@@ -210,7 +210,7 @@ class HistoryCountedMessageByMessage(Broken):
 class ModelsListedInEachCall(Broken):
     """Each call asks for the list of models, for the window, for the limit of the output and for the name."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         for _ in range(3):
             self.inner.list_models()
         return proceed(given)
@@ -229,7 +229,7 @@ class FirstEventLoopOnly(Broken):
 
     loop: asyncio.AbstractEventLoop | None = None
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         try:
             running = asyncio.get_running_loop()
         except RuntimeError:

@@ -12,7 +12,7 @@ from turnproof.dialects.base import HttpRequest
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text, Thought
 
-from ._broken import Broken, Given, trimmed
+from ._broken import Broken, CallInputs, trimmed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -29,7 +29,7 @@ from ._wire import Json, Wire
 class NeverReturns(Broken):
     """The call has its answer and waits for something that never comes."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         threading.Event().wait()
         return response
 
@@ -45,7 +45,7 @@ class NeverReturns(Broken):
 class OnlyFirstTextKept(Broken):
     """Of several text parts only the first is returned."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         first = next((part for part in response.parts if isinstance(part, Text)), None)
         return replace(
             response, parts=tuple(part for part in response.parts if part is first or not isinstance(part, Text))
@@ -62,7 +62,7 @@ class OnlyFirstTextKept(Broken):
 class EndMarkerReadAsText(Broken):
     """What ends a stream is read as the last of its text."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if given.on_chunk is None:
             return response
         given.on_chunk("[DONE]")
@@ -79,7 +79,7 @@ class EndMarkerReadAsText(Broken):
 class TextTrimmed(Broken):
     """White space at the borders of an answer is taken for nothing."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return trimmed(response)
 
 
@@ -93,13 +93,13 @@ class TextTrimmed(Broken):
 class TextEscapedForHtml(Broken):
     """The model's text is made safe for a web page, where nobody said that it will stand on one."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         on_chunk = given.on_chunk
         if on_chunk is None:
             return given
         return dataclasses.replace(given, on_chunk=lambda text: on_chunk(escape(text)))
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(
             response,
             parts=tuple(
@@ -120,7 +120,7 @@ class TextEscapedForHtml(Broken):
 class ServiceWorkDropped(Broken):
     """Of an answer only texts, thinking and calls are kept: what the service did by itself is nobody's business."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         ours = (Text, Thought, FunctionCall)
         return replace(response, parts=tuple(part for part in response.parts if isinstance(part, ours)))
 
@@ -135,7 +135,7 @@ class ServiceWorkDropped(Broken):
 class CallsPutBeforeText(Broken):
     """Calls are collected first and text is appended to them."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         parts = sorted(response.parts, key=lambda part: not isinstance(part, FunctionCall))
         return replace(response, parts=tuple(parts))
 
@@ -150,7 +150,7 @@ class CallsPutBeforeText(Broken):
 class FinishAlwaysStop(Broken):
     """Every answer is said to have ended by itself."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, finish_reason=FinishReason.STOP)
 
 
@@ -165,7 +165,7 @@ class FinishAlwaysStop(Broken):
 class RefusalUnknown(Broken):
     """A refusal is mapped to unknown, for want of an entry in the table."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         refused = response.finish_reason in (FinishReason.REFUSAL, FinishReason.SAFETY)
         return replace(response, finish_reason=FinishReason.UNKNOWN) if refused else response
 
@@ -195,7 +195,7 @@ class LimitReadAsStop(Rewriting):
 class FinishWordDropped(Broken):
     """The provider's own word for the end is thrown away."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, raw_finish=None)
 
 
@@ -209,7 +209,7 @@ class FinishWordDropped(Broken):
 class UnusualEndRaises(Broken):
     """An answer that reached the output limit is raised as an error, its text lost."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if response.finish_reason is FinishReason.MAX_TOKENS:
             raise InvalidRequestError("the answer was cut at max_tokens")
         return response
@@ -256,7 +256,7 @@ class BlankBlockSent(Rewriting):
 class AnswerPrinted(Broken):
     """A print of the answer, left behind by somebody who was debugging."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         print("DEBUG", response.finish_reason)
         return response
 

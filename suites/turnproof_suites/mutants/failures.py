@@ -17,7 +17,7 @@ from turnproof.errors import (
 )
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 
-from ._broken import Broken, Given, Proceed, overheard
+from ._broken import Broken, CallInputs, Proceed, overheard
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -29,7 +29,7 @@ class Failing(Broken):
     def failure(self, error: ProviderError) -> ProviderResponse:
         raise error
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
             return proceed(given)
         except ProviderError as error:
@@ -192,7 +192,7 @@ class WordsOfTheServiceLost(Failing):
 class RetriesOfItsOwn(Broken):
     """The adapter retries by itself, below the session's retries."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
             return proceed(given)
         except ProviderError as error:
@@ -287,7 +287,7 @@ class _Swallowing(Broken):
 
     swallowed: type[ProviderError]
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         given, heard = overheard(given)
         try:
             return proceed(given)
@@ -334,7 +334,7 @@ class CutStreamTakenAsAnswer(_Swallowing):
 class LegacyKeepsFailedMessage(Broken):
     """The user's message is appended before the call, and stays there when the call fails."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         before: list[Message] = list(self.inner.get_history())
         try:
             return proceed(given)
@@ -355,7 +355,7 @@ class ClientDeadAfterAFault(Broken):
 
     dead = False
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         if self.dead:
             raise TransportError("no connection became free in time")
         try:
@@ -378,10 +378,10 @@ class RetryRepeatsTheMessage(Broken):
 
     failed: Sequence[Message] = ()
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return replace(given, messages=[*given.messages, *self.failed]) if self.failed else given
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
             response = proceed(given)
         except ProviderError:

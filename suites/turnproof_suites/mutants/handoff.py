@@ -8,7 +8,7 @@ from dataclasses import replace as given_with
 
 from turnproof.messages import Message, Part, Text, Thought
 
-from ._broken import Broken, Given
+from ._broken import Broken, CallInputs
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -26,7 +26,7 @@ SCENARIO = "handoff/from_elsewhere"
 class ForeignConversationDropped(Broken):
     """What another model has a part in is left out, up to the user's latest message."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if not any(_is_foreign(part) for message in given.messages for part in message.parts):
             return given
         asked = [n for n, one in enumerate(given.messages) if one.role == "user"]
@@ -89,7 +89,7 @@ class ForeignIdsCutAlike(Rewriting):
 class ForeignThinkingSpelledOut(Broken):
     """A part that the adapter cannot use is sent as text, with everything that stood in it."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         def spell(part: Part) -> Part:
             if isinstance(part, Thought) and _is_foreign(part):
                 assert part.provider_data is not None
@@ -109,7 +109,7 @@ class ForeignThinkingSpelledOut(Broken):
 class InstructionsBetweenTurnsDropped(Broken):
     """A message of a role that the API has no place for is left out."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return given_with(given, messages=[one for one in given.messages if one.role != "system"])
 
 

@@ -10,7 +10,7 @@ from turnproof.errors import InvalidRequestError
 from turnproof.messages import Message, ProviderResponse, same
 from turnproof.provider import Path
 
-from ._broken import Broken, Given, Proceed
+from ._broken import Broken, CallInputs, Proceed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -24,11 +24,11 @@ class _Watching(Broken):
 
     known: Sequence[Message] = ()
 
-    def shortened(self, given: Given, known: Sequence[Message]) -> Given:
+    def shortened(self, given: CallInputs, known: Sequence[Message]) -> CallInputs:
         """What goes in instead, where `known` messages were there before."""
         return given
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if self.path == "legacy":
             if not given.opens or not given.messages:
                 return given
@@ -48,7 +48,7 @@ class _Watching(Broken):
 class CollectedHistoryComesBack(_Watching):
     """The adapter remembers the whole conversation, and puts back what the session took out of it."""
 
-    def shortened(self, given: Given, known: Sequence[Message]) -> Given:
+    def shortened(self, given: CallInputs, known: Sequence[Message]) -> CallInputs:
         fresh = [message for message in given.messages if not any(same(message, one, ids=False) for one in known)]
         self.known = [*known, *fresh]
         return replace(given, messages=self.known)
@@ -64,7 +64,7 @@ class CollectedHistoryComesBack(_Watching):
 class ToolsLostInACollection(_Watching):
     """The adapter starts anew with a shorter conversation, and forgets the tools."""
 
-    def shortened(self, given: Given, known: Sequence[Message]) -> Given:
+    def shortened(self, given: CallInputs, known: Sequence[Message]) -> CallInputs:
         return replace(given, tools=None)
 
 
@@ -80,11 +80,11 @@ class CollectionPutsItOutOfStep(_Watching):
 
     refused = ""
 
-    def shortened(self, given: Given, known: Sequence[Message]) -> Given:
+    def shortened(self, given: CallInputs, known: Sequence[Message]) -> CallInputs:
         self.refused = f"{len(known)} messages were there, now there are {len(given.messages)}"
         return given
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         if self.refused:
             raise InvalidRequestError(self.refused)
         return proceed(given)
@@ -141,7 +141,7 @@ class NeedsTheConversationFromItsStart(Broken):
         super().__init__(inner, path)
         self.begun = False
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         begun, self.begun = self.begun, self.begun or not given.opens
         if begun:
             return given

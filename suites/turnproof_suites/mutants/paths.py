@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from turnproof.errors import ContentFilterError
 from turnproof.messages import FinishReason, FunctionCall, Message, Part, ProviderResponse, Text, ToolResult
 
-from ._broken import Broken, Given, Proceed
+from ._broken import Broken, CallInputs, Proceed
 from ._mutant import mutant
 
 
@@ -22,7 +22,7 @@ from ._mutant import mutant
 class RefusalsRaised(Broken):
     """A refusal, the model's or the service's, is raised as an error, and the turn is taken back."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if response.finish_reason in (FinishReason.REFUSAL, FinishReason.SAFETY):
             raise ContentFilterError("the model refused to answer")
         return response
@@ -39,8 +39,8 @@ class RefusalsRaised(Broken):
 class AnswersAskedForTwice(Broken):
     """Each question is sent twice, the first time to warm something up."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
-        proceed(Given(given.messages, given.system, given.tools, given.schema, given.token))
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+        proceed(CallInputs(given.messages, given.system, given.tools, given.schema, given.token))
         return proceed(given)
 
 

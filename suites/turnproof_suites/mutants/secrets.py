@@ -6,11 +6,11 @@ import logging
 from dataclasses import replace
 
 from turnproof.dialects.base import HttpRequest
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import ProviderError
 from turnproof.messages import ProviderResponse
+from turnproof.wire.emulator.server_run import CANARY_KEY
 
-from ._broken import Broken, Given
+from ._broken import Broken, CallInputs
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from .failures import Failing
@@ -41,7 +41,7 @@ class KeyToldByErrors(Failing):
 class KeyLogged(Broken):
     """Requests are logged for debugging, their headers included."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         logging.getLogger("adapter").debug("POST /v1/messages %s", {"authorization": f"Bearer {CANARY_KEY}"})
         return response
 

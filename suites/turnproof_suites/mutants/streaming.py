@@ -13,7 +13,7 @@ from turnproof.dialects.base import WireEvent
 from turnproof.messages import FunctionCall, Part, ProviderResponse, Text
 from turnproof.provider import OnChunk, Path
 
-from ._broken import Broken, Given, Proceed, trimmed
+from ._broken import Broken, CallInputs, Proceed, trimmed
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Wire
@@ -29,7 +29,7 @@ from ._wire import Wire
 class FirstChunkLost(Broken):
     """The piece that opens a block is never passed on."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if (on_chunk := given.on_chunk) is None:
             return given
         heard: list[str] = []
@@ -52,7 +52,7 @@ class FirstChunkLost(Broken):
 class ChunksDoubled(Broken):
     """Each piece of text is passed on twice."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if (on_chunk := given.on_chunk) is None:
             return given
         return replace(given, on_chunk=lambda piece: (on_chunk(piece), on_chunk(piece))[0])
@@ -68,7 +68,7 @@ class ChunksDoubled(Broken):
 class ChunksHeldBack(Broken):
     """The text is streamed over the wire, and passed on all at once when it is complete."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         if (on_chunk := given.on_chunk) is None:
             return proceed(given)
         pieces: list[str] = []
@@ -91,7 +91,7 @@ class ChunkAfterTheReturn(Broken):
         super().__init__(inner, path)
         self.late: OnChunk | None = None
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         if self.late is not None:
             self.late(".")
         self.late = given.on_chunk
@@ -108,7 +108,7 @@ class ChunkAfterTheReturn(Broken):
 class CallsAnnouncedTwice(Broken):
     """A call is announced when it is complete, and again at the end of the stream."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if (on_call := given.on_call) is None:
             return given
         return replace(given, on_call=lambda call: (on_call(call), on_call(call))[0])
@@ -124,7 +124,7 @@ class CallsAnnouncedTwice(Broken):
 class CallsAnnouncedWithoutArguments(Broken):
     """A call is announced as soon as its name is known, before its arguments are."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if (on_call := given.on_call) is None:
             return given
         return replace(given, on_call=lambda call: on_call(FunctionCall(id=call.id, name=call.name)))
@@ -140,7 +140,7 @@ class CallsAnnouncedWithoutArguments(Broken):
 class TextToldAfterCalls(Broken):
     """Text waits in a buffer until the stream ends; calls do not."""
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         if (on_chunk := given.on_chunk) is None:
             return proceed(given)
         pieces: list[str] = []
@@ -160,12 +160,12 @@ class TextToldAfterCalls(Broken):
 class BytesDecodedOneByOne(Broken):
     """Every network read is decoded on its own: what is not ASCII is lost at the seams."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if (on_chunk := given.on_chunk) is None:
             return given
         return replace(given, on_chunk=lambda piece: on_chunk(_garbled(piece)))
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if given.on_chunk is None:
             return response
         return changed(response, parts=tuple(map(_garbled_part, response.parts)))
@@ -215,10 +215,10 @@ def _saying(wire: Wire, event: WireEvent, text: str) -> WireEvent:
 class UnspacedEventsIgnored(Broken):
     """Events in a spelling that the parser does not know are passed over: the answer comes back empty."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return given if given.on_chunk is None else replace(given, on_chunk=lambda piece: None)
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if given.on_chunk is None:
             return response
         return changed(response, parts=tuple(part for part in response.parts if not isinstance(part, Text)))
@@ -234,5 +234,5 @@ class UnspacedEventsIgnored(Broken):
 class BatchAnswerTrimmed(Broken):
     """Answers in one piece lose the white space at their borders; streams keep it."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return response if given.on_chunk is not None else trimmed(response)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from turnproof.messages import ProviderResponse
 
-from ._broken import Broken, Given
+from ._broken import Broken, CallInputs
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -24,7 +24,7 @@ from ._wire import Json, Wire
 class SchemaNotSent(Broken):
     """The schema is accepted, and goes nowhere."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return given_with(given, schema=None)
 
 
@@ -54,5 +54,5 @@ class SchemaReplacesTools(Rewriting):
 class StructuredOutputNotParsed(Broken):
     """The answer is left as text."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, structured_output=None)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from turnproof.messages import Part, ProviderResponse, Text, Thought
 
-from ._broken import Broken, Given
+from ._broken import Broken, CallInputs
 from ._mutant import mutant
 from ._rewriting import Rewriting, only
 from ._wire import Json, Wire
@@ -88,7 +88,7 @@ class RedactedThinkingDropped(Rewriting):
 class ThinkingReturnedAsText(Broken):
     """What the model thought is returned as what it said."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         parts: list[Part] = [
             Text(part.text) if isinstance(part, Thought) and part.text else part for part in response.parts
         ]
@@ -105,7 +105,7 @@ class ThinkingReturnedAsText(Broken):
 class ThinkingStreamedAsText(Broken):
     """What the model thinks is passed on as if it said it."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return given_with(given, on_thinking=given.on_chunk) if given.on_chunk is not None else given
 
 
@@ -119,7 +119,7 @@ class ThinkingStreamedAsText(Broken):
 class ThinkingNotTold(Broken):
     """The callback for thinking is never called."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return given_with(given, on_thinking=None)
 
 
@@ -134,7 +134,7 @@ class ThinkingNotTold(Broken):
 class HiddenThinkingDropped(Broken):
     """Thinking that has a signature and no text is taken for nothing."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(
             response, parts=tuple(part for part in response.parts if not isinstance(part, Thought) or part.text)
         )
@@ -150,7 +150,7 @@ class HiddenThinkingDropped(Broken):
 class EmptyThoughtInvented(Broken):
     """Every answer begins with a thought, whether or not the model had one."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, parts=(Thought(), *response.parts))
 
 

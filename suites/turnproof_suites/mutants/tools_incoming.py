@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from turnproof.errors import TransportError
 from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse, Text, ToolSchema
 
-from ._broken import Broken, Given, Proceed, overheard
+from ._broken import Broken, CallInputs, Proceed, overheard
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -42,10 +42,10 @@ class CallIdsReplaced(Rewriting):
 class CallIdIsTheName(Broken):
     """The id of a call is made from the function's name, so that two calls of one function share it."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return _announcing(given, lambda call: replace(call, id=f"call_{call.name}"))
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return with_calls(response, lambda call: replace(call, id=f"call_{call.name}"))
 
 
@@ -59,10 +59,10 @@ class CallIdIsTheName(Broken):
 class NumericLookingTextConverted(Broken):
     """Text arguments that look like a number, a truth value or JSON are turned into one."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return _announcing(given, _guessed)
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return with_calls(response, _guessed)
 
 
@@ -93,7 +93,7 @@ def _guess(value: JSON) -> JSON:
 class EmptyArgumentsFail(Broken):
     """A call without arguments is a call whose arguments cannot be parsed."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if any(not call.args for call in response.calls):
             raise TransportError("malformed arguments: Expecting value: line 1 column 1 (char 0)")
         return response
@@ -111,11 +111,11 @@ class ClippedCallReturned(Broken):
 
     tools: tuple[ToolSchema, ...] = ()
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         self.tools = tuple(given.tools or ()) or self.tools
         return given
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if response.finish_reason is not FinishReason.MAX_TOKENS:
             return response
         return replace(response, parts=(*response.parts, FunctionCall(id="call_clipped", name=self.tools[0].name)))
@@ -133,11 +133,11 @@ class BrokenArgumentsRunAsEmpty(Broken):
 
     tools: tuple[ToolSchema, ...] = ()
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         self.tools = tuple(given.tools or ()) or self.tools
         return given
 
-    def call(self, given: Given, proceed: Proceed) -> ProviderResponse:
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         given, heard = overheard(given)
         try:
             return proceed(given)
@@ -159,7 +159,7 @@ class BrokenArgumentsRunAsEmpty(Broken):
 class CallsDropped(Broken):
     """The answer says that tools are wanted, and has no call."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, parts=tuple(part for part in response.parts if not isinstance(part, FunctionCall)))
 
 
@@ -173,7 +173,7 @@ class CallsDropped(Broken):
 class ParallelCallsMerged(Broken):
     """The pieces of all calls are collected in one place, so that one call comes out of several."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if len(response.calls) < 2:
             return response
         merged = replace(
@@ -194,10 +194,10 @@ class ParallelCallsMerged(Broken):
 class OnlyFirstFragmentRead(Broken):
     """The first fragment of a streamed call, which has its name, is taken for the whole of it."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         return given if given.on_chunk is None else _announcing(given, _without_arguments)
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return response if given.on_chunk is None else with_calls(response, _without_arguments)
 
 
@@ -216,7 +216,7 @@ def _without_arguments(call: FunctionCall) -> FunctionCall:
 class FragmentsJoinTheLastCall(Broken):
     """Fragments of streamed calls are appended to the call that began last, whichever they belong to."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if given.on_chunk is None or len(response.calls) < 2:
             return response
         last, said = response.calls[-1], {name: value for call in response.calls for name, value in call.args.items()}
@@ -230,7 +230,7 @@ def with_calls(response: ProviderResponse, edit: Callable[[FunctionCall], Functi
     )
 
 
-def _announcing(given: Given, edit: Callable[[FunctionCall], FunctionCall]) -> Given:
+def _announcing(given: CallInputs, edit: Callable[[FunctionCall], FunctionCall]) -> CallInputs:
     if (on_call := given.on_call) is None:
         return given
     return given_with(given, on_call=lambda call: on_call(edit(call)))

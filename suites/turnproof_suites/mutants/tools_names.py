@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from turnproof.messages import FunctionCall, Message, ProviderResponse
 
-from ._broken import Broken, Given
+from ._broken import Broken, CallInputs
 from ._mutant import mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -31,7 +31,7 @@ def _legal(name: str) -> str:
 class NamesNotRestored(Broken):
     """Calls come back under the names that went over the wire."""
 
-    def answer(self, given: Given, response: ProviderResponse) -> ProviderResponse:
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return with_calls(response, lambda call: replace(call, name=_legal(call.name)))
 
 
@@ -45,7 +45,7 @@ class NamesNotRestored(Broken):
 class NamesCollide(Broken):
     """Illegal characters become underscores, so that two tools get one name, and the last of them gets the calls."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         given = super().given(given)
         if given.tools is None:
             return given

@@ -10,7 +10,7 @@ from msgspec.structs import replace as changed
 
 from turnproof.messages import Message, Part, ToolResult
 
-from ._broken import Broken, Given
+from ._broken import Broken, CallInputs
 from ._mutant import mutant
 from ._rewriting import Rewriting, only
 from ._wire import Json, Wire
@@ -26,7 +26,7 @@ from ._wire import Json, Wire
 class ToolsDroppedWithHistory(Broken):
     """Tools are declared only while there is no history yet."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         talked = any(message.role == "model" for message in given.messages)
         return replace(given, tools=None) if talked else given
 
@@ -41,7 +41,7 @@ class ToolsDroppedWithHistory(Broken):
 class ToolDescriptionsDropped(Broken):
     """Tools go out by name and parameters alone."""
 
-    def given(self, given: Given) -> Given:
+    def given(self, given: CallInputs) -> CallInputs:
         if given.tools is None:
             return given
         return replace(given, tools=[changed(tool, description="") for tool in given.tools])

@@ -12,10 +12,10 @@ from typing import Any
 
 from turnproof.agents import AgentBinding, AgentSetup, Tool
 from turnproof.cancel import CancelToken
-from turnproof.emulator import EmulatorServer
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.messages import FunctionCall, Message, ProviderResponse
 from turnproof.provider import Endpoint
+from turnproof.wire.emulator import EmulatorServer
+from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.acp.agent import AcpAgent
 
 from ..greenhouse import QUESTIONS, SCRIPT, SENSOR, SYSTEM, Api

@@ -195,7 +195,7 @@ def test_a_program_that_never_greets_is_given_up(at: Bench) -> None:
 def test_a_program_that_does_not_heed_a_cancel_is_killed_and_the_session_goes_on(
     at: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("turnproof_adapters.acp.link.PATIENCE", 0.2)
+    monkeypatch.setattr("turnproof_adapters.acp.restarting_program.PATIENCE", 0.2)
     token = CancelToken()
     agent = at.open("--hang", "2")
     at.say(agent, 1)

@@ -14,7 +14,7 @@ import pytest
 from turnproof.errors import ResumeError
 from turnproof.messages import same_history
 from turnproof.sessions import SessionCapabilities, every_session
-from turnproof_adapters.acp import run
+from turnproof_adapters.acp import program_run
 from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
@@ -33,7 +33,7 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a program tells of a session later than this is taken for news."""
-    monkeypatch.setattr(run, "GRACE", 60.0)
+    monkeypatch.setattr(program_run, "GRACE", 60.0)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from turnproof.agents import Tool
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, InvalidRequestError, TransportError, UsageError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Text
-from turnproof_adapters.acp import link
+from turnproof_adapters.acp import restarting_program
 from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
@@ -27,7 +27,7 @@ standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that takes longer to stop a turn would be killed."""
-    monkeypatch.setattr(link, "PATIENCE", 60.0)
+    monkeypatch.setattr(restarting_program, "PATIENCE", 60.0)
 
 
 @pytest.fixture

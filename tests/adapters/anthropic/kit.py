@@ -15,7 +15,7 @@ from turnproof_adapters.anthropic.binding import BINDING
 from turnproof_adapters.anthropic.blocks import row
 from turnproof_adapters.anthropic.legacy import AnthropicLegacy
 from turnproof_adapters.anthropic.models import model as facts_of
-from turnproof_adapters.anthropic.plainly import DictCodec
+from turnproof_adapters.anthropic.plain_conversation import DictCodec
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 

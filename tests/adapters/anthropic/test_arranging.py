@@ -11,7 +11,7 @@ import pytest
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import Message, Opaque, Text
 from turnproof_adapters.anthropic.blocks import row
-from turnproof_adapters.anthropic.plainly import DictCodec
+from turnproof_adapters.anthropic.plain_conversation import DictCodec
 from turnproof_adapters.anthropic.service import ANTHROPIC
 
 from .kit import MODEL, answered, arranged, call, result, signed, text, use

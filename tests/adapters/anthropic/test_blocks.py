@@ -26,7 +26,7 @@ from turnproof.messages import (
     ToolResult,
 )
 from turnproof_adapters.anthropic.blocks import row
-from turnproof_adapters.anthropic.plainly import DictCodec
+from turnproof_adapters.anthropic.plain_conversation import DictCodec
 from turnproof_adapters.anthropic.service import ANTHROPIC
 
 from .kit import DATED, MODEL, OURS, answered, call, result, signed, text, use

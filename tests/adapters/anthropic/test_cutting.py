@@ -17,8 +17,8 @@ import pytest
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, TransportError
 from turnproof.messages import FinishReason, Message, ProviderResponse
-from turnproof_adapters._cut import Cut, _Backend
 from turnproof_adapters._http import Connection
+from turnproof_adapters._interrupt import Cut, _Backend
 from turnproof_adapters.anthropic.client import open_client
 
 from ..heard import Heard

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anthropic
 import pytest
 
-from turnproof.bench.conversations import QUESTION, SHORT, conversation
+from turnproof.commands.bench.conversations import QUESTION, SHORT, conversation
 from turnproof_adapters.anthropic.binding import BINDING
 from turnproof_adapters.anthropic.plain import MessagesCreate
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from turnproof.emulator import EmulatorServer
+from turnproof.wire.emulator import EmulatorServer
 
 from .world import Gateway, emulated
 

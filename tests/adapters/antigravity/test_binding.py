@@ -9,8 +9,8 @@ from importlib.metadata import version
 
 import pytest
 
+from turnproof.judge.parity import check_declared
 from turnproof.messages import Message, ProviderData, Text
-from turnproof.parity import check_declared
 from turnproof_adapters.antigravity.binding import BINDING
 
 from .kit import CLAUDE, GEMINI, GPT, OLD, legacy, stateless

@@ -21,7 +21,7 @@ from turnproof.errors import (
     TransportError,
     UsageError,
 )
-from turnproof_adapters._memo import encode
+from turnproof_adapters._encoded_messages import encode
 from turnproof_adapters.antigravity.errors import MINUTE, from_exception
 
 from ..faults import BROKEN, everything, exceptions_of

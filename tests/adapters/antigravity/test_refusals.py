@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from turnproof_adapters._memo import encode
+from turnproof_adapters._encoded_messages import encode
 from turnproof_adapters.antigravity.errors import asks_another, asks_elsewhere
 from turnproof_adapters.antigravity.refusals import Refusal, seconds
 

@@ -8,7 +8,7 @@ import pytest
 
 from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.base import Call, HttpRequest, World
-from turnproof_adapters._memo import encode
+from turnproof_adapters._encoded_messages import encode
 from turnproof_adapters.antigravity.schemas import parameters
 
 from .kit import CLAUDE, KEY

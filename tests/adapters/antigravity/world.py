@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from turnproof.dialects.antigravity import DIALECT
-from turnproof.emulator import EmulatorServer, ScriptResponder, ServerRun
 from turnproof.provider import Endpoint
+from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
 from turnproof_adapters.antigravity.binding import BINDING
 
 from .kit import GEMINI

@@ -11,7 +11,7 @@ from .kit import Place, place
 @pytest.fixture(autouse=True)
 def words_of_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a program that has closed its output and takes longer to end nobody could say how it has ended."""
-    monkeypatch.setattr("turnproof_adapters._child.GRACE", 60.0)
+    monkeypatch.setattr("turnproof_adapters._child_process.GRACE", 60.0)
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from typing import Any
 
 from turnproof.agents import AgentSetup, Tool
 from turnproof.cancel import CancelToken
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.messages import FunctionCall
 from turnproof.provider import Endpoint
+from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.claude_agent.agent import ClaudeAgent
 from turnproof_adapters.claude_agent.binding import AGENT
 

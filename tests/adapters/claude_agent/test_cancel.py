@@ -12,7 +12,7 @@ import pytest
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
 from turnproof.messages import FinishReason
-from turnproof_adapters.claude_agent import live
+from turnproof_adapters.claude_agent import live_program
 
 from ..scripted_server import scripted
 from .kit import Place, begins, call, conversation, says, sensor
@@ -21,7 +21,7 @@ from .kit import Place, begins, call, conversation, says, sensor
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that takes longer to end a turn would be killed."""
-    monkeypatch.setattr(live, "PATIENCE", 60.0)
+    monkeypatch.setattr(live_program, "PATIENCE", 60.0)
 
 
 def test_a_cancel_in_a_text_keeps_what_was_shown_and_the_session_goes_on(here: Place) -> None:
@@ -120,7 +120,7 @@ def test_a_cancel_while_the_program_starts_ends_it(here: Place, tmp_path: Path) 
 def test_a_program_that_heeds_no_interrupt_is_killed_and_the_session_resumed(
     here: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live, "PATIENCE", 0.5)
+    monkeypatch.setattr(live_program, "PATIENCE", 0.5)
     token = CancelToken()
 
     with scripted(says("One."), begins("Two and", hangs=True), says("Three.")) as api:

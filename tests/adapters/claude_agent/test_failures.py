@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from turnproof.cancel import CancelToken
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import (
     OverloadedError,
     ProviderError,
@@ -18,6 +17,7 @@ from turnproof.errors import (
     UsageError,
 )
 from turnproof.messages import Text
+from turnproof.wire.emulator.server_run import CANARY_KEY
 
 from ..claude_troubles import refusals, strange_programs
 from ..scripted_server import Exchange, scripted

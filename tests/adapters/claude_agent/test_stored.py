@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from turnproof.messages import FunctionCall, Message, Text, ToolResult, same_history
-from turnproof_adapters.claude_agent import stored
+from turnproof_adapters.claude_agent import stored_session
 from turnproof_adapters.claude_agent.history import messages
 from turnproof_adapters.claude_cli.lifecycle import CLAUDE_CLI
 from turnproof_adapters.claude_cli.lines import Said
@@ -40,7 +40,7 @@ def result(call: str, said: str = "ok") -> list[dict[str, Any]]:
 def read(tmp_path: Path, *lines: dict[str, Any]) -> list[Message]:
     path = tmp_path / "session.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in lines))
-    return messages(stored.read(path).said, CLAUDE_CLI, RESTORE)
+    return messages(stored_session.read(path).said, CLAUDE_CLI, RESTORE)
 
 
 def look(call: str) -> FunctionCall:
@@ -160,9 +160,9 @@ def test_a_cut_takes_a_line_and_all_behind_it_and_tells_whether_anything_is_left
     lines = [line("user", "q1", None, "1?"), line("assistant", "a1", "q1", text("One."), "m1")]
     lines += [line("user", "q2", "a1", "2?"), line("assistant", "a2", "q2", text("Two."), "m2")]
     path.write_text("".join(json.dumps(each) + "\n" for each in lines))
-    assert stored.cut(path, "nobody")
-    assert len(stored.read(path).lines) == 4
-    assert stored.cut(path, "q2")
-    assert [each.uuid for each in stored.read(path).lines] == ["q1", "a1"]
-    assert not stored.cut(path, "q1")
+    assert stored_session.cut(path, "nobody")
+    assert len(stored_session.read(path).lines) == 4
+    assert stored_session.cut(path, "q2")
+    assert [each.uuid for each in stored_session.read(path).lines] == ["q1", "a1"]
+    assert not stored_session.cut(path, "q1")
     assert path.read_bytes() == b""

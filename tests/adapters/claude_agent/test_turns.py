@@ -9,7 +9,6 @@ import pytest
 
 from turnproof.agents import Tool, ToolOutput
 from turnproof.cancel import CancelToken
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import TransportError, UsageError
 from turnproof.messages import (
     FinishReason,
@@ -23,8 +22,9 @@ from turnproof.messages import (
     ToolSchema,
     same_history,
 )
-from turnproof_adapters._child import Child
-from turnproof_adapters.claude_agent.errands import Errands
+from turnproof.wire.emulator.server_run import CANARY_KEY
+from turnproof_adapters._child_process import Child
+from turnproof_adapters.claude_agent.program_requests import ProgramRequests
 
 from ..greenhouse import SENSOR, SYSTEM
 from ..scripted_server import scripted
@@ -290,9 +290,9 @@ def test_an_image_reaches_the_model_and_stands_in_the_history(here: Place) -> No
 
 
 def test_a_tool_may_take_longer_than_the_program_may_be_silent(here: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    silent_for, at_work, excused = Errands.silent_for, threading.Event(), threading.Event()
+    silent_for, at_work, excused = ProgramRequests.silent_for, threading.Event(), threading.Event()
 
-    def silent(errands: Errands, seconds: float) -> bool:
+    def silent(errands: ProgramRequests, seconds: float) -> bool:
         """While the tool runs it is asked as if no time was left; the program's own may take what they do."""
         if not at_work.is_set():
             return silent_for(errands, seconds)
@@ -315,7 +315,7 @@ def test_a_tool_may_take_longer_than_the_program_may_be_silent(here: Place, monk
         child().silence = 60
         return "41 %"
 
-    monkeypatch.setattr(Errands, "silent_for", silent)
+    monkeypatch.setattr(ProgramRequests, "silent_for", silent)
     with scripted(says(call(bed="3")), says("Dry.")) as api:
         agent = here.agent(api.url, sensor(run), permits=permits, timeout=60)
         assert agent.send("Look.").text == "Dry."

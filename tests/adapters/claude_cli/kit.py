@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from turnproof.emulator import EmulatorServer
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.provider import Endpoint
+from turnproof.wire.emulator import EmulatorServer
+from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.claude_cli.binding import BINDING
 from turnproof_adapters.claude_cli.legacy import ClaudeCliLegacy
 from turnproof_adapters.claude_cli.stateless import ClaudeCliStateless

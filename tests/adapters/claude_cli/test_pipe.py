@@ -11,7 +11,7 @@ from typing import Protocol
 import pytest
 
 from turnproof.errors import OverloadedError, TransportError
-from turnproof_adapters._child import Child
+from turnproof_adapters._child_process import Child
 from turnproof_adapters.claude_cli.lines import Line, Result
 from turnproof_adapters.claude_cli.pipe import Pipe, said
 
@@ -82,7 +82,7 @@ def test_a_line_that_broke_off_is_no_word_of_it(start: Start) -> None:
 def test_a_program_that_hangs_up_without_ending_is_not_said_to_have_been_ended(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("turnproof_adapters._child.GRACE", 0.2)
+    monkeypatch.setattr("turnproof_adapters._child_process.GRACE", 0.2)
     pipe = start('import os, time; os.close(0); os.write(1, b\'{"type": "deaf"}\\n\'); os.close(1); time.sleep(60)')
     told = lines(pipe)
     assert next(told).type == "deaf"

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from turnproof.cancel import CancelToken
-from turnproof.emulator.run import CANARY_KEY
 from turnproof.errors import (
     Cancelled,
     InvalidRequestError,
@@ -20,7 +19,8 @@ from turnproof.errors import (
     UsageError,
 )
 from turnproof.messages import FinishReason, Message, Text, Thought, ToolResult, ToolSchema
-from turnproof_adapters._child import Child
+from turnproof.wire.emulator.server_run import CANARY_KEY
+from turnproof_adapters._child_process import Child
 
 from ..claude_troubles import refusals, strange_programs
 from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
@@ -33,7 +33,7 @@ QUESTION = Message.user("How moist are beds 3 and 4?")
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a program that has closed its output and takes longer to end nobody could say how it has ended."""
-    monkeypatch.setattr("turnproof_adapters._child.GRACE", 60.0)
+    monkeypatch.setattr("turnproof_adapters._child_process.GRACE", 60.0)
 
 
 @pytest.fixture

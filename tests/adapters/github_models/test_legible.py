@@ -8,7 +8,7 @@ import json
 import pytest
 from azure.ai.inference.models import StreamingChatCompletions
 
-from turnproof_adapters.github_models.legible import FailureTold, legible
+from turnproof_adapters.github_models.readable_stream import FailureTold, legible
 
 from .kit import DONE, answer, chunk, stream
 

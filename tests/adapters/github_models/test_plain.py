@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from turnproof.bench.conversations import QUESTION, conversation
+from turnproof.commands.bench.conversations import QUESTION, conversation
 from turnproof_adapters.github_models.binding import GITHUB
 from turnproof_adapters.github_models.plain import Complete
 

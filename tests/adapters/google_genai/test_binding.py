@@ -11,9 +11,9 @@ import pytest
 from google.genai.chats import Chat
 from google.genai.models import Models
 
-from turnproof.bindings import resolve_binding
+from turnproof.judge.parity import check_declared
 from turnproof.messages import InlineData, Message, ProviderData, Text
-from turnproof.parity import check_declared
+from turnproof.run.bindings import resolve_binding
 from turnproof_adapters.google_genai.binding import BINDING
 
 from .kit import Capture, legacy, stateless, stream, text

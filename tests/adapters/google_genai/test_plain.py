@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from google.genai import errors
 
-from turnproof.bench.conversations import QUESTION, SHORT, conversation
+from turnproof.commands.bench.conversations import QUESTION, SHORT, conversation
 from turnproof.provider import PlainCall
 from turnproof_adapters.google_genai.binding import BINDING
 

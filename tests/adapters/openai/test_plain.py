@@ -5,7 +5,7 @@ from __future__ import annotations
 import openai
 import pytest
 
-from turnproof.bench.conversations import QUESTION, conversation
+from turnproof.commands.bench.conversations import QUESTION, conversation
 from turnproof_adapters.openai.binding import BINDING
 from turnproof_adapters.openai.plain import ChatCompletionsCreate
 

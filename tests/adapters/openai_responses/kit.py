@@ -11,8 +11,8 @@ import openai
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought, ToolResult
-from turnproof_adapters._cut import make_cuttable
 from turnproof_adapters._http import timeouts
+from turnproof_adapters._interrupt import make_cuttable
 from turnproof_adapters.openai.calling import Typing
 from turnproof_adapters.openai.lifecycle import Way
 from turnproof_adapters.openai_responses.arrange import Arrangement

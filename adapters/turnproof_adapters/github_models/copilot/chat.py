@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._opening import positive
+from ..._open_provider import positive
 from ...openai.calling import Caller
 from ...openai.lifecycle import OpenAIProvider
 from ...openai.request import thinking_effort

@@ -12,7 +12,7 @@ from typing import Any
 
 from turnproof.messages import FileRef, InlineData, Message, ToolResult
 
-from ..._memo import Encoder
+from ..._encoded_messages import Encoder
 
 API_VERSION = "2025-05-01"
 

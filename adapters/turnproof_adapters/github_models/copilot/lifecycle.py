@@ -22,10 +22,10 @@ from turnproof.errors import AuthenticationError, Cancelled, TransportError, Usa
 from turnproof.messages import Message
 from turnproof.provider import ProviderBase
 
-from ..._cut import make_cuttable
 from ..._errors import Secret
 from ..._http import Connection, client_arguments, timeouts
-from ..._opening import key_of
+from ..._interrupt import make_cuttable
+from ..._open_provider import key_of
 from ...openai.calling import Typing
 from ...openai.client import Client
 from ...openai.lifecycle import Way

@@ -13,7 +13,7 @@ import openai
 
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
-from ..._opening import opened
+from ..._open_provider import opened
 from .headers import Editor
 from .stateless import CopilotChatStateless, CopilotResponsesStateless
 

@@ -15,7 +15,7 @@ import msgspec
 from turnproof.cancel import CancelToken
 
 from ..._decoding import decoded
-from ..._kept import Kept
+from ..._lazy_value import LazyValue
 
 LIFE = 1500.0
 """Seconds after which a token is exchanged whose answer does not say (`refresh_in` as the service gives it)."""
@@ -61,7 +61,7 @@ class Tokens:
     def __init__(self, exchange: Callable[[], Issued], clock: Callable[[], float]) -> None:
         self._exchange = exchange
         self._clock = clock
-        self._kept: Kept[Session] = Kept()
+        self._kept: LazyValue[Session] = LazyValue()
 
     @property
     def known(self) -> Session | None:

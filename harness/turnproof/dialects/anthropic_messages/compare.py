@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from msgspec.structs import replace
 
 from ...messages import JSON, Message, Opaque, Part, Text, Thought, ToolSchema, thaw, to_builtins
-from ..agree import Comparison
 from ..atoms import Atom, token_of
 from ..base import Call, ModelFacts, WireDifference
 from ..catalogue import same_model
+from ..history_agreement import Comparison
 from ..naming import NameMap
 from ..preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
 from .models import MODELS

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...messages import FunctionCall, Opaque, Text, Thought
 from ..base import EventKind, ReplyPart
-from ..cutting import arguments_json, cut_arguments, cut_text
+from ..stream_cuts import arguments_json, cut_arguments, cut_text
 
 Block = dict[str, Any]
 

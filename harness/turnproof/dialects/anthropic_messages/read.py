@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from ...errors import PayloadError
 from ...messages import JSON, Part, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
-from ..lenient import json_of, number, wait, word
+from ..lenient_reading import json_of, number, wait, word
 from ..sse import Frame, frames, is_event_stream
 from . import stop_reasons
 from .blocks import Issuer, read_block

@@ -17,8 +17,8 @@ from dataclasses import replace
 from msgspec.structs import replace as with_fields
 
 from ...messages import JSON, FinishReason, FunctionCall, Message, Part, Role, Text, ToolResult, ToolSchema
-from ..asides import as_asked, aside, reply_to_aside
 from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireDifference, World
+from ..side_requests import as_asked, aside, reply_to_aside
 from . import rules
 from .dialect import AnthropicMessages
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...messages import Message, Part, Thought, ToolSchema
-from ..agree import Comparison
 from ..anthropic_messages.names import LEGAL_ID
 from ..atoms import Atom, token_of
 from ..base import Call, WireDifference
 from ..gemini import compare as gemini
 from ..gemini.parts import standard_base64
+from ..history_agreement import Comparison
 from ..naming import NameMap
 from . import rules
 from .claude import joined

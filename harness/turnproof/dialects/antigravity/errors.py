@@ -14,14 +14,14 @@ from typing import Any
 import msgspec
 
 from ...messages import JSON
-from .. import lenient
+from .. import lenient_reading
 from ..anthropic_messages.errors import error_meaning as anthropic_meaning
 from ..base import ErrorMeaning, Refusal, Rendered, Rule
 from ..gemini import errors as gemini
 from ..gemini.spelling import violations
 from ..gemini.times import spelled, written
 from ..gemini.writing import JSON_HEADERS, body_event
-from ..seeded import drawn
+from ..seeded_random import drawn
 from . import rules
 
 _TYPE = "type.googleapis.com/google.rpc."
@@ -68,7 +68,7 @@ def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMe
     if kind in _CREDENTIALS:
         return "authentication"
     inner = nested_error(message)
-    words = message if inner is None else lenient.word(inner.get("message"))
+    words = message if inner is None else lenient_reading.word(inner.get("message"))
     return anthropic_meaning(status, words) or gemini.error_meaning(status, words)
 
 
@@ -86,7 +86,7 @@ def nested_error(message: str | None) -> Mapping[str, Any] | None:
     """Anthropic's error within a message (its `type` and `message`); None where there is none."""
     if message is None or not message.lstrip().startswith("{"):
         return None
-    body = lenient.json_of(message)
+    body = lenient_reading.json_of(message)
     error = body.get("error") if isinstance(body, dict) else None
     return error if isinstance(error, dict) else None
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from ...messages import JSON, FinishReason, FunctionCall
 from ..base import WireAnswer, WireEvent
 from ..gemini import read as gemini
-from ..lenient import json_of, word
+from ..lenient_reading import json_of, word
 from .claude import joined
 from .errors import nested_error
 

@@ -14,10 +14,10 @@ from ..anthropic_messages import signing as anthropic
 from ..base import Call, PromptUsage, Rendered, Reply, World
 from ..gemini.parts import standard_base64
 from ..gemini.render import Answer
-from ..gemini.said import Speaker, scripted
+from ..gemini.reply_parts import Speaker, scripted
 from ..gemini.usage import Figures
 from ..gemini.writing import JSON_HEADERS, SSE_HEADERS, array_events, body_event, sse_event
-from ..seeded import derived, drawn
+from ..seeded_random import derived, drawn
 from . import accounts
 from .call import AntigravityCall
 from .models import is_claude

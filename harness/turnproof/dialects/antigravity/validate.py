@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..base import Call, HttpRequest, Refusal, World
 from ..gemini.names import LEGAL_NAME as LONGER_NAME
 from ..gemini.tools import declarations
-from ..gemini.validate import asked, settings, signatures, size, turns
+from ..gemini.validate import contents, settings, signatures, size, turns
 from ..gemini.validate.context import Context, refuse
 from . import accounts, auth, claude, oauth, rules
 from .accounts import Account
@@ -57,7 +57,7 @@ def _asked(request: HttpRequest, call: AntigravityCall, world: World) -> Iterato
     if call.operation == "generate":
         if call.account is not None:
             yield from _quota(call.account, call.model or "", world)
-        yield from map(rules.owned, asked.check(context))
+        yield from map(rules.owned, contents.check(context))
         yield from _tools(context)
         yield from map(rules.owned, settings.check(context))
         yield from _conversation(context)
@@ -85,7 +85,7 @@ def _tools(context: Context) -> Iterator[Refusal]:
         name = each.get("name", "")
         # What is no name for the Gemini API either has been refused with the rest of what is asked.
         if LONGER_NAME.fullmatch(name) and not LEGAL_NAME.fullmatch(name):
-            yield refuse(rules.TOOL_NAME, f"* {context.message}.{path}.name: {asked.ILLEGAL_NAME}\n", f"{path}.name")
+            yield refuse(rules.TOOL_NAME, f"* {context.message}.{path}.name: {contents.ILLEGAL_NAME}\n", f"{path}.name")
     if declared and any(kind in tool for tool in tools for kind in _SEARCHES):
         # Only that it is refused is known.
         yield refuse(rules.SEARCH_WITH_FUNCTIONS, "Request contains an invalid argument.", "tools")

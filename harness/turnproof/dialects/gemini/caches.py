@@ -12,8 +12,8 @@ from typing import Any
 
 from ...messages import JSON
 from ..base import World
-from ..lenient import json_of, number
-from ..seeded import drawn
+from ..lenient_reading import json_of, number
+from ..seeded_random import drawn
 from .surfaces import GeminiCall, Surface
 from .times import duration, timestamp, written
 

@@ -16,10 +16,10 @@ from ...messages import (
     ToolSchema,
     thaw,
 )
-from ..agree import Comparison
 from ..atoms import Atom
 from ..base import Call, ModelFacts, WireDifference
 from ..catalogue import same_model
+from ..history_agreement import Comparison
 from ..naming import NameMap
 from ..preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
 from .ids import is_positional

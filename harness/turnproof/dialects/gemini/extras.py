@@ -11,8 +11,8 @@ from . import caches
 from .errors import render_refusal
 from .models import RETIRED, THINKS
 from .surfaces import GeminiCall, Surface
-from .validate.asked import unknown_model
 from .validate.caching import gone
+from .validate.contents import unknown_model
 from .writing import JSON_HEADERS, body_event
 
 

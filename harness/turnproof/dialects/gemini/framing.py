@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...messages import JSON
-from ..lenient import json_of
+from ..lenient_reading import json_of
 from ..sse import frames, is_event_stream
 
 # A string, also one that is cut off, or a bracket; what lies between them has no say in where an element ends.

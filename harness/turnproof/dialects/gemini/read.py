@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from ...errors import PayloadError
 from ...messages import JSON, FinishReason, FunctionCall, Part, Text, Thought, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
-from ..lenient import json_of, number, seconds, wait, word
+from ..lenient_reading import json_of, number, seconds, wait, word
 from . import finishes
 from .framing import pieces
 from .parts import part_of

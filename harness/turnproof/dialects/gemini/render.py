@@ -13,11 +13,11 @@ from typing import Any
 from ...messages import FinishReason
 from ...tokens import text_tokens
 from ..base import Call, PromptUsage, Rendered, Reply, World
-from ..cutting import cut_text
-from ..seeded import derived
+from ..seeded_random import derived
+from ..stream_cuts import cut_text
 from . import finishes
 from .models import THINKS, dated
-from .said import Said, Speaker, unspeakable_call
+from .reply_parts import Said, Speaker, unspeakable_call
 from .surfaces import GeminiCall, Surface
 from .usage import Figures, figures_of, tier, weight
 from .writing import JSON_HEADERS, SSE_HEADERS, Chunk, array_events, body_event, response_id, sse_event

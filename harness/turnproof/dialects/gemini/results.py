@@ -13,7 +13,7 @@ import msgspec
 
 from ...messages import JSON, ToolResult
 from ..atoms import same_json
-from ..wording import leaves, parses_to
+from ..text_equality import leaves, parses_to
 
 Kept: TypeAlias = Literal["whole", "in other words", "lost"]
 

@@ -17,7 +17,6 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from ...messages import JSON, FunctionCall, Message, Part, Text, ToolResult, ToolSchema, thaw
-from ..asides import as_asked, aside, reply_to_aside
 from ..base import (
     Call,
     HttpRequest,
@@ -29,8 +28,9 @@ from ..base import (
     WireDifference,
     World,
 )
-from ..lenient import json_of
-from ..renaming import own_names, renamed, renamed_reply
+from ..lenient_reading import json_of
+from ..side_requests import as_asked, aside, reply_to_aside
+from ..tool_renaming import own_names, renamed, renamed_reply
 from . import compare
 from .dialect import Gemini
 from .models import MODELS

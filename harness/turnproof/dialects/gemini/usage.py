@@ -13,7 +13,7 @@ from typing import Any
 from ...messages import JSON, FunctionCall, Opaque, Part, Text, Thought, TokenUsage
 from ...tokens import json_tokens, text_tokens
 from ..base import PromptUsage, Reply
-from ..lenient import number
+from ..lenient_reading import number
 from .surfaces import Surface
 
 _CALL_TOKENS = 8

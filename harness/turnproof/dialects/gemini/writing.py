@@ -10,7 +10,7 @@ import msgspec
 
 from ...messages import JSON
 from ..base import EventKind, WireEvent
-from ..seeded import drawn
+from ..seeded_random import drawn
 from ..sse import Spelling
 
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"

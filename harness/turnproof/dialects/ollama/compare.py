@@ -14,7 +14,7 @@ from ..anthropic_messages.compare import MessagesComparison
 from ..atoms import Atom
 from ..base import AllowedDifference, Call, Evidence, ModelFacts, WireDifference
 from .models import MODELS
-from .native import IMAGE
+from .native_requests import IMAGE
 from .pairing import is_positional
 from .rules import NAME
 from .surfaces import OllamaCall, Surface

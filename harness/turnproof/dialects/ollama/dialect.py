@@ -29,7 +29,7 @@ from ..base import (
 )
 from ..naming import speak
 from ..sse import Spelling
-from . import answering, compare, door, errors, extras, pairing, read, rules, window
+from . import anthropic_surface, compare, errors, extras, native_answers, pairing, read, rules, window
 from .cache import OllamaCache
 from .models import MODELS
 from .parse import parse
@@ -87,10 +87,10 @@ class Ollama:
     def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
         asked = OllamaCall.of(call)
         if asked.surface is Surface.MESSAGES:
-            return door.render(call, reply, usage, world, seed)
+            return anthropic_surface.render(call, reply, usage, world, seed)
         if not asked.messages:
-            return answering.loaded(asked, world)
-        return answering.render(asked, reply, usage, world, seed, call_ids=self._call_ids)
+            return native_answers.loaded(asked, world)
+        return native_answers.render(asked, reply, usage, world, seed, call_ids=self._call_ids)
 
     def render_refusal(self, refusal: Refusal, seed: str) -> Rendered:
         return errors.render_refusal(refusal, seed)

@@ -13,9 +13,9 @@ import msgspec
 from ..anthropic_messages.read import complaint as anthropics_complaint
 from ..anthropic_messages.writing import body_event, sse
 from ..base import ErrorMeaning, Refusal, Rendered, Rule, WireEvent
-from ..lenient import word
+from ..lenient_reading import word
 from ..ndjson import is_ndjson
-from ..seeded import HEX, drawn
+from ..seeded_random import HEX, drawn
 from . import rules
 from .surfaces import Surface
 

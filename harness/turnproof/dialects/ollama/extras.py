@@ -8,8 +8,8 @@ from typing import Any
 from ...messages import JSON
 from ..anthropic_messages.writing import body_event
 from ..base import ModelFacts, Rendered, WireEvent, World
-from .answering import JSON_HEADERS, moment
 from .models import capabilities, feature
+from .native_answers import JSON_HEADERS, moment
 from .surfaces import OllamaCall
 
 VERSION = "0.35.1"

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...errors import PayloadError
 from ..base import Call, HttpRequest, Refusal, World
-from ..lenient import json_of
-from . import messages, native, rules
+from ..lenient_reading import json_of
+from . import messages, native_requests, rules
 from .errors import refuse
 from .surfaces import Address, OllamaCall, Surface, address, surface_of
 
@@ -26,7 +26,7 @@ def parse(request: HttpRequest, world: World) -> Call | Refusal:
         return refuse(found.surface, rule, words)
     try:
         return _read(found, body)
-    except native.Unreadable as error:
+    except native_requests.Unreadable as error:
         return refuse(found.surface, error.rule, error.message, error.path)
     except (RecursionError, PayloadError):
         return refuse(found.surface, rules.UNREADABLE_BODY, "invalid JSON: exceeded max depth")
@@ -37,12 +37,14 @@ def _read(found: Address, body: dict[str, Any]) -> Call | Refusal:
         case "messages":
             return messages.read(body)
         case "generate":
-            return native.generate(body)
+            return native_requests.generate(body)
         case "chat":
-            call = native.chat(body)
+            call = native_requests.chat(body)
             return call if call.model else refuse(Surface.NATIVE, rules.MISSING_MODEL, "model is required", "$.model")
         case _:
-            named = native.field(body, "model", str, "model") or native.field(body, "name", str, "name")
+            named = native_requests.field(body, "model", str, "model") or native_requests.field(
+                body, "name", str, "name"
+            )
             if not named:
                 return refuse(Surface.NATIVE, rules.MISSING_MODEL, "model is required", "$.model")
             return OllamaCall(found.operation, model=named, body=body, surface=found.surface, verb=found.verb)

@@ -10,7 +10,7 @@ from ...errors import PayloadError
 from ...messages import JSON, FunctionCall, Part, Text, Thought, TokenUsage
 from ..anthropic_messages import read as anthropics
 from ..base import EventKind, WireAnswer, WireEvent
-from ..lenient import json_of, number, wait, word
+from ..lenient_reading import json_of, number, wait, word
 from ..ndjson import Line, is_ndjson, lines
 from ..sse import is_event_stream
 from . import finishes

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...messages import FileRef, FunctionCall, InlineData, Message, Part, Text, Thought, ToolSchema
-from ..agree import Comparison
 from ..atoms import Atom, media_key, token_of
 from ..base import Call, WireDifference
+from ..history_agreement import Comparison
 from ..naming import NameMap
 from ..openai_common import same_parameters
 from ..preamble import settled_instructions, system_differences, text_of, tool_differences

@@ -25,9 +25,9 @@ from ...messages import (
     Thought,
     freeze,
 )
-from ..lenient import json_of, word
-from .manners import THOUGHTS
+from ..lenient_reading import json_of, word
 from .rules import NAME
+from .surface_table import THOUGHTS
 
 _UNKNOWN_IMAGE = "image/*"
 _UNKNOWN_FILE = "application/octet-stream"

@@ -30,10 +30,10 @@ from ..sse import Spelling
 from . import compare, conversation, counting, errors, extras, matching, read, render, rules, writing
 from .allowed import ALLOWED
 from .cache import ChatCache
-from .manners import MANNERS
 from .models import MODELS
 from .names import LEGAL_NAME
 from .parse import parse
+from .surface_table import MANNERS
 from .surfaces import ChatCall, Surface
 from .validate import validate
 

@@ -9,10 +9,10 @@ from ...messages import JSON
 from .. import copilot_tokens
 from ..base import ModelFacts, Rendered, World
 from .errors import render_refusal
-from .manners import MANNERS
 from .models import RETIRED, THINKS, dated
+from .surface_table import MANNERS
 from .surfaces import ChatCall, Surface
-from .validate.asked import unknown_model
+from .validate.arguments import unknown_model
 from .validate.context import facts_of
 from .writing import body_event, json_headers
 

@@ -13,12 +13,12 @@ from typing import Any
 from ...errors import PayloadError
 from ...messages import JSON, FunctionCall, TokenUsage
 from ..base import WireAnswer, WireEvent
-from ..lenient import json_of, seconds, wait, word
+from ..lenient_reading import json_of, seconds, wait, word
 from ..sse import Frame, frames, is_event_stream
 from . import finishes
-from .assembling import Assembled
+from .chunk_kinds import kind_of
 from .content import is_refusal
-from .kinds import kind_of
+from .message_assembly import Assembled
 from .usage import usage_of
 
 _DONE = "[DONE]"

@@ -11,11 +11,11 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from ..base import PromptUsage, Rendered, Reply, WireEvent, World
-from ..seeded import derived, drawn
-from . import filters, finishes, usage
-from .manners import MANNERS
+from ..seeded_random import derived, drawn
+from . import content_filter, finishes, usage
 from .models import ONE_INDEX, ONE_TOKEN_STEPS, dated
-from .said import SaidCall, speech
+from .reply_parts import ReplyCall, speech
+from .surface_table import MANNERS
 from .surfaces import ChatCall, Surface
 from .writing import DONE, answer_id, body_event, chunk_event, json_headers, obfuscation, sse_headers
 
@@ -59,7 +59,7 @@ class _Answer:
         """The whole answer as one JSON object."""
         body = self._head("chat.completion") | {"choices": self._choices(), "usage": self._usage}
         if self._manner.filters:
-            body["prompt_filter_results"] = filters.PROMPT
+            body["prompt_filter_results"] = content_filter.PROMPT
         if self._surface is Surface.ZAI:
             body["request_id"] = body["id"]
         return body
@@ -88,7 +88,7 @@ class _Answer:
             message |= {"refusal": text if refuses else None, "annotations": []}
         return message | said.fields
 
-    def _whole(self, call: SaidCall, n: int) -> _Json:
+    def _whole(self, call: ReplyCall, n: int) -> _Json:
         index = {"index": n} if self._surface in (Surface.ZAI, Surface.OLLAMA) else {}
         function = {"name": call.name, "arguments": call.arguments}
         return {"id": call.id, **index, "type": "function", "function": function}
@@ -98,7 +98,7 @@ class _Answer:
     def events(self) -> Iterator[WireEvent]:
         """The answer as chunks."""
         if self._manner.filters:
-            yield chunk_event(filters.FIRST_CHUNK)
+            yield chunk_event(content_filter.FIRST_CHUNK)
         for delta in self._deltas():
             yield chunk_event(self._chunk(delta))
         yield chunk_event(self._last())
@@ -194,11 +194,11 @@ class _Answer:
     def _marks(self, finish: str | None) -> _Json:
         """What stands beside a message or a delta."""
         probabilities = {"logprobs": None} if self._is_makers() else {}
-        results = {"content_filter_results": filters.of_answer(finish)} if self._manner.filters else {}
+        results = {"content_filter_results": content_filter.of_answer(finish)} if self._manner.filters else {}
         return probabilities | results
 
 
-def _fragments(call: SaidCall, n: int) -> Iterator[_Json]:
+def _fragments(call: ReplyCall, n: int) -> Iterator[_Json]:
     """A call in fragments: only the first one has its id and name."""
     start = {"index": n, "id": call.id, "type": "function", "function": {"name": call.name, "arguments": ""}}
     yield {"tool_calls": [start]}

@@ -7,8 +7,8 @@ from typing import Any
 from ...messages import JSON, FunctionCall, Opaque, Part, Text, Thought, TokenUsage
 from ...tokens import json_tokens, text_tokens
 from ..base import PromptUsage, Reply
-from ..lenient import number
-from .manners import MANNERS
+from ..lenient_reading import number
+from .surface_table import MANNERS
 from .surfaces import Surface
 
 _CALL_TOKENS = 8

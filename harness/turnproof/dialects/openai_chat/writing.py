@@ -8,9 +8,9 @@ import msgspec
 
 from ...messages import JSON
 from ..base import WireEvent
-from ..seeded import derived, drawn
+from ..seeded_random import derived, drawn
 from ..sse import Spelling
-from .kinds import kind_of
+from .chunk_kinds import kind_of
 from .surfaces import Surface
 
 _BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -27,7 +27,7 @@ from ..base import (
 )
 from ..naming import speak
 from ..sse import Spelling
-from . import compare, counting, errors, extras, framing, matching, observing, read, render, rules, writing
+from . import compare, counting, errors, extras, framing, matching, observed_answers, read, render, rules, writing
 from .allowed import ALLOWED
 from .cache import ResponsesCache
 from .models import MODELS
@@ -126,4 +126,4 @@ class OpenAIResponses:
         return speak(reply, tools, call.tools, LEGAL_NAME)
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
-        observing.observe(call, headers, body, world)
+        observed_answers.observe(call, headers, body, world)

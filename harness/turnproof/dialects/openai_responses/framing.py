@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..base import EventKind, WireEvent
-from ..lenient import json_of
+from ..lenient_reading import json_of
 from ..sse import Frame, frames, is_event_stream
 
 _KINDS: Mapping[str, EventKind] = {

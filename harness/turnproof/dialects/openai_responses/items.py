@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...messages import JSON, FileRef, FunctionCall, InlineData, Opaque, Part, ProviderData, Text, Thought, ToolResult
-from ..lenient import json_of
+from ..lenient_reading import json_of
 from .rules import NAME
 from .surfaces import Item
 

@@ -13,7 +13,7 @@ from typing import Any
 from ...errors import PayloadError
 from ...messages import JSON, FunctionCall, Part, TokenUsage
 from ..base import WireAnswer
-from ..lenient import json_of, number, wait, word
+from ..lenient_reading import json_of, number, wait, word
 from ..sse import frames, is_event_stream
 from .finishes import Ending, neutral
 from .items import arguments_of, is_refusal, kind_of, read_item

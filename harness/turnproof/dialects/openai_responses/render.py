@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from ...messages import FunctionCall
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
-from ..cutting import cut_text
-from ..seeded import derived
-from . import envelope, output
+from ..seeded_random import derived
+from ..stream_cuts import cut_text
+from . import output, response_object
 from .models import dated
 from .output import Json
 from .store import remember, seal, withheld
@@ -48,10 +48,10 @@ class _Answer:
         items = output.items(reply, call, model, features, seed)
         self._reply, self._seed, self._model, self._items = reply, seed, model, items
         name, created = item_id("resp", seed), int(world.clock())
-        self._begun = envelope.response(call, name, model, created=created, status="in_progress")
-        self.final = envelope.response(
+        self._begun = response_object.response(call, name, model, created=created, status="in_progress")
+        self.final = response_object.response(
             call, name, model, created=created, status=ending.status, output=items, reason=ending.reason,
-            usage=envelope.usage_of(reply, usage),
+            usage=response_object.usage_of(reply, usage),
         )  # fmt: skip
         if removed := withheld(call.items, model, world):
             self.final["input_transformations"] = removed

@@ -45,7 +45,7 @@ EMPTY_CALL_ID = _issue("empty-call-id", "BigPizzaV3/CodexPlusPlus#315")
 LONG_CALL_ID = _issue("long-call-id", "AnswerDotAI/fastllm#45, NousResearch/hermes-agent#72006")
 
 # The model and the settings
-UNKNOWN_MODEL = _recorded("unknown-model", "PA tests/cassettes/test_model_name_suggestions (/responses)")
+UNKNOWN_MODEL = _recorded("unknown-model", "PA tests/wire/cassettes/test_model_name_suggestions (/responses)")
 NO_INPUT = _issue("no-input", "symfony/ai#2303, pydantic/pydantic-ai#3470")
 TEMPERATURE = _recorded("temperature-range", "PA test_openai_responses/test_openai_responses_model_http_error.yaml")
 NO_SAMPLING = _issue("no-sampling", "CopilotKit/CopilotKit#7191, danny-avila/LibreChat#10737")

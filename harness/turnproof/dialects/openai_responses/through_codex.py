@@ -17,10 +17,10 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from ...messages import JSON, FunctionCall, Message, Part, ProviderData, Text, ToolResult, ToolSchema
-from ..asides import as_asked, aside, reply_to_aside
 from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireDifference, World
-from ..lenient import json_of
-from ..renaming import own_names, renamed, renamed_reply
+from ..lenient_reading import json_of
+from ..side_requests import as_asked, aside, reply_to_aside
+from ..tool_renaming import own_names, renamed, renamed_reply
 from .dialect import OpenAIResponses
 from .rules import NAME
 

@@ -14,8 +14,8 @@ from typing import Any
 from ...messages import JSON
 from ..anthropic_messages.writing import body_event, sse
 from ..base import ErrorMeaning, Refusal, Rendered, WireEvent
-from ..lenient import word
-from ..seeded import HEX, derived, drawn
+from ..lenient_reading import word
+from ..seeded_random import HEX, derived, drawn
 
 TYPES: Mapping[int, str] = {
     401: "authentication_error",

@@ -6,7 +6,7 @@ from ...messages import JSON
 from ..anthropic_messages.extras import described, listing
 from ..anthropic_messages.writing import body_event
 from ..base import Call, PromptUsage, Rendered, World
-from ..seeded import derived
+from ..seeded_random import derived
 from .errors import render_refusal, route_error
 from .validate import unknown_model
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from ...errors import PayloadError
 from ..anthropic_messages.request import Malformed, call_of
 from ..base import Call, HttpRequest, Operation, Refusal, Rule, World
-from ..lenient import json_of
+from ..lenient_reading import json_of
 from . import rules
 from .keys import refusals
 

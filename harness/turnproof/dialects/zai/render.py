@@ -9,7 +9,7 @@ from ...messages import Thought
 from ..anthropic_messages.events import Block
 from ..anthropic_messages.render import Answer
 from ..base import EventKind
-from ..seeded import HEX, drawn
+from ..seeded_random import HEX, drawn
 from .models import SIGNS
 from .rules import NAME
 

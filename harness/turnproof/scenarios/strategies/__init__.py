@@ -14,6 +14,6 @@ choice, so that hypothesis shrinks towards one turn with a short text.
 """
 
 from ._documents import documents, scenarios
-from ._means import Means
+from ._weights import Means
 
 __all__ = ["Means", "documents", "scenarios"]

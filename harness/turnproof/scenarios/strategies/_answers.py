@@ -9,10 +9,10 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from ..documents import Part, Round
-from ._means import Setting, often, seldom, weighted
 from ._payloads import ARGUMENTS, argument_pieces
 from ._texts import BLANKS, pieces, texts
 from ._tools import UNKNOWN
+from ._weights import Setting, often, seldom, weighted
 
 SCHEMA: Final[dict[str, Any]] = {
     "type": "object",

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ..documents import Round, calls_of, events, parts_of, running
 from ._answers import ending
-from ._means import Setting, weighted
 from ._texts import pieces, texts
+from ._weights import Setting, weighted
 
 # What a child is told and answers must not turn up in its parent's conversation, so nothing of it is drawn there.
 _TOLD: Final = st.sampled_from(("Count the pots.", "How many of the pots are cracked?", "Zähle die Töpfe."))

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from ..documents import Document
 from ..loader import from_data
 from ..model import Scenario
-from ._elsewhere import conversations_elsewhere
-from ._means import Means, Mode, Setting, often, seldom, weighted
+from ._earlier_conversation import conversations_elsewhere
 from ._texts import texts
 from ._tools import declaration, declarations
 from ._turns import turns
+from ._weights import Means, Mode, Setting, often, seldom, weighted
 from ._windows import windows
 
 _PROBES: Final = st.lists(

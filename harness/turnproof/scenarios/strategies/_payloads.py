@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from ._means import seldom
 from ._texts import cut, texts
+from ._weights import seldom
 
 _SCALARS: Final = (
     "3", 3, None, True, False, 0, -1, 0.5, -12.5, 1.0, 1e-07, 2**53 + 1, 10**20, "", " ", "01234", "1e5", "true",

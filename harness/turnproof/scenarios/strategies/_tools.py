@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from ._means import often, weighted
 from ._texts import texts
+from ._weights import often, weighted
 
 _LEGAL: Final = ("read_sensor", "water_bed", "a", "a_b", "get-weather", "x" * 64)
 _ILLEGAL: Final = ("a.b", "a:b", "garten/größe", "read sensor", "1st", "_", "x" * 65, "x" * 70, "🌱", "a__b", "-")

@@ -13,10 +13,10 @@ from ..documents import Round, pauses, running
 from ..model import NEEDED, Action
 from ._answers import SCHEMA, STRUCTURED, rounds
 from ._asides import CHILD, COMMAND, interjected, interjecting
-from ._happenings import cancelled, disturbed
-from ._means import Setting, seldom, weighted
+from ._faults import cancelled, disturbed
 from ._payloads import results
 from ._texts import texts
+from ._weights import Setting, seldom, weighted
 
 _ACTIONS: Final[dict[Action, int]] = {
     "gc": 3, "save-load": 3, "new-provider": 2, "save-load-other-path": 2, "reset": 1, "damaged-load": 1, "tamper": 1,

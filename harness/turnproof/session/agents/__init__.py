@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from .agent import Agent, AgentStatus
 from .limits import AgentLimitError, Limits
+from .provider_sources import ProviderSource
 from .report import Report, ReportKind
 from .runtime import Runtime
 from .shared_state import SharedState, SharedValue, shared_state_tools
-from .sources import ProviderSource
 from .team import SUBAGENT_SYSTEM, Team
 from .tools import subagent_tools
 

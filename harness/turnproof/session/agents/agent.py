@@ -20,8 +20,8 @@ from ...messages import Message
 from ..conversation import quietly
 from ..inbox import InboxFullError
 from ..session import Session
+from .provider_sources import Origin
 from .report import Report, ReportKind
-from .sources import Origin
 
 AgentStatus: TypeAlias = Literal["working", "stopping", "idle", "cancelled", "failed", "closed"]
 """`stopping` is cancelled but not at its end yet; `cancelled` and `failed` say how the last run ended."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from ..._suggest import did_you_mean
+from ..._base.suggestions import did_you_mean
 from ...errors import UsageError
 from ...messages import TokenUsage
 from ...provider import LegacyProvider, Path, StatelessProvider, SystemInstruction
@@ -25,8 +25,8 @@ from ..observer import SessionObserver
 from ..retry import RetryPolicy
 from ..session import Session
 from ..tracing import Tracing
-from .gate import Gate
-from .sources import ProviderSource
+from .observer_gate import ObserverGate
+from .provider_sources import ProviderSource
 
 if TYPE_CHECKING:
     from ...cache import CachePlugin
@@ -38,7 +38,7 @@ _DECIDED_HERE = frozenset({"path", "system", "tools", "cache_plugin", "observers
 class _Holding:
     """What belongs to one session: its observers, and its provider unless that is shared."""
 
-    gate: Gate
+    gate: ObserverGate
     provider: StatelessProvider | LegacyProvider | None
 
 
@@ -103,7 +103,7 @@ class Runtime:
         path, model = source.choose(path, model)
         chosen = [*self.tools_named(tools), *more_tools]
         opened, shared = self._provider(provider, source, path, model)
-        gate = Gate([self.ledger.child(agent), *self._observers(agent)])
+        gate = ObserverGate([self.ledger.child(agent), *self._observers(agent)])
         try:
             session = Session(
                 opened,

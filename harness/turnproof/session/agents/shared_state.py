@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from ..._suggest import did_you_mean
+from ..._base.suggestions import did_you_mean
 from ...cancel import CancelToken
 from ...errors import UsageError
 from ...messages import JSON, freeze

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from typing import Any
 
-from ..._suggest import did_you_mean
+from ..._base.suggestions import did_you_mean
 from ...cancel import CancelToken
 from ...errors import UsageError
 from ...messages import Part
@@ -27,9 +27,9 @@ from ..inbox import Sender
 from ..result import TurnResult
 from .agent import Agent
 from .limits import AgentLimitError, Limits
+from .provider_sources import Origin
 from .runtime import Runtime
 from .shared_state import SharedState, shared_state_tools
-from .sources import Origin
 from .tools import subagent_tools
 
 SUBAGENT_SYSTEM = (

@@ -7,7 +7,7 @@ read. A result is handed out once: what was fetched here is not delivered later,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Protocol
 
 from msgspec import Meta
 
@@ -17,10 +17,44 @@ from ...provider import Path
 from ...subject import Tool, ToolOutput
 from .agent import Agent
 from .arguments import Arguments, typed_tool
+from .limits import Limits
 from .report import Report
+from .runtime import Runtime
 
-if TYPE_CHECKING:
-    from .team import Team
+
+class Subagents(Protocol):
+    """What the tools need of a team."""
+
+    runtime: Runtime
+    limits: Limits
+
+    def child(self, parent: Agent, name: str) -> Agent:
+        """The subagent of an agent by its name. Raises UsageError where it has none of that name."""
+
+    def spawn(
+        self,
+        parent: Agent,
+        task: str,
+        *,
+        name: str | None = None,
+        tools: Sequence[str] | None = None,
+        provider: str | None = None,
+        path: Path | None = None,
+        model: str | None = None,
+        under: CancelToken | None = None,
+    ) -> Agent:
+        """A new subagent, at work on its task."""
+
+    def cancel(self, agent: Agent) -> bool:
+        """Stop an agent and all below it. Returns whether they have stopped."""
+
+    def dismiss(self, agent: Agent) -> bool:
+        """End an agent and all below it. Returns whether they have ended."""
+
+    def wait_for(
+        self, condition: Callable[[], bool], *, token: CancelToken | None = None, timeout: float | None = None
+    ) -> bool:
+        """Wait until a condition holds. Returns whether it does."""
 
 
 class _Spawn(Arguments, frozen=True):
@@ -57,7 +91,7 @@ class _Status(Arguments, frozen=True):
     pass
 
 
-def subagent_tools(team: Team, parent: Agent) -> tuple[Tool, ...]:
+def subagent_tools(team: Subagents, parent: Agent) -> tuple[Tool, ...]:
     """What a model starts its subagents with, speaks to them, asks for their reports, and ends them."""
 
     def spawn(asked: _Spawn, token: CancelToken) -> Any:

@@ -15,7 +15,7 @@ from .errors import SessionBusyError, StoreError, StoreFullError, UnknownSession
 from .file_store import FileStore, Loaded
 from .files import Files, Handle, LocalFiles
 from .journal import Problem
-from .kept import KeptSession
+from .kept_session import KeptSession
 from .manager import SessionManager
 from .providers import ProviderRegistry
 from .signals import exit_on_sigterm

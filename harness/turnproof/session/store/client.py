@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from ...cancel import CancelToken
 from ...errors import UsageError
@@ -15,33 +14,13 @@ from ...sessions import SessionCapabilities, SessionPage, SessionSourceBase
 from ..persistence import Connection
 from ..result import TurnResult
 from ..session import Session
-from .fifo import Fifo
-from .kept import KeptSession
-
-if TYPE_CHECKING:
-    from .manager import SessionManager
+from .kept_session import KeptSession
+from .loaded_sessions import LoadedSession, LoadedSessions, NextSession
 
 T = TypeVar("T")
 
 CAN = SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True)
 """What can be done with kept sessions: all there is."""
-
-
-@dataclass(slots=True)
-class Hot:
-    """A session in memory, the line in front of it, and who is attached."""
-
-    kept: KeptSession
-    line: Fifo
-    clients: set[Client] = field(default_factory=set)
-
-
-@dataclass(frozen=True, slots=True)
-class Next:
-    """A session that is begun with what is said next: whose provider it has, and where it belongs."""
-
-    connection: Connection | None = None
-    workspace: str | None = None
 
 
 class Client(SessionSourceBase):
@@ -52,9 +31,11 @@ class Client(SessionSourceBase):
     workspace. Leaving it as a context manager detaches it.
     """
 
-    def __init__(self, manager: SessionManager, hot: Hot | None = None, following: Next | None = None) -> None:
+    def __init__(
+        self, sessions: LoadedSessions, hot: LoadedSession | None = None, following: NextSession | None = None
+    ) -> None:
         super().__init__()
-        self._manager = manager
+        self._sessions = sessions
         self._on = hot
         self._next = following
         self._moving = threading.Lock()
@@ -100,7 +81,11 @@ class Client(SessionSourceBase):
         if (hot := self._on) is not None:
             hot.line.refuse_from_inside()
             self._on = self._session_id = None
-            self._manager._leave(self, hot)
+            self._sessions.leave(self, hot)
+
+    def forget(self) -> None:
+        """Be on no session any more: the manager has unloaded it."""
+        self._on = self._session_id = None
 
     def __enter__(self) -> Self:
         return self
@@ -119,7 +104,7 @@ class Client(SessionSourceBase):
 
     def list_sessions(self, *, cwd: str | None = None, cursor: str | None = None) -> SessionPage:
         """The sessions of the store."""
-        return self._manager.store.list_sessions(cwd=cwd, cursor=cursor)
+        return self._sessions.store.list_sessions(cwd=cwd, cursor=cursor)
 
     def new_session(self) -> None:
         """Leave the session. The next turn makes another one, for the same provider and workspace."""
@@ -130,7 +115,7 @@ class Client(SessionSourceBase):
     def delete_session(self, session_id: str) -> None:
         """Delete a session. Raises UnknownSessionError, and SessionBusyError while anybody else is on it."""
         following = self._like_this()
-        self._manager._delete(self, session_id)
+        self._sessions.delete(self, session_id)
         if session_id == self._session_id:
             self._on, self._session_id, self._next = None, None, following
 
@@ -138,48 +123,48 @@ class Client(SessionSourceBase):
         hot = self._attached_to
         with hot.line.turn():
             hot.kept.save()
-            copy = self._manager.store.fork(session_id)
+            copy = self._sessions.store.fork(session_id)
         try:
             self._load(copy)
         except BaseException:
-            self._manager.store.delete(copy)
+            self._sessions.store.delete(copy)
             raise
         return copy
 
     def _load(self, session_id: str) -> None:
         former = self._on
         if former is None:
-            self._on = self._manager._join(self, session_id)
+            self._on = self._sessions.join(self, session_id)
             self._next = None
             return
         if former.kept.session_id == session_id:
             return
         former.line.refuse_from_inside()
-        joined = self._manager._join(self, session_id)
+        joined = self._sessions.join(self, session_id)
         try:
-            self._manager._leave(self, former)
+            self._sessions.leave(self, former)
         except BaseException:
-            self._manager._join(self, former.kept.session_id)
-            self._manager._leave(self, joined)
+            self._sessions.join(self, former.kept.session_id)
+            self._sessions.leave(self, joined)
             raise
         self._on = joined
 
-    def _like_this(self) -> Next:
+    def _like_this(self) -> NextSession:
         if self._on is None:
-            return self._next or Next()
+            return self._next or NextSession()
         state = self._on.kept.state
-        return Next(state.connection, state.workspace)
+        return NextSession(state.connection, state.workspace)
 
-    def _begun(self) -> Hot:
+    def _begun(self) -> LoadedSession:
         # Two threads may speak first; they speak in one session.
         with self._moving:
             if self._on is None and self._next is not None:
-                self._on = self._manager._begin(self, self._next)
+                self._on = self._sessions.begin(self, self._next)
                 self._session_id, self._next = self._on.kept.session_id, None
         return self._attached_to
 
     @property
-    def _attached_to(self) -> Hot:
+    def _attached_to(self) -> LoadedSession:
         if self._on is None:
             raise UsageError("this client is detached: attach to a session, or resume one")
         return self._on

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from ..._lossless import encode
+from ..._base.lossless import encode
 from ...messages import Message, Text
 from .errors import reported
-from .exchanges import plain, read_transcript
 from .fifo import Fifo
 from .files import write_whole
 from .journal import Entry, Journal, Problem, Scan, scan
+from .ksi_exchanges import plain, read_transcript
 from .locking import Place, locked
-from .reading import read_if_there
+from .read_session import read_if_there
 
 
 class ConversationLog:

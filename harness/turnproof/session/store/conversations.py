@@ -33,7 +33,7 @@ from .files import Files, LocalFiles
 from .journal import Problem
 from .locking import Place, this_process
 from .providers import Memory, ProviderRegistry, provider_of
-from .reading import Paths, checked_id
+from .read_session import Paths, checked_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from ..._suggest import did_you_mean
+from ..._base.suggestions import did_you_mean
 from ...errors import UsageError
 from ...messages import MessageIds, new_message_id
 from ...sessions import SessionInfo, SessionPage, every_session, in_utc, last_update, newest
@@ -24,11 +24,11 @@ from ..session import Session
 from .errors import SessionBusyError, StoreError, UnknownSessionError, reported
 from .files import Files, LocalFiles
 from .journal import Problem
-from .kept import Keeping, KeptSession
-from .listing import listed
+from .kept_session import Keeping, KeptSession
 from .locking import Place, this_process
-from .log import SessionLog, delete_files
-from .reading import Paths, checked_id, is_id, read_session
+from .read_session import Paths, checked_id, is_id, read_session
+from .session_log import SessionLog, delete_files
+from .summaries import listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from .errors import SessionBusyError, reported
 from .files import Files
-from .reading import Paths
+from .read_session import Paths
 
 
 @dataclass(frozen=True, slots=True)

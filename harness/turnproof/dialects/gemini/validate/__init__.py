@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from ...base import Call, HttpRequest, Refusal, World
 from .. import auth
 from ..surfaces import GeminiCall
-from . import asked, caching, settings, signatures, size, turns
+from . import caching, contents, settings, signatures, size, turns
 from .context import Context
 
 _Check = Callable[[Context], Iterator[Refusal]]
@@ -29,8 +29,8 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
 
 _CHECKS: dict[tuple[str, str], tuple[_Check, ...]] = {
     ("generate", ""): (
-        asked.model,
-        asked.check,
+        contents.model,
+        contents.check,
         settings.check,
         caching.named,
         size.files,
@@ -38,9 +38,9 @@ _CHECKS: dict[tuple[str, str], tuple[_Check, ...]] = {
         signatures.check,
         size.check,
     ),
-    ("count_tokens", ""): (asked.model, asked.check, caching.named),
-    ("get_model", ""): (asked.model,),
-    ("cache", "create"): (asked.model, asked.check, size.files, caching.size, size.check),
+    ("count_tokens", ""): (contents.model, contents.check, caching.named),
+    ("get_model", ""): (contents.model,),
+    ("cache", "create"): (contents.model, contents.check, size.files, caching.size, size.check),
     ("cache", "get"): (caching.managing,),
     ("cache", "update"): (caching.managing,),
     ("cache", "delete"): (caching.managing,),

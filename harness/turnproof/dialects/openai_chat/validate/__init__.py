@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from ...base import HttpRequest, Refusal, World
 from .. import auth
 from ..surfaces import ChatCall, Surface
-from . import asked, messages, pairing, settings, size, zai
+from . import arguments, messages, pairing, settings, size, zai
 from .context import Context, facts_of
 
 _Check = Callable[[Context], Iterator[Refusal]]
@@ -22,7 +22,7 @@ def validate(request: HttpRequest, call: ChatCall, world: World) -> list[Refusal
     """Every refusal, the one the surface would name first in front; inferred ones last."""
     found = list(auth.refusals(request, call.surface, world))
     if call.operation == "get_model" and facts_of(call, world) is None:
-        found.append(asked.unknown_model(call))
+        found.append(arguments.unknown_model(call))
     elif call.operation == "generate":
         context = Context.of(request, call, world)
         for check in _CHECKS[call.surface]:
@@ -31,8 +31,8 @@ def validate(request: HttpRequest, call: ChatCall, world: World) -> list[Refusal
 
 
 _MAKER: tuple[_Check, ...] = (
-    asked.model,
-    asked.arguments,
+    arguments.model,
+    arguments.arguments,
     settings.tools,
     settings.sampling,
     settings.limits,
@@ -47,8 +47,8 @@ _MAKER: tuple[_Check, ...] = (
 _CHECKS: dict[Surface, tuple[_Check, ...]] = {
     Surface.OPENAI: _MAKER,
     Surface.AZURE: _MAKER,
-    Surface.GITHUB: (asked.model, pairing.check, size.check),
-    Surface.COPILOT: (asked.model, settings.number_of_tools, settings.limits, pairing.check, size.check),
-    Surface.ZAI: (asked.model, zai.check, size.check),
-    Surface.OLLAMA: (asked.model, size.check),
+    Surface.GITHUB: (arguments.model, pairing.check, size.check),
+    Surface.COPILOT: (arguments.model, settings.number_of_tools, settings.limits, pairing.check, size.check),
+    Surface.ZAI: (arguments.model, zai.check, size.check),
+    Surface.OLLAMA: (arguments.model, size.check),
 }

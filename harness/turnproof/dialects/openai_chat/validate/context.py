@@ -8,7 +8,7 @@ from typing import Any
 
 from ...base import HttpRequest, ModelFacts, Refusal, Rule, World
 from .. import errors
-from ..manners import MANNERS
+from ..surface_table import MANNERS
 from ..surfaces import ChatCall, Surface
 
 

@@ -13,7 +13,7 @@ from ...base import Call, HttpRequest, Refusal, World
 from .. import auth
 from ..errors import COPILOT_BAD_REQUEST
 from ..surfaces import ResponsesCall, Surface
-from . import held, pairing, reasoning, settings, shape, size
+from . import pairing, reasoning, settings, shape, size, stored
 from .context import Context
 
 
@@ -48,7 +48,7 @@ _CHECKS: tuple[Callable[[Context], Iterator[Refusal]], ...] = (
     size.model,
     shape.check,
     settings.check,
-    held.check,
+    stored.check,
     pairing.check,
     reasoning.check,
     size.check,

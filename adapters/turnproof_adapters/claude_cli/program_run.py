@@ -1,0 +1,98 @@
+"""One run of the program, spoken to line by line.
+
+It is told the conversation so far, message by message: a user's is taken without an answer and confirmed, an
+assistant's is taken as it is, in this order because the next line is written when the last one is confirmed. The last
+message is the one it asks the model to answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from turnproof.errors import TransportError
+from turnproof.messages import ToolSchema
+
+from ..anthropic.wire import Event
+from . import tools as offered
+from .failures import failure
+from .lines import Asked, Assistant, Result, StreamEvent
+from .pipe import Pipe, said
+from .slow_reader import SlowReaderGuard
+
+
+class ProgramRun:
+    """A conversation with a fresh process. Raises ProviderError for whatever goes wrong with it."""
+
+    def __init__(self, pipe: Pipe, model: str, tools: Sequence[ToolSchema]) -> None:
+        self._pipe = pipe
+        self._model = model
+        self._tools = tools
+        self._names = frozenset(offered.wire_name(tool.name) for tool in tools)
+        pipe.child.watch = SlowReaderGuard(pipe.child, self._names).hear
+        self._lines = pipe.lines(self._reply)
+
+    def begin(self, wire: Sequence[dict[str, Any]]) -> None:
+        """Tell it the conversation, and ask for an answer to the last message.
+
+        The program asks for the tools before it answers anything.
+        """
+        self._pipe.open(self._lines)
+        for message in wire[:-1]:
+            self._tell(message)
+        self._ask(wire[-1])
+
+    def _tell(self, message: dict[str, Any]) -> None:
+        """A message that was said before."""
+        if message["role"] == "assistant":
+            # Of a model that it does not know to be the same the program keeps no thinking.
+            self._pipe.write(said({**message, "model": self._model}))
+            return
+        self._pipe.write({**said(message), "shouldQuery": False})
+        for line in self._lines:
+            if isinstance(line, Result):
+                if line.is_error:
+                    raise failure(line, None, self._pipe.secret)
+                return
+        raise self._pipe.child.lost()
+
+    def _ask(self, message: dict[str, Any]) -> None:
+        """The message to be answered."""
+        self._pipe.write(said(message), asks=True)
+
+    def events(self) -> Iterator[Event]:
+        """The events of the answer's stream, as the API sent them. Raises ProviderError where it tells of a failure.
+
+        A stream that broke off the program ends in its own name, without a stop reason. Why it broke off it has said
+        before, and a result follows; where it has not, it may ask once more.
+        """
+        finished, refused = False, None
+        for line in self._lines:
+            if line.parent_tool_use_id is not None:
+                continue
+            if isinstance(line, StreamEvent):
+                event = line.event
+                finished = finished or (event.delta is not None and event.delta.stop_reason is not None)
+                if event.type == "message_stop" and not finished:
+                    if refused is None:
+                        raise TransportError("the stream of the answer broke off")
+                    continue
+                yield event
+                if event.type == "message_stop":
+                    return
+            elif isinstance(line, Assistant) and line.is_api_error_message:
+                refused = line
+            elif isinstance(line, Result):
+                raise failure(line, refused, self._pipe.secret)
+        if not finished:
+            raise self._pipe.child.lost()
+        # The guard has ended it, and what followed may not have arrived: it says nothing more.
+        yield Event(type="message_stop")
+
+    def _reply(self, number: str, asked: Asked) -> None:
+        if asked.subtype == "mcp_message":
+            self._pipe.answer(number, {"mcp_response": offered.answer(self._tools, asked.message)})
+        elif asked.subtype != "can_use_tool":
+            # As for that one: asked as soon as the first call is there, and any answer could break off those that
+            # follow it.
+            self._pipe.refuse(number, asked)

@@ -1,0 +1,1 @@
+"""What every part of turnproof needs: JSON, frozen values, coroutines, printing, settings and exit codes."""

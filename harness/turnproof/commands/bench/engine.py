@@ -1,0 +1,167 @@
+"""`turnproof bench`: meet the emulator, take the times, count, and judge against goals and an earlier run."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from ... import __version__
+from ..._base.exit_codes import Exit, heaviest
+from ...dialects import dialect
+from ...errors import UsageError
+from ...judge.run_log import Environment
+from ...provider import Binding
+from ...provider import Path as AdapterPath
+from ...report.progress import progress
+from ...run.bindings import resolve_binding
+from . import memory
+from .adapter import measure_adapter
+from .canned_provider import CannedServer
+from .comparison import compare
+from .conversations import history
+from .floor import FLOOR_PACKAGE, has_floor
+from .goals import load_goals, standings
+from .limits import allow_connections
+from .open_callers import Plan
+from .own_cost.measure import measure_own
+from .peers.catalogue import beside, known
+from .report import SCHEMA, Bench, read
+from .tls import can_make, throw_away
+
+_CONNECTIONS = 4096
+"""Open files that a crowd needs, with everybody else's."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchOptions:
+    """Everything a benchmark depends on.
+
+    adapters:  installed names or `module:attribute`; empty only with `own`.
+    messages:  lengths of the history: even numbers, as turns are whole.
+    rounds:    how often each case is visited; fewer than five are a hint and no more.
+    long:      also what takes minutes: whole conversations, crowds, TLS, allocations, memory.
+    own:       also what turnproof itself takes; adapters may then be left out.
+    peers:     libraries to measure in the same rounds.
+    path:      `stateless` or `legacy` alone, or None for both.
+    goals:     a file of goals, or None for those of the reference adapters.
+    baseline:  an earlier outcome to compare with; a ratio may be `max_ratio` times what it was then.
+    """
+
+    adapters: tuple[str, ...]
+    messages: tuple[int, ...] = (2, 20, 200, 1000, 4000)
+    rounds: int = 5
+    long: bool = False
+    own: bool = False
+    peers: tuple[str, ...] = ()
+    path: AdapterPath | None = None
+    goals: Path | None = None
+    baseline: Path | None = None
+    max_ratio: float = 1.5
+
+
+def bench(options: BenchOptions) -> Bench:
+    """Measure the adapters.
+
+    Raises UsageError for adapters, goals, lengths or a baseline that cannot be used, before anything is measured. What
+    an adapter does wrong is a problem in its outcome.
+    """
+    bindings = _bindings(options.adapters)
+    sizes = tuple(sorted(set(options.messages)))
+    for size in sizes:
+        history(size, tools=False)
+    goals = load_goals(options.goals)
+    before = read(options.baseline) if options.baseline is not None else None
+    certificate = throw_away() if options.long and can_make() else None
+    paths: tuple[AdapterPath, ...] = ("stateless", "legacy") if options.path is None else (options.path,)
+    peers = tuple(known(peer) for peer in options.peers)
+    names = [binding.name for binding in bindings]
+    plan = Plan(paths, sizes, options.rounds, options.long, peers, certificate)
+    plans = {name: replace(plan, peers=beside(name, peers, names)) for name in names}
+    allow_connections(_CONNECTIONS)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    # What an adapter prints is talk: stdout is for the outcome.
+    # No clock ticks on the screen: it would take CPU time of this process.
+    canned = CannedServer(certificate.server if certificate is not None else None)
+    with canned as server, contextlib.redirect_stdout(sys.stderr), progress("bench", ticks=False) as told:
+        adapters = {
+            binding.name: measure_adapter(spec, binding, plans[binding.name], server, told)
+            for spec, binding in zip(options.adapters, bindings, strict=True)
+        }
+        own = measure_own(options.rounds, options.peers, told) if options.own else None
+    done = Bench(
+        schema=SCHEMA,
+        turnproof=__version__,
+        started=started,
+        rounds=options.rounds,
+        messages=sizes,
+        environment=Environment.here(sorted(_packages(bindings))),
+        adapters=adapters,
+        notes=(*_notes(options), *_left_out(plans, peers), *(own.notes if own is not None else ())),
+        own=own,
+    )
+    done = msgspec.structs.replace(done, goals=tuple(standings(goals, done)))
+    if before is None:
+        return done
+    comparison = compare(done, before, str(options.baseline), options.max_ratio)
+    return msgspec.structs.replace(done, comparison=comparison)
+
+
+def _packages(bindings: Sequence[Binding]) -> set[str]:
+    """Whose versions matter: the SDKs, and the bare HTTP client."""
+    return {binding.package for binding in bindings if binding.package} | ({FLOOR_PACKAGE} if has_floor() else set())
+
+
+def _notes(options: BenchOptions) -> Iterator[str]:
+    """What was left out, and what to do about it."""
+    if not has_floor():
+        yield "no floor was measured: httpx2 is not installed (pip install 'turnproof[bench]')"
+    if options.long and not can_make():
+        yield "no turn was taken over TLS: trustme is not installed (pip install 'turnproof[bench]')"
+    if options.long and not memory.can_measure():
+        yield "no memory was measured: this system has no /proc/self/statm"
+
+
+def _left_out(plans: Mapping[str, Plan], peers: Sequence[str]) -> Iterator[str]:
+    """Which peers do not speak to what some of the adapters speak to."""
+    for peer in peers:
+        without = [name for name, plan in plans.items() if peer not in plan.peers]
+        if without:
+            yield f"{peer} was not measured beside {', '.join(without)}: it is not known to speak to their services"
+
+
+def exit_code(found: Bench, *, enforce: bool) -> Exit:
+    """1 for anything worse than the baseline, and for a missed goal where goals are enforced.
+
+    3 where an adapter could not be measured in full, where nothing was there to compare with the baseline, and where
+    an enforced goal was not measured.
+    """
+    codes = [Exit.OK]
+    if found.own is not None and (found.own.problems or not found.own.figures):
+        codes.append(Exit.UNDECIDED)
+    if not (found.adapters or found.own) or any(each.problems or not each.measured for each in found.adapters.values()):
+        codes.append(Exit.UNDECIDED)
+    if enforce:
+        standing = {goal.standing for goal in found.goals}
+        codes += [Exit.VIOLATIONS] if "missed" in standing else []
+        codes += [Exit.UNDECIDED] if "not measured" in standing or not standing else []
+    if (compared := found.comparison) is not None:
+        codes += [Exit.VIOLATIONS] if compared.worse else []
+        codes += [] if compared.counts and compared.ratios else [Exit.UNDECIDED]
+    return heaviest(codes)
+
+
+def _bindings(specs: Sequence[str]) -> list[Binding]:
+    bindings = [resolve_binding(spec) for spec in specs]
+    for binding in bindings:
+        dialect(binding.dialect)
+    names = [binding.name for binding in bindings]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise UsageError(f"two adapters are named {twice[0]!r}: measure them in runs of their own")
+    return bindings

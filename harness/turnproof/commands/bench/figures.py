@@ -1,0 +1,87 @@
+"""From the times of all cases to figures and ratios. Pure: no clock, no adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias
+
+from .concurrent_sessions import SESSIONS
+from .conversations import DELTAS
+from .floor import FLOOR
+from .ratio import spread
+from .report import Figure, Ratio, Size, Time
+from .timing import Case, Series, series, slope
+
+Key: TypeAlias = tuple[Figure, str, int]
+"""What was measured, of whom, with how many messages of history."""
+
+PATHS = ("stateless", "legacy")
+
+_NEAREST: dict[Figure, Figure] = {"collect": "turn", "restore": "turn", "held-bare": "held"}
+"""What a plain call has that comes nearest to something that it has not."""
+
+
+def figures(cases: Sequence[Case]) -> dict[Key, Series]:
+    """All figures of the cases that did not fail, shortest history first."""
+    found: dict[Key, Series] = {}
+    by_kind = {(case.kind, case.name, case.messages): case for case in cases if case.failure is None}
+    for (kind, name, messages), case in sorted(by_kind.items(), key=lambda item: item[0][2]):
+        if kind == "long-stream":
+            if (short := by_kind.get(("stream", name, messages))) is not None:
+                found["delta", name, messages] = slope(case.whole, short.whole, DELTAS)
+            continue
+        found[kind, name, messages] = series([taken / (SESSIONS if kind == "crowd" else 1) for taken in case.whole])
+        if kind == "stream":
+            found["first-delta", name, messages] = series(case.first)
+    return found
+
+
+def times(found: Mapping[Key, Series]) -> Iterator[Time]:
+    """The figures that are times, as they are reported."""
+    for (figure, name, messages), taken in found.items():
+        match figure:
+            case "peak" | "left" | "held" | "held-bare":
+                continue
+            case _:
+                yield Time(figure, name, messages, taken.best, taken.rounds)
+
+
+def sizes(found: Mapping[Key, Series]) -> Iterator[Size]:
+    """The figures that are sizes."""
+    for (figure, name, messages), taken in found.items():
+        match figure:
+            case "peak":
+                yield Size(figure, name, messages, taken.best, "bytes")
+            case "left":
+                yield Size(figure, name, messages, taken.best, "blocks")
+            case "held" | "held-bare":
+                yield Size(figure, name, messages, taken.best, "bytes a message")
+            case _:
+                continue
+
+
+def ratios(found: Mapping[Key, Series], plain: Sequence[str]) -> Iterator[Ratio]:
+    """What is compared. All with the floor; the paths also with each plain call, with the legacy path, and with their
+    own shortest history."""
+    for figure, name, messages in found:
+        if name == FLOOR:
+            continue
+        others = (*plain, FLOOR) if name in PATHS else (FLOOR,)
+        for other in others:
+            theirs = _NEAREST.get(figure, figure)
+            yield from _ratio(found, (figure, name, messages), (theirs, other, messages))
+        if name == "stateless":
+            yield from _ratio(found, (figure, name, messages), (figure, "legacy", messages))
+        shortest = min(at for one, whose, at in found if (one, whose) == (figure, name))
+        if name in PATHS and messages != shortest:
+            yield from _ratio(found, (figure, name, messages), (figure, name, shortest))
+
+
+def _ratio(found: Mapping[Key, Series], of: Key, to: Key) -> Iterator[Ratio]:
+    """One ratio; none where the other side was not measured, or came out as nothing in the noise."""
+    if to not in found:
+        return
+    mine, theirs = found[of], found[to]
+    quotients = [one / other for one, other in zip(mine.rounds, theirs.rounds, strict=True) if other > 0]
+    if theirs.best > 0 and quotients:
+        yield Ratio(*of, to[1], to[2], *spread(quotients))

@@ -1,0 +1,106 @@
+"""What a cassette costs to load and to play, beside vcrpy on the very same file, in CPU time.
+
+`load` is a whole cassette into memory. `play` is all that answering one request takes once it has been read: canonical
+form, digest, look-up, the reply as events. vcrpy plays with its `body` matcher, the only one of its own that tells
+requests of one address apart, and with the matcher that `turnproof.wire.cassettes.vcr` registers.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+from time import process_time_ns
+from typing import Any
+
+from ....wire.cassettes import Player, load
+from .exchanges import HOST, WIRE, read, request, write
+from .parts import Compared, Key, NotInstalled
+
+_INTERACTIONS = 500
+
+
+class Cassettes:
+    """`load`, and `play` of the first and the last exchange."""
+
+    unit = "ms"
+    ratios: Sequence[Compared] = (
+        ("cassette load", ("load", "turnproof"), ("load", "vcrpy")),
+        ("last request of a cassette", ("play last", "turnproof"), ("play first", "turnproof")),
+        ("last request of a cassette", ("play last", "vcrpy"), ("play first", "vcrpy")),
+        ("last request of a cassette", ("play last", "turnproof"), ("play last", "vcrpy")),
+        ("cassette load", ("load", "vcrpy, registered"), ("load", "vcrpy")),
+        ("last request of a cassette", ("play last", "vcrpy, registered"), ("play last", "vcrpy")),
+    )
+
+    def __init__(self, interactions: int = _INTERACTIONS) -> None:
+        self._interactions = interactions
+
+    def __enter__(self) -> Cassettes:
+        if find_spec("vcr") is None:
+            raise NotInstalled("cassettes were not measured: vcrpy is not installed (pip install 'turnproof[vcr]')")
+        self._folder = tempfile.TemporaryDirectory()
+        self._file = Path(self._folder.name, "fixed.yaml")
+        write(self._file, self._interactions)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._folder.cleanup()
+
+    def round(self) -> Mapping[Key, float]:
+        """Milliseconds of each."""
+        file, last = self._file, self._interactions - 1
+        found = {("load", "turnproof"): _cpu(lambda: load(file))}
+        player, calls = Player(load(file), WIRE), [read(request(n)) for n in range(self._interactions)]
+        plays = [_cpu(partial(player.answer, calls[n], n, 0)) for n in range(self._interactions)]
+        assert player.unplayed() == []
+        found["play first", "turnproof"], found["play last", "turnproof"] = _ends(plays)
+        for name, ours in (("vcrpy", False), ("vcrpy, registered", True)):
+            found["load", name] = _cpu(partial(_vcr, file, ours=ours))
+            tape = _vcr(file, ours=ours)
+            # The registered matcher reads every recorded request when it first meets it: a cost of its own, once.
+            found["play opening", name] = _cpu(partial(_vcr_play, tape, self._interactions // 2))
+            found["play first", name] = _cpu(partial(_vcr_play, tape, 0))
+            found["play last", name] = _cpu(partial(_vcr_play, tape, last))
+        return found
+
+
+def _cpu(work: Callable[[], Any]) -> float:
+    start = process_time_ns()
+    work()
+    return (process_time_ns() - start) / 1e6
+
+
+def _ends(costs: Sequence[float]) -> tuple[float, float]:
+    """First and last of many equal jobs, each as the median of a tenth of them."""
+    tenth = max(1, len(costs) // 10)
+    return median(costs[:tenth]), median(costs[-tenth:])
+
+
+def _vcr(path: Path, *, ours: bool) -> Any:
+    """The cassette in vcrpy: with its own loader and body matcher, or with what we register."""
+    from vcr.cassette import Cassette  # type: ignore[import-untyped]
+    from vcr.matchers import body, method, uri  # type: ignore[import-untyped]
+    from vcr.record_mode import RecordMode  # type: ignore[import-untyped]
+
+    from ....wire.cassettes.vcr import Matcher, Serializer
+
+    return Cassette.load(
+        path=str(path),
+        record_mode=RecordMode.NONE,
+        match_on=(method, uri, Matcher({HOST: [WIRE]}) if ours else body),
+        **({"serializer": Serializer()} if ours else {}),
+    )
+
+
+def _vcr_play(tape: Any, number: int) -> None:
+    """What vcrpy's HTTP stubs do for one request."""
+    from vcr.request import Request  # type: ignore[import-untyped]
+
+    sent = request(number)
+    made = Request(sent.method, f"{WIRE.default_host}{sent.path}", sent.body, dict(sent.headers))
+    assert tape.can_play_response_for(made)
+    tape.play_response(made)

@@ -1,0 +1,56 @@
+"""Exchanges to put on a cassette: equally long requests of 21 messages, made by the dialect itself."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+
+from ....dialects import dialect
+from ....dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart, World
+from ....messages import FinishReason, Text
+from ....wire.cassettes import Recorder, save
+
+WIRE = dialect("anthropic-messages")
+HOST = WIRE.default_host.rpartition("/")[2]
+PATH = "/v1/messages"
+HEADERS = {"content-type": "application/json", "anthropic-version": "2023-06-01"}
+
+_WORLD = World(frozenset(), WIRE.models, lambda: 0.0, any_key=True)
+_SENTENCE = "Bed three is moist enough, and the thermometer by the door reads nineteen degrees. "
+
+
+def request(number: int) -> HttpRequest:
+    """About 6.5 kB. It differs from the others in its last message."""
+    messages = [
+        {"role": "assistant" if turn % 2 else "user", "content": [{"type": "text", "text": _SENTENCE * 3}]}
+        for turn in range(20)
+    ]
+    messages.append({"role": "user", "content": [{"type": "text", "text": f"Entry {number:06d}?"}]})
+    sent = {"model": "claude-sonnet-4-6", "max_tokens": 256, "stream": True, "messages": messages}
+    return HttpRequest("POST", PATH, {}, HEADERS, json.dumps(sent).encode())
+
+
+def read(sent: HttpRequest) -> Call:
+    """The request, parsed."""
+    call = WIRE.parse(sent, _WORLD)
+    assert isinstance(call, Call), call
+    return call
+
+
+def write(path: Path, interactions: int) -> None:
+    """A cassette of so many exchanges."""
+    tape = Recorder(
+        adapter="bench", scenario="fixed", dialect=WIRE, model="claude-sonnet-4-6", recorded="emulated", day=_DAY
+    )
+    for number in range(interactions):
+        sent = request(number)
+        call = read(sent)
+        reply = Reply((ReplyPart(Text(f"Entry {number:06d}: {_SENTENCE}")),), FinishReason.STOP)
+        made = WIRE.render(call, reply, PromptUsage(1500), _WORLD, str(number))
+        chunks = [event.data for event in made.events]
+        tape.add(sent, call, status=made.status, headers=made.headers, chunks=chunks, turn=number, round_=0)
+    save(tape.cassette(), path)
+
+
+_DAY = date(2026, 1, 1)

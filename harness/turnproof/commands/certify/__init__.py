@@ -1,0 +1,1 @@
+"""turnproof.commands.certify"""

@@ -1,0 +1,162 @@
+"""Which backend answers which adapter: its cassettes, the emulator, or the real API.
+
+An adapter that turnproof has cassettes for is replayed unless something else is asked for; a binding given as
+`module:attribute` is emulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from ...dialects.access import access_to
+from ...dialects.base import Dialect
+from ...errors import CassetteError
+from ...provider import Binding
+from ...run.driver import Backend, RunSpec
+from ...subject import Subject
+from ...wire.cassettes import Cassette, Player, cassette_path, load, overlaid
+from ...wire.cassettes.model import how_to_record
+from ...wire.cassettes.recording_proxy import ProxyTarget
+from ...wire.controls import CONTROLS
+from ...wire.emulator import CassetteResponder, Responder, ScriptResponder, ServerRun
+from ...wire.emulator.responders import ProxyResponder
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The backend of one adapter; `folder` holds its cassettes where it is replayed."""
+
+    backend: Backend
+    folder: Path | None = None
+
+
+@cache
+def cassette_roots() -> tuple[Path, ...]:
+    """The folders of installed cassette collections (entry point group `turnproof.cassettes`)."""
+    modules = [import_module(entry.value) for entry in entry_points(group="turnproof.cassettes")]
+    return tuple(Path(next(iter(module.__path__))) for module in modules)
+
+
+def choose_backend(spec: str, subject: Subject, wanted: str | None) -> Choice:
+    """The backend for a subject. Raises CassetteError when a replay is asked for and there are no cassettes."""
+    if wanted == "replay" and subject.kind != "adapter":
+        kind = subject.kind
+        article = "an" if kind == "agent" else "a"
+        raise CassetteError(f"{subject.name!r} is {article} {kind}, and no cassettes are kept of {kind}s: emulate it")
+    found = next((root for root in cassette_roots() if (root / subject.name).is_dir()), None)
+    if wanted == "replay" or (wanted is None and found and ":" not in spec and subject.kind == "adapter"):
+        if found is None:
+            raise CassetteError(f"no cassettes for {subject.name!r}: record some with `turnproof record {spec}`")
+        return Choice("replay", found)
+    return Choice("live" if wanted == "live" else "emulate")
+
+
+class Backends:
+    """The responders of a whole certification."""
+
+    def __init__(self, choices: Mapping[str, Choice]) -> None:
+        self._choices = dict(choices)
+        self._cassettes: dict[Path, Cassette] = {}
+        self._mismatches: list[str] = []
+        self._played: dict[tuple[str, str], set[str]] = {}
+        self._recorded: dict[str, set[str]] = {}
+
+    @property
+    def label(self) -> str:
+        """One word for all adapters; `mixed` where they differ."""
+        words = {choice.backend for choice in self._choices.values()}
+        return words.pop() if len(words) == 1 else "mixed"
+
+    def backend_of(self, spec: str) -> Backend:
+        """What answers an adapter; a control, which is no subject of the run, is always emulated."""
+        return self._choice(spec).backend
+
+    def recorded(self, spec: str) -> str | None:
+        """What the cassettes of an adapter were recorded from, in the words of a claim; None without a replay."""
+        choice = self._choices[spec]
+        if choice.folder is None:
+            return None
+        words = self._recorded.get(spec) or set()
+        return ", ".join(sorted(words)) or None
+
+    def prepare(self, spec: str, subject: Subject, scenarios: set[str]) -> None:
+        """Load an adapter's cassettes. Raises CassetteError for a missing, damaged or newer one."""
+        choice = self._choices[spec]
+        if choice.folder is None:
+            return
+        for scenario in sorted(scenarios):
+            cassette = self._cassette(choice.folder, subject.name, scenario, None)
+            words = "emulated" if cassette.recorded == "emulated" else f"live, {cassette.date}"
+            self._recorded.setdefault(spec, set()).add(words)
+
+    # -- what the runner asks for -------------------------------------------------------------------------------
+
+    def backend_for(self, spec: RunSpec) -> Backend:
+        """The backend of a run."""
+        return self.backend_of(spec.adapter)
+
+    def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
+        """The responder of a run."""
+        choice = self._choice(spec.adapter)
+        if choice.backend == "live":
+            return ProxyResponder(live_target(binding, dialect))
+        if choice.folder is None:
+            return ScriptResponder()
+        cassette = self._cassette(choice.folder, binding.name, spec.scenario.name, spec.key.path)
+        return CassetteResponder(Player(cassette, dialect))
+
+    def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
+        """Note what was asked for in vain, and what was played."""
+        responder = server_run.responder
+        if not isinstance(responder, CassetteResponder):
+            return
+        self._mismatches += responder.mismatches
+        unplayed = {id(item) for item in responder.player.unplayed()}
+        cassette = responder.player.cassette
+        played = {item.digest for item in cassette.interactions if id(item) not in unplayed}
+        self._played.setdefault((cassette.adapter, cassette.scenario), set()).update(played)
+
+    @property
+    def mismatches(self) -> tuple[str, ...]:
+        """Requests that no cassette had an answer for."""
+        return tuple(self._mismatches)
+
+    def unplayed(self) -> list[str]:
+        """Recorded exchanges that no run asked for, one line each."""
+        lines = []
+        for path, cassette in sorted(self._cassettes.items()):
+            played = self._played.get((cassette.adapter, cassette.scenario))
+            if played is None or path.name.endswith(".legacy.yaml"):
+                continue
+            for item in cassette.interactions:
+                if item.digest not in played:
+                    where = f"{cassette.adapter} {cassette.scenario}: turn {item.turn} round {item.round}"
+                    lines.append(f"{where}: recorded and not played")
+        return lines
+
+    def _choice(self, spec: str) -> Choice:
+        return Choice("emulate") if spec in CONTROLS.values() else self._choices[spec]
+
+    def _cassette(self, root: Path, adapter: str, scenario: str, path: str | None) -> Cassette:
+        cassette = self._load(cassette_path(root, adapter, scenario), adapter, scenario)
+        overlay = cassette_path(root, adapter, scenario, overlay="legacy")
+        if path == "legacy" and overlay.exists():
+            return overlaid(cassette, self._load(overlay, adapter, scenario))
+        return cassette
+
+    def _load(self, path: Path, adapter: str, scenario: str) -> Cassette:
+        if path not in self._cassettes:
+            self._cassettes[path] = load(path, remedy=how_to_record(adapter, scenario))
+        return self._cassettes[path]
+
+
+def live_target(binding: Binding, dialect: Dialect) -> ProxyTarget:
+    """The real API of a binding's dialect. Raises UsageError when the environment has no key for it."""
+    access = access_to(dialect, f"the live backend of {binding.name!r}")
+    # Requests come with their whole path.
+    return ProxyTarget(access.base_url.rstrip("/").removesuffix(dialect.service.base_path), access.key, dialect)

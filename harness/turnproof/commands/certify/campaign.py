@@ -1,0 +1,151 @@
+"""A certification while it happens: runs are made once, kept as evidence, and read by every check.
+
+A campaign is driven by pytest (one item a verdict), but knows nothing of it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from ...dialects import dialect
+from ...judge.requirements import Shown
+from ...judge.run_log import ResultLine, RunWriter, TranscriptLine
+from ...judge.verdict import Status, Verdict, inconclusive
+from ...judge.view import View
+from ...report.progress import Silence, Telling
+from ...run.driver import Runner, RunSpec
+from ...run.evidence import EvidenceStore
+from ...run.transcript import RunKey, Transcript
+from ...scenarios import Scenario
+from ...subject import Subject
+from .agent_programs import processes_behind, program_behind
+from .decide import Claimed, decide
+from .plan import Item, Plan
+from .second_runs import SecondRuns
+from .sweep import Sweep
+
+
+class Campaign:
+    """Makes the plan's runs in a runner, then gives the verdict of each item.
+
+    `control` is asked first. Where it says why the harness is `broken`, no run is made, and every verdict is
+    inconclusive for that reason.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        adapters: Mapping[str, Subject],
+        runner: Runner,
+        store: EvidenceStore,
+        scenarios: Sequence[Scenario],
+        writer: RunWriter | None = None,
+        progress: Telling | None = None,
+        control: Callable[[], str] = lambda: "",
+        sweep: Sweep | None = None,
+        shown: Shown | None = None,
+    ) -> None:
+        self.plan = plan
+        self.adapters = adapters
+        self.results: list[ResultLine] = []
+        self._runner = runner
+        self._store = store
+        self._scenarios = scenarios
+        self._writer = writer
+        self._progress = progress or Silence()
+        self._views: dict[str, list[View]] = {spec: [] for spec in adapters}
+        self._measured = False
+        self._control = control
+        self._sweep = sweep
+        self._shown = shown
+        self._done = 0
+        self.broken = ""
+        self.stop = threading.Event()
+
+    def measure(self) -> None:
+        """Make every run, once; what depends on how others went comes after them."""
+        if self._measured:
+            return
+        self._measured = True
+        self.broken = self._control()
+        if self.broken:
+            return
+        again = {spec: SecondRuns(self.plan, spec) for spec in self.adapters}
+        self._run(self.plan.runs, lambda spec, view: again[spec.adapter].look(view))
+        self._run([run for found in again.values() for run in found.runs()])
+        if self._sweep is not None:
+            self._run([run for spec in self.adapters for run in self._points(self._sweep, spec)])
+
+    def _points(self, sweep: Sweep, spec: str) -> Iterator[RunSpec]:
+        return sweep.runs(self.plan, spec, self.adapters[spec], self._views[spec])
+
+    def _run(self, runs: Sequence[RunSpec], look: Callable[[RunSpec, View], None] = lambda spec, view: None) -> None:
+        """Make these runs; `look` sees each as it ends, while others go on."""
+        total = self._done + len(runs)
+        self._progress.stage("runs")
+        kept: dict[tuple[str, RunKey], View] = {}
+
+        def keep(spec: RunSpec, transcript: Transcript) -> None:
+            self._done += 1
+            self._progress(self._done, total, self._name(spec))
+            wire = dialect(self.adapters[spec.adapter].dialect)
+            view = View(transcript, wire, spec.scenario, self._keep(spec, transcript))
+            kept[spec.adapter, spec.key] = view
+            look(spec, view)
+
+        self._runner.run_all(runs, keep, self.stop, begun=lambda spec: self._progress.begun(self._name(spec)))
+        for spec in runs:  # in the plan's order, whatever order they ended in
+            self._views[spec.adapter].append(kept[spec.adapter, spec.key])
+
+    def _name(self, spec: RunSpec) -> str:
+        return f"{self.adapters[spec.adapter].name} {spec.key}"
+
+    def views(self, spec: str) -> tuple[View, ...]:
+        """The runs of an adapter, in the plan's order; none before they were measured."""
+        return tuple(self._views[spec])
+
+    def _keep(self, spec: RunSpec, transcript: Transcript) -> str:
+        """Store a run as it ends, while others go on: an interrupted campaign keeps what it has."""
+        digest = self._store.put(transcript)
+        if self._writer is not None:
+            name = self.adapters[spec.adapter].name
+            self._writer.write(
+                TranscriptLine(
+                    adapter=name,
+                    key=transcript.key,
+                    digest=digest,
+                    how=transcript.end.how,
+                    program=program_behind(transcript),
+                    processes=processes_behind(transcript),
+                    opened=transcript.end.opened,
+                )
+            )
+        return digest
+
+    def verdict(self, item: Item) -> Verdict:
+        """The item's verdict; recorded as a result."""
+        subject = self.adapters[item.adapter]
+        claimed = Claimed.by(subject, self._scenarios, self._shown)
+        if self.broken:
+            verdict = inconclusive(self.broken)
+        else:
+            verdict = decide(item.requirement, item.path, self._views[item.adapter], claimed)
+        line = ResultLine(adapter=subject.name, requirement=item.requirement.id, path=item.path, verdict=verdict)
+        self.results.append(line)
+        if len(self.results) == 1:
+            self._progress.stage("verdicts")
+        self._progress.count(verdict.status)
+        self._progress(len(self.results), len(self.plan.items), item.id)
+        return verdict
+
+
+def exit_code(results: Sequence[ResultLine], must: set[str], problems: Sequence[str]) -> int:
+    """0 every claimed MUST held, 1 violations (or a problem with accepted ones), 3 nothing measured or undecided."""
+    statuses = [line.verdict.status for line in results if line.requirement in must]
+    if problems or Status.VIOLATED in statuses:
+        return 1
+    if Status.INCONCLUSIVE in statuses:
+        return 3
+    measured = any(line.verdict.status in (Status.HELD, Status.KNOWN_ISSUE) for line in results)
+    return 0 if measured else 3

@@ -1,0 +1,197 @@
+"""Whether a run is whole and agrees with itself: its lines with one another, with its evidence, and with its suite.
+
+Verdicts that follow from the evidence prove little if a run that spoke against them was taken out, or the requirement.
+So everything that a certification with these options and claims has to hold is worked out again, and looked for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ...errors import UsageError
+from ...judge.requirements import Requirement, Suite
+from ...judge.run_log import AdapterLine, RequirementLine, ResultLine, Run
+from ...judge.verdict import Status
+from ...judge.view import View
+from ...provider import Capabilities, Path
+from ...run.evidence import EvidenceStore
+from ...scenarios import Scenario
+from ...session.binding import REFERENCE
+from ...subject import SubjectKind
+from .campaign import exit_code
+from .control import broken
+from .plan import PATHS, Plan, in_part, plan
+from .scenarios import chosen_scenarios, is_file
+from .second_runs import second_runs
+from .sweep import Sweep, base_patterns
+
+_FEW = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSubject:
+    """A subject as a run tells of it: what can be planned for it, without its code."""
+
+    kind: SubjectKind
+    dialect: str
+    paths: tuple[Path, ...]
+    operations: frozenset[str]
+    _claims: Capabilities
+
+    @classmethod
+    def of(cls, adapter: AdapterLine) -> RecordedSubject:
+        """From its line. Raises UsageError for claims that nobody can make."""
+        # Of an adapter the operations are those of the reference session, on the paths that there are.
+        known = REFERENCE.operations if len(adapter.paths) > 1 else REFERENCE.operations - {"other_path"}
+        operations = adapter.operations if adapter.kind != "adapter" else known
+        # JSON has no sets: a list of traits would claim none of them.
+        wire = frozenset(adapter.capabilities.get("wire", ()))
+        try:
+            claims = Capabilities(**{**adapter.capabilities, "wire": wire})
+        except TypeError as error:
+            raise UsageError(f"adapter {adapter.name!r}: its capabilities cannot be read: {error}") from error
+        paths = tuple(path for path in PATHS if path in adapter.paths)
+        return cls(adapter.kind, adapter.dialect, paths, frozenset(operations), claims)
+
+    def claims(self) -> Capabilities:
+        """What it claimed."""
+        return self._claims
+
+
+def lines_agree(run: Run) -> Iterator[str]:
+    """What is wrong with the lines by themselves: changed since, told twice, about nobody, or counted wrongly."""
+    footer = run.footer  # without one the run was cut, and there is nothing to hold its lines against
+    if footer is not None and footer.digest != run.digest:
+        yield "the lines of the run were changed: they no longer have the digest of its footer"
+    elif footer is not None and footer.lines != run.lines:
+        yield "lines of the run were changed, added, taken away or reordered since its footer was written"
+    for what, keys in (
+        ("verdicts on", [_name(line) for line in run.results]),
+        ("runs of", [f"{line.adapter} {line.key}" for line in run.transcripts]),
+    ):
+        yield from (f"there are {count} {what} {key}" for key, count in Counter(keys).items() if count > 1)
+    named = {line.adapter for line in run.results} | {line.adapter for line in run.transcripts}
+    for adapter in sorted(named - run.adapters.keys()):
+        yield f"there are verdicts or runs of {adapter!r}, and no line that says who that is"
+    if footer is not None and run.results:
+        counts = Counter(str(line.verdict.status) for line in run.results)
+        if wrong := [str(status) for status in Status if footer.counts.get(str(status), 0) != counts[str(status)]]:
+            yield f"its footer counts {wrong[0]} wrongly: {footer.counts.get(wrong[0], 0)}, not {counts[wrong[0]]}"
+        must = {line.id for line in run.requirements.values() if line.level == "MUST"}
+        code = 2 if broken(run.header.controls) else exit_code(run.results, must, footer.problems)
+        if footer.exit_code != code:
+            yield f"its footer says exit code {footer.exit_code}, and its verdicts come to {code}"
+
+
+def claims_unreadable(run: Run) -> Iterator[str]:
+    """Adapters whose claims nobody can make; without them nothing can be judged again."""
+    for adapter in run.adapters.values():
+        try:
+            RecordedSubject.of(adapter)
+        except UsageError as error:
+            yield str(error)
+
+
+def evidence_agrees(run: Run, store: EvidenceStore) -> Iterator[str]:
+    """Transcripts that are not the ones their lines speak of. Their digests have to be right already."""
+    for line in run.transcripts:
+        if line.adapter not in run.adapters:
+            continue
+        adapter, found = run.adapters[line.adapter], store.get(line.digest)
+        for what, told, true in (
+            ("adapter", line.adapter, found.adapter),
+            ("run", str(line.key), str(found.key)),
+            ("end", line.how, found.end.how),
+            ("seed", run.header.seed, found.seed),
+            ("backend", adapter.backend, found.backend),
+            ("model", adapter.model, found.model),
+            ("dialect", adapter.dialect, found.dialect),
+        ):
+            if told != true:
+                yield f"{line.adapter} {line.key}: the run says {what} {told!r}, its evidence {true!r}"
+
+
+def catalogue_agrees(run: Run, suite: Suite) -> Iterator[str]:
+    """Requirements that do not stand in the run as they stand in its profiles."""
+    true = {
+        requirement.id: RequirementLine.of(requirement, suite.registry.templates) for requirement in suite.requirements
+    }
+    for id in dict.fromkeys((*true, *run.requirements)):
+        told, meant = run.requirements.get(id), true.get(id)
+        if told is None:
+            yield f"{id}: profiles {run.header.profiles} have this requirement, and the run does not"
+        elif meant is None:
+            yield f"{id}: profiles {run.header.profiles} do not have this requirement"
+        else:
+            # Words for findings may be improved at any time. In runs of the earlier format some requirements lack a
+            # capability without which no scenario shows them.
+            aside = ("findings", "capability") if run.earlier else ("findings",)
+            names = [name for name in meant.__struct_fields__ if name not in aside]
+            fields = [name for name in names if getattr(told, name) != getattr(meant, name)]
+            if fields:
+                yield f"{id}: the run has another {', '.join(fields)} than profiles {run.header.profiles}"
+
+
+def nothing_is_missing(
+    run: Run, suite: Suite, known: Sequence[Scenario], views: Mapping[str, Sequence[View]]
+) -> Iterator[str]:
+    """Runs and verdicts that a certification with these options and claims has, and this one has not; or the reverse.
+
+    `views` are those of each adapter's runs. Which requirements, and which one path, were asked for is taken from the
+    verdicts: what is left out there counts as unmeasured, and certifies nothing.
+    """
+    patterns = _patterns(run)
+    scenarios = chosen_scenarios(known, base_patterns(patterns))
+    for name, adapter in run.adapters.items():
+        mine = [line for line in run.results if line.adapter == name]
+        judged = {line.requirement for line in mine}
+        requirements = [one for one in suite.requirements if one.id in judged]
+        the_plan = _plan(adapter, suite, scenarios, requirements, mine, run.header.depth, patterns)
+        asked = {(item.requirement.id, item.path) for item in the_plan.items}
+        there = {(line.requirement, line.path) for line in mine}
+        yield from _told(name, "verdict", (f"{id} [{path}]" for id, path in sorted(asked - there)), missing=True)
+        seen = views.get(name, ())
+        planned = {str(spec.key) for spec in (*the_plan.runs, *second_runs(the_plan, name, seen))}
+        if run.header.depth == "full" and adapter.backend == "emulate":
+            sweep, subject = Sweep([name], patterns), RecordedSubject.of(adapter)
+            planned |= {str(spec.key) for spec in sweep.runs(the_plan, name, subject, seen)}
+        made = {str(line.key) for line in run.transcripts if line.adapter == name}
+        yield from _told(name, "run", sorted(planned - made), missing=True)
+        yield from _told(name, "run", sorted(made - planned), missing=False)
+
+
+def _plan(
+    adapter: AdapterLine,
+    suite: Suite,
+    scenarios: Sequence[Scenario],
+    requirements: Sequence[Requirement],
+    results: Sequence[ResultLine],
+    depth: str,
+    patterns: Sequence[str],
+) -> Plan:
+    paths = {line.path for line in results}
+    one = next(iter(paths)) if len(paths) == 1 and "parity" not in paths else None
+    subject = RecordedSubject.of(adapter)
+    showing = not patterns and in_part(requirements, suite, subject.kind)
+    return plan({adapter.name: subject}, suite, scenarios, requirements, path=one, depth=depth, showing=showing)
+
+
+def _patterns(run: Run) -> tuple[str, ...]:
+    """The scenarios that the run was limited to; somebody's own files where they were."""
+    words = run.header.reproduce
+    asked = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--scenario"]
+    return (*(pattern for pattern in asked if not is_file(pattern)), *run.header.files)
+
+
+def _told(adapter: str, what: str, keys: Sequence[str] | Iterator[str], *, missing: bool) -> Iterator[str]:
+    every = list(keys)
+    said = "has to be there and is not" if missing else "is there, and no part of such a run"
+    yield from (f"{adapter} {key}: this {what} {said}" for key in every[:_FEW])
+    if len(every) > _FEW:
+        yield f"{adapter}: the same is true of {len(every) - _FEW} more {what}s"
+
+
+def _name(line: ResultLine) -> str:
+    return f"{line.adapter} {line.requirement} [{line.path}]"

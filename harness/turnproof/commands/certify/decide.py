@@ -1,0 +1,174 @@
+"""One verdict from views: the same for a certification while it happens and for one that is verified afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from ...judge.requirements import REGISTRY, Registry, Requirement, Shown, judge, judge_parity
+from ...judge.undecided_words import why_not_claimed
+from ...judge.verdict import Status, Verdict, inconclusive, not_claimed
+from ...judge.view import View
+from ...provider import Capabilities, Difference
+from ...scenarios import Scenario
+from ...subject import FACTS, OPERATIONS, Subject, SubjectKind
+from .undecided_causes import claims_missing, cut_runs, in_runs, not_run, runs_of
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """What a subject has said of itself, all scenarios of the suite, and which of them show what in its dialect."""
+
+    claims: Capabilities
+    declared: Sequence[Difference]
+    scenarios: Sequence[Scenario]
+    kind: SubjectKind = "adapter"
+    operations: Collection[str] = OPERATIONS
+    dialect: str = ""
+    shown: Shown | None = None
+
+    @classmethod
+    def by(cls, subject: Subject, scenarios: Sequence[Scenario], shown: Shown | None = None) -> Claimed:
+        """What a subject says when it is asked."""
+        return cls(
+            subject.claims(),
+            subject.declared,
+            scenarios,
+            subject.kind,
+            subject.operations,
+            subject.dialect,
+            shown,
+        )
+
+    def showing(self, requirement: Requirement, path: str) -> dict[str, tuple[Scenario, list[str]]]:
+        """The scenarios that show a requirement, each with what it needs and is not claimed. Empty where there is no
+        index, or it has none for this dialect."""
+        if self.shown is None:
+            return {}
+        modes = self.shown.scenarios(requirement.id, self.dialect, "parity" if path == "parity" else "alone")
+        found = {}
+        for scenario in self.scenarios:
+            if scenario.name in modes and scenario.subject in ("adapter", self.kind):
+                lacking = lacking_for(scenario, self.claims, self.operations)
+                if modes[scenario.name] == "stream" and not self.claims.streaming and "streaming" not in lacking:
+                    lacking.append("streaming")
+                found[scenario.name] = (scenario, lacking)
+        return found
+
+    def missing(self, requirement: Requirement, ran: Collection[str]) -> tuple[str, ...]:
+        """What the scenarios that could have shown the requirement need, and is not claimed: features and operations.
+
+        Nothing, where one that `ran` has all the features which the requirement speaks of: what was not seen there was
+        not left out for want of anything.
+        """
+        needed = {feature for feature in requirement.capability if not feature.startswith("wire:")}
+        found: set[str] = set()
+        for scenario in self.scenarios:
+            if not requirement.looks_at(scenario.name) or scenario.subject not in ("adapter", self.kind):
+                continue
+            lacking = lacking_for(scenario, self.claims, self.operations)
+            if scenario.name in ran and needed and needed <= set(scenario.features):
+                return ()
+            found.update(lacking)
+        return tuple(sorted(found))
+
+
+def lacking_for(scenario: Scenario, claims: Capabilities, operations: Collection[str]) -> list[str]:
+    """What a scenario needs and a subject lacks: capabilities, and operations of its session (`revert()`)."""
+    lacking = [feature for feature in scenario.features if not claims.claims(feature)]
+    return lacking + [spelled(operation) for operation in scenario.operations if operation not in operations]
+
+
+def spelled(operation: str) -> str:
+    """An operation of a session as reports spell it, a function as one; spans with what has to be there to see them."""
+    if operation == "spans":
+        # By itself, not by what is installed here: a run is verified elsewhere, and has to say the same there.
+        return "spans (or opentelemetry-sdk is not installed)"
+    return operation if operation in FACTS else f"{operation}()"
+
+
+def decide(
+    requirement: Requirement,
+    path: str,
+    views: Iterable[View],
+    subject: Claimed,
+    registry: Registry = REGISTRY,
+) -> Verdict:
+    """The verdict on one requirement for `stateless`, `legacy` or `parity`.
+
+    Where no run had anything that the requirement looks at, and no scenario that shows it can be run with what the
+    subject claims, the requirement is not claimed either; the verdict names what is missing. Nor is what a session
+    cannot do, or does not show. Whatever else could not be decided says what would have decided it.
+    """
+    every = list(views)
+    if unfit := _out_of_sight(requirement, every, subject, registry):
+        return not_claimed(unfit)
+    if path == "parity":
+        verdict = _parity(requirement, every, subject, registry)
+    else:
+        verdict = judge(requirement, path, every, claims=subject.claims, registry=registry)  # type: ignore[arg-type]
+    if verdict.status is not Status.INCONCLUSIVE:
+        return verdict
+    return _explained(verdict, requirement, path, every, subject, registry)
+
+
+def _explained(
+    verdict: Verdict, requirement: Requirement, path: str, views: Sequence[View], subject: Claimed, registry: Registry
+) -> Verdict:
+    """An undecided verdict with what would have decided it; not claimed, where no scenario within the claims could."""
+    runs = runs_of(requirement, path, views)
+    if not verdict.compared_nothing:
+        return msgspec.structs.replace(verdict, undecided=tuple(cut_runs(runs)))
+    ran = {view.key.scenario for view in views}
+    showing = subject.showing(requirement, path)
+    if not showing:
+        if missing := subject.missing(requirement, ran):
+            return not_claimed(f"no run shows it without what the {subject.kind} does not claim: {', '.join(missing)}")
+        found = in_runs(runs, registry[requirement.id].callbacks, subject.claims)
+        return msgspec.structs.replace(verdict, undecided=tuple(found))
+    lacking = {name: lacks for name, (_, lacks) in showing.items() if lacks}
+    if len(lacking) == len(showing):
+        reasons = tuple(claims_missing(lacking))
+        return not_claimed(why_not_claimed(reasons, subject.kind), reasons)
+    within = [scenario for name, (scenario, lacks) in showing.items() if not lacks]
+    names = {scenario.name for scenario in within}
+    reasons = (
+        *in_runs(
+            [view for view in runs if view.key.scenario in names], registry[requirement.id].callbacks, subject.claims
+        ),
+        *not_run(scenario for scenario in within if scenario.name not in ran),
+        *claims_missing(lacking),
+    )
+    return msgspec.structs.replace(verdict, undecided=reasons)
+
+
+def _out_of_sight(requirement: Requirement, views: Sequence[View], subject: Claimed, registry: Registry) -> str:
+    """Why a session, or an agent, cannot be judged by this requirement; empty where it can."""
+    if subject.kind == "agent" and requirement.subject == "session" and not requirement.agents:
+        return "the agent owns the history, and the requirement is about who holds it in its place"
+    if lacking := [operation for operation in requirement.operations if operation not in subject.operations]:
+        return f"the {subject.kind} lacks {', '.join(map(spelled, lacking))}"
+    on_calls = requirement.subject == "adapter" and not registry[requirement.id].without_calls
+    if subject.kind != "adapter" and on_calls and _hides_calls(views):
+        return f"the {subject.kind} does not show its provider calls"
+    return ""
+
+
+def _hides_calls(views: Sequence[View]) -> bool:
+    turns = [turn for view in views for turn in view.turns if turn.spoken]
+    return bool(turns) and not any(turn.calls for turn in turns)
+
+
+def _parity(requirement: Requirement, views: Sequence[View], subject: Claimed, registry: Registry) -> Verdict:
+    found = judge_parity(
+        requirement,
+        [view for view in views if view.key.path == "stateless"],
+        [view for view in views if view.key.path == "legacy" and view.key.repeat == 0],
+        [view for view in views if view.key.path == "legacy" and view.key.repeat == 1],
+        declared=subject.declared,
+        claims=subject.claims,
+        registry=registry,
+    )
+    return found if found is not None else inconclusive("the requirement has no aspect to compare")

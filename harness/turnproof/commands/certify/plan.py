@@ -1,0 +1,165 @@
+"""What a certification needs: which requirements on which paths, and which runs they read.
+
+Nothing is left out in silence: a scenario that a subject does not claim the features for, or has not the operations
+for, is listed as left out, and requirements it does not claim get a `not-claimed` verdict. Requirements and scenarios
+that are about sessions alone are no part of an adapter's certification.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Literal, Protocol, TypeAlias
+
+from ..._base.suggestions import did_you_mean
+from ...errors import CatalogueError
+from ...judge.requirements import REGISTRY, Requirement, Suite
+from ...judge.requirements.scenario_index import Side
+from ...provider import Capabilities, Path
+from ...run.driver import RunSpec
+from ...run.transcript import RunKey
+from ...scenarios.model import Scenario
+from ...subject import SubjectKind
+from .decide import lacking_for
+
+JudgedPath: TypeAlias = Literal["stateless", "legacy", "parity"]
+PATHS: tuple[Path, Path] = ("stateless", "legacy")
+"""The paths there are, in the order in which they are run and reported."""
+
+
+class Plannable(Protocol):
+    """What is asked of a subject to plan for it."""
+
+    @property
+    def kind(self) -> SubjectKind: ...
+
+    @property
+    def dialect(self) -> str: ...
+
+    @property
+    def paths(self) -> tuple[Path, ...]: ...
+
+    @property
+    def operations(self) -> Collection[str]: ...
+
+    def claims(self) -> Capabilities: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One requirement on one path of one subject: what gets one verdict."""
+
+    adapter: str
+    requirement: Requirement
+    path: JudgedPath
+
+    @property
+    def id(self) -> str:
+        return f"{self.adapter}::{self.requirement.id}[{self.path}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The items to decide and the runs to make.
+
+    `left_out` counts, by subject and what is lacking, the scenarios that could not be run; `considered`, by subject,
+    those of this depth that are meant for its kind.
+    """
+
+    items: tuple[Item, ...]
+    runs: tuple[RunSpec, ...]
+    considered: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, Counter[str]] = field(default_factory=dict)
+
+
+def select(
+    requirements: Sequence[Requirement], only: Sequence[str], skip: Sequence[str], profiles: Sequence[str]
+) -> list[Requirement]:
+    """The requirements asked for. Raises CatalogueError for a pattern or profile that matches nothing."""
+    ids = [requirement.id for requirement in requirements]
+    for pattern in (*only, *skip):
+        if not any(fnmatchcase(id, pattern) for id in ids):
+            raise CatalogueError(f"no requirement matches {pattern!r}{did_you_mean(pattern, ids)}")
+    known = {requirement.profile for requirement in requirements}
+    for profile in profiles:
+        if profile not in known:
+            raise CatalogueError(f"no requirement is in profile {profile!r}{did_you_mean(profile, known)}")
+
+    def wanted(requirement: Requirement) -> bool:
+        if profiles and requirement.profile not in profiles:
+            return False
+        if only and not any(fnmatchcase(requirement.id, pattern) for pattern in only):
+            return False
+        return not any(fnmatchcase(requirement.id, pattern) for pattern in skip)
+
+    return [requirement for requirement in requirements if wanted(requirement)]
+
+
+def plan(
+    subjects: Mapping[str, Plannable],
+    suite: Suite,
+    scenarios: Iterable[Scenario],
+    requirements: Sequence[Requirement],
+    *,
+    path: str | None = None,
+    depth: str = "quick",
+    showing: bool = False,
+) -> Plan:
+    """All items and runs for these subjects.
+
+    With `showing`, of the scenarios that a requirement is judged on those that show it, by the index of the suite: that
+    is enough where some requirements alone are asked for.
+    """
+    items: list[Item] = []
+    runs: list[RunSpec] = []
+    left_out: dict[str, Counter[str]] = {}
+    considered: dict[str, int] = {}
+    indexed = suite.shown.names() if showing and suite.shown is not None else frozenset()
+    every = [scenario for scenario in scenarios if depth == "full" or scenario.depth == "quick"]
+    for spec, subject in subjects.items():
+        paths = [p for p in PATHS if path in (None, p) and p in subject.paths]
+        claims = subject.claims()
+        mine = [requirement for requirement in requirements if requirement.concerns(subject.kind)]
+        judged = [requirement for requirement in mine if not requirement.lacks(claims)]
+        for requirement in mine:
+            items += [Item(spec, requirement, p) for p in paths]
+            if len(paths) == 2 and REGISTRY[requirement.id].aspect is not None:
+                items.append(Item(spec, requirement, "parity"))
+        looks_at = partial(_shows, suite, indexed, subject.dialect) if showing else Requirement.looks_at
+        meant = [scenario for scenario in every if scenario.subject in ("adapter", subject.kind)]
+        considered[spec] = len(meant)
+        for scenario in meant:
+            if lacking := lacking_for(scenario, claims, subject.operations):
+                left_out.setdefault(spec, Counter())[", ".join(lacking)] += 1
+            elif any(looks_at(requirement, scenario.name) for requirement in judged):
+                runs += _runs(spec, scenario, paths, claims.streaming)
+    return Plan(tuple(items), tuple(runs), considered, left_out)
+
+
+def in_part(requirements: Sequence[Requirement], suite: Suite, kind: SubjectKind) -> bool:
+    """Whether these are not all requirements that a subject of this kind is judged by."""
+    chosen = {requirement.id for requirement in requirements}
+    return any(one.id not in chosen for one in suite.requirements if one.concerns(kind))
+
+
+def _shows(suite: Suite, indexed: frozenset[str], dialect: str, requirement: Requirement, scenario: str) -> bool:
+    """Whether a scenario shows a requirement; of what the index does not know, whether it is judged on it."""
+    if suite.shown is None or scenario not in indexed:
+        return requirement.looks_at(scenario)
+    sides = [suite.shown.scenarios(requirement.id, dialect, side) for side in _SIDES]
+    if not any(sides):
+        return requirement.looks_at(scenario)
+    return any(scenario in found for found in sides)
+
+
+_SIDES: tuple[Side, Side] = ("alone", "parity")
+
+
+def _runs(spec: str, scenario: Scenario, paths: Sequence[Path], streaming: bool) -> Iterable[RunSpec]:
+    modes = [mode for mode in scenario.modes if mode == "batch" or streaming]
+    for mode in modes:
+        for path in paths:
+            yield RunSpec(spec, scenario, RunKey(scenario.name, path, mode))

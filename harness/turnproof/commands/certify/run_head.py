@@ -1,0 +1,44 @@
+"""The first lines of a run: what was started where, and which subjects take part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from ... import __version__
+from ...judge.requirements import Suite
+from ...judge.run_log import AdapterLine, Environment, Header
+from ...subject import Subject
+from .backends import Backends
+
+
+def header(suite: Suite, subjects: Iterable[Subject], **fields: Any) -> Header:
+    """The header of a run that starts now and here; `fields` are those of `Header` that only the caller knows."""
+    return Header(
+        turnproof=__version__,
+        profiles=suite.profiles.name,
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        environment=Environment.here(package for subject in subjects for package in subject.packages),
+        **fields,
+    )
+
+
+def adapter_line(spec: str, subject: Subject, backends: Backends) -> AdapterLine:
+    """A subject with what it claims and declares, and what answers it."""
+    claims = subject.claims()
+    return AdapterLine(
+        name=subject.name,
+        spec=spec,
+        kind=subject.kind,
+        run_with=subject.adapter.name if subject.kind == "session" else "",
+        dialect=subject.dialect,
+        model=subject.model,
+        backend=backends.backend_of(spec),
+        paths=subject.paths,
+        recorded=backends.recorded(spec),
+        declared=tuple(difference.name for difference in subject.declared),
+        reasons={difference.name: difference.reason for difference in subject.declared},
+        capabilities={name: getattr(claims, name) for name in type(claims).__slots__},
+        operations=tuple(sorted(subject.operations)) if subject.kind != "adapter" else (),
+    )

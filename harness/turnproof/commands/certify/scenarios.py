@@ -1,0 +1,49 @@
+"""The scenarios of a suite: YAML files in its package's `scenarios` folder; and somebody's own, each in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from importlib import import_module
+from pathlib import Path
+
+from ..._base.suggestions import did_you_mean
+from ...errors import UsageError
+from ...judge.requirements import Suite
+from ...scenarios import Scenario, load, load_all
+
+
+def suite_scenarios(suite: Suite) -> list[Scenario]:
+    """All scenarios of a suite, by name. Raises ScenarioError for the first one that is wrong."""
+    module = import_module(suite.package)
+    folder = Path(next(iter(module.__path__))) / "scenarios"
+    return list(load_all(folder).values())
+
+
+def is_file(pattern: str) -> bool:
+    """Whether this names a file of somebody's own, and not scenarios of the suite."""
+    return pattern.endswith(".yaml")
+
+
+def files_among(patterns: Sequence[str]) -> tuple[str, ...]:
+    """The absolute paths of the files among some patterns."""
+    return tuple(str(Path(pattern).absolute()) for pattern in patterns if is_file(pattern))
+
+
+def chosen_scenarios(scenarios: Sequence[Scenario], patterns: Sequence[str]) -> list[Scenario]:
+    """The scenarios whose names match (all without patterns), and those in the files among the patterns.
+
+    Raises UsageError for a pattern that matches none, and ScenarioError for a file that is wrong or not there.
+    """
+    names = [scenario.name for scenario in scenarios]
+    own = {scenario.name: scenario for scenario in map(load, filter(is_file, patterns))}
+    globs = [pattern for pattern in patterns if not is_file(pattern)]
+    for pattern in globs:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise UsageError(f"no scenario matches {pattern!r}{did_you_mean(pattern, names)}")
+    chosen = [
+        scenario
+        for scenario in scenarios
+        if scenario.name not in own and (not patterns or any(fnmatchcase(scenario.name, pattern) for pattern in globs))
+    ]
+    return [*chosen, *own.values()]

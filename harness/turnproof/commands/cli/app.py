@@ -1,0 +1,75 @@
+"""The commands, put together."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .bench import bench
+from .catalogues import listing
+from .certify import certify
+from .compare import compare
+from .diff import diff
+from .doctor import doctor
+from .explain import explain
+from .explore import explore
+from .gate import gate
+from .handoff import handoff
+from .inventory import inventory
+from .merge import merge
+from .mutants import mutants
+from .record import record
+from .report import report
+from .serve import serve
+from .sessions import sessions
+from .verify import verify
+
+app = typer.Typer(
+    name="turnproof",
+    help="Certify LLM provider adapters over real HTTP, with evidence.",
+    epilog=(
+        "Exit codes: 0 all claimed MUSTs held; 1 violations; 2 usage, environment or harness fault; "
+        "3 nothing measured, or a MUST inconclusive; 130 interrupted; 141 whoever read the output has gone."
+    ),
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from ... import __version__
+
+        typer.echo(f"turnproof {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("list")(listing)
+app.command()(explain)
+app.command()(certify)
+app.command()(compare)
+app.command()(handoff)
+app.command()(gate)
+app.command()(inventory)
+app.command()(record)
+app.command()(serve)
+app.add_typer(sessions, name="sessions")
+app.command()(bench)
+app.command()(explore)
+app.command()(mutants)
+app.command()(report)
+app.command()(merge)
+app.command()(diff)
+app.command()(verify)
+app.command()(doctor)

@@ -1,0 +1,174 @@
+"""`turnproof list`: what there is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+import typer
+
+Kind: TypeAlias = Literal[
+    "adapters",
+    "sessions",
+    "agents",
+    "dialects",
+    "profiles",
+    "requirements",
+    "findings",
+    "scenarios",
+    "mutants",
+    "differences",
+]
+
+
+def listing(
+    kind: Annotated[Kind | None, typer.Argument(help="What to list. Default: everything.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List adapters, sessions, agents, requirements, ..."""
+    kinds: Sequence[Kind] = [kind] if kind else get_args(Kind)
+    found: dict[str, list[dict[str, Any]]] = {each: _LISTS[each]() for each in kinds}
+    if json:
+        import msgspec
+
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+    else:
+        from .tables import print_rows
+
+        print_rows(found)
+
+
+def _adapters() -> list[dict[str, Any]]:
+    from ...errors import BindingError
+    from ...run.bindings import binding_names, resolve_binding
+
+    rows: list[dict[str, Any]] = []
+    for name in binding_names():
+        try:
+            binding = resolve_binding(name)
+        except BindingError as error:  # one broken installation must not hide the others
+            rows.append({"name": name, "problem": str(error)})
+            continue
+        paths = [path for path in ("stateless", "legacy") if binding.opener(path) is not None]
+        rows.append({"name": name, "dialect": binding.dialect, "model": binding.model, "paths": paths})
+    return rows
+
+
+def _sessions() -> list[dict[str, Any]]:
+    from ...errors import BindingError
+    from ...run.bindings import resolve_subject, session_names
+    from ...subject import OF_KEPT_SESSIONS, OPERATIONS
+
+    rows: list[dict[str, Any]] = []
+    for name in session_names():
+        try:
+            subject = resolve_subject(name)
+        except BindingError as error:
+            rows.append({"name": name, "problem": str(error)})
+            continue
+        lacks = [operation for operation in OPERATIONS if operation not in subject.operations]
+        if "session_id" in lacks:
+            lacks = [operation for operation in lacks if operation not in OF_KEPT_SESSIONS]
+        rows.append(
+            {
+                "name": name,
+                "run with": subject.adapter.name,
+                "paths": list(subject.paths),
+                "lacks": lacks or ["nothing"],
+            }
+        )
+    return rows
+
+
+def _agents() -> list[dict[str, Any]]:
+    from ...errors import BindingError
+    from ...run.bindings import agent_names, resolve_agent
+    from ..session_sources.source import abilities
+
+    rows: list[dict[str, Any]] = []
+    for name in agent_names():
+        try:
+            binding = resolve_agent(name)
+        except BindingError as error:
+            rows.append({"name": name, "problem": str(error)})
+            continue
+        can = abilities(binding.sessions) or ["nothing"]
+        rows.append({"name": name, "dialect": binding.dialect, "model": binding.model, "sessions": can})
+    return rows
+
+
+def _dialects() -> list[dict[str, Any]]:
+    from ...dialects import dialect, dialect_names
+
+    return [
+        {"name": each.name, "host": each.default_host, "rules": len(each.rules), "models": len(each.models)}
+        for each in map(dialect, dialect_names())
+    ]
+
+
+def _profiles() -> list[dict[str, Any]]:
+    from ...judge.requirements import Level, load_suite
+
+    suite = load_suite()
+    rows = []
+    for name, ids in suite.profiles.profiles.items():
+        musts = sum(suite.catalogue[each].level is Level.MUST for each in ids)
+        rows.append({"name": name, "date": suite.profiles.name, "must": musts, "should": len(ids) - musts})
+    return rows
+
+
+def _requirements() -> list[dict[str, Any]]:
+    from ...judge.requirements import load_suite
+
+    return [
+        {"id": each.id, "level": each.level.value, "capability": list(each.capability), "title": each.title}
+        for each in load_suite().requirements
+    ]
+
+
+def _findings() -> list[dict[str, Any]]:
+    from ...judge.requirements import load_suite
+
+    return [{"code": code, "title": template.title} for code, template in load_suite().registry.templates.items()]
+
+
+def _scenarios() -> list[dict[str, Any]]:
+    from ...judge.requirements import load_suite
+    from ..certify.scenarios import suite_scenarios
+
+    return [
+        {"name": each.name, "turns": len(each.turns), "features": list(each.features), "title": each.title}
+        for each in suite_scenarios(load_suite())
+    ]
+
+
+def _mutants() -> list[dict[str, Any]]:
+    from ...run.driver.mutation import all_mutants
+
+    return [
+        {"name": each.name, "seam": each.seam, "caught_by": each.caught_by, "breaks": each.breaks.partition("\n")[0]}
+        for each in all_mutants().values()
+    ]
+
+
+def _differences() -> list[dict[str, Any]]:
+    from ...judge.parity import KINDS
+
+    return [
+        {"name": each.name, "aspects": list(each.aspects), "form": each.form, "title": each.title} for each in KINDS
+    ]
+
+
+_LISTS: Mapping[Kind, Callable[[], list[dict[str, Any]]]] = {
+    "adapters": _adapters,
+    "sessions": _sessions,
+    "agents": _agents,
+    "dialects": _dialects,
+    "profiles": _profiles,
+    "requirements": _requirements,
+    "findings": _findings,
+    "scenarios": _scenarios,
+    "mutants": _mutants,
+    "differences": _differences,
+}

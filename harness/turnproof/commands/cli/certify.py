@@ -1,0 +1,207 @@
+"""`turnproof certify`: measure adapters and sessions and say which requirements they meet."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ..._base.exit_codes import Exit
+from ..._base.settings import Backend, Depth
+from . import completion
+from .prestart import prepare_workers
+
+if TYPE_CHECKING:
+    from ..certify.options import CertifyOptions
+
+
+def certify(
+    adapters: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ADAPTER",
+            autocompletion=completion.subjects,
+            help="Adapters or sessions: installed names, or module:attribute; SESSION@ADAPTER runs a session with "
+            "another adapter. Default: those configured.",
+        ),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            autocompletion=completion.requirements,
+            metavar="ID",
+            help="Only these requirements; patterns like 'tools/*' work.",
+        ),
+    ] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(autocompletion=completion.requirements, metavar="ID", help="Without these requirements."),
+    ] = None,
+    profile: Annotated[
+        list[str] | None, typer.Option(autocompletion=completion.profiles, metavar="NAME", help="Only these profiles.")
+    ] = None,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(
+            autocompletion=completion.scenarios,
+            metavar="NAME",
+            help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml).",
+        ),
+    ] = None,
+    failed: Annotated[
+        bool, typer.Option("--failed", help="Only what was violated or undecided in the last run in --out.")
+    ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Measure again whenever a file of the subject changes (extra `watch`).")
+    ] = False,
+    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
+    backend: Annotated[
+        Backend | None, typer.Option(help="What answers. Default: replay with cassettes, else emulate.")
+    ] = None,
+    depth: Annotated[Depth | None, typer.Option(help="quick (the default) or full.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where reports go. Default: reports.")] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")
+    ] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Write what is violated down as known issues, for 90 days.")
+    ] = False,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run adapters in this process, for debugging.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print certification.json instead of the summary.")] = False,
+    annotations: Annotated[
+        bool, typer.Option("--annotations", help="Annotate as GitHub Actions read it. There it is the default.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")] = False,
+) -> Exit:
+    """Certify adapters and sessions.
+
+    Drives them through scripted conversations over real HTTP and says which requirements they meet, with evidence.
+    """
+    from ..._base.settings import load_config
+    from ...run.bindings import runnable_adapters
+
+    config = load_config(Path.cwd())
+    settings = config.settings
+    folder = out or configured_out(config.file, settings.out)
+    asked = tuple(dict.fromkeys(adapters or ()))
+    wanted, scenarios = tuple(only or ()), tuple(scenario or ())
+    if failed:
+        asked, wanted, scenarios = _failed(folder, asked, wanted, scenarios)
+    subjects = asked or tuple(dict.fromkeys(settings.adapters or runnable_adapters()))
+    if not watch:
+        prepare_workers(subjects, in_process=in_process)
+    from ...judge.run_log import read_run
+    from ...report.annotations import add_to_step_summary, on_github, run_annotations, write
+    from ..certify.last_failures import PART
+    from ..certify.options import CertifyOptions
+
+    # A full report is not overwritten by that of a part.
+    part = failed or (any((wanted, scenarios, skip, profile, path)) and out is None)
+    options = CertifyOptions(
+        adapters=subjects,
+        only=wanted,
+        skip=tuple(skip or ()),
+        profiles=tuple(profile or ()),
+        scenarios=scenarios,
+        path=path,
+        backend=backend or settings.backend,
+        depth=depth or settings.depth or "quick",
+        out=folder / PART if part else folder,
+        jobs=jobs or settings.jobs,
+        seed=seed if seed is not None else settings.seed or 0,
+        accept=accept,
+        in_process=in_process,
+        config=config,
+        command=("turnproof", *sys.argv[1:]),
+    )
+    if watch:
+        return _watch(options, json=json, verbose=verbose)
+    code = _measure(options, json=json, verbose=verbose)
+    if on_github(annotations):
+        write(run_annotations(read_run(options.out / "run.ndjson")), sys.stderr)
+        add_to_step_summary((options.out / "summary.md").read_text("utf-8"))
+    return code
+
+
+def _failed(
+    folder: Path, adapters: tuple[str, ...], only: tuple[str, ...], scenarios: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """What to measure of what failed last time. Where nothing had, everything is measured, as it is said then."""
+    from ...judge.requirements import load_suite
+    from ..certify.last_failures import failed_last_time
+
+    found = failed_last_time(folder, adapters, load_suite().catalogue)
+    if not found.requirements:
+        print(f"nothing had failed in {folder}: everything is measured", file=sys.stderr)
+        return adapters, only, scenarios
+    return found.adapters, only or found.requirements, scenarios or found.scenarios
+
+
+def _watch(options: CertifyOptions, *, json: bool, verbose: bool) -> Exit:
+    """Measure now and after every change, until somebody ends it."""
+    import contextlib
+    from dataclasses import replace
+    from importlib import import_module
+
+    from ...judge.requirements import load_suite
+    from ...run.bindings import resolve_subject
+    from ...run.driver.ownership import own_modules
+    from ..certify.watch import watch
+
+    import_module("turnproof.commands.certify.engine")  # before the first fork: no fork imports it again
+    load_suite()
+
+    def subjects() -> list[str]:
+        found = [resolve_subject(name) for name in options.adapters]
+        for library in (name for subject in found for name in subject.modules):
+            with contextlib.suppress(ImportError):
+                import_module(library)
+        return [module for subject in found for module in own_modules(subject)]
+
+    def measure() -> int:
+        return _measure(replace(options, watching=True), json=json, verbose=verbose)
+
+    return Exit(watch(measure, subjects, lambda words: print(words, file=sys.stderr, flush=True), options.out))
+
+
+def _measure(options: CertifyOptions, *, json: bool, verbose: bool) -> Exit:
+    from ..certify.engine import certify as engine
+
+    run_file = options.out / "run.ndjson"
+    before = _changed(run_file)
+    try:
+        code = Exit(engine(options))
+    except KeyboardInterrupt:
+        if _changed(run_file) == before:
+            raise  # stopped before anything was measured: an older run must not be shown for this one
+        code = Exit.INTERRUPTED
+    _tell(run_file, json=json, verbose=verbose)
+    print(f"reports: {options.out / 'index.html'}", file=sys.stderr)
+    return code
+
+
+def _tell(run_file: Path, *, json: bool, verbose: bool) -> None:
+    from ...judge.run_log import read_run
+    from ...report import certification, certification_json, print_summary
+    from ...run.evidence import EvidenceStore
+
+    run = read_run(run_file)
+    if json:
+        found = certification(run, EvidenceStore(run_file.parent / "evidence"))
+        sys.stdout.write(certification_json(found).decode())
+    else:
+        print_summary(run, certification(run), verbose=verbose, folder=run_file.parent)
+
+
+def configured_out(file: Path | None, out: str | None) -> Path:
+    """A configured folder is meant from where the settings stand; the default from where the user stands."""
+    return file.parent / out if file is not None and out is not None else Path("reports")
+
+
+def _changed(file: Path) -> int | None:
+    return file.stat().st_mtime_ns if file.exists() else None

@@ -1,0 +1,106 @@
+"""`turnproof compare`: one input down two paths, side by side."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ..._base.exit_codes import Exit
+from ..._base.settings import Backend, Depth
+from . import completion
+from .prestart import prepare_workers
+
+if TYPE_CHECKING:
+    from ..._base.settings import Config
+
+
+def compare(
+    subjects: Annotated[
+        list[str],
+        typer.Argument(
+            autocompletion=completion.adapters,
+            metavar="ADAPTER|RUN...",
+            help="One adapter (its two paths), two adapters, or one or two folders with a run.",
+            show_default=False,
+        ),
+    ],
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(
+            autocompletion=completion.scenarios,
+            metavar="NAME",
+            help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml).",
+        ),
+    ] = None,
+    path: Annotated[
+        Literal["stateless", "legacy"] | None, typer.Option(help="Of two adapters or runs, one path alone.")
+    ] = None,
+    mode: Annotated[Literal["stream", "batch"] | None, typer.Option(help="One mode alone.")] = None,
+    backend: Annotated[
+        Backend | None, typer.Option(help="What answers. Default: replay with cassettes, else emulate.")
+    ] = None,
+    depth: Annotated[Depth | None, typer.Option(help="quick (the default) or full: all scenarios.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where run and reports go. Default: reports/compare.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")
+    ] = None,
+    bytes: Annotated[bool, typer.Option("--bytes", help="Show the bodies of requests byte for byte.")] = False,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run adapters in this process, for debugging.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print comparison.json instead of the tables.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show values whole, and what is noise.")] = False,
+) -> Exit:
+    """Compare two paths, adapters or runs.
+
+    Every difference is declared, with a reason, or it is a violation; a declared one that no longer occurs fails too.
+    """
+    prepare_workers(subjects, in_process=in_process)  # a run on disk is no subject that can be found: nothing starts
+    from ..._base.settings import load_config
+    from ...report.compare_terminal import print_comparison
+    from ...report.comparison import comparison_json
+    from ..compare import CompareOptions
+    from ..compare import compare as engine
+    from ..compare.stored_runs import is_recorded
+
+    config = load_config(Path.cwd())
+    settings = config.settings
+    recorded = all(is_recorded(subject) for subject in subjects)
+    options = CompareOptions(
+        subjects=tuple(subjects),
+        scenarios=tuple(scenario or ()),
+        path=path,
+        mode=mode,
+        backend=backend or settings.backend,
+        depth=depth or settings.depth or "quick",
+        # What is on disk already needs no second copy; its reports go where they are asked for.
+        out=out or (None if recorded else _default_out(config)),
+        jobs=jobs or settings.jobs,
+        seed=seed if seed is not None else settings.seed or 0,
+        bytes=bytes,
+        in_process=in_process,
+        config=config,
+        command=("turnproof", *sys.argv[1:]),
+    )
+    report = engine(options)
+    if json:
+        sys.stdout.write(comparison_json(report).decode())
+    else:
+        print_comparison(report, verbose=verbose)
+    for lacking, count in report.left_out.items():
+        print(f"left out for want of what is not claimed: {count} that need {lacking}", file=sys.stderr)
+    if options.out is not None:
+        print(f"reports: {options.out / 'compare.html'}", file=sys.stderr)
+    return Exit(report.exit_code)
+
+
+def _default_out(config: Config) -> Path:
+    from .certify import configured_out
+
+    return configured_out(config.file, config.settings.out) / "compare"

@@ -1,0 +1,90 @@
+"""`turnproof explore`: find what nobody thought of."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..._base.exit_codes import Exit
+from . import completion
+from .prestart import prepare_workers
+
+
+def explore(
+    subject: Annotated[
+        str,
+        typer.Argument(
+            autocompletion=completion.subjects,
+            metavar="ADAPTER",
+            help="An adapter or a session: an installed name, or module:attribute; SESSION@ADAPTER runs a session with "
+            "another adapter.",
+            show_default=False,
+        ),
+    ],
+    examples: Annotated[
+        int, typer.Option("-n", "--examples", min=1, metavar="N", help="How many scenarios are tried.")
+    ] = 300,
+    seed: Annotated[int, typer.Option(metavar="N", help="All of them follow from it.")] = 0,
+    most: Annotated[int, typer.Option(min=1, metavar="N", help="How many findings are enough.")] = 5,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            autocompletion=completion.requirements,
+            metavar="ID",
+            help="Judge by these requirements; patterns work, too. Default: all MUSTs.",
+        ),
+    ] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(autocompletion=completion.requirements, metavar="ID", help="Judge without these requirements."),
+    ] = None,
+    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where scenarios go, in a folder explored. Default: reports.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run the adapter in this process, for debugging.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> Exit:
+    """Search for scenarios that fail.
+
+    Tries random conversations, operations and faults against the emulator, makes each failing one as small as it can,
+    and writes it to a file that `certify --scenario` takes.
+    """
+    from ..._base.settings import load_config
+
+    prepare_workers((subject,), in_process=in_process)
+    from ...report.progress import progress
+    from ..explore import ExploreOptions
+    from ..explore import explore as engine
+    from ..explore.report import to_json
+    from ..explore.terminal import print_exploration
+    from .certify import configured_out
+
+    config = load_config(Path.cwd())
+    options = ExploreOptions(
+        subject=subject,
+        examples=examples,
+        seed=seed,
+        most=most,
+        only=tuple(only or ()),
+        skip=tuple(skip or ()),
+        path=path,
+        out=out or configured_out(config.file, config.settings.out),
+        jobs=jobs or config.settings.jobs,
+        in_process=in_process,
+        config=config,
+    )
+    with progress("explore") as told:
+        told.stage("scenarios")
+        found = engine(options, told)
+    if json:
+        sys.stdout.write(to_json(found))
+    else:
+        print_exploration(found, sys.stdout)
+    return found.exit_code

@@ -1,0 +1,115 @@
+"""`turnproof gate`: is a phase of the migration to session-owned history done?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..._base.exit_codes import Exit
+from ..._base.settings import Backend, Depth, GateMode
+from . import completion
+
+if TYPE_CHECKING:
+    from ..gates import GateReport
+
+
+def gate(
+    subjects: Annotated[
+        list[str] | None,
+        typer.Argument(
+            autocompletion=completion.subjects,
+            metavar="SUBJECT",
+            help="An adapter, a session, or SESSION@ADAPTER. Default: what [tool.turnproof.gates] names.",
+        ),
+    ] = None,
+    phase: Annotated[
+        int | None, typer.Option(metavar="N", help="The phase whose gate it is. Default: the one configured.")
+    ] = None,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(
+            autocompletion=completion.scenarios,
+            metavar="NAME",
+            help="Only these scenarios, to look at one; opens no gate.",
+        ),
+    ] = None,
+    backend: Annotated[Backend | None, typer.Option(help="What answers. Default: emulate.")] = None,
+    depth: Annotated[Depth | None, typer.Option(help="quick, or full: all scenarios. Default: full.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where reports go. Default: reports.")] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")
+    ] = None,
+    mode: Annotated[
+        GateMode | None,
+        typer.Option(
+            help="report: exit with 0 whatever the gate says; shadow: fail only where something that was open has "
+            "closed; enforce (the default): the exit code is the gate's."
+        ),
+    ] = None,
+    update_baseline: Annotated[
+        bool, typer.Option("--update-baseline", help="Record how the gate stands, for later runs in shadow mode.")
+    ] = False,
+    annotations: Annotated[
+        bool, typer.Option("--annotations", help="Annotate as GitHub Actions read it. There it is the default.")
+    ] = False,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run sessions in this process, for debugging.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print gate-N.json instead of the table.")] = False,
+) -> Exit:
+    """Open or close the gate of a migration phase.
+
+    Exit codes: 0 the gate is open; 1 it is closed; 3 it could not be decided; 2 and 130 as everywhere. With --mode
+    report it is always 0, with --mode shadow only a step back counts.
+    """
+    from ..._base.settings import load_config
+    from ...errors import UsageError
+    from ...report.annotations import add_to_step_summary, on_github, write
+    from ..gates import GateOptions, gate_annotations, gate_json, gate_md, print_gate
+    from ..gates import gate as engine
+    from .certify import configured_out
+
+    config = load_config(Path.cwd())
+    settings = config.settings
+    wanted = phase if phase is not None else settings.gates.phase
+    if wanted is None:
+        raise UsageError("which phase? Give --phase N, or phase = N in [tool.turnproof.gates]")
+    options = GateOptions(
+        phase=wanted,
+        subjects=tuple(dict.fromkeys(subjects or ())),
+        scenarios=tuple(scenario or ()),
+        backend=backend or settings.backend,
+        depth=depth or settings.depth or "full",
+        out=out or configured_out(config.file, settings.out),
+        jobs=jobs or settings.jobs,
+        seed=seed if seed is not None else settings.seed or 0,
+        mode=mode or settings.gates.mode,
+        update_baseline=update_baseline,
+        in_process=in_process,
+        config=config,
+        command=("turnproof", *sys.argv[1:]),
+    )
+    report = engine(options)
+    if json:
+        sys.stdout.write(gate_json(report).decode())
+    else:
+        print_gate(report)
+    print(f"reports: {options.out / f'gate-{report.phase}.md'}", file=sys.stderr)
+    if update_baseline:
+        print(f"recorded: {options.baseline}", file=sys.stderr)
+    if on_github(annotations):
+        write(gate_annotations(report, options.folder), sys.stderr)
+        add_to_step_summary(gate_md(report))
+    print(f"the gate of phase {report.phase} is {report.state}{_in(report)}", file=sys.stderr)
+    return Exit(report.exit_code)
+
+
+def _in(report: GateReport) -> str:
+    """What the mode makes of the state."""
+    if report.mode == "enforce":
+        return ""
+    return f"; mode {report.mode}: enforced, the exit code would be {report.gate_exit_code}"

@@ -1,0 +1,84 @@
+"""`turnproof handoff`: a conversation that moves from adapter to adapter, and back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ..._base.exit_codes import Exit
+from . import completion
+from .prestart import prepare_workers
+
+
+def handoff(
+    adapters: Annotated[
+        list[str] | None,
+        typer.Argument(
+            autocompletion=completion.adapters,
+            metavar="ADAPTER[=MODEL]...",
+            help="Who takes part; with another model than its own after `=`. Default: every installed adapter.",
+            show_default=False,
+        ),
+    ] = None,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=completion.scenarios,
+            metavar="NAME",
+            help="The conversation. Default: handoff/journey; files (*.yaml) work.",
+        ),
+    ] = None,
+    after: Annotated[
+        list[int] | None, typer.Option(metavar="N", help="Change after so many turns. Default: after each in turn.")
+    ] = None,
+    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path of each adapter alone.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Where the reports go. Default: reports/handoff.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="All random choices follow from it.")] = 0,
+    in_process: Annotated[
+        bool, typer.Option("--in-process", help="Run adapters in this process, for debugging.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print handoff.json instead of the tables.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show each part that could not travel.")] = False,
+) -> Exit:
+    """Hand a conversation over, between any two adapters and back.
+
+    Each adapter takes part on each of its paths. Tells what could not travel, and what it breaks.
+    """
+    from ..._base.settings import load_config
+    from ...run.bindings import runnable_adapters
+
+    parties = tuple(adapters or runnable_adapters())
+    prepare_workers(parties, in_process=in_process)
+    from ...report.handoff_text import handoff_json, handoff_md, print_handoff
+    from ..handoff import HandoffOptions, hand_over
+    from ..handoff.options import JOURNEY
+    from .certify import configured_out
+
+    config = load_config(Path.cwd())
+    options = HandoffOptions(
+        adapters=parties,
+        scenario=scenario or JOURNEY,
+        after=tuple(after or ()),
+        path=path,
+        out=out or configured_out(config.file, config.settings.out) / "handoff",
+        jobs=jobs or config.settings.jobs,
+        seed=seed,
+        in_process=in_process,
+    )
+    matrix = hand_over(options)
+    assert options.out is not None
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "handoff.json").write_bytes(handoff_json(matrix))
+    (options.out / "handoff.md").write_text(handoff_md(matrix), "utf-8")
+    if json:
+        sys.stdout.write(handoff_json(matrix).decode())
+    else:
+        print_handoff(matrix, verbose=verbose)
+    print(f"reports: {options.out / 'handoff.md'}", file=sys.stderr)
+    return matrix.exit_code

@@ -1,0 +1,34 @@
+"""`turnproof report`: all reports again, from a run that is on disk."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..._base.exit_codes import Exit
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with run.ndjson.")] = Path("reports"),
+    json: Annotated[bool, typer.Option("--json", help="Print certification.json instead of the summary.")] = False,
+    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")] = False,
+) -> Exit | None:
+    """Write the reports of a run again.
+
+    A run that was cut gives reports that say so, and exit code 3.
+    """
+    from ...report import certification_json, print_summary, write_reports
+    from ...report.run_folders import certified_run
+    from ...run.evidence import EvidenceStore
+
+    run = certified_run(folder)
+    found = write_reports(run, folder, EvidenceStore(folder / "evidence"))
+    if json:
+        sys.stdout.write(certification_json(found).decode())
+    else:
+        print_summary(run, found, verbose=verbose, folder=folder)
+    print(f"reports: {folder / 'index.html'}", file=sys.stderr)
+    return None if run.complete else Exit.UNDECIDED

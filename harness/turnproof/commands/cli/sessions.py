@@ -1,0 +1,217 @@
+"""`turnproof sessions`: what an agent, or a store, keeps; what was said there, and how to go on."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ..._base.exit_codes import Exit
+from ...errors import UsageError
+from . import completion
+from .session_options import (
+    BaseURL,
+    Cwd,
+    Everywhere,
+    Home,
+    Json,
+    Options,
+    Store,
+    exactly_one,
+    folder_of,
+    named,
+    opened,
+    wanted,
+    which,
+)
+
+if TYPE_CHECKING:
+    from ..session_sources.source import Source
+
+sessions = typer.Typer(
+    help="The sessions that an agent keeps: list them, look into one, go on with it, delete it.",
+    epilog=(
+        "AGENT is an installed name (turnproof list agents) or module:attribute, perhaps with =MODEL. An ID may be its "
+        "beginning, or a number as listed: 1 is the newest. Keys come from the environment: TURNPROOF_API_KEY, or the "
+        "service's own variable."
+    ),
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@sessions.callback(invoke_without_command=True)
+def _which_command(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        raise UsageError("which command? list, info, resume or delete; `turnproof sessions --help` has what each does")
+
+
+@sessions.command("list")
+def list_(
+    agent: Annotated[str | None, typer.Argument(autocompletion=completion.agents, show_default=False)] = None,
+    store: Store = None,
+    cwd: Cwd = None,
+    everywhere: Everywhere = False,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the newest N.")] = None,
+    home: Home = None,
+    base_url: BaseURL = None,
+    option: Options = None,
+    json: Json = False,
+) -> None:
+    """List sessions, the newest first.
+
+    What cannot be resumed is listed with the reason.
+    """
+    from ..session_sources.prompts import tell
+    from ..session_sources.select_session import newest_first, nothing
+    from ..session_sources.text import list_json, print_list
+
+    if agent is not None and store is not None:
+        raise UsageError("AGENT or --store: say one of them")
+    rest = named([agent] if agent else [], store, "")
+    with opened(rest, store, wanted(cwd, home, base_url, option)) as (source, _):
+        folder = folder_of(store, cwd, everywhere)
+        found = newest_first(source, folder)[:limit]
+        if json:
+            sys.stdout.write(list_json(found))
+        elif found:
+            print_list(found)
+        if not found:
+            tell(nothing(source, folder))
+
+
+@sessions.command()
+def info(
+    words: Annotated[
+        list[str] | None, typer.Argument(autocompletion=completion.first_agent, metavar="AGENT ID", show_default=False)
+    ] = None,
+    store: Store = None,
+    cwd: Cwd = None,
+    everywhere: Everywhere = False,
+    home: Home = None,
+    base_url: BaseURL = None,
+    option: Options = None,
+    json: Json = False,
+) -> None:
+    """Tell what is known of a session, and what was said in it.
+
+    An agent is asked to resume it for that; nothing is said to it.
+    """
+    from ..session_sources.prompts import tell
+    from ..session_sources.select_session import chosen, usable
+    from ..session_sources.text import info_json, print_info
+
+    rest = named(words, store, "ID")
+    with opened(rest, store, wanted(cwd, home, base_url, option)) as (source, rest):
+        (found,) = chosen(source, exactly_one(rest, store), folder_of(store, cwd, everywhere))
+        can = source.can
+        messages = source.look(usable(found)) if can.can_load and found.problem is None else None
+        if json:
+            sys.stdout.write(info_json(found, can, messages))
+        else:
+            print_info(found, can, messages or ())
+        if messages is None:
+            why = found.problem or f"{source.name} cannot load a session"
+            tell(f"what was said in it cannot be told: {why}")
+        elif not messages:
+            tell(f"{source.name} gives nothing back of what was said in it")
+
+
+@sessions.command()
+def resume(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(autocompletion=completion.first_agent, metavar="AGENT [ID] [PROMPT]", show_default=False),
+    ] = None,
+    last: Annotated[bool, typer.Option("--last", help="The session that was updated last, in place of an ID.")] = False,
+    store: Store = None,
+    adapter: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=completion.adapters,
+            metavar="NAME",
+            help="With --store: the adapter that goes on, perhaps with =MODEL.",
+        ),
+    ] = None,
+    cwd: Cwd = None,
+    everywhere: Everywhere = False,
+    home: Home = None,
+    base_url: BaseURL = None,
+    system: Annotated[str | None, typer.Option(metavar="TEXT", help="The system text.")] = None,
+    option: Options = None,
+) -> Exit | None:
+    """Go on with a session.
+
+    Writes the answer to stdout as it arrives, and the session's id to stderr. Without a prompt, or with `-`, it is read
+    from stdin. With --last, or with a session in the settings, a single word is the prompt. Ctrl-C cancels the turn and
+    leaves a session that can be gone on with.
+    """
+    from ..session_sources.prompts import prompt
+    from ..session_sources.select_session import chosen, enter, usable
+    from ..session_sources.terminal_turn import say
+
+    rest = named(words, store, "ID or --last")
+    how = wanted(cwd, home, base_url, option, system=system, adapter=adapter)
+    if adapter is not None and store is None:
+        raise UsageError("--adapter goes with --store; an agent asks its own model")
+    with opened(rest, store, how, needs_key=True) as (source, rest):
+        one, word = which(rest, store, last=last, configured=source.is_configured)
+        folder = folder_of(store, cwd, everywhere)
+        found = None
+        if one is not None:
+            # Before a prompt is typed in vain.
+            beside = "a prompt stands in quotes, behind an ID or --last"
+            found = usable(*chosen(source, [one], folder, beside=beside))
+        text = prompt(word)
+        asked = enter(source, found, last=last, cwd=folder)
+        try:
+            finished = say(source, text)
+        finally:
+            _tell_session(source, asked)
+    return None if finished else Exit.INTERRUPTED
+
+
+@sessions.command()
+def delete(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(autocompletion=completion.first_agent, metavar="AGENT ID...", show_default=False),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    store: Store = None,
+    cwd: Cwd = None,
+    everywhere: Everywhere = False,
+    home: Home = None,
+    base_url: BaseURL = None,
+    option: Options = None,
+) -> None:
+    """Delete sessions for good.
+
+    Asks first, and prints the ids of those that are gone.
+    """
+    from ..session_sources.prompts import agrees, tell
+    from ..session_sources.select_session import chosen
+    from ..session_sources.source import cannot
+
+    rest = named(words, store, "ID...")
+    with opened(rest, store, wanted(cwd, home, base_url, option)) as (source, rest):
+        if not rest:
+            raise UsageError("which session? name it by its id, or by its number in the list")
+        if not source.can.can_delete:
+            raise cannot(source.name, "delete sessions", source.can)
+        found = chosen(source, rest, folder_of(store, cwd, everywhere), beside="nothing was deleted")
+        if not yes and not agrees(source, found):
+            tell("nothing was deleted")
+            return
+        for one in found:
+            source.delete(one)
+            print(one.session_id)
+
+
+def _tell_session(source: Source, asked: str) -> None:
+    from ..session_sources.prompts import tell
+
+    session_id = source.session_id
+    if session_id is not None:
+        tell(f"session: {session_id}{f' (asked for: {asked})' if asked not in ('', session_id) else ''}")

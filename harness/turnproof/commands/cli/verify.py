@@ -1,0 +1,40 @@
+"""`turnproof verify`: is the evidence still what the verdicts were given on, and do they follow from it?"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..._base.counts import counted
+from ..._base.exit_codes import Exit
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with run.ndjson.")] = Path("reports"),
+) -> Exit:
+    """Give the verdicts again from the evidence.
+
+    Checks the digest of every transcript, then runs the same checks over them, and looks for whatever such a run has to
+    hold. Runs no adapter.
+    """
+    from ...report._inline_text import printable
+    from ...report.run_folders import run_in
+    from ...run.evidence import EvidenceStore
+    from ..certify.verify import report_agrees, verify_run
+
+    run, store = run_in(folder), EvidenceStore(folder / "evidence")
+    found = verify_run(run, store)
+    problems = [*found.problems, *report_agrees(run, store, folder)]
+    for problem in problems:
+        typer.echo(printable(problem))
+    if not found.complete:
+        typer.echo("the run was cut: what is there was checked, and it certifies nothing")
+    print(
+        f"{counted(found.transcripts, 'transcript')} and {counted(found.verdicts, 'verdict')} checked", file=sys.stderr
+    )
+    if problems:
+        return Exit.VIOLATIONS
+    return Exit.OK if found.complete and found.verdicts else Exit.UNDECIDED

@@ -1,0 +1,185 @@
+"""A comparison that runs adapters: makes the runs, keeps their evidence, compares them."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ...errors import UsageError
+from ...judge.declarations import between_adapters, excused_for, with_settings
+from ...judge.parity import Comparison, compare_views
+from ...judge.parity.bodies import BodyPair, body_pairs
+from ...judge.requirements import load_suite
+from ...judge.run_log import RunWriter
+from ...judge.view import View
+from ...provider import Difference
+from ...report._inline_text import printable
+from ...report.comparison import ComparisonReport, Setting, comparison_report
+from ...report.progress import progress
+from ...run.bindings import resolve_subject
+from ...run.driver import Runner
+from ...run.evidence import EvidenceStore
+from ...run.transcript import RunKey
+from ...scenarios import Scenario
+from ...subject import Subject
+from ..certify.backends import Backends, choose_backend
+from ..certify.campaign import Campaign
+from ..certify.decide import lacking_for
+from ..certify.plan import PATHS, Plan
+from ..certify.run_head import adapter_line, header
+from ..certify.scenarios import chosen_scenarios, files_among, suite_scenarios
+from .options import CompareOptions
+from .run_pairs import Mode, Pair, adapter_pairs, path_pairs
+
+Views: TypeAlias = Mapping[tuple[str, RunKey], View]
+
+_MODES: tuple[Mode, ...] = ("stream", "batch")
+
+
+def measure(options: CompareOptions, out: Path) -> ComparisonReport:
+    """Compare one or two subjects; the run and its evidence are kept in `out`.
+
+    An interrupted comparison leaves the runs it had made, and re-raises KeyboardInterrupt.
+    """
+    started = time.monotonic()
+    subjects = _subjects(options)
+    suite = load_suite()
+    scenarios, left_out = _chosen(options, subjects, suite_scenarios(suite))
+    pairs = _pairs(options, subjects, scenarios)
+    own = files_among(options.scenarios)
+    wanted = options.backend or ("emulate" if own else None)  # no cassette has what stands in somebody's own file
+    backends = Backends({spec: choose_backend(spec, subject, wanted) for spec, subject in subjects.items()})
+    for spec, subject in subjects.items():
+        backends.prepare(spec, subject, {scenario.name for scenario in scenarios})
+    labels = _labels(subjects)
+    compares: Literal["paths", "adapters"] = "adapters" if len(subjects) == 2 else "paths"
+    head = header(
+        suite,
+        subjects.values(),
+        backend=backends.label,
+        depth=options.depth,
+        seed=options.seed,
+        command=options.command,
+        compares=compares,
+        files=own,
+    )
+    with RunWriter(out / "run.ndjson") as writer:
+        writer.write(head)
+        for spec, subject in labels.items():
+            writer.write(adapter_line(spec, subject, backends))
+        views = _measured(options, labels, pairs, backends, writer, EvidenceStore(out / "evidence"))
+        names = [subject.name for subject in labels.values()] if compares == "adapters" else PATHS
+        report = comparison_report(
+            Setting(
+                compares=compares,
+                left=names[0],
+                right=names[1],
+                backend=head.backend,
+                depth=head.depth,
+                seed=head.seed,
+                started=head.started,
+                whole=options.everything,
+            ),
+            [_compared(pair, views, labels) for pair in pairs],
+            _declared(options, subjects),
+            reproduce=options.reproduce,
+            bodies=[_bodies(pair, views) for pair in pairs] if options.bytes else (),
+            left_out=left_out,
+        )
+        writer.finish(report.exit_code, time.monotonic() - started)
+    for talk in backends.mismatches:
+        print(printable(talk), file=sys.stderr)
+    return report
+
+
+def _subjects(options: CompareOptions) -> dict[str, Subject]:
+    entries = options.config.settings.declared_difference
+    subjects = {spec: with_settings(spec, resolve_subject(spec), entries) for spec in options.subjects}
+    if len(subjects) < len(options.subjects):
+        raise UsageError(f"{options.subjects[0]} is named twice; name it once to compare its two paths")
+    return subjects
+
+
+def _declared(options: CompareOptions, subjects: Mapping[str, Subject]) -> Sequence[Difference]:
+    if len(subjects) == 2:
+        left, right = ((subject.name, spec) for spec, subject in subjects.items())
+        return between_adapters(left, right, options.config.settings.declared_difference)
+    return excused_for(next(iter(subjects.values())), options.config.settings.declared_difference)
+
+
+def _chosen(
+    options: CompareOptions, subjects: Mapping[str, Subject], every: Sequence[Scenario]
+) -> tuple[list[Scenario], Counter[str]]:
+    """The scenarios to run, and how many are left out for which features that an adapter does not claim."""
+    wanted = [
+        scenario
+        for scenario in chosen_scenarios(every, options.scenarios)
+        if (options.scenarios or options.depth == "full" or scenario.depth == "quick")
+        and all(scenario.subject in ("adapter", subject.kind) for subject in subjects.values())
+    ]
+    lacking = {scenario.name: _lacking(scenario, subjects.values()) for scenario in wanted}
+    chosen = [scenario for scenario in wanted if not lacking[scenario.name]]
+    return chosen, Counter(words for words in lacking.values() if words)
+
+
+def _lacking(scenario: Scenario, subjects: Iterable[Subject]) -> str:
+    found = [name for subject in subjects for name in lacking_for(scenario, subject.claims(), subject.operations)]
+    return ", ".join(dict.fromkeys(found))
+
+
+def _pairs(options: CompareOptions, subjects: Mapping[str, Subject], scenarios: Sequence[Scenario]) -> list[Pair]:
+    modes = _MODES if options.mode is None else (options.mode,)
+    if len(subjects) == 2:
+        return adapter_pairs(subjects, scenarios, modes, options.path)
+    ((spec, subject),) = subjects.items()
+    return path_pairs(spec, subject, scenarios, modes, options.path)
+
+
+def _labels(subjects: Mapping[str, Subject]) -> dict[str, Subject]:
+    """The subjects under names that tell them apart: two versions of one adapter go by how they were asked for."""
+    names = Counter(subject.name for subject in subjects.values())
+    return {spec: subject if names[subject.name] == 1 else _named(spec, subject) for spec, subject in subjects.items()}
+
+
+def _named(name: str, subject: Subject) -> Subject:
+    if subject.kind != "adapter":
+        return dataclasses.replace(subject, session=dataclasses.replace(subject.session, name=name))
+    return dataclasses.replace(subject, adapter=dataclasses.replace(subject.adapter, name=name))
+
+
+def _measured(
+    options: CompareOptions,
+    subjects: Mapping[str, Subject],
+    pairs: Sequence[Pair],
+    backends: Backends,
+    writer: RunWriter,
+    store: EvidenceStore,
+) -> Views:
+    """Make every run that the pairs need, once."""
+    runs = tuple({(run.adapter, run.key): run for pair in pairs for run in pair.runs}.values())
+    runner = Runner(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=backends)
+    with runner, progress("compare") as told:
+        campaign = Campaign(Plan((), runs), subjects, runner, store, (), writer, progress=told)
+        try:
+            campaign.measure()
+        except KeyboardInterrupt:
+            campaign.stop.set()
+            raise
+    return {(spec, view.key): view for spec in subjects for view in campaign.views(spec)}
+
+
+def _compared(pair: Pair, views: Views, labels: Mapping[str, Subject]) -> Comparison:
+    left, right, again = (views[run.adapter, run.key] for run in pair.runs)
+    if pair.left.adapter == pair.right.adapter:
+        return compare_views(left, right, again)
+    names = labels[pair.left.adapter].name, labels[pair.right.adapter].name
+    return compare_views(left, right, again, labels=names)
+
+
+def _bodies(pair: Pair, views: Views) -> tuple[BodyPair, ...]:
+    return body_pairs(views[pair.left.adapter, pair.left.key], views[pair.right.adapter, pair.right.key])

@@ -1,0 +1,70 @@
+"""What a doctor finds: one line each, and for each that is wrong what to do."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from ... import __version__
+from ..._base.canonical import canonical
+from ..._base.exit_codes import Exit
+
+SCHEMA = "turnproof.doctor/1"
+
+
+class State(StrEnum):
+    """How a thing stands: `wrong` stands in the way, a `warning` may."""
+
+    OK = "ok"
+    WARNING = "warning"
+    WRONG = "wrong"
+
+
+class Diagnostic(msgspec.Struct, frozen=True):
+    """`area` is `installation`, `machine`, `emulator`, or the binding by the name it was asked for.
+
+    `what` was looked at, `said` is what was seen, `do` what to do about it; the last is there for all that is not ok.
+    """
+
+    area: str
+    what: str
+    state: State
+    said: str
+    do: str = ""
+
+
+class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """All findings, in the order in which they were looked at. `bindings` are the areas that are no part of us."""
+
+    bindings: tuple[str, ...] = ()
+    findings: tuple[Diagnostic, ...]
+
+    @property
+    def exit_code(self) -> Exit:
+        """2 where the installation, the machine or the emulator is wrong, 1 where a binding is, 0 otherwise."""
+        wrong = {finding.area for finding in self.findings if finding.state is State.WRONG}
+        if wrong - set(self.bindings):
+            return Exit.FAULT
+        return Exit.VIOLATIONS if wrong else Exit.OK
+
+
+def diagnosis_json(found: Diagnosis) -> bytes:
+    """The diagnosis as indented JSON with sorted keys; schema `turnproof.doctor/1`."""
+    told = {"schema": SCHEMA, "turnproof": __version__, "exit_code": found.exit_code, **msgspec.structs.asdict(found)}
+    return msgspec.json.format(canonical(told), indent=2) + b"\n"
+
+
+def ok(area: str, what: str, said: str) -> Diagnostic:
+    """It stands as it should."""
+    return Diagnostic(area, what, State.OK, said)
+
+
+def warning(area: str, what: str, said: str, do: str) -> Diagnostic:
+    """It may stand in the way."""
+    return Diagnostic(area, what, State.WARNING, said, do)
+
+
+def wrong(area: str, what: str, said: str, do: str) -> Diagnostic:
+    """It stands in the way."""
+    return Diagnostic(area, what, State.WRONG, said, do)

@@ -1,0 +1,273 @@
+"""One round trip through an adapter, and what it says of the binding, in words.
+
+A question, a tool call (where the adapter claims tools), its result, an answer. The rules are asked in the order in
+which a request travels: opened, sent, arrived, accepted, read, handed back. The first that something offends is told,
+since all that follow would only be its echo.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from ..._base.counts import counted
+from ...dialects import dialect as dialect_named
+from ...messages import FunctionCall, Text
+from ...provider import Capabilities, Path
+from ...run.transcript import (
+    CallBegan,
+    Chunk,
+    Failed,
+    FunctionCallDetected,
+    Response,
+    ToolRun,
+    Transcript,
+    TurnEnded,
+    WireRequest,
+    WireResponse,
+)
+from ...scenarios import Scenario
+from ...scenarios.loader import from_data
+from .outbound_connections import addresses, is_loopback
+
+QUESTION, RESULT, ANSWER = "How moist is bed 3?", "41 %", "Bed 3 is at 41 %."
+TOOL, ARGUMENTS = "read_sensor", {"bed": "3"}
+
+
+@dataclass(frozen=True, slots=True)
+class Trip:
+    """A run of the round trip. `strays` are requests that reached the server outside of every run."""
+
+    transcript: Transcript
+    tools: bool
+    strays: tuple[str, ...] = ()
+    port: int = 0
+
+    @property
+    def path(self) -> Path:
+        return self.transcript.key.path
+
+    @property
+    def streamed(self) -> bool:
+        return self.transcript.key.mode == "stream"
+
+    @property
+    def call(self) -> str:
+        """The method that is called first, as its author knows it."""
+        if not self.shows_calls:
+            return "send()"
+        if self.path == "stateless":
+            return "complete()"
+        return "send_message_streaming()" if self.streamed else "send_message()"
+
+    @property
+    def shows_calls(self) -> bool:
+        """Whether the calls of a provider can be seen; of others there is what their user was told."""
+        return bool(self.transcript.of(CallBegan)) or not self.transcript.of(TurnEnded)
+
+    @property
+    def requests(self) -> list[WireRequest]:
+        return [event for event in self.transcript.of(WireRequest) if not event.extra]
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """Addresses that were connected to, other than the emulator's."""
+        return [one for one in addresses(self.transcript.end.stdout) if one.rpartition(":")[2] != str(self.port)]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What was seen, and what to do. `ours`: it is no fault of the binding."""
+
+    said: str
+    do: str
+    ours: bool = False
+
+
+def round_trip(claims: Capabilities, *, delegated: bool = False) -> Scenario:
+    """The conversation; without a tool for who claims none, or calls tools by itself."""
+    data: dict[str, object] = {"title": "One round trip", "system": "You keep a greenhouse log."}
+    if claims.tools and not delegated:
+        tool = {"name": TOOL, "description": "Read one sensor", "takes": {"bed": "string"}}
+        model = [[{"call": TOOL, "args": ARGUMENTS}], [ANSWER]]
+        data |= {"tools": [tool], "results": {TOOL: RESULT}, "turns": [{"user": QUESTION, "model": model}]}
+    else:
+        data["turns"] = [{"user": QUESTION, "model": [[ANSWER]]}]
+    return from_data(data, "doctor/round_trip")
+
+
+def trouble(trip: Trip) -> Trouble | None:
+    """The first thing that is wrong; None where the round trip went as it should."""
+    for rule in _RULES:
+        if found := next(rule(trip), None):
+            return found
+    return None
+
+
+def leak(trip: Trip) -> Trouble | None:
+    """Where the key was seen that belongs into an auth header alone; whatever else is wrong."""
+    if leaks := trip.transcript.end.leaks:
+        do = "take it out of what is logged, printed, raised and returned"
+        return Trouble(f"the key was seen in {', '.join(leaks)}", do)
+    return None
+
+
+def _opened(trip: Trip) -> Iterator[Trouble]:
+    end = trip.transcript.end
+    opener = f"open_{trip.path}(endpoint)"
+    match end.how:
+        case "open-failed":
+            do = f"{opener} has to return a ready provider from the endpoint's base_url, api_key, model and options"
+            yield Trouble(f"it cannot be opened: {end.detail}", do)
+        case "hung":
+            yield Trouble(f"it hung: {end.detail}", "look for a lock, a queue or a read without a timeout")
+        case "died":
+            yield Trouble(f"it ended its process: {end.detail}", "look for os._exit(), a signal, or a crash in C code")
+        case "harness-fault":
+            yield Trouble(end.detail, "turnproof failed, and not the binding: see emulator and machine", ours=True)
+
+
+def _addressed(trip: Trip) -> Iterator[Trouble]:
+    """Whether requests went to the endpoint's address and to no other."""
+    form = f"endpoint.base_url, which {_form(trip)},"
+    if away := [one for one in trip.elsewhere if not is_loopback(one.rpartition(":")[0])]:
+        said = f"it calls {away[0]}, and not the endpoint" if not trip.requests else f"it calls {away[0]} as well"
+        yield Trouble(f"{said}; nothing was let out", f"hand the client {form} in place of its own")
+    if trip.requests:
+        return
+    if trip.strays:
+        do = f"use the whole of {form} and not its host alone: the path in it says which run this is"
+        yield Trouble(f"it sent {trip.strays[0]}, outside of the address that it was given", do)
+    if trip.elsewhere:
+        said = f"it calls {trip.elsewhere[0]} on this machine, and not the endpoint"
+        yield Trouble(said, f"hand the client {form} in place of its own")
+
+
+def _called(trip: Trip) -> Iterator[Trouble]:
+    """Whether the call could be made, and came back, where nothing was refused."""
+    scope = "call" if trip.shows_calls else "turn"
+    failed = next((event for event in trip.transcript.of(Failed) if event.scope == scope), None)
+    if failed is None or _refused_exchange(trip) is not None:
+        return
+    said = f"{failed.error}: {failed.message}"
+    where = "" if trip.requests else " before a request arrived"
+    if failed.error == "TypeError" and "argument" in failed.message:
+        do = (
+            f"{trip.call} takes more than it accepts: see turnproof.provider for the whole signature, or bind it with "
+            'signature="short"'
+        )
+        yield Trouble(f"it cannot be called: {failed.message}", do)
+    elif failed.error == "TypeError" and "ProviderResponse" in failed.message:
+        do = 'return a turnproof.messages.ProviderResponse (an outcome object: errors="returned" in the binding)'
+        yield Trouble(failed.message, do)
+    elif failed.error == "AttributeError":
+        do = f"a {trip.path} provider has {trip.call}: open_{trip.path}() may have returned something else"
+        yield Trouble(f"{failed.message}{where}", do)
+    elif not failed.typed:
+        do = "raise a ProviderError, of turnproof.errors, for whatever a call may meet; here look at what raised it"
+        yield Trouble(f"{trip.call} raised {said}{where}", do)
+    elif not trip.requests:
+        do = "check that the client gets endpoint.base_url and endpoint.api_key, and that no proxy stands between"
+        yield Trouble(f"no request reached the emulator; {trip.call} raised {said}", do)
+    else:
+        yield Trouble(f"{trip.call} raised {said}", "the emulator had accepted the request: look at how it is read")
+
+
+def _accepted(trip: Trip) -> Iterator[Trouble]:
+    """Whether the service took what was sent."""
+    found = _refused_exchange(trip)
+    if found is None:
+        return
+    request, response = found
+    said = f"{request.method} {request.path} was answered with {response.status}"
+    finding = next((one for one in request.findings if one.get("enforced")), None)
+    if finding is not None:
+        said += f": {finding['message']}" + (f" (at {finding['path']})" if finding["path"] != "$" else "")
+    if response.status == 404:
+        do = f"endpoint.base_url {_form(trip)}, as the official SDK takes it: add to it what that SDK adds, and no more"
+        yield Trouble(said, f"{do}; if the path is right, look at the model")
+    elif response.status in (401, 403):
+        yield Trouble(said, "send endpoint.api_key, and not a key from the environment, in the way this API wants it")
+    else:
+        rule = f", rule {finding['rule']}" if finding is not None else ""
+        yield Trouble(said, f"send what the API takes{rule}")
+
+
+def _read(trip: Trip) -> Iterator[Trouble]:
+    """Whether the answers were read as they were meant."""
+    responses = [event.response for event in trip.transcript.of(Response)]
+    if not trip.requests:
+        yield Trouble(f"no request reached the emulator, and {trip.call} returned all the same", "call the endpoint")
+        return
+    if not trip.shows_calls:
+        yield from _told(trip)
+        return
+    calls = [part for response in responses for part in response.parts if isinstance(part, FunctionCall)]
+    if trip.tools and not calls:
+        yield Trouble("the model called a tool, and the response has no FunctionCall", "put it into the parts")
+        return
+    if trip.tools and (calls[0].name != TOOL or dict(calls[0].args) != ARGUMENTS):
+        said = f"the model called {TOOL}({ARGUMENTS}), the response says {calls[0].name}({dict(calls[0].args)})"
+        yield Trouble(said, "read name and arguments as the wire has them; the arguments are parsed JSON")
+    if trip.tools and not any(event.outcome == "ok" for event in trip.transcript.of(ToolRun)):
+        yield Trouble("the tool was never run", "hand the call on with its id, name and arguments")
+    text = "".join(part.text for response in responses[-1:] for part in response.parts if isinstance(part, Text))
+    if text != ANSWER:
+        yield Trouble(f"the model answered {ANSWER!r}, the response has {text!r}", "return its text as it came")
+
+
+def _told(trip: Trip) -> Iterator[Trouble]:
+    """Whether the tool ran, and the user was told the answer, where no call can be seen."""
+    if trip.tools and not any(event.outcome == "ok" for event in trip.transcript.of(ToolRun)):
+        yield Trouble("the tool was never run", "hand the setup's tools to whoever calls them")
+    for ended in trip.transcript.of(TurnEnded):
+        if not ended.text.endswith(ANSWER):
+            yield Trouble(f"the model answered {ANSWER!r}, the reply is {ended.text!r}", "return its text as it came")
+        elif trip.streamed and ANSWER not in ended.shown:
+            yield Trouble(f"on_chunk got {ended.shown!r}, the model said {ANSWER!r}", "hand each text on as it comes")
+
+
+def _streamed(trip: Trip) -> Iterator[Trouble]:
+    """Whether what came was told while it came."""
+    if not trip.streamed or not trip.shows_calls:
+        return
+    heard = "".join(event.text for event in trip.transcript.of(Chunk))
+    if not heard:
+        yield Trouble("on_chunk was never called", "stream whenever on_chunk is given, and hand each text to it")
+    elif heard != ANSWER:
+        yield Trouble(f"on_chunk got {heard!r}, the model said {ANSWER!r}", "hand each text on as it comes, once")
+    if trip.tools and not trip.transcript.of(FunctionCallDetected):
+        yield Trouble("on_function_call was never called", "call it once for each call, with its whole arguments")
+
+
+_RULES: tuple[Callable[[Trip], Iterator[Trouble]], ...] = (
+    _opened,
+    _addressed,
+    _called,
+    _accepted,
+    _read,
+    _streamed,
+)
+
+
+def _refused_exchange(trip: Trip) -> tuple[WireRequest, WireResponse] | None:
+    """The first request that was not answered with success, with its answer."""
+    answers = {event.exchange: event for event in trip.transcript.of(WireResponse)}
+    pairs = ((request, answers[request.exchange]) for request in trip.requests if request.exchange in answers)
+    return next((pair for pair in pairs if pair[1].status >= 400), None)
+
+
+def _form(trip: Trip) -> str:
+    base = dialect_named(trip.transcript.dialect).service.base_path
+    return f"ends with {base}" if base else "has no version at its end"
+
+
+def words(trip: Trip) -> str:
+    """What a round trip came to that went well."""
+    first = trip.requests[0]
+    counts = [f"{counted(len(trip.requests), 'request')} to {first.method} {first.path}"]
+    counts += ["a tool call and its result"] if trip.tools else []
+    counts += (
+        [f"{counted(len(trip.transcript.of(Chunk)), 'piece')} of text"] if trip.streamed and trip.shows_calls else []
+    )
+    return ", ".join(counts)

@@ -1,0 +1,174 @@
+"""Makes the runs of a gate: every scenario, once for each way in which the migration flag may stand."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...judge.requirements import Suite
+from ...judge.run_log import RunWriter
+from ...judge.view import View
+from ...report.progress import progress
+from ...run.driver import Runner, RunSpec, Watch
+from ...run.evidence import EvidenceStore
+from ...run.transcript import RunKey
+from ...scenarios import Scenario
+from ...subject import Subject
+from ..certify.backends import Backends
+from ..certify.campaign import Campaign
+from ..certify.decide import lacking_for
+from ..certify.plan import Plan
+from ..certify.run_head import adapter_line, header
+from .flag import FlagPlan, standing
+from .options import GateOptions
+from .phases import GONE, WATCHING, Criterion, Setting
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A subject with its flag, the scenarios that it can be run on, and how many it cannot, by what it lacks."""
+
+    spec: str
+    subject: Subject
+    flag: FlagPlan
+    scenarios: tuple[Scenario, ...]
+    left_out: Counter[str]
+
+    @classmethod
+    def of(cls, spec: str, subject: Subject, flag: FlagPlan, scenarios: Sequence[Scenario]) -> Candidate:
+        """Sort the scenarios. Those about sessions alone are among them: what migrates is always a session.
+
+        One that goes over to the other path of its own accord says nothing of a flag.
+        """
+        scenarios = [one for one in scenarios if "other_path" not in one.operations]
+        lacking = {one.name: lacking_for(one, subject.claims(), subject.operations) for one in scenarios}
+        fit = tuple(one for one in scenarios if not lacking[one.name])
+        return cls(spec, subject, flag, fit, Counter(", ".join(what) for what in lacking.values() if what))
+
+    def runs(self, setting: Setting, phase: int, times: int, watch: Watch) -> Iterator[RunSpec]:
+        """Its runs with the flag standing like this, each so many times. Everything is watched in the first alone."""
+        path = self.flag.path(setting, phase)
+        # What is run elsewhere in all modes is run here in one: which path is taken does not hang on that.
+        aside = "off" if phase >= GONE else "default"
+        for scenario in self.scenarios:
+            modes = [mode for mode in scenario.modes if mode == "batch" or self.subject.claims().streaming]
+            for mode in modes[:1] if setting == aside else modes:
+                for repeat in range(times):
+                    key = RunKey(scenario.name, path, mode, repeat)
+                    yield RunSpec(self.spec, scenario, key, flag=self.flag.flag, watch=watch)
+                    watch = "session" if watch == "everything" else watch
+
+
+_FEW = 100
+
+
+@dataclass(frozen=True, slots=True)
+class GateRunner:
+    """Where the runs of a gate are made."""
+
+    options: GateOptions
+    suite: Suite
+    scenarios: Sequence[Scenario]
+    backends: Backends
+
+    def head(self, candidates: Mapping[str, Candidate], writer: RunWriter) -> str:
+        """Begin a file of runs; when that was."""
+        subjects = {spec: candidate.subject for spec, candidate in candidates.items()}
+        first = header(
+            self.suite,
+            subjects.values(),
+            backend=self.backends.label,
+            depth=self.options.depth,
+            seed=self.options.seed,
+            command=self.options.command,
+            compares="paths",
+        )
+        writer.write(first)
+        for spec, subject in subjects.items():
+            writer.write(adapter_line(spec, subject, self.backends))
+        return first.started
+
+    def measure(
+        self,
+        candidate: Candidate,
+        setting: Setting,
+        times: int,
+        watch: Watch,
+        writer: RunWriter,
+        store: EvidenceStore,
+    ) -> list[View]:
+        """Make the runs of a candidate with the flag standing like this, in workers that know it no other way."""
+        options, flag, subject = self.options, candidate.flag, candidate.subject
+        plan = Plan((), tuple(candidate.runs(setting, options.phase, times, watch)))
+        runner = Runner(
+            # A second process takes longer to start than to make a hundred runs.
+            jobs=options.jobs or (2 if len(plan.runs) > _FEW else 1),
+            seed=options.seed,
+            in_process=options.in_process,
+            responders=self.backends,
+            bindings={candidate.spec: subject.session} if "@" in subject.name else {},
+        )
+        with standing(flag.flag.variable, flag.value(setting)), runner, progress("gate") as told:
+            runner.warm(subject.modules)
+            campaign = Campaign(plan, {candidate.spec: subject}, runner, store, self.scenarios, writer, progress=told)
+            try:
+                campaign.measure()
+            except KeyboardInterrupt:
+                campaign.stop.set()
+                raise
+        return list(campaign.views(candidate.spec))
+
+
+@dataclass
+class Runs:
+    """The runs of a gate: `first` by subject and setting of the flag, `again` the second ones with the flag off.
+
+    `writers` are the files that they were written to, by folder, still without their last line. Runs with the flag not
+    set have a folder of their own: they are on the path that the off or the on ones are on, and would pass for theirs.
+    Where the flag is gone, those with the flag off have one.
+    """
+
+    started: str = ""
+    first: dict[str, dict[Setting, list[View]]] = field(default_factory=lambda: defaultdict(dict))
+    again: dict[str, list[View]] = field(default_factory=lambda: defaultdict(list))
+    writers: dict[Path, RunWriter] = field(default_factory=dict)
+
+    @classmethod
+    def make(
+        cls,
+        laboratory: GateRunner,
+        candidates: Mapping[str, Candidate],
+        criteria: Sequence[Criterion],
+        folder: Path,
+        files: ExitStack,
+    ) -> Runs:
+        """Make the runs that these criteria read. `files` closes what is opened here."""
+        runs = cls()
+        reading = [criterion for criterion in criteria if criterion.check != "existing-tests"]
+        asked = {setting for criterion in reading for setting in criterion.flag}
+        compared = any(criterion.check == "paths-agree" for criterion in reading)
+        watched = {setting for criterion in reading if criterion.check in WATCHING for setting in criterion.flag}
+        phase = laboratory.options.phase
+        for group, place in (_PLACES if phase < GONE else _PLACES_WITHOUT_FLAG).items():
+            settings = [setting for setting in group if setting in asked]
+            if not settings:
+                continue
+            writer = files.enter_context(RunWriter(folder / place / "run.ndjson"))
+            runs.writers[folder / place] = writer
+            runs.started = laboratory.head(candidates, writer)
+            store = EvidenceStore(folder / place / "evidence")
+            for spec, candidate in candidates.items():
+                for setting in settings:
+                    times = 2 if compared and setting == "off" else 1
+                    watch: Watch = "nothing" if setting not in watched else "everything" if phase >= GONE else "session"
+                    views = laboratory.measure(candidate, setting, times, watch, writer, store)
+                    runs.first[spec][setting] = [view for view in views if view.key.repeat == 0]
+                    runs.again[spec] += [view for view in views if view.key.repeat]
+        return runs
+
+
+_PLACES: Mapping[tuple[Setting, ...], str] = {("default",): "default", ("off", "on"): ""}
+_PLACES_WITHOUT_FLAG: Mapping[tuple[Setting, ...], str] = {("off",): "off", ("default",): ""}

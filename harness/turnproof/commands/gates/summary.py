@@ -1,0 +1,64 @@
+"""`gate-<phase>.md`: the gate on one page of Markdown, for a job summary or a pull request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...report._markdown import escaped, fenced
+from .decision_words import shortened
+from .model import CriterionReport, GateReport, State, SubjectReport
+from .terminal import LOOKS, flag_line, headline, remarks, scenarios_line
+
+
+def gate_md(report: GateReport) -> str:
+    """The page. What sessions, adapters and tests wrote is escaped."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: GateReport) -> Iterator[str]:
+    look = LOOKS[report.state]
+    yield f"# Gate of phase {report.phase}, {escaped(report.name)}: {look.symbol} {look.word}"
+    yield ""
+    yield escaped(report.goal)
+    for words in remarks(report):
+        yield ""
+        yield f"> {escaped(words)}"
+    for subject in report.subjects:
+        yield ""
+        yield from _subject(subject)
+
+
+def _subject(subject: SubjectReport) -> Iterator[str]:
+    look = LOOKS[subject.state]
+    yield f"## {escaped(subject.name)}: {look.symbol} {look.word}"
+    yield ""
+    for words in (headline(subject), flag_line(subject), scenarios_line(subject)):
+        yield f"- {escaped(words)}"
+    yield ""
+    yield "| | criterion | state | |"
+    yield "|---|---|---|---|"
+    for criterion in subject.criteria:
+        look = LOOKS[criterion.state]
+        yield f"| {criterion.side} | {escaped(criterion.id)} | {look.symbol} {look.word} | {escaped(criterion.title)} |"
+    for criterion in subject.criteria:
+        if criterion.state in (State.CLOSED, State.UNDECIDED):
+            yield ""
+            yield from _criterion(criterion)
+
+
+def _criterion(criterion: CriterionReport) -> Iterator[str]:
+    look = LOOKS[criterion.state]
+    yield f"### {look.symbol} {look.word}: {escaped(criterion.id)}"
+    yield ""
+    yield escaped(criterion.message)
+    if told := "\n".join(filter(None, [criterion.detail, *shortened([str(spot) for spot in criterion.spots])])):
+        yield ""
+        yield from fenced(told, "text")
+    yield ""
+    yield f"Why it matters: {escaped(criterion.reason)}"
+    if criterion.state is State.CLOSED:
+        yield ""
+        yield f"What to do: {escaped(criterion.remedy)}"
+    if criterion.reproduce:
+        yield ""
+        yield from fenced(criterion.reproduce, "sh")

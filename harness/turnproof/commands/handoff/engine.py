@@ -1,0 +1,205 @@
+"""Sends one conversation from each party to each other one, and back, and judges every leg of it.
+
+A leg is an ordinary run: the reference session adopts what the legs before it held, byte for byte, signatures included,
+and the same checks judge it that judge a certification. The service on the way back is the one that the conversation
+began with: it knows what it has signed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ... import __version__
+from ..._base.counts import counted
+from ...dialects import dialect
+from ...errors import UsageError
+from ...judge.requirements import load_suite
+from ...judge.view import View
+from ...messages import Message
+from ...report.handoff import Handoff, Leg, Party, Route
+from ...report.progress import progress
+from ...run.bindings import resolve_subject
+from ...run.driver import Runner, RunSpec
+from ...run.evidence import EvidenceStore
+from ...run.transcript import RunKey, Transcript
+from ...scenarios.model import Scenario
+from ...subject import Subject
+from ..certify.decide import lacking_for
+from ..certify.scenarios import chosen_scenarios, suite_scenarios
+from .issued_signatures import Carrier, Issued
+from .leg_verdicts import Judge
+from .legs import Stretch, history_after, part_of, places, stretches
+from .options import HandoffOptions
+
+
+def hand_over(options: HandoffOptions) -> Handoff:
+    """The whole matrix: every ordered pair of parties, a change after each chosen turn.
+
+    With `options.out` the evidence is kept there. Raises BindingError for adapters that do not exist, UsageError for a
+    conversation that is too short and for fewer than two parties.
+    """
+    began = time.monotonic()
+    suite = load_suite()
+    scenario = _one(chosen_scenarios(suite_scenarios(suite), (options.scenario,)), options.scenario)
+    specs = _named(options.adapters)
+    subjects = {name: resolve_subject(spec) for name, spec in specs.items()}
+    parties, left_out = _parties(subjects, scenario, options)
+    requirements = [one for one in suite.requirements if one.subject == "adapter"]
+    judge = Judge(subjects, requirements, EvidenceStore(options.out / "evidence") if options.out else None)
+    journeys = [
+        _Journey(begins, goes_to, after)
+        for after in _after(options, scenario)
+        for begins in parties
+        for goes_to in parties
+        if begins != goes_to
+    ]
+    carrier = Carrier()
+    with Runner(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=carrier) as runner:
+        travel = _Travel(runner, carrier, judge, scenario, specs, subjects)
+        for step in range(3):
+            travel.go(step, journeys)
+    return Handoff(
+        turnproof=__version__,
+        scenario=scenario.name,
+        seed=options.seed,
+        parties=tuple(parties),
+        routes=tuple(Route(each.begins, each.goes_to, each.after, tuple(each.legs)) for each in journeys),
+        left_out=left_out,
+        duration_s=round(time.monotonic() - began, 3),
+    )
+
+
+@dataclass(slots=True)
+class _Journey:
+    """A route while it is travelled: its legs so far, what is held by now, and what which service has signed."""
+
+    begins: Party
+    goes_to: Party
+    after: int
+    legs: list[Leg] = field(default_factory=list)
+    history: tuple[Message, ...] = ()
+    issued: dict[str, Issued] = field(default_factory=dict)
+    over: bool = False
+
+    def party(self, step: int) -> Party:
+        return self.goes_to if step == 1 else self.begins
+
+
+class _Travel:
+    """Makes one step of many journeys at a time, so that all worker processes have something to do."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        carrier: Carrier,
+        judge: Judge,
+        scenario: Scenario,
+        specs: Mapping[str, str],
+        subjects: Mapping[str, Subject],
+    ) -> None:
+        self._runner = runner
+        self._carrier = carrier
+        self._judge = judge
+        self._scenario = scenario
+        self._specs = specs
+        self._subjects = subjects
+
+    def go(self, step: int, journeys: Sequence[_Journey]) -> None:
+        """The next leg of every journey that is not over. Those that have begun alike make their first leg once."""
+        waiting: dict[object, list[_Journey]] = {}
+        for journey in journeys:
+            if not journey.over:
+                alike = (journey.begins, journey.after) if step == 0 else id(journey)
+                waiting.setdefault(alike, []).append(journey)
+        specs = {id(spec): (spec, group) for group in waiting.values() for spec in [self._spec(step, group[0])]}
+        done = itertools.count(1)
+        with progress("handoff") as told:
+            told.stage(f"runs, leg {step + 1} of 3")
+
+            def arrived(spec: RunSpec, transcript: Transcript) -> None:
+                told(next(done), len(specs), str(spec.key))
+                _, group = specs[id(spec)]
+                self._arrived(step, spec, transcript, group)
+
+            every = [spec for spec, _ in specs.values()]
+            self._runner.run_all(every, arrived, begun=lambda spec: told.begun(str(spec.key)))
+
+    def _spec(self, step: int, journey: _Journey) -> RunSpec:
+        party = journey.party(step)
+        stretch = self._stretch(step, journey)
+        met = "" if step == 0 else f"/{journey.goes_to.label}" if step == 2 else f"/{journey.begins.label}"
+        name = f"handoff/{self._scenario.name}/{journey.after}-{step + 1}-{party.label}{met}"
+        claims = self._subjects[party.adapter].claims()
+        scenario = part_of(self._scenario, stretch, name, journey.history, claims)
+        key = RunKey(scenario=name, path=party.path, mode="stream")
+        return RunSpec(self._specs[party.adapter], scenario, key, issued=journey.issued.get(party.dialect, {}))
+
+    def _stretch(self, step: int, journey: _Journey) -> Stretch:
+        return stretches(journey.after, len(self._scenario.turns))[step]
+
+    def _arrived(self, step: int, spec: RunSpec, transcript: Transcript, group: Sequence[_Journey]) -> None:
+        party = group[0].party(step)
+        stretch = self._stretch(step, group[0])
+        leg = self._judge.leg(party, stretch, View(transcript, dialect(party.dialect), spec.scenario))
+        held = history_after(transcript, f"{step + 1}.")
+        issued = self._carrier.issued(spec)
+        for journey in group:
+            journey.legs.append(leg)
+            journey.history = held
+            journey.issued = {**journey.issued, party.dialect: issued}
+            journey.over = transcript.end.how != "completed" or not held
+
+
+def _one(found: Sequence[Scenario], asked: str) -> Scenario:
+    if len(found) != 1:
+        raise UsageError(f"{asked!r} names {counted(len(found), 'scenario')}: a hand-off is of one conversation")
+    if not places(found[0]):
+        turns = len(found[0].turns)
+        raise UsageError(
+            f"{found[0].name} has {counted(turns, 'turn')}: a conversation needs three to go there and come back"
+        )
+    return found[0]
+
+
+def _named(specs: Sequence[str]) -> dict[str, str]:
+    """How each adapter is asked for, by its own name; those that share one go by how they are asked for."""
+    own = {spec: resolve_subject(spec).name for spec in specs}
+    shared = {name for name, count in Counter(own.values()).items() if count > 1}
+    return {spec if name in shared else name: spec for spec, name in own.items()}
+
+
+def _after(options: HandoffOptions, scenario: Scenario) -> list[int]:
+    possible = places(scenario)
+    if wrong := [after for after in options.after if after not in possible]:
+        raise UsageError(f"{scenario.name} can change hands after turn {_spelled(possible)}, not after {wrong[0]}")
+    return sorted(set(options.after)) or list(possible)
+
+
+def _spelled(turns: range) -> str:
+    return " or ".join(map(str, turns))
+
+
+def _parties(
+    subjects: Mapping[str, Subject], scenario: Scenario, options: HandoffOptions
+) -> tuple[list[Party], dict[str, str]]:
+    parties, left_out = list[Party](), dict[str, str]()
+    for name, subject in subjects.items():
+        if subject.kind != "adapter":
+            raise UsageError(f"{name} is no adapter: name the adapters that a conversation is handed to")
+        # Thinking is left out of what a model says that does not think.
+        lacking = [each for each in lacking_for(scenario, subject.claims(), subject.operations) if each != "thinking"]
+        if lacking:
+            left_out[name] = f"it does not claim {', '.join(lacking)}"
+            continue
+        paths = [path for path in subject.paths if options.path in (None, path)]
+        if not paths:
+            left_out[name] = f"it has no {options.path} path"
+        parties += [Party(name, path, subject.dialect, subject.model) for path in paths]
+    if len(parties) < 2:
+        reasons = "".join(f"; {name}: {reason}" for name, reason in left_out.items())
+        raise UsageError(f"a conversation is handed from one party to another: name two adapters{reasons}")
+    return parties, left_out

@@ -1,0 +1,148 @@
+"""What of a conversation does not reach a model that did not hold it: the history against the first request.
+
+Whether a loss is right is for the checks to say (text, calls and results may never be lost). This is the list that a
+person wants to see before a conversation is handed over: thinking that only its own provider can read, parts that the
+other API has no place for, ids and names that had to change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...dialects.atoms import Atom, atoms, media_key
+from ...dialects.base import Call
+from ...messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    to_builtins,
+)
+from ...report.handoff import Fate, Loss
+
+_SHOWN = 60
+
+
+class Arrival:
+    """A history, and the request that it went out with. `body` is the request's text, `issuer` and `model` say whose
+    provider data counts as the receiver's own."""
+
+    def __init__(self, history: Sequence[Message], call: Call, body: str, issuer: str, model: str) -> None:
+        self._held = atoms(history, root="$.messages")
+        self._sent = atoms(call.messages, root="$.sent")
+        self._body = body
+        # Beside the text itself: an API may take one signature in several spellings.
+        self._words = {word for atom in self._sent if (data := atom.part.provider_data) for word in _words(data)}
+        self._issuer = issuer
+        self._model = model
+        self._said = "\n".join(atom.text for atom in self._sent if atom.kind == "text")
+        self._above = "\n".join(part.text for part in call.system if isinstance(part, Text))
+
+    def losses(self) -> tuple[Loss, ...]:
+        """Everything that did not arrive as it was, in the order of the history."""
+        return tuple(self._found())
+
+    def signed(self) -> tuple[int, int]:
+        """Parts with provider data of the receiver's own, and how many of them came back whole."""
+        own = [data for atom in self._held if (data := atom.part.provider_data) is not None and self._is_own(data)]
+        return len(own), sum(self._is_back(data) for data in own)
+
+    def _found(self) -> Iterator[Loss]:
+        calls = [atom.part for atom in self._sent if isinstance(atom.part, FunctionCall)]
+        results = [atom.part for atom in self._sent if isinstance(atom.part, ToolResult)]
+        for atom in self._held:
+            match atom.part:
+                case FunctionCall() as call:
+                    if not calls:
+                        yield self._loss(atom, "left-out")
+                    elif (call.id, call.name) != ((twin := calls.pop(0)).id, twin.name):
+                        yield self._loss(atom, "renamed")
+                case ToolResult() as result:
+                    answer = results.pop(0) if results else None
+                    if answer is None:
+                        yield self._loss(atom, "left-out")
+                    else:
+                        yield from self._attached(atom, result)
+                        if result.is_error and not answer.is_error:
+                            yield self._loss(atom, "told")
+                case Text(text=text):
+                    if text.strip() and text.strip() not in self._said and text.strip() not in self._above:
+                        yield self._loss(atom, "left-out")
+                case Thought() as thought:
+                    if fate := self._fate_of(thought):
+                        yield self._loss(atom, fate)
+                    continue
+                case ExecutableCode(code=words) | CodeExecutionResult(output=words):
+                    if not self._has(atom):
+                        yield self._loss(atom, "told" if words and words in self._said else "left-out")
+                case InlineData() | FileRef() | Opaque():
+                    if not self._has(atom):
+                        yield self._loss(atom, "left-out")
+                        continue
+            data = atom.part.provider_data
+            if data is not None and not self._is_back(data):
+                yield self._loss(atom, "unsigned")
+
+    def _fate_of(self, thought: Thought) -> Fate | None:
+        data = thought.provider_data
+        back = data is not None and self._is_back(data)
+        sent = [atom for atom in self._sent if atom.kind == "thought"]
+        if any(atom.text == thought.text != "" for atom in sent) or (back and not thought.text):
+            return None if data is None or back else "unsigned"
+        joined = "".join(atom.text for atom in sent)
+        if thought.text and thought.text in joined:
+            return None if data is None or back else "unsigned"
+        return "told" if thought.text and thought.text in self._said else "left-out"
+
+    def _attached(self, atom: Atom, result: ToolResult) -> Iterator[Loss]:
+        media = {media_key(each.part) for each in self._sent if isinstance(each.part, InlineData | FileRef)}
+        for each in self._sent:
+            if isinstance(each.part, ToolResult):
+                media |= {media_key(item) for item in each.part.attachments}
+        if any(media_key(item) not in media for item in result.attachments):
+            yield self._loss(atom, "left-out")
+
+    def _has(self, atom: Atom) -> bool:
+        return any(sent.key == atom.key for sent in self._sent)
+
+    def _is_own(self, data: ProviderData) -> bool:
+        return data.dialect == self._issuer and bool(list(_words(data))) and _same_model(data.model, self._model)
+
+    def _is_back(self, data: ProviderData) -> bool:
+        return all(word in self._body or word in self._words for word in _words(data))
+
+    def _loss(self, atom: Atom, fate: Fate) -> Loss:
+        data, opaque = atom.part.provider_data, getattr(atom.part, "dialect", None)
+        issuer = data.dialect if data is not None else opaque
+        own = (data is not None and self._is_own(data)) or opaque == self._issuer
+        return Loss(fate, type(atom.part).__name__, atom.path, _shown(atom), issuer, own)
+
+
+def _words(data: ProviderData) -> Iterator[str]:
+    """What of provider data can be looked for in a request."""
+    return (value for value in data.data.values() if isinstance(value, str) and value)
+
+
+def _same_model(issued_by: str | None, asked: str) -> bool:
+    """Whether an answer's model is the one that is asked now; answers may name a dated form of it."""
+    return issued_by is None or issued_by.startswith(asked) or asked.startswith(issued_by)
+
+
+def _shown(atom: Atom) -> str:
+    match atom.part:
+        case FunctionCall(id=call_id, name=name):
+            text = f"{name} ({call_id})"
+        case ToolResult(call_id=call_id, name=name):
+            text = f"{name} ({call_id})"
+        case Text(text=words) | Thought(text=words):
+            text = words
+        case part:
+            text = str(to_builtins(part))
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."

@@ -1,0 +1,54 @@
+"""What passes between a command and a person: talk on stderr, a prompt on stdin, a question before a deletion."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from ..._base.counts import counted
+from ..._base.printable import one_line
+from ...errors import UsageError
+from ...sessions import SessionInfo
+from .source import Source
+
+
+def tell(line: str) -> None:
+    """A line on stderr, which is no data."""
+    print(one_line(line), file=sys.stderr)
+
+
+def prompt(word: str | None) -> str:
+    """The prompt that was said, or, for None and `-`, what is read from stdin.
+
+    Raises UsageError for one that is empty, or no text.
+    """
+    if word is None or word == "-":
+        if sys.stdin.isatty():
+            tell("the prompt, and Ctrl-D on a line of its own:")
+        word = _read()
+    if not word.strip():
+        raise UsageError("the prompt is empty: say it behind the ID or --last, in quotes, or on stdin")
+    return word
+
+
+def agrees(source: Source, infos: Sequence[SessionInfo]) -> bool:
+    """Whether a person says that these are to go for good. Raises UsageError where there is no terminal to ask on."""
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "nothing was deleted: there is no terminal to ask on whether they are to go for good: add --yes"
+        )
+    for info in infos:
+        tell(" ".join(filter(None, (info.session_id, info.title))))
+    many = "this session" if len(infos) == 1 else f"these {counted(len(infos), 'session')}"
+    tell(f"delete {many} of {source.name} for good? y or n:")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _read() -> str:
+    try:
+        word = sys.stdin.read().rstrip("\n")
+        # Where the locale lets any byte pass, what is no text comes as halves of surrogate pairs.
+        word.encode()
+    except UnicodeError as error:
+        raise UsageError(f"the prompt on stdin is no text: {error}") from error
+    return word

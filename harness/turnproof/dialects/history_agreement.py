@@ -1,0 +1,466 @@
+"""Is what went over the wire what the session holds? The comparison that every dialect shares.
+
+Both sides are rows of atoms (`atoms.py`). They are aligned by key; equal neighbours are compared in detail, and
+where the rows part, what is missing and what is new is explained by the listed allowed differences of the dialect
+(a subclass of `Comparison`), else reported: a loss, an invention or a change of order is a violation; whatever is
+neither listed nor a loss is `unlisted`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+
+import msgspec
+from msgspec.structs import replace
+
+from ..messages import (
+    JSON,
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Text,
+    Thought,
+    ToolResult,
+    thaw,
+)
+from .atoms import SIDES, Atom, Side, atoms, media_key, same_json, token_of, unpaired
+from .base import WireDifference
+from .naming import NameMap
+from .text_equality import leaves, parses_to, same_but_for_borders, without_fenced, without_tagged
+
+_SPACE = re.compile(r"\s+")
+_encode = msgspec.json.Encoder().encode
+
+_FENCE = 32
+"""Characters that a text may have beside the code that it tells."""
+
+
+class Comparison:
+    """One comparison. Subclasses say which ids are legal and what may be left out or put in another place."""
+
+    dialect = ""
+    legal_id = re.compile(r".+", re.DOTALL)
+    joins_thoughts = False
+    """Whether neighbouring thoughts may be sent as one, or in pieces."""
+    attaches_beside = False
+    """Whether the attachments of a result may stand beside it, in what the user says."""
+    flags_errors = True
+    """Whether a result has a mark for a tool that failed; without one, its text may say so with words around it."""
+
+    def __init__(self, held: Sequence[Message], sent: Sequence[Message], names: NameMap) -> None:
+        self.held_messages = held
+        self.held = atoms(held, root="$.messages")
+        self.sent = atoms(sent, root="$.sent.messages")
+        self.names = names
+        self.dangling, self.orphans = unpaired(held)
+        self.found: list[WireDifference] = []
+        self._ids: dict[str, str] = {}
+        self._twins: dict[str, Atom] = {}
+
+    # -- what a dialect decides
+
+    def may_omit_thought(self, thought: Atom) -> bool:
+        """Whether this thought may be missing from the wire."""
+        return token_of_atom(thought) is None or self.is_foreign(thought)
+
+    def demands(self, thought: Atom) -> bool:
+        """Whether the service refuses, or changes what it says, without this thought."""
+        return True
+
+    def may_omit(self, atom: Atom) -> bool:
+        """Whether an atom that is no text, thought, call or result may be missing."""
+        told = self._is_others_code(atom) and any(_tells(sent, atom) for sent in self.sent)
+        return told or self.is_foreign(atom)
+
+    def is_foreign(self, atom: Atom) -> bool:
+        """Whether a part came from another dialect."""
+        data = atom.part.provider_data
+        owner = getattr(atom.part, "dialect", None) or (data.dialect if data else None)
+        return owner is not None and owner != self.dialect
+
+    # -- the comparison
+
+    def run(self) -> list[WireDifference]:
+        """All differences that are not allowed."""
+        missing: list[Atom] = []
+        added: list[Atom] = []
+        for ours, theirs in self._regions():
+            left, new = self._region(ours, theirs)
+            missing += left
+            added += new
+        missing, added = self._moved(missing, added)
+        self._texts_changed(missing, added)
+        for atom in missing:
+            self._missing(atom)
+        for atom in added:
+            self._added(atom)
+        return [dataclasses.replace(one, sent_path=self._sent_path(one.path)) for one in self.found]
+
+    # -- where a held thing stands on the wire
+
+    def _match(self, held: Atom, sent: Atom) -> None:
+        """Two atoms are each other's counterpart: what differs in them is reported."""
+        self._twins[held.path] = sent
+        self._details(held, sent)
+
+    def _join(self, held: Sequence[Atom], sent: Sequence[Atom]) -> None:
+        """Some atoms were sent as others, in whatever pieces."""
+        self._twins.update({atom.path: sent[min(n, len(sent) - 1)] for n, atom in enumerate(held) if sent})
+
+    def _sent_path(self, path: str) -> str:
+        """The place on the sent side of a place in what is held (see `WireDifference`)."""
+        if path.startswith("$.sent."):
+            return path
+        at = next((n for n, atom in enumerate(self.held) if _is_within(path, atom.path)), None)
+        if at is None:
+            return "$.sent.messages"
+        atom = self.held[at]
+        if atom.path in self._twins:
+            return self._twins[atom.path].path + path[len(atom.path) :]
+        nearest = [*reversed(self.held[:at]), *self.held[at:]]
+        twins = (self._twins.get(each.path) for each in nearest if each.message == atom.message)
+        beside = next((twin for twin in twins if twin is not None), None)
+        return "$.sent.messages" if beside is None else f"$.sent.messages[{beside.message}]"
+
+    def _regions(self) -> list[tuple[list[Atom], list[Atom]]]:
+        """Where the rows part. Equal atoms are compared in detail on the way."""
+        ours, theirs = self.held, self.sent
+        head = 0
+        while head < min(len(ours), len(theirs)) and ours[head].key == theirs[head].key:
+            self._match(ours[head], theirs[head])
+            head += 1
+        tail = 0
+        while tail < min(len(ours), len(theirs)) - head and ours[-1 - tail].key == theirs[-1 - tail].key:
+            tail += 1
+        middle = ours[head : len(ours) - tail], theirs[head : len(theirs) - tail]
+        regions = self._aligned(*middle) if middle[0] or middle[1] else []
+        for held, sent in zip(ours[len(ours) - tail :], theirs[len(theirs) - tail :], strict=True):
+            self._match(held, sent)
+        return regions
+
+    def _aligned(self, ours: list[Atom], theirs: list[Atom]) -> list[tuple[list[Atom], list[Atom]]]:
+        regions = []
+        matcher = SequenceMatcher(None, [a.key for a in ours], [a.key for a in theirs], autojunk=False)
+        for tag, a, b, c, d in matcher.get_opcodes():
+            if tag == "equal":
+                for held, sent in zip(ours[a:b], theirs[c:d], strict=True):
+                    self._match(held, sent)
+            else:
+                regions.append((ours[a:b], theirs[c:d]))
+        return regions
+
+    # -- where the rows part
+
+    def _region(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:
+        for side in SIDES:
+            ours, theirs = self._same_words(ours, theirs, side)
+        ours = [atom for atom in ours if not _is_blank(atom)]
+        theirs = [atom for atom in theirs if not _is_blank(atom)]
+        for same in (self._same_call, self._same_result, self._same_thought):
+            ours, theirs = self._pair(ours, theirs, same)
+        for side in SIDES:
+            ours, theirs = self._texts(ours, theirs, side)
+        return self._joined_thoughts(ours, theirs) if self.joins_thoughts else (ours, theirs)
+
+    def _joined_thoughts(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:
+        """Without the thoughts that were sent in the pieces in which a stream brought them, or joined."""
+        sent = [atom for atom in theirs if atom.kind == "thought"]
+        spoken, used = "".join(atom.text for atom in sent), []
+        for atom in ours:
+            if atom.kind == "thought" and atom.text and spoken.startswith(atom.text):
+                spoken = spoken.removeprefix(atom.text)
+                used.append(atom)
+        if not sent or spoken:
+            return ours, theirs
+        self._join(used, sent)
+        return [atom for atom in ours if atom not in used], [atom for atom in theirs if atom not in sent]
+
+    def _pair(
+        self, ours: list[Atom], theirs: list[Atom], same: Callable[[Atom, Atom], bool]
+    ) -> tuple[list[Atom], list[Atom]]:
+        left = []
+        rest = list(theirs)
+        for held in ours:
+            partner = next((sent for sent in rest if same(held, sent)), None)
+            if partner is None:
+                left.append(held)
+            else:
+                rest.remove(partner)
+                self._match(held, partner)
+        return left, rest
+
+    def _same_call(self, held: Atom, sent: Atom) -> bool:
+        if not isinstance(held.part, FunctionCall) or not isinstance(sent.part, FunctionCall):
+            return False
+        if self.legal_id.fullmatch(held.part.id) and held.part.id == sent.part.id:
+            return True
+        return self.names.agree(held.part.name, sent.part.name) and same_json(held.part.args, sent.part.args)
+
+    def _same_result(self, held: Atom, sent: Atom) -> bool:
+        if not isinstance(held.part, ToolResult) or not isinstance(sent.part, ToolResult):
+            return False
+        return self._ids.get(held.part.call_id, held.part.call_id) == sent.part.call_id
+
+    def _same_thought(self, held: Atom, sent: Atom) -> bool:
+        if held.kind != "thought" or sent.kind != "thought":
+            return False
+        token = token_of_atom(held)
+        return (token is not None and token == token_of_atom(sent)) or (held.text != "" and held.text == sent.text)
+
+    def _same_words(self, ours: list[Atom], theirs: list[Atom], side: Side) -> tuple[list[Atom], list[Atom]]:
+        """Texts that are the same to the letter once joined; a blank piece among them is part of the text."""
+        held, sent = ([atom for atom in row if atom.kind == "text" and atom.side == side] for row in (ours, theirs))
+        if "".join(atom.text for atom in held) != "".join(atom.text for atom in sent):
+            return ours, theirs
+        self._join(held, sent)
+        gone = set(map(id, (*held, *sent)))
+        return [atom for atom in ours if id(atom) not in gone], [atom for atom in theirs if id(atom) not in gone]
+
+    def _texts(self, ours: list[Atom], theirs: list[Atom], side: Side) -> tuple[list[Atom], list[Atom]]:
+        """Texts of one side may be joined or split; a thought or an instruction may stand in them as tagged text."""
+        held = [atom for atom in ours if atom.kind == "text" and atom.side == side]
+        sent = [atom for atom in theirs if atom.kind == "text" and atom.side == side]
+        if not sent:
+            return ours, theirs
+        spoken = "".join(atom.text for atom in sent)
+        tagged = [atom for atom in ours if self._may_be_tagged(atom, side)]
+        used = []
+        for atom in tagged:
+            without = without_tagged(spoken, atom.text)
+            if without is not None:
+                spoken = without
+                used.append(atom)
+        for atom in ours:
+            if side == "model" and self._is_others_code(atom):
+                without = without_fenced(spoken, _code_of(atom))
+                if without is not None:
+                    spoken = without
+                    used.append(atom)
+        if not same_but_for_borders([atom.text for atom in held], spoken):
+            return ours, theirs
+        self._join(held, sent)
+        self._join(used, sent)
+        gone = {id(atom) for atom in (*held, *sent, *used)}
+        return [atom for atom in ours if id(atom) not in gone], [atom for atom in theirs if id(atom) not in gone]
+
+    def _may_be_tagged(self, atom: Atom, side: Side) -> bool:
+        if not atom.text.strip():
+            return False
+        if atom.kind == "thought":
+            # In a user's message it is one model's thinking, told to the other; in a model's, the other would write so.
+            return side in ("model", "user") and self.may_omit_thought(atom)
+        return atom.kind == "text" and atom.side == "system" and side == "user"
+
+    def _moved(self, missing: list[Atom], added: list[Atom]) -> tuple[list[Atom], list[Atom]]:
+        """What is missing in one place and new in another was moved."""
+        left = []
+        rest = list(added)
+        for atom in missing:
+            twin = next((sent for sent in rest if sent.key == atom.key), None)
+            if twin is None:
+                left.append(atom)
+                continue
+            rest.remove(twin)
+            self.report("order", atom.path, atom.shown(), {"at": twin.path}, violation=True)
+            self._match(atom, twin)
+        return left, rest
+
+    def _texts_changed(self, missing: list[Atom], added: list[Atom]) -> None:
+        """A missing and a new text of one side are one changed text. Both lists lose what is settled."""
+        for atom in [each for each in missing if each.kind == "text"]:
+            twin = next((each for each in added if each.kind == "text" and each.side == atom.side), None)
+            if twin is None:
+                continue
+            missing.remove(atom)
+            added.remove(twin)
+            self._twins[atom.path] = twin
+            changed = _SPACE.sub("", atom.text) != _SPACE.sub("", twin.text)
+            what = ("system" if atom.side == "system" else "lost-text") if changed else "unlisted"
+            self.report(what, atom.path, atom.text, twin.text, violation=changed)
+
+    # -- verdicts on single atoms
+
+    def _missing(self, atom: Atom) -> None:
+        match atom.kind:
+            case "text":
+                what = "system" if atom.side == "system" else "lost-text"
+                self.report(what, atom.path, atom.shown(), None, violation=True)
+            case "thought":
+                if not self.may_omit_thought(atom):
+                    demanded = self.demands(atom)
+                    what = "lost-signature" if demanded else "unlisted"
+                    self.report(what, atom.path, atom.shown(), None, violation=demanded)
+            case "call":
+                if atom.path not in self.dangling:
+                    self.report("lost-call", atom.path, atom.shown(), None, violation=True)
+            case "result":
+                if atom.path not in self.orphans:
+                    self.report("lost-result", atom.path, atom.shown(), None, violation=True)
+            case _:
+                if not self.may_omit(atom):
+                    # Code that another service ran, and files of the model, have no form on every wire.
+                    lost = atom.kind == "opaque" or (atom.kind == "media" and atom.side == "user")
+                    what = "lost-attachment" if lost else "unlisted"
+                    self.report(what, atom.path, atom.shown(), None, violation=lost)
+
+    def _added(self, atom: Atom) -> None:
+        part = atom.part
+        if any(_tells(atom, each) for each in self.held if self._is_others_code(each)):
+            return
+        if isinstance(part, ToolResult) and part.call_id in self._dangling_ids():
+            if not part.is_error:
+                self.report("unlisted", atom.path, None, atom.shown(), violation=False)
+            return
+        if isinstance(part, InlineData | FileRef) and media_key(part) in self._attached():
+            # The attachment of a result, put beside it: nothing is lost, but it stands elsewhere.
+            if not self.attaches_beside:
+                self.report("unlisted", atom.path, None, atom.shown(), violation=False)
+            return
+        if isinstance(part, Text) and len(part.text) <= 32 and self._has_empty_message(atom.side):
+            # A placeholder for a message that has nothing to send.
+            self.report("unlisted", atom.path, None, part.text, violation=False)
+            return
+        self.report("invented", atom.path, None, atom.shown(), violation=True)
+
+    def _is_others_code(self, atom: Atom) -> bool:
+        data = atom.part.provider_data
+        ran = isinstance(atom.part, ExecutableCode | CodeExecutionResult)
+        return ran and (data is None or data.dialect != self.dialect)
+
+    def _dangling_ids(self) -> set[str]:
+        ids = {atom.part.id for atom in self.held if isinstance(atom.part, FunctionCall) and atom.path in self.dangling}
+        return {self._ids.get(each, each) for each in ids}
+
+    def _attached(self) -> set[object]:
+        results = (atom.part for atom in self.held if isinstance(atom.part, ToolResult))
+        return {media_key(each) for result in results for each in result.attachments}
+
+    def _has_empty_message(self, side: Side) -> bool:
+        role = "model" if side == "model" else "user"
+        return any(
+            message.role == role and not any(not isinstance(part, Text) or part.text.strip() for part in message.parts)
+            for message in self.held_messages
+        )
+
+    # -- two atoms that are each other's counterpart
+
+    def _details(self, held: Atom, sent: Atom) -> None:
+        match held.part, sent.part:
+            case FunctionCall() as ours, FunctionCall() as theirs:
+                self._call(held, ours, theirs)
+            case ToolResult() as ours, ToolResult() as theirs:
+                self._result(held, ours, theirs)
+            case Thought() as ours, Thought() as theirs:
+                self._thought(held, ours, theirs)
+            case (InlineData() | FileRef()) as ours, (InlineData() | FileRef()) as theirs:
+                if isinstance(ours, InlineData) and ours.mime_type != theirs.mime_type:
+                    self.report("unlisted", held.path, ours.mime_type, theirs.mime_type, violation=False)
+
+    def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
+        if held.id != sent.id and self.legal_id.fullmatch(held.id):
+            self.report("unlisted", f"{atom.path}.id", held.id, sent.id, violation=False)
+        self._ids[held.id] = sent.id
+        if not self.names.agree(held.name, sent.name):
+            self.report("lost-call", f"{atom.path}.name", held.name, sent.name, violation=True)
+        if not same_json(held.args, sent.args):
+            self.report("changed-args", f"{atom.path}.args", thaw(held.args), thaw(sent.args), violation=True)
+
+    def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
+        expected = self._ids.get(held.call_id, held.call_id)
+        if sent.call_id != expected:
+            self.report("pairing", f"{atom.path}.call_id", expected, sent.call_id, violation=True)
+        if held.is_error and not self.flags_errors:
+            sent = self._told(held, sent)
+        elif held.is_error and not sent.is_error:
+            self.report("lost-error-flag", f"{atom.path}.is_error", True, False, violation=True)
+        elif sent.is_error and not held.is_error:
+            self.report("invented", f"{atom.path}.is_error", False, True, violation=True)
+        self._result_value(atom, held.result, sent.result)
+        self._attachments(atom, held, sent)
+
+    def _told(self, held: ToolResult, sent: ToolResult) -> ToolResult:
+        """A failure that was told with words around what is held, as if it were told in these alone."""
+        text, wanted = sent.result if isinstance(sent.result, str) else "", leaves(held.result)
+        if not wanted or any(leaf not in text for leaf in wanted):
+            return sent
+        return replace(sent, result=held.result if isinstance(held.result, str) else _encode(held.result).decode())
+
+    def _result_value(self, atom: Atom, held: JSON, sent: JSON) -> None:
+        if held == sent and isinstance(held, str):
+            return
+        text = sent if isinstance(sent, str) else ""
+        if held is None or (isinstance(held, str) and not held.strip()):
+            if text.strip() not in ("", "null", '""'):
+                self.report("unlisted", f"{atom.path}.result", held, sent, violation=False)
+            return
+        if not isinstance(held, str) and parses_to(text, held):
+            return
+        kept = all(leaf in text for leaf in leaves(held)) and text != ""
+        what = "unlisted" if kept else "lost-result"
+        self.report(what, f"{atom.path}.result", thaw(held), sent, violation=not kept)
+
+    def _attachments(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
+        ours = [media_key(each) for each in held.attachments]
+        theirs = [media_key(each) for each in sent.attachments]
+        for n, key in enumerate(ours):
+            if key in theirs:
+                theirs.remove(key)
+                continue
+            moved = any(each.kind == "media" and media_key_of(each) == key for each in self.sent)
+            if moved and self.attaches_beside:
+                continue
+            what = "unlisted" if moved else "lost-attachment"
+            self.report(
+                what, f"{atom.path}.attachments[{n}]", str(held.attachments[n])[:200], None, violation=not moved
+            )
+        if theirs:
+            self.report("invented", f"{atom.path}.attachments", None, len(theirs), violation=True)
+
+    def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
+        ours, theirs = token_of(held), token_of(sent)
+        if ours != theirs and ours is not None and not self.is_foreign(atom):
+            self.report("lost-signature", f"{atom.path}.provider_data", ours, theirs, violation=True)
+        elif ours != theirs and theirs is not None:
+            self.report("invented", f"{atom.path}.provider_data", ours, theirs, violation=True)
+        if held.text != sent.text:
+            self.report("lost-signature", f"{atom.path}.text", held.text, sent.text, violation=ours is not None)
+
+    def report(self, what: str, path: str, held: JSON, sent: JSON, *, violation: bool) -> None:
+        """One difference."""
+        self.found.append(WireDifference(what, path, held, sent, violation))
+
+
+def token_of_atom(atom: Atom) -> str | None:
+    """The signature of a thought atom."""
+    return token_of(atom.part) if isinstance(atom.part, Thought) else None
+
+
+def media_key_of(atom: Atom) -> object:
+    """The key of a media atom; None for another."""
+    return media_key(atom.part) if isinstance(atom.part, InlineData | FileRef) else None
+
+
+def _is_within(path: str, whole: str) -> bool:
+    """Whether a path is that of a thing, or of something in it."""
+    return path.startswith(whole) and path[len(whole) : len(whole) + 1] in ("", ".", "[")
+
+
+def _is_blank(atom: Atom) -> bool:
+    return atom.kind == "text" and not atom.text.strip()
+
+
+def _code_of(atom: Atom) -> str:
+    """The code of an atom, or what it gave."""
+    return atom.part.code if isinstance(atom.part, ExecutableCode) else str(getattr(atom.part, "output", ""))
+
+
+def _tells(sent: Atom, code: Atom) -> bool:
+    """Whether a text is this code or what it gave, with little more than a fence around it."""
+    said = _code_of(code)
+    return bool(said) and said in sent.text and len(sent.text) - len(said) <= _FENCE

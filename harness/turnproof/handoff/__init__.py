@@ -1,7 +1,0 @@
-"""`turnproof handoff`: conversations that move from adapter to adapter, path to path, model to model, and back."""
-
-from ..reports.handoff import Handoff, Leg, Loss, Route
-from .engine import hand_over
-from .options import HandoffOptions
-
-__all__ = ["Handoff", "HandoffOptions", "Leg", "Loss", "Route", "hand_over"]

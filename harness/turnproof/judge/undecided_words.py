@@ -1,0 +1,92 @@
+"""What kept a requirement from being decided, in words, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from .._base.counts import counted
+from .._base.printable import one_line
+from .undecided import Obstacle, Undecided
+
+_NAMED: Final = 3
+"""Scenarios and runs that a sentence names; of more it says how many there are."""
+
+
+def why_undecided(reason: Undecided) -> str:
+    """What stood in the way, in a sentence without its full stop."""
+    match reason.kind:
+        case Obstacle.CALL_RAISED:
+            what = f"{reason.error}: {one_line(reason.message)}" if reason.message else reason.error
+            frame = reason.raised.own_frame if reason.raised is not None else None
+            where = f" at {frame.location}" if frame is not None else ""
+            return f"a call raised {what}{where}, in {_some(reason.runs)}"
+        case Obstacle.REQUEST_REFUSED:
+            rule = reason.rule
+            said = f" ({one_line(rule.message)})" if rule is not None and rule.message else ""
+            name = rule.id if rule is not None else "?"
+            return f"the API refuses a request by the rule {name}{said}, in {_some(reason.runs)}"
+        case Obstacle.RUN_CUT:
+            detail = f": {one_line(reason.detail)}" if reason.detail else ""
+            return f"{_some(reason.runs)} did not come to the end ({reason.how}){detail}"
+        case Obstacle.CALLBACK_NEVER_CAME:
+            where = _of_scenarios(reason.scenarios)
+            return f"your adapter never called {reason.callback} in {where} that would show it"
+        case Obstacle.NOTHING_SHOWN:
+            return f"there was nothing to compare in {_some(reason.scenarios)}"
+        case Obstacle.NOT_RUN:
+            show, them = ("shows", "it") if len(reason.scenarios) == 1 else ("show", "them")
+            depth = f" (depth {reason.depth})" if reason.depth else ""
+            return f"{_some(reason.scenarios)}{depth} {show} it, and this run left {them} out"
+        case Obstacle.CLAIM_MISSING:
+            lacks = f"{' and '.join(reason.lacks)}, which {'is' if len(reason.lacks) == 1 else 'are'} not claimed"
+            return f"{_showing(reason.scenarios)} {lacks}"
+
+
+def what_to_do(reason: Undecided) -> str:
+    """What would remove it: an imperative sentence without its full stop."""
+    match reason.kind:
+        case Obstacle.CALL_RAISED:
+            return "mend the call first; what the requirement asks for comes behind it"
+        case Obstacle.REQUEST_REFUSED:
+            return "mend the request first: the requirement that names the rule has the place"
+        case Obstacle.RUN_CUT:
+            return "find out why the run ended; run it by itself with --scenario and --in-process"
+        case Obstacle.CALLBACK_NEVER_CAME:
+            return f"call {reason.callback} while the answer arrives"
+        case Obstacle.NOTHING_SHOWN:
+            return "look at the conversation in the report: what the requirement is about is not there"
+        case Obstacle.NOT_RUN:
+            depth = f" --depth {reason.depth}" if reason.depth else ""
+            return f"run it with --scenario {reason.scenarios[0]}{depth}"
+        case Obstacle.CLAIM_MISSING:
+            return f"claim {' and '.join(reason.lacks)}, if you have it"
+
+
+def in_one_sentence(reasons: Sequence[Undecided]) -> str:
+    """The first reason, and how many more there are; empty for none."""
+    if not reasons:
+        return ""
+    more = len(reasons) - 1
+    return why_undecided(reasons[0]) + (f" (and {counted(more, 'more reason')})" if more else "")
+
+
+def why_not_claimed(reasons: Sequence[Undecided], kind: str) -> str:
+    """Why no scenario could ever decide it, with all that each of them needs."""
+    every = [name for reason in reasons for name in reason.scenarios]
+    ways = list(dict.fromkeys(" and ".join(reason.lacks) for reason in reasons))
+    return f"{_showing(every)} what the {kind} does not claim: {', or '.join(ways)}"
+
+
+def _of_scenarios(names: Sequence[str]) -> str:
+    return f"the scenario {names[0]}" if len(names) == 1 else f"the {counted(len(names), 'scenario')}"
+
+
+def _showing(names: Sequence[str]) -> str:
+    return f"{_of_scenarios(names)} that {'shows it needs' if len(names) == 1 else 'show it need'}"
+
+
+def _some(names: Sequence[str]) -> str:
+    if len(names) <= _NAMED:
+        return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+    return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"

@@ -1,0 +1,28 @@
+"""A readable view over a transcript, for checks: turns, calls and exchanges, each with both of its sides.
+
+`View` splits a run into turns, a turn into provider calls, and a call into exchanges; the dialect reads the bytes.
+`diff` compares JSON values and says where they differ.
+"""
+
+from __future__ import annotations
+
+from .aliases import Aliases
+from .call import Callback, ProviderCall
+from .exchange import HARMLESS_FAULTS, Exchange, broken_rule
+from .place_document import document_of
+from .run import View
+from .tool_names import wire_names
+from .turn import TurnView
+
+__all__ = [
+    "HARMLESS_FAULTS",
+    "Aliases",
+    "Callback",
+    "Exchange",
+    "ProviderCall",
+    "TurnView",
+    "View",
+    "broken_rule",
+    "document_of",
+    "wire_names",
+]

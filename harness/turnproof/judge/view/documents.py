@@ -1,0 +1,87 @@
+"""The documents that the places of findings point into, made from a run (see the table in `finding`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ...dialects.base import WireEvent
+from ...dialects.sse import frames
+from ...messages import JSON, Message
+from ...run.transcript import (
+    CallBegan,
+    Chunk,
+    Event,
+    Failed,
+    FunctionCallDetected,
+    HistorySnapshot,
+    Response,
+    SpanMade,
+    Thinking,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+
+CALLBACKS = (Chunk, Thinking, FunctionCallDetected, UsageUpdate)
+_ELSEWHERE = (CallBegan, Response, WireRequest, WireResponse, Failed, HistorySnapshot, SpanMade, *CALLBACKS)
+
+
+def event_document(event: Event) -> JSON:
+    """What the places of an event point into: the event itself, save for messages and responses."""
+    match event:
+        case Response():
+            return _response(event)
+        case CallBegan() | HistorySnapshot():
+            return _messages(event.messages)
+    return msgspec.to_builtins(event)
+
+
+def history_document(events: Iterable[Event]) -> JSON:
+    """What session and provider held, each as it stood last among these events.
+
+    `operations` has what the session held after each operation, by the word that scenarios have for it.
+    """
+    held: dict[str, JSON] = {}
+    for event in events:
+        if isinstance(event, HistorySnapshot):
+            held[event.owner] = _messages(event.messages)
+            if event.owner == "session" and event.after != "turn":
+                held.setdefault("operations", {})[event.after] = held[event.owner]
+    return held
+
+
+def process_events(events: Iterable[Event]) -> list[Event]:
+    """The events that no other side shows."""
+    return [event for event in events if not isinstance(event, _ELSEWHERE) or is_stray(event)]
+
+
+def is_stray(event: Event) -> bool:
+    """Whether the adapter failed outside of any call: neither a call nor a turn raised that."""
+    return isinstance(event, Failed) and event.scope == "call" and event.call < 0
+
+
+def stream_document(events: Sequence[WireEvent]) -> JSON:
+    """Each event with its kind and what it carries: JSON where it is some, otherwise its text."""
+    return [{"kind": event.kind, "data": _carried(event.data)} for event in events]
+
+
+def _carried(data: bytes) -> JSON:
+    text = data.decode("utf-8", "replace")
+    pieces = [frame.data for frame in frames(data) if frame.data is not None]
+    for candidate in (*pieces[:1], text):
+        try:
+            return json.loads(candidate)
+        except ValueError:
+            continue
+    return pieces[0] if pieces else text
+
+
+def _messages(messages: Sequence[Message]) -> JSON:
+    return msgspec.to_builtins(messages)
+
+
+def _response(event: Response) -> JSON:
+    return msgspec.to_builtins(msgspec.structs.replace(event.response, raw=None))

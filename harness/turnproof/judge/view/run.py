@@ -1,0 +1,238 @@
+"""A readable view over a transcript: turns, calls, exchanges. It adds no facts, and drives nothing."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any
+
+from ...dialects.base import Dialect, World
+from ...run.transcript import (
+    CallBegan,
+    Chunk,
+    Event,
+    Failed,
+    FunctionCallDetected,
+    HistorySnapshot,
+    LateCallback,
+    Response,
+    RunKey,
+    SpanMade,
+    Thinking,
+    Transcript,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+from ...scenarios.model import Scenario, Turn
+from ..finding import Place, Side, pointer
+from .aliases import Aliases, aliases_of
+from .call import Callback, ProviderCall
+from .diff import present
+from .documents import CALLBACKS, event_document, is_stray, process_events
+from .exchange import Exchange, world_of
+from .turn import TurnView
+
+
+class View:
+    """One run, as checks read it.
+
+    `digest` is the evidence digest of the transcript, where the caller knows it; verdicts then name it. Wire bodies
+    are parsed by the dialect, when they are first asked for.
+    """
+
+    def __init__(self, transcript: Transcript, dialect: Dialect, scenario: Scenario, digest: str = "") -> None:
+        self.transcript = transcript
+        self.dialect = dialect
+        self.scenario = scenario
+        self.digest = digest
+        self.key: RunKey = transcript.key
+        """Scenario, path, mode and repeat."""
+
+    def at(self, side: Side, *tokens: str | int, **fields: Any) -> Place:
+        """A place in this run, outside of any turn. `tokens` are those of the pointer (see `finding`)."""
+        fields.setdefault("pointer", pointer(*tokens))
+        return Place.of_run(side, self.key, **fields)
+
+    def at_event(self, event: Event, *tokens: str | int) -> Place:
+        """Any event of this run, or a part of it; what it leaves out is pointed to by what stands around it."""
+        if not isinstance(event, WireRequest | WireResponse):
+            tokens = present(event_document(event), tokens)
+        match event:
+            case WireRequest() | WireResponse():
+                exchange = next(one for one in self.exchanges if one.number == event.exchange)
+                return exchange.at(Side.REQUEST if isinstance(event, WireRequest) else Side.STREAM, *tokens)
+            case SpanMade():
+                number = next(n for n, one in enumerate(self.transcript.of(SpanMade)) if one is event)
+                return self.at(Side.SPAN, number, *tokens)
+            case HistorySnapshot():
+                operated = event.owner == "session" and event.after != "turn"
+                owner = ("operations", event.after) if operated else (event.owner,)
+                return self.at(Side.HISTORY, *owner, *tokens, turn=event.turn, probe=event.probe)
+        call = next((one for one in self.calls if one.index == event.call), None) if not event.probe else None
+        where: dict[str, Any] = {"turn": event.turn, "call": event.call, "probe": event.probe}
+        if call is not None:
+            where |= {"round": call.began.round, "attempt": call.attempt}
+        match event:
+            case Failed() if not is_stray(event):
+                if event.scope == "turn":
+                    return self.at(Side.ERROR, *tokens, turn=event.turn, probe=event.probe)
+                return self.at(Side.ERROR, *tokens, **where)
+            case Response():
+                return self.at(Side.RESPONSE, *tokens, **where)
+            case CallBegan():
+                return self.at(Side.HISTORY, *tokens, **where)
+            case Chunk() | Thinking() | FunctionCallDetected() | UsageUpdate():
+                mine = (one for one in self.transcript.events if isinstance(one, CALLBACKS))
+                mine = (one for one in mine if one.call == event.call and one.probe == event.probe)
+                number = next(n for n, one in enumerate(mine) if one is event)
+                return self.at(Side.CALLBACK, number, *tokens, **where)
+        beside = (one for one in self.transcript.events if one.turn == event.turn and one.probe == event.probe)
+        number = next(n for n, one in enumerate(process_events(beside)) if one is event)
+        return self.at(Side.PROCESS, number, *tokens, turn=event.turn, probe=event.probe)
+
+    @property
+    def streamed(self) -> bool:
+        """Whether the run asked for streams."""
+        return self.key.mode == "stream"
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run came to its end."""
+        return self.transcript.end.how == "completed"
+
+    @cached_property
+    def turns(self) -> tuple[TurnView, ...]:
+        """The turns in order; each has its calls."""
+        by_turn: dict[int, list[Event]] = defaultdict(list)
+        for event in self.transcript.events:
+            if event.turn >= 0 and not event.probe:
+                by_turn[event.turn].append(event)
+        scripts = self.scenario.turns
+        views = []
+        for index, events in sorted(by_turn.items()):
+            script = scripts[index] if index < len(scripts) else None
+            views.append(TurnView(index, script, events, self._calls(events, script), self.key))
+        return tuple(views)
+
+    @cached_property
+    def calls(self) -> tuple[ProviderCall, ...]:
+        """The calls of all turns, in order; probes are not among them."""
+        return tuple(call for turn in self.turns for call in turn.calls)
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        """What stands for the ids and seals of this run where it is compared with another one."""
+        return aliases_of(self.calls)
+
+    @cached_property
+    def comparable(self) -> tuple[ProviderCall, ...]:
+        """The calls that both paths have in common.
+
+        They end with the first paused answer, since a path that cannot take it up again ends its turn there; those that
+        only found a managed cache gone are not among them, since a path may find that out without a call of its own.
+        """
+        paused = next((place for place, call in enumerate(self.calls, 1) if call.paused), None)
+        return tuple(call for call in self.calls[:paused] if not call.lost_cache)
+
+    @cached_property
+    def probes(self) -> dict[str, tuple[ProviderCall, ...]]:
+        """The calls that purity probes made again, by probe; `index` is that of the original call.
+
+        The `threads` probe makes all calls at once, so its exchanges belong to no call: see `probe_exchanges`.
+        """
+        by_probe: dict[str, list[Event]] = defaultdict(list)
+        for event in self.transcript.events:
+            if event.probe:
+                by_probe[event.probe].append(event)
+        return {probe: tuple(self._calls(events, None)) for probe, events in by_probe.items()}
+
+    def probe_exchanges(self, probe: str) -> tuple[Exchange, ...]:
+        """All exchanges of a probe that asked for an answer, in the order in which the server saw them."""
+        events = [event for event in self.transcript.events if event.probe == probe]
+        return tuple(exchange for exchange in self.exchanges_in(events) if exchange.generates)
+
+    def probe_responses(self, probe: str) -> dict[int, Response | Failed]:
+        """How each call of a probe ended, by the index of the original call."""
+        events = (event for event in self.transcript.events if event.probe == probe and event.call >= 0)
+        return {event.call: event for event in events if isinstance(event, Response | Failed)}
+
+    @cached_property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Every exchange of the run, probes included."""
+        rounds = {(began.probe, began.call): began.round for began in self.transcript.of(CallBegan)}
+        answers = {event.exchange: event for event in self.transcript.of(WireResponse)}
+        return tuple(
+            Exchange(
+                self.dialect,
+                request,
+                answers.get(request.exchange),
+                self._world,
+                self.key,
+                rounds.get((request.probe, request.call), -1),
+            )
+            for request in self.transcript.of(WireRequest)
+        )
+
+    def exchanges_in(self, events: Iterable[Event]) -> tuple[Exchange, ...]:
+        """The exchanges whose requests are among these events, each the same object however often it is asked for."""
+        return tuple(self._by_request[id(event)] for event in events if isinstance(event, WireRequest))
+
+    @property
+    def strays(self) -> tuple[Failed, ...]:
+        """Failures of the adapter outside any call: in `get_history()` or `shutdown()`."""
+        found = self.transcript.of(Failed)
+        return tuple(event for event in found if is_stray(event) and not event.probe)
+
+    def pairs(self) -> Iterator[tuple[ProviderCall, ProviderCall]]:
+        """Each call with the next call of the run."""
+        return zip(self.calls, self.calls[1:], strict=False)
+
+    def _calls(self, events: Sequence[Event], script: Turn | None) -> list[ProviderCall]:
+        calls: list[ProviderCall] = []
+        rounds: dict[int, int] = defaultdict(int)
+        for group in _by_call(events):
+            began = group[0]
+            assert isinstance(began, CallBegan)
+            if began.child:
+                continue  # of another conversation; its exchanges are found by the events of its step
+            calls.append(self._call(began, group, rounds[began.round], script))
+            # A managed cache that ended costs another request, and no attempt: nothing was wrong with this one.
+            rounds[began.round] += not calls[-1].lost_cache
+        return calls
+
+    def _call(self, began: CallBegan, events: Sequence[Event], attempt: int, script: Turn | None) -> ProviderCall:
+        callbacks: list[Callback] = []
+        late: list[LateCallback] = []
+        ended: Response | Failed | None = None
+        for event in events:
+            match event:
+                case Chunk() | Thinking() | FunctionCallDetected() | UsageUpdate():
+                    callbacks.append(event)
+                case LateCallback():
+                    late.append(event)
+                case Response() | Failed(scope="call") if ended is None:
+                    ended = event
+        return ProviderCall(began, self.exchanges_in(events), callbacks, late, ended, attempt, script, self.key)
+
+    @cached_property
+    def _by_request(self) -> dict[int, Exchange]:
+        return {id(exchange.request): exchange for exchange in self.exchanges}
+
+    @cached_property
+    def _world(self) -> World:
+        answers = {event.exchange: event for event in self.transcript.of(WireResponse)}
+        requests = self.transcript.of(WireRequest)
+        return world_of(self.dialect, ((request, answers.get(request.exchange)) for request in requests))
+
+
+def _by_call(events: Sequence[Event]) -> list[list[Event]]:
+    """The events of each call, found by its index: late events may come after the next call began."""
+    groups: dict[int, list[Event]] = {}
+    for event in events:
+        if isinstance(event, CallBegan):
+            groups[event.call] = [event]
+        elif event.call in groups:
+            groups[event.call].append(event)
+    return list(groups.values())

@@ -1,0 +1,157 @@
+"""One turn of a conversation: its script, its calls, and what the session did between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from ...messages import Message, Text
+from ...run.transcript import (
+    Cancelled,
+    Collected,
+    Event,
+    Failed,
+    HistorySnapshot,
+    Loaded,
+    Reset,
+    Retried,
+    Reverted,
+    RunKey,
+    Swapped,
+    ToolRun,
+    TurnBegan,
+    TurnEnded,
+)
+from ...scenarios.model import Cut, Turn
+from ..finding import Place, Side, pointer
+from .call import ProviderCall
+from .diff import present
+from .documents import event_document, history_document, process_events
+
+
+class TurnView:
+    """A scenario turn. `events` are all events of it, in order; `calls` the provider calls among them."""
+
+    def __init__(
+        self, index: int, script: Turn | None, events: Sequence[Event], calls: Sequence[ProviderCall], key: RunKey
+    ) -> None:
+        self._key = key
+        self.index = index
+        self.script = script
+        self.events = tuple(events)
+        self.calls = tuple(calls)
+
+    @property
+    def where(self) -> str:
+        """The place of the turn, for messages."""
+        return f"turn {self.index}"
+
+    def at(self, side: Side = Side.PROCESS, *tokens: str | int, **fields: Any) -> Place:
+        """A place in this turn. `tokens` are those of the pointer into the document of `side` (see `finding`).
+
+        What a history leaves out because it has its default is pointed to by what stands around it.
+        """
+        if side is Side.HISTORY:
+            tokens = present(history_document(self.events), tokens)
+        fields.setdefault("pointer", pointer(*tokens))
+        return Place.of_run(side, self._key, turn=self.index, **fields)
+
+    def at_event(self, event: Event, *tokens: str | int) -> Place:
+        """An event of this turn that no call has (a tool that ran, how the turn ended), or a part of it."""
+        events = process_events(one for one in self.events if not one.probe)
+        number = next((n for n, one in enumerate(events) if one is event), None)
+        tokens = present(event_document(event), tokens)
+        return self.at(Side.PROCESS, *(() if number is None else (number, *tokens)))
+
+    def at_end(self) -> Place:
+        """How the turn ended: what it raised, if it raised something."""
+        if self.failed is not None:
+            return self.at(Side.ERROR)
+        return self.at() if self.ended is None else self.at_event(self.ended, "outcome")
+
+    @cached_property
+    def spoken(self) -> bool:
+        """Whether the user said something (a turn may consist of actions alone)."""
+        return any(isinstance(event, TurnBegan) for event in self.events)
+
+    @property
+    def said(self) -> str:
+        """What the user said in words."""
+        return "".join(part.text for part in (self.script.user if self.script else ()) if isinstance(part, Text))
+
+    @property
+    def cut(self) -> Cut | None:
+        """Where the scenario cancels the turn."""
+        return self.script.cancel if self.script is not None else None
+
+    @cached_property
+    def cancelled(self) -> bool:
+        """Whether the token was set."""
+        return any(isinstance(event, Cancelled) for event in self.events)
+
+    @cached_property
+    def ended(self) -> TurnEnded | None:
+        """How the turn ended, as the user saw it."""
+        return next((event for event in self.events if isinstance(event, TurnEnded)), None)
+
+    @cached_property
+    def failed(self) -> Failed | None:
+        """What the whole turn raised, or None."""
+        found = (event for event in self.events if isinstance(event, Failed) and event.scope == "turn")
+        return next(found, None)
+
+    @property
+    def normal(self) -> bool:
+        """Whether nothing was made to go wrong: no cancel, nobody who interrupts, no fault, an answer expected."""
+        script = self.script
+        if script is None or script.cut is not None or script.beside is not None:
+            return False
+        return not script.faults and script.expect == "answer"
+
+    @cached_property
+    def tool_runs(self) -> tuple[ToolRun, ...]:
+        """The tools that ran, in call order."""
+        return tuple(event for event in self.events if isinstance(event, ToolRun))
+
+    @cached_property
+    def retries(self) -> tuple[Retried, ...]:
+        """The session's waits between attempts."""
+        return tuple(event for event in self.events if isinstance(event, Retried))
+
+    @cached_property
+    def collected(self) -> Collected | None:
+        """The collection of history in front of the turn, if there was one."""
+        return next((event for event in self.events if isinstance(event, Collected)), None)
+
+    @cached_property
+    def loaded(self) -> Loaded | None:
+        """The session as loaded, if the turn began with loading it; a damaged one is never gone on with."""
+        return next((event for event in self.events if isinstance(event, Loaded) and not event.damaged), None)
+
+    @cached_property
+    def rewritten(self) -> bool:
+        """Whether something was done in front of the turn that rightly takes from the history what was in it."""
+        return any(isinstance(event, Collected | Reset | Reverted) for event in self.events)
+
+    @cached_property
+    def swapped(self) -> bool:
+        """Whether the provider object was replaced in front of the turn."""
+        return any(isinstance(event, Swapped) for event in self.events)
+
+    @cached_property
+    def history(self) -> tuple[Message, ...] | None:
+        """The session's history after the turn."""
+        found = [snapshot.messages for snapshot in self._snapshots if snapshot.owner == "session"]
+        return found[-1] if found else None
+
+    @cached_property
+    def provider_history(self) -> tuple[Message, ...] | None:
+        """The provider's own history after the turn (legacy path only)."""
+        # It is written down behind the session's; a session that has left the path in this turn has no such copy now.
+        last = self._snapshots[-1] if self._snapshots else None
+        return last.messages if last is not None and last.owner == "provider" else None
+
+    @cached_property
+    def _snapshots(self) -> tuple[HistorySnapshot, ...]:
+        return tuple(event for event in self.events if isinstance(event, HistorySnapshot))

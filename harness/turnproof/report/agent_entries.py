@@ -1,0 +1,44 @@
+"""What a run tells of the sessions that an agent keeps, and of its processes, as entries of its conversation."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from .._base.counts import counted
+from ..run.transcript import Killed, LeftBehind, SaidBeside, SessionInForce, SessionListed, SessionStepped
+
+Keeping: TypeAlias = SessionStepped | SessionInForce | SaidBeside | Killed | LeftBehind
+
+
+def told(event: Keeping) -> tuple[str, str]:
+    """A label, and the text under it."""
+    match event:
+        case SessionStepped():
+            asked = f" {event.asked}" if event.asked else " the last session" if event.last else ""
+            where = f" in {event.cwd}" if event.cwd else ""
+            label = f"{event.do}{asked}{where}: {event.outcome}; open was {_name(event.was)}, now {_name(event.now)}"
+            said = [f"{event.error}: {event.message}"] if event.error else []
+            return label, "\n".join([*said, *map(_listed, event.listed)])
+        case SessionInForce():
+            can = f"it can {', '.join(event.can)}" if event.can else "it can do nothing with its sessions"
+            beside = f"; and it says {', '.join(event.unknown)}" if event.unknown else ""
+            return f"open session: {_name(event.session)}", can + beside
+        case SaidBeside():
+            spoken = f"{event.error}: {event.message}" if event.error else event.text
+            return f"a turn that was asked for at the same time: {event.outcome}", spoken
+        case Killed():
+            return f"{counted(event.processes, 'process')} of the agent killed at {event.at}", ""
+        case LeftBehind():
+            left = [f"process {name}" for name in event.processes] + [f"file {name}" for name in event.files]
+            left += [f"the key in the command line of {name}" for name in event.exposed]
+            return f"left behind of {counted(event.started, 'process')}", "\n".join(left) or "nothing"
+
+
+def _name(label: str | None) -> str:
+    return label if label is not None else "none"
+
+
+def _listed(entry: SessionListed) -> str:
+    where = f" in {entry.cwd}" if entry.cwd else ""
+    age = "no time told" if entry.age is None else f"number {entry.age + 1} from the newest"
+    return f"{entry.session}{where}, {age}{', cannot be resumed' if entry.problem else ''}"

@@ -1,0 +1,324 @@
+"""A transcript as people read it: who said what to whom, with the wire shortened to what one needs to see."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, Literal, assert_never
+
+import msgspec
+
+from .._base.counts import counted
+from ..judge.finding import Side as Shows
+from ..judge.view.wire_bytes import wire_bytes
+from ..messages import FunctionCall, Message, Part, Text, Thought, TokenUsage, ToolResult
+from ..run.transcript import (
+    Accounts,
+    CallBegan,
+    Cancelled,
+    Chunk,
+    Collected,
+    ContextReport,
+    Event,
+    Failed,
+    FunctionCallDetected,
+    HistorySnapshot,
+    Interjected,
+    Killed,
+    LateCallback,
+    LeftBehind,
+    Loaded,
+    ProviderAsked,
+    ProviderHolds,
+    ProviderSeen,
+    ProviderTouched,
+    Refused,
+    Reset,
+    Response,
+    Retried,
+    Reverted,
+    RunEnded,
+    SaidBeside,
+    Saved,
+    SessionInForce,
+    SessionOpened,
+    SessionStepped,
+    SpanMade,
+    Swapped,
+    Thinking,
+    ToolRun,
+    Transcript,
+    TurnBegan,
+    TurnEnded,
+    UsageReport,
+    UsageUpdate,
+    WireRequest,
+    WireResponse,
+)
+from . import agent_entries, provider_entries
+from ._inline_text import printable, shortened
+from .stream_drawing import Piece, drawn
+
+Side = Literal["turn", "session", "wire", "adapter", "trouble"]
+
+_SHOWS: dict[type[Event], Shows] = {
+    CallBegan: Shows.HISTORY,
+    WireRequest: Shows.REQUEST,
+    WireResponse: Shows.STREAM,
+    Chunk: Shows.CALLBACK,
+    Thinking: Shows.CALLBACK,
+    FunctionCallDetected: Shows.CALLBACK,
+    UsageUpdate: Shows.CALLBACK,
+    Response: Shows.RESPONSE,
+    Failed: Shows.ERROR,
+}
+
+_LAST_MESSAGES = 4
+_LIMIT = 6000
+_TEXT_LIMIT = 2000
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """One line of a conversation. `side` says who acts; `text` may be empty or have several lines.
+
+    An answer that came in pieces is drawn as a `stream` instead. `call` is the provider call that it belongs to and
+    `exchange` the one on the wire, -1 where there is none; `shows` the side of a finding's place that lies in it.
+    `json` says that the text is JSON.
+    """
+
+    side: Side
+    label: str
+    text: str = ""
+    stream: tuple[Piece, ...] = ()
+    call: int = -1
+    exchange: int = -1
+    shows: Shows | None = None
+    json: bool = False
+
+    def reads_like(self, other: Entry | None) -> bool:
+        """Whether both say the same, whichever call of their runs they belong to."""
+        if other is None:
+            return False
+        return msgspec.structs.replace(other, call=self.call, exchange=self.exchange) == self
+
+
+def conversation(transcript: Transcript) -> list[Entry]:
+    """The run from its first turn to its end. Everything in it is printable text.
+
+    Turns and calls are counted from 0, as verdicts and JSON paths count them.
+    """
+    cancels = {event.call: event.at for event in transcript.of(Cancelled)}
+    told: list[Entry] = []
+    for (kind, call), group in groupby(transcript.events, key=lambda event: (type(event), event.call)):
+        events = list(group)
+        shows = _SHOWS.get(kind)
+        if kind is Chunk:
+            entries = [_pieces("text", [event.text for event in events if isinstance(event, Chunk)])]
+        elif kind is Thinking:
+            entries = [_pieces("thinking", [event.text for event in events if isinstance(event, Thinking)])]
+        elif kind is UsageUpdate:
+            usages = [event.usage for event in events if isinstance(event, UsageUpdate)]
+            entries = [Entry("adapter", f"usage callback, {_times(len(usages))}", _usage(usages[-1]))]
+        elif kind is WireResponse:
+            answers = [event for event in events if isinstance(event, WireResponse)]
+            cancelled = cancels.get(call, "")
+            entries = [entry for event in answers for entry in _answered(event, transcript.dialect, cancelled)]
+        else:
+            entries = [entry for event in events for entry in _entries(event)]
+        told.extend(_legible(entry, call, shows) for entry in entries)
+    return told
+
+
+def _legible(entry: Entry, call: int, shows: Shows | None) -> Entry:
+    text = shortened(printable(entry.text), _LIMIT)
+    return msgspec.structs.replace(entry, label=printable(entry.label), text=text, call=call, shows=shows)
+
+
+def _entries(event: Event) -> Iterator[Entry]:
+    match event:
+        case TurnBegan():
+            yield Entry("turn", f"turn {event.turn}", event.text)
+        case CallBegan():
+            yield Entry("session", _call_label(event), _messages(event.messages[-_LAST_MESSAGES:], event.messages))
+        case WireRequest():
+            extra = " (not scripted)" if event.extra else ""
+            body, is_json = _wire_body(event.body), not isinstance(event.body, str)
+            yield Entry("wire", f"→ {event.method} {event.path}{extra}", body, exchange=event.exchange, json=is_json)
+            for finding in event.findings:
+                verb = "refused" if finding.get("enforced") else "noted"
+                where, message = finding.get("path", "$"), finding.get("message", "")
+                yield Entry("trouble", f"{verb}: {finding.get('rule', '?')} at {where}", str(message))
+        case FunctionCallDetected():
+            yield Entry("adapter", "function call callback", _part(event.function_call))
+        case LateCallback():
+            yield Entry("trouble", f"{event.kind} was called after the call had returned")
+        case Response():
+            yield from _returned(event)
+        case Failed():
+            status = f" (status {event.status})" if event.status is not None else ""
+            yield Entry("trouble", f"the {event.scope} raised {event.error}{status}", event.message)
+        case ToolRun():
+            yield Entry("session", f"tool {event.name}: {event.outcome}", _json(event.args), json=True)
+        case Retried():
+            yield Entry("session", f"retry {event.attempt} after {event.delay:g} s", event.error)
+        case HistorySnapshot():
+            label = f"history of the {event.owner} after {event.after}: {counted(len(event.messages), 'message')}"
+            yield Entry("session", label, _messages(event.messages[-_LAST_MESSAGES:], event.messages))
+        case TurnEnded():
+            yield Entry("turn", f"turn {event.turn} ended: {event.outcome}", event.shown)
+        case RunEnded():
+            yield from _ended(event)
+        case Refused():
+            yield Entry("session", f"{event.operation} was refused: {event.error}", event.message)
+        case UsageReport():
+            yield Entry("session", "usage that the session gives", _usage(event.usage))
+        case ContextReport():
+            yield Entry("session", f"context taken by the session's account: {counted(event.tokens, 'token')}")
+        case SpanMade():
+            yield Entry("session", _span_label(event), _json(event.attributes), json=True)
+        case ProviderSeen() | ProviderTouched() | ProviderHolds() | ProviderAsked() | Accounts():
+            yield Entry("session", *provider_entries.told(event))
+        case SessionStepped() | SessionInForce() | SaidBeside() | Killed() | LeftBehind():
+            yield Entry("session", *agent_entries.told(event))
+        case (
+            SessionOpened()
+            | Cancelled()
+            | Interjected()
+            | Collected()
+            | Saved()
+            | Loaded()
+            | Swapped()
+            | Reset()
+            | Reverted()
+        ):
+            yield Entry("session", _happened(event))
+        case Chunk() | Thinking() | UsageUpdate() | WireResponse():
+            raise AssertionError("told together with its neighbours")
+        case _:
+            assert_never(event)
+
+
+_Happening = SessionOpened | Cancelled | Interjected | Collected | Saved | Loaded | Swapped | Reset | Reverted
+
+
+def _happened(event: _Happening) -> str:
+    match event:
+        case SessionOpened():
+            return f"session opened on the {event.path} path"
+        case Interjected(at=at, text=text):
+            return f"the user said {_json(text)} (at {at})"
+        case Cancelled():
+            return f"{'stopped' if event.stopped else 'cancelled'} at {event.at}"
+        case Collected():
+            return f"history collected: {counted(len(event.before), 'message')} before, {len(event.after)} after"
+        case Saved():
+            return f"session saved, {counted(len(event.data), 'character')}"
+        case Loaded():
+            what = "damaged session" if event.damaged else "session"
+            where = f" on the {event.path} path" if event.path else ""
+            return f"{what} loaded{where}, {counted(len(event.messages), 'message')}"
+        case Swapped():
+            return f"provider replaced by a fresh {event.name}"
+        case Reset():
+            return "conversation reset"
+        case Reverted():
+            return f"went back to the end of turn {event.to} of the history"
+
+
+def _pieces(what: str, pieces: list[str]) -> Entry:
+    return Entry("adapter", f"{what} callback, {_times(len(pieces))}", shortened(" · ".join(pieces), _TEXT_LIMIT))
+
+
+def _call_label(event: CallBegan) -> str:
+    how = "streamed" if event.streamed else "in one piece"
+    attempt = f", attempt {event.attempt + 1}" if event.attempt else ""
+    probe = f"{event.probe} probe: " if event.probe else ""
+    sent = f"{counted(len(event.messages), 'message')}, {counted(len(event.tools), 'tool')}"
+    return f"{probe}call {event.call} {how}: {sent}{attempt}"
+
+
+def _span_label(event: SpanMade) -> str:
+    below = f" below {event.parent}" if event.parent >= 0 else ""
+    ended = "" if event.ended else ", never ended"
+    status = f", {event.status}" if event.status != "unset" else ""
+    return f"span {event.span}{below}: {event.name}{status}{ended}"
+
+
+def _answered(event: WireResponse, dialect: str, cancelled: str) -> Iterator[Entry]:
+    stream = drawn(event, dialect, cancelled)
+    told = any(not piece.is_mark for piece in stream)
+    yield Entry("wire", _response_label(event), "" if told else _decoded(event), stream, exchange=event.exchange)
+    if (written := wire_bytes(event)) is not None:
+        yield Entry("wire", f"← bytes as sent, {written.mark}", written.text, exchange=event.exchange)
+
+
+def _response_label(event: WireResponse) -> str:
+    fault = f", fault {event.fault}" if event.fault else ""
+    held = f", held until {event.released}" if event.held else ""
+    return f"← {event.status}, {counted(event.written, 'event')}, {event.ended}{fault}{held}"
+
+
+def _decoded(event: WireResponse) -> str:
+    return event.data.decode("utf-8", "backslashreplace")
+
+
+def _returned(event: Response) -> Iterator[Entry]:
+    answer = event.response
+    parts = "\n".join(_part(part) for part in answer.parts) or "(no parts)"
+    yield Entry("adapter", f"returned, finish reason {answer.finish_reason}", f"{parts}\n{_usage(answer.usage)}")
+    if event.mutated:
+        yield Entry("trouble", "the call changed its arguments", "\n".join(event.mutated))
+
+
+def _ended(event: RunEnded) -> Iterator[Entry]:
+    yield Entry("turn" if event.how == "completed" else "trouble", f"the run ended: {event.how}", event.detail)
+    if event.stdout:
+        yield Entry("adapter", "printed", shortened(event.stdout, _TEXT_LIMIT))
+    if event.leaks:
+        yield Entry("trouble", "the key leaked", "\n".join(event.leaks))
+
+
+def _wire_body(body: Any) -> str:
+    """A request's body as indented JSON; of a long conversation only the last messages."""
+    if isinstance(body, dict) and isinstance(body.get("messages"), list) and len(body["messages"]) > _LAST_MESSAGES:
+        left_out = len(body["messages"]) - _LAST_MESSAGES
+        body = {
+            **body,
+            "messages": [f"… {counted(left_out, 'earlier message')} …", *body["messages"][-_LAST_MESSAGES:]],
+        }
+    return body if isinstance(body, str) else _json(body, indent=1)
+
+
+def _messages(shown: tuple[Message, ...], every: tuple[Message, ...]) -> str:
+    earlier = [f"… {len(every) - len(shown)} earlier …"] if len(every) > len(shown) else []
+    told = [f"{message.role}: " + " | ".join(_part(part) for part in message.parts) for message in shown]
+    return shortened("\n".join([*earlier, *told]), _TEXT_LIMIT)
+
+
+def _part(part: Part) -> str:
+    match part:
+        case Text():
+            return _json(part.text)
+        case Thought():
+            return f"thought {_json(part.text)}"
+        case FunctionCall():
+            return f"call {part.id} {part.name}({_json(part.args)})"
+        case ToolResult():
+            error = "error " if part.is_error else ""
+            return f"{error}result for {part.call_id}: {_json(part.result)}"
+        case _:
+            return shortened(f"{type(part).__name__} {_json(msgspec.to_builtins(part))}", 300)
+
+
+def _usage(usage: TokenUsage) -> str:
+    figures = {name: getattr(usage, name) for name in usage.__struct_fields__}
+    return "tokens: " + ", ".join(f"{name.removesuffix('_tokens')} {value}" for name, value in figures.items() if value)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else counted(count, "time")

@@ -1,0 +1,74 @@
+"""What all pages share: how they are made from their templates, and the ids of places on them.
+
+A page is one file. It fetches nothing and can be mailed; what is put into it is escaped, and made printable.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from base64 import b64encode
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+
+from .._base.counts import counted
+from ._inline_text import LOOKS, printable
+from .kill_matrix_image import CELL
+
+_CLAIMED = {"emulate": "emulated", "replay": "replayed"}
+"""How far the proof of a backend goes, where a document names the backend alone."""
+
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*")
+
+
+@cache
+def template(name: str) -> Template:
+    """One of the templates of this package."""
+    return _environment().get_template(name)
+
+
+@cache
+def source(name: str) -> str:
+    """The text of a style sheet or a script of this package, as it stands on a page."""
+    loader = _environment().loader
+    assert loader is not None
+    return "\n" + loader.get_source(_environment(), name)[0]
+
+
+def policy_hash(text: str) -> str:
+    """What a content security policy calls an inline style sheet or script with this text."""
+    return f"'sha256-{b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def anchor(*words: str) -> str:
+    """An id for a place on a page: the same words give the same id, and any words a legal one.
+
+    Words that are plain stand in it as they are, so that a link says where it leads: `anthropic/tools/names-are-legal`.
+    """
+    path = "/".join(words)
+    if all(map(_PLAIN.fullmatch, words[:-1])) and _PLAIN_PATH.fullmatch(words[-1]):
+        return path
+    digest = hashlib.sha256("\0".join(words).encode("utf-8", "backslashreplace")).hexdigest()[:12]
+    return re.sub(r"[^A-Za-z0-9._/-]+", "-", path).strip("-")[:60] + "~" + digest
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("turnproof.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_printable,
+    )
+    environment.filters["claimed"] = lambda backend: _CLAIMED.get(backend, backend)
+    environment.globals.update(looks=LOOKS, anchor=anchor, cell=CELL, counted=counted)
+    return environment
+
+
+def _printable(value: object) -> object:
+    # Only plain text: what jinja has escaped already is a str too, but a Markup, and has no control characters left.
+    return printable(value) if type(value) is str else value

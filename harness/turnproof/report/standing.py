@@ -1,0 +1,58 @@
+"""What a subject is, and where it or a profile stands, in the same words in every report."""
+
+from __future__ import annotations
+
+from .._base.counts import counted
+from .certification import AdapterReport, ProfileReport
+
+
+def wire_of(found: AdapterReport) -> str:
+    """What it speaks; of a session, whose provider it was run with."""
+    match found.kind:
+        case "session":
+            return f"session run with {found.run_with}, {found.dialect}"
+        case "agent":
+            return ", ".join(["agent that owns its history", *found.programs, found.dialect])
+        case "adapter":
+            return found.dialect
+
+
+def proof_of(found: AdapterReport) -> str:
+    """How far the proof goes, at how many points an answer was cancelled or broken for it, and an agent's processes."""
+    proof = f"{found.claim}, {counted(found.swept, 'point')} swept" if found.swept else found.claim
+    if (count := found.processes) is None:
+        return proof
+    killed = f", {count.killed} of them killed in a turn" if count.killed else ""
+    return f"{proof}, {counted(count.started, 'process')}{killed}, {count.left or 'none'} left behind"
+
+
+def standing(found: AdapterReport, *, complete: bool) -> str:
+    """An adapter's standing in words."""
+    if not complete:
+        return "unknown: the run was cut"
+    if found.certified:
+        return "certified"
+    if found.conditional:
+        return "conditional"
+    if any(profile.unmeasured for profile in found.profiles.values()):
+        return "not certified: not everything was measured"
+    return "not certified"
+
+
+def held_of_all(pair: tuple[int, int], every: int = 0) -> str:
+    """`11/12`, held of claimed; `11/12 of 15` where there are more to claim."""
+    held, claimed = pair
+    return f"{held}/{claimed} of {every}" if every > claimed else f"{held}/{claimed}"
+
+
+def profile_standing(profile: ProfileReport, *, complete: bool) -> str:
+    """A profile's standing in words."""
+    if not complete:
+        return "unknown"
+    if profile.certified:
+        return "certified"
+    if profile.conditional:
+        return "conditional"
+    if profile.unmeasured:
+        return f"{profile.unmeasured} MUSTs not measured"
+    return "not certified" if profile.must[1] else "not claimed"

@@ -1,0 +1,55 @@
+"""All reports of a run, written beside its `run.ndjson`. Each derives from that file and the evidence, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..judge.run_log import Run
+from ..run.evidence import EvidenceStore
+from ._inline_text import file_name
+from .badge import badge_json
+from .beside import look_beside
+from .certification import Certification, certification, certification_json
+from .compare_html import compare_html
+from .comparison import ComparisonReport, comparison_json
+from .junit import junit_xml
+from .page import index_html
+from .sarif import sarif_json
+from .summary import summary_md
+
+
+def write_reports(run: Run, folder: Path, store: EvidenceStore) -> Certification:
+    """Write the reports of a run into `folder`; what it certifies.
+
+    Writes `certification.json`, `junit.xml`, `turnproof.sarif`, `summary.md`, `index.html` and a `badge-<adapter>.json`
+    each. Badges of adapters that take no part in this run are removed: they would speak for a run that is gone.
+    """
+    folder = Path(folder)
+    report = certification(run, store)
+    badges = {f"badge-{file_name(name)}.json": badge_json(report, name) for name in report.adapters}
+    for stale in folder.glob("badge-*.json"):
+        if stale.name not in badges:
+            stale.unlink()
+    files = {
+        "certification.json": certification_json(report),
+        "junit.xml": junit_xml(run),
+        "turnproof.sarif": sarif_json(run),
+        "summary.md": summary_md(run, report).encode(),
+        "index.html": index_html(run, report, store, look_beside(folder)).encode(),
+        **badges,
+    }
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    return report
+
+
+def write_comparison(report: ComparisonReport, folder: Path, stores: Sequence[EvidenceStore]) -> None:
+    """Write `comparison.json` and `compare.html` into `folder`, which is made if it is not there.
+
+    The page shows the runs from the first of the `stores` that has them.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "comparison.json").write_bytes(comparison_json(report))
+    (folder / "compare.html").write_text(compare_html(report, stores), "utf-8")

@@ -1,0 +1,164 @@
+"""A conversation with one session: its turns, and a snapshot of the history after each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from ...cancel import CancelToken
+from ...errors import Cancelled as CancelledError
+from ...messages import Part, Text
+from ...scenarios.model import Cut, Turn
+from ...subject import SessionReply, SessionTurn, Subject
+from ..transcript import (
+    Cancelled,
+    Event,
+    Interjected,
+    TurnBegan,
+    TurnEnded,
+)
+from .job import Job
+from .operations import Operations
+from .parent_channel import ControlLost
+from .recorder import Recorder
+from .run_session import RunSession
+from .session_operations import SessionOperations
+from .tap import failed
+
+
+class Run(RunSession):
+    """A conversation with the session of a run: the scenario's turns, one after the other."""
+
+    def __init__(self, job: Job, subject: Subject, recorder: Recorder) -> None:
+        super().__init__(job, subject, recorder)
+        self.keeping = SessionOperations(self) if subject.keeps_sessions else None
+        if self.keeping is not None:
+            self._more_setup = self.keeping.setup
+        self._operations = Operations(self)
+
+    # -- one turn ------------------------------------------------------------------------------------------
+
+    def turn(self, index: int, turn: Turn) -> None:
+        """Do what the scenario has for this turn: operations first, then what the user says."""
+        recorder = self.recorder
+        recorder.turn = index
+        recorder.control.ask("arm", index)
+        token = CancelToken()
+        self.tools.begin(turn)
+        self._cut = turn.cancel
+        recorder.begin_turn(*self._breaking_off(turn, token))
+        if self.keeping is not None:
+            self.keeping.begin(turn)
+        self._prepare(turn)
+        if not turn.user:
+            self.snapshot("actions")
+            return
+        recorder.event(TurnBegan(text="".join(part.text for part in turn.user if isinstance(part, Text)), turn=index))
+        if turn.cancel is not None and turn.cancel.at == "before-start":
+            recorder.cancel()
+        ended = self._send(turn, token)
+        recorder.event(ended)
+        self.tools.flush()
+        if ended.outcome == "answer":
+            self._report_usage()
+        if self.keeping is not None:
+            self.keeping.report()
+        self.snapshot("turn")
+
+    def _breaking_off(self, turn: Turn, token: CancelToken) -> tuple[Event | None, Callable[[], object]]:
+        """What is done at the turn's cut, where it has one, and the event that tells of it."""
+        where = self.recorder.where
+        if self.keeping is not None and turn.cancel is not None and turn.cancel.by == "kill":
+            keeping, at = self.keeping, _cut_name(turn.cancel)
+            return None, lambda: keeping.kill(at)
+        if (said := turn.interject) is not None:
+            return Interjected(at=_cut_name(said.cut), text=said.text, **where), lambda: self._interject(said.text)
+        stops = turn.cancel is not None and turn.cancel.by == "stop"
+        event = Cancelled(at=_cut_name(turn.cancel), stopped=stops, **where)
+        return event, self._stop if stops else token.cancel
+
+    def _prepare(self, turn: Turn) -> None:
+        if turn.system is not None or turn.tools is not None:
+            self._system = turn.system if turn.system is not None else self._system
+            if turn.tools is not None:
+                self.tools.declare(turn.tools)
+            self._operations.configure(self._system, self.tools.tools)
+        if self.recorder.turn == 0 and self.job.scenario.given:
+            self._operations.adopt(self.job.scenario.given)
+        for action in turn.before:
+            self._operations.do(action)
+        if turn.revert is not None:
+            self._operations.revert(turn.revert)
+        if turn.inject is not None:
+            self._operations.inject(turn.inject)
+        if turn.child is not None:
+            self._operations.child(turn.child)
+
+    def _send(self, turn: Turn, token: CancelToken) -> TurnEnded:
+        recorder = self.recorder
+        shown: list[str] = []
+
+        def show(text: str) -> None:
+            shown.append(text)
+            recorder.show(text)
+
+        recorder.streamed = self.job.key.mode == "stream"
+        wanted = SessionTurn(token, show if recorder.streamed else None, turn.response_schema)
+        recorder.control.ask("operation-begins")
+        recorder.doing = "turn"
+        try:
+            reply = self._say(turn.user, wanted)
+        except ControlLost:
+            raise
+        except BaseException as error:
+            # A session may raise anything at all, SystemExit included; the run goes on and the event tells.
+            recorder.control.ask("operation-ended")
+            recorder.event(failed("turn", error, recorder.raised(error), turn=recorder.turn))
+            how: Literal["cancelled", "error"] = "cancelled" if isinstance(error, CancelledError) else "error"
+            return TurnEnded(outcome=how, shown="".join(shown), turn=recorder.turn)
+        finally:
+            recorder.doing = ""
+        recorder.control.ask("operation-ended")
+        return TurnEnded(outcome=reply.outcome, shown="".join(shown), text=reply.text, turn=recorder.turn)
+
+    def _say(self, content: Sequence[Part], turn: SessionTurn) -> SessionReply:
+        match content:
+            case (Text(text=text),):
+                reply = self.session.send(self.handle, text, turn)
+            case _ if self.session.send_parts is not None:
+                reply = self.session.send_parts(self.handle, content, turn)
+            case _:
+                raise TypeError(f"session {self.session.name!r} has no send_parts")
+        if not isinstance(reply, SessionReply):
+            raise TypeError(f"the session returned {type(reply).__name__}, not a SessionReply")
+        if self.keeping is not None:
+            self.keeping.join()
+        return reply
+
+    def _interject(self, text: str) -> None:
+        assert self.session.interject is not None
+        try:
+            self.session.interject(self.handle, text)
+        except Exception as error:
+            self.refused("interject", error)
+
+    def _stop(self) -> None:
+        assert self.session.stop is not None
+        try:
+            self.session.stop(self.handle)
+        except Exception as error:
+            self.refused("stop", error)
+
+    def close(self) -> None:
+        """Let go of the session and of every provider that was opened, and look at what an agent has left."""
+        super().close()
+        if self.keeping is not None:
+            self.keeping.close()
+        self._close_spans()
+
+
+def _cut_name(cut: Cut | None) -> str:
+    if cut is None:
+        return ""
+    place = cut.after if cut.after is not None else str(cut.index)
+    return f"{cut.at} {place} of round {cut.round}"

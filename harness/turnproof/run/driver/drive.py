@@ -1,0 +1,46 @@
+"""One run, on the subject's side: open the session, hold the conversation, record everything.
+
+The session's time, randomness and ids are injected, so that the same seed gives the same run. Back-off sleeps are
+virtual: they are recorded, not waited for.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from ...errors import HarnessError
+from ...subject import Subject
+from ..tracebacks import text_of
+from ..transcript import RunEnded
+from .conversation import Run
+from .job import Job
+from .parent_channel import ControlLost
+from .purity_probes import run_probes
+from .recorder import Recorder
+
+
+def drive(job: Job, subject: Subject, recorder: Recorder) -> RunEnded:
+    """Run the whole scenario. Whatever the subject does ends up in the events, never as an exception here."""
+    run = Run(job, subject, recorder)
+    threads_before = threading.active_count()
+    try:
+        run.open()
+    except ControlLost:
+        raise
+    except HarnessError as error:
+        return RunEnded(how="harness-fault", detail=str(error), raised=recorder.raised(error))
+    except BaseException as error:
+        detail = f"{type(error).__name__}: {text_of(error)}"
+        return RunEnded(how="open-failed", detail=detail, raised=recorder.raised(error))
+    try:
+        for index, turn in enumerate(job.scenario.turns):
+            run.turn(index, turn)
+        recorder.turn = -1
+        calls = [call for call in run.calls if call.path == "stateless"]
+        if job.scenario.probes and job.key.path == "stateless" and calls:
+            run_probes(job, recorder, calls, lambda: run.providers.open("stateless"))
+        run.look()
+    finally:
+        run.close()
+    threads_left = max(0, threading.active_count() - threads_before)
+    return RunEnded(how="completed", threads_left=threads_left, opened=recorder.opened)

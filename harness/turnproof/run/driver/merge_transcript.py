@@ -1,0 +1,327 @@
+"""Putting the two sides of a run into one list: what the adapter's side reports, and what the server saw.
+
+The server's exchanges of a call are placed right after the call began, before the callbacks, because callbacks
+follow from what was on the wire; no clock decides the order.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import pickle
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ..._base.canonical import canonical
+from ...dialects.base import Refusal
+from ...errors import HarnessError
+from ...messages import Text
+from ...scenarios.model import Scenario
+from ...wire.emulator.server_run import CANARY_KEY, Arrived, Exchange, ServerRun
+from ..transcript import CallBegan, Event, RunEnded, WireRequest, WireResponse
+from .interning import Shared
+
+_KEPT_HEADERS = {"content-type", "accept", "x-stainless-retry-count"}
+_KEPT_ANSWER_HEADERS = {"content-type", "date", "retry-after", "request-id"}
+_AUTH_HEADERS = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
+_WITHHELD = b"[credentials]"
+"""What is kept of the bodies of an exchange of credentials."""
+
+
+_ACK = pickle.dumps(("ack", None))
+"""What the run waits for, thousands of times: written once."""
+
+_DEEPEST = 150
+"""Levels of a body that is kept as JSON: a payload at its deepest, and the request around it."""
+
+_event_decoder: msgspec.json.Decoder[Event] = msgspec.json.Decoder(Event)
+
+
+class Gathering:
+    """The events of one run so far."""
+
+    def __init__(self, server_run: ServerRun, scenario: Scenario) -> None:
+        self._run = server_run
+        self._scenario = scenario
+        self._events: list[Event] = []
+        self._since = 0
+        self._insert_at = 0
+        self._operation_at = 0
+        self._call = -1
+        self._taken = 0
+        self._turn = -1
+        self._issued: list[bytes] = []
+        self._leaks: set[str] = set()
+        self._shared = Shared()
+        self._began = time.monotonic()
+        self._calls: dict[tuple[str, int], _Times] = {}
+        self._called = ("", -1)
+        self._lock = threading.Lock()
+
+    def attach(self, conn: Connection) -> None:
+        """Connect the server's holds to the run's end of the line."""
+        lock = self._lock
+
+        def hold(arrived: Arrived) -> None:
+            told = dataclasses.replace(arrived, earlier=self._text_before())
+            with lock:
+                conn.send(("cancel", told))
+
+        self._conn = conn
+        self._run.on_hold = hold
+
+    def note(self, events: Sequence[Event]) -> None:
+        """Events of the run, in order."""
+        self._events.extend(map(self._shared.event, events))
+
+    def take(self, kind: str, payload: Any) -> None:
+        """One message of the run."""
+        match kind:
+            case "arm":
+                self._turn = payload
+                self._run.arm(payload, self._scenario.turns[payload], self._scenario.tools_in(payload))
+            case "operation-begins":
+                self._run.begin_call()
+                self._call = -1
+                self._operation_at = len(self._events)
+            case "operation-ended":
+                self._take_unclaimed()
+            case "call-begins":
+                # What was asked since the last call belongs to none: a managed cache made in between, say. A client may
+                # have its answer before the server has noted that it wrote it, so the server is waited for here, too.
+                self._call = -1
+                self._events.extend(self._wire(asked := self._run.end_call(self._taken)))
+                self._run.begin_call()
+                self._since = self._taken = self._taken + len(asked)
+                self._call = payload[0]
+                self._insert_at = len(self._events)
+                self._called = payload[1], payload[0]
+                self._calls[self._called] = _Times(self._now())
+            case "call-ended":
+                if self._called in self._calls:
+                    self._calls[self._called] = self._calls[self._called]._replace(until=self._now())
+                exchanges = self._run.end_call(self._since)
+                self._taken = self._since + len(exchanges)
+                self._events[self._insert_at : self._insert_at] = self._wire(exchanges)
+            case "probe":
+                self._run.probe = payload
+            case _:
+                raise HarnessError(f"the run sent {kind!r}, which nobody knows")
+        with self._lock:
+            self._conn.send_bytes(_ACK)
+
+    def place(self) -> str:
+        """Where the run is, for people."""
+        return f"in turn {self._turn}, provider call {self._call}"
+
+    def finish(self, ended: RunEnded) -> tuple[Event, ...]:
+        """All events, with exchanges that belong to no call (or to one that never returned) and leaks."""
+        rest = self._run.exchanges[self._taken :]
+        if rest:
+            self._run.call_returned.set()
+            self._events.extend(self._wire(rest))
+        leaks = {*ended.leaks, *self._leaks}
+        events = [self._without_key(self._timed(event), leaks) for event in self._events]
+        return (*events, msgspec.structs.replace(ended, leaks=tuple(sorted(leaks))))
+
+    def _now(self) -> float:
+        """Milliseconds since the run began."""
+        return self._since_began(time.monotonic())
+
+    def _since_began(self, moment: float) -> float:
+        return round((moment - self._began) * 1000, 1)
+
+    def _timed(self, event: Event) -> Event:
+        """A call with the time that it took; anything else as it is."""
+        if not isinstance(event, CallBegan) or (times := self._calls.get((event.probe, event.call))) is None:
+            return event
+        return msgspec.structs.replace(event, at_ms=times.at, ms=times.length)
+
+    def _take_unclaimed(self) -> None:
+        """What was asked in the operation that is over and belongs to no call, or to none that was shown."""
+        shown, self._call = self._call >= 0, -1
+        exchanges = self._run.end_call(self._taken)
+        self._taken += len(exchanges)
+        at = len(self._events) if shown else self._operation_at
+        self._events[at:at] = self._wire(exchanges)
+
+    def _text_before(self) -> int:
+        """Characters of text in the answers of this turn that had been written whole, ahead of the one on its way."""
+        read = self._run.dialect.read_response
+        ended = [one for one in self._run.exchanges if one.turn == self._turn and one.ended == "completed"]
+        answers = [read(one.status, one.headers, bytes(one.body)) for one in ended]
+        return sum(len(part.text) for answer in answers for part in answer.parts if isinstance(part, Text))
+
+    def _without_key(self, event: Event, leaks: set[str]) -> Event:
+        """The event as it may be kept: a key in it is noted as a leak, and does not get into the evidence."""
+        text = canonical(event)
+        if CANARY_KEY.encode() not in text:
+            return event
+        leaks.add(f"{type(event).__name__} in turn {event.turn}")
+        return _event_decoder.decode(text.replace(CANARY_KEY.encode(), b"[key]"))
+
+    def _wire(self, exchanges: list[Exchange]) -> list[Event]:
+        out: list[Event] = []
+        for exchange in exchanges:
+            out += [self._request(exchange), self._response(exchange)]
+        return out
+
+    def _request(self, exchange: Exchange) -> WireRequest:
+        request = exchange.request
+        service = self._run.dialect.service
+        names = sorted(_KEPT_HEADERS | service.request_headers)
+        headers = {name: request.headers[name] for name in names if name in request.headers}
+        for name in _AUTH_HEADERS:
+            if name in request.headers:
+                headers[name] = self._credential(request.headers[name])
+        # Who asks is settled by credentials, which evidence has no use for.
+        sent = _WITHHELD if exchange.operation == "authenticate" else request.body
+        body = self._shared.json(_json_or_text(sent))
+        return WireRequest(
+            exchange=exchange.number,
+            method=request.method,
+            path=request.path + ("?" + "&".join(f"{k}={v}" for k, v in request.query.items()) if request.query else ""),
+            headers=headers,
+            body=body,
+            digest=hashlib.blake2b(sent, digest_size=16).hexdigest(),
+            raw=self._shared.text(_raw(sent, body)),
+            operation=exchange.operation,
+            extra=exchange.extra,
+            findings=tuple(_finding(finding) for finding in exchange.findings),
+            at_ms=self._since_began(exchange.began),
+            **self._where(exchange),
+        )
+
+    def _credential(self, value: str) -> str:
+        """Whose a credential is: the adapter's key, one that the service issued to it in this run, or another one."""
+        if CANARY_KEY in value:
+            return "[key]"
+        token = value.rpartition(" ")[2].encode()
+        return "[issued]" if token and any(token in answer for answer in self._issued) else "[other]"
+
+    def _response(self, exchange: Exchange) -> WireResponse:
+        if exchange.operation == "authenticate" and exchange.status == 200:
+            self._issued.append(bytes(exchange.body))
+        withheld = exchange.operation == "authenticate"
+        body = self._text(_WITHHELD if withheld else bytes(exchange.body), exchange)
+        as_sent = None if withheld or exchange.sent == exchange.body else self._text(bytes(exchange.sent), exchange)
+        kept = _KEPT_ANSWER_HEADERS | self._run.dialect.service.response_headers
+        return WireResponse(
+            exchange=exchange.number,
+            status=exchange.status,
+            headers={k: v for k, v in exchange.headers.items() if k.lower() in kept},
+            body=body.text,
+            base64=body.base64,
+            sent=None if as_sent is None else as_sent.text,
+            sent_base64=as_sent is not None and as_sent.base64,
+            spelling=exchange.spelling,
+            written=exchange.written,
+            ended=exchange.ended,
+            fault=exchange.fault,
+            held=exchange.held,
+            released=exchange.released,
+            events_after_cancel=exchange.events_after_cancel,
+            prompt_tokens=exchange.prompt_tokens,
+            settled={} if withheld else _settled(exchange, body, as_sent),
+            ms=None if exchange.over is None else round((exchange.over - exchange.began) * 1000, 1),
+            **self._where(exchange),
+        )
+
+    def _text(self, data: bytes, exchange: Exchange) -> _Text:
+        """Bytes as evidence keeps them: text, or base64 of what is none. In that a key would be found by nobody."""
+        try:
+            return _Text(data.decode())
+        except UnicodeDecodeError:
+            if CANARY_KEY.encode() in data:
+                self._leaks.add(f"{WireResponse.__name__} in turn {exchange.turn}")
+                data = data.replace(CANARY_KEY.encode(), b"[key]")
+            return _Text(base64.b64encode(data).decode(), base64=True)
+
+    def _where(self, exchange: Exchange) -> dict[str, Any]:
+        return {"turn": exchange.turn if not exchange.probe else -1, "call": self._call, "probe": exchange.probe}
+
+
+class _Times(NamedTuple):
+    """When a call began and until when it went on, in milliseconds since the run began."""
+
+    at: float
+    until: float | None = None
+
+    @property
+    def length(self) -> float | None:
+        return None if self.until is None else round(self.until - self.at, 1)
+
+
+class _Text(NamedTuple):
+    """Bytes as they are kept."""
+
+    text: str
+    base64: bool = False
+
+    def length(self, size: int) -> int:
+        """How many characters stand for the first bytes, so many of them; of base64 those that stand for them alone."""
+        return size // 3 * 4 if self.base64 else len(self.text.encode()[:size].decode(errors="ignore"))
+
+
+def _settled(exchange: Exchange, body: _Text, sent: _Text | None) -> dict[str, int]:
+    """How far the answer counts: to where the server last waited, if more was written and its client could close."""
+    until = exchange.settled
+    went_on = exchange.ended == "cut-by-peer" or exchange.released in ("call-returned", "limit")
+    if not went_on or until == exchange.progress:
+        return {}
+    settled = {"body": body.length(until.body), "written": until.written, "ended": 0}
+    if sent is not None:
+        settled["sent"] = sent.length(until.sent)
+    if exchange.events_after_cancel:
+        settled["events_after_cancel"] = 1  # that there were any is no matter of moments
+    return settled
+
+
+def _json_or_text(body: bytes) -> Any:
+    if not body:
+        return None
+    try:
+        value = msgspec.json.decode(body)
+        if not _is_deep(value):
+            return value
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    return body.decode(errors="replace")
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether a body is nested so deeply that whoever walks through it may fall over."""
+    level = [value]
+    for _ in range(_DEEPEST):
+        level = [item for each in level for item in _items(each) if isinstance(item, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _items(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _raw(sent: bytes, body: Any) -> str:
+    """The body's text, if `body` alone would not give it back: evidence keeps JSON with its keys sorted."""
+    again = b"" if body is None else body.encode() if isinstance(body, str) else canonical(body)
+    return "" if again == sent else sent.decode("utf-8", "replace")
+
+
+def _finding(refusal: Refusal) -> dict[str, Any]:
+    return {
+        "rule": refusal.rule.id,
+        "evidence": refusal.rule.evidence.value,
+        "status": refusal.status,
+        "kind": refusal.kind,
+        "message": refusal.message,
+        "path": refusal.path,
+        "enforced": refusal.enforced,
+    }

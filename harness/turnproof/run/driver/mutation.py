@@ -1,0 +1,130 @@
+"""Finding a mutant by name: an adapter or a session broken on purpose, or a rewriting proxy for the server.
+
+Mutants come with suites (entry point group `turnproof.suites`); this module knows only their shape.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import cache
+from importlib import import_module
+from pathlib import Path as Folder
+from typing import Any, Literal, TypeAlias
+
+from ..._base.suggestions import did_you_mean
+from ...errors import CatalogueError
+from ...foreign import normalise, normalise_legacy
+from ...provider import Binding, Endpoint, Path
+from ...subject import SessionBinding, Subject
+from ...wire.emulator.server_run import WireFilter
+
+Seam: TypeAlias = Literal["inputs", "outputs", "callbacks", "wire", "session", "agent"]
+
+Failing: TypeAlias = Literal["hangs", "raises"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """An adapter, or the session above it, broken on purpose at one seam.
+
+    `caught_by` is the requirement expected to catch it, `scenarios` where it shows (globs), on `paths`. `wrap` breaks
+    the adapter object of a path, which it gets in the one calling form; `filter` makes the rewriting proxy in front of
+    the server; `session` breaks a session's binding. `capability` names what an adapter must claim, or the wire API
+    have (`wire:refusals`), for the mutant to break anything. `fails` says that it hangs or raises oddly on purpose: of
+    any other mutant that is a crash, and no detection.
+
+    Outside its scenarios and paths a mutant equals its control: the runner does not apply it there.
+    """
+
+    name: str
+    seam: Seam
+    breaks: str
+    caught_by: str
+    sources: tuple[str, ...]
+    scenarios: tuple[str, ...] = ("*",)
+    wrap: Callable[[Any, Path], Any] | None = None
+    filter: Callable[[], WireFilter] | None = None
+    session: Callable[[SessionBinding], SessionBinding] | None = None
+    capability: tuple[str, ...] = field(default=())
+    paths: tuple[Path, ...] = ("stateless", "legacy")
+    fails: Failing | None = None
+
+    def applies_to(self, scenario: str, path: Path) -> bool:
+        """Whether runs of this scenario on this path are broken."""
+        return path in self.paths and any(fnmatchcase(scenario, glob) for glob in self.scenarios)
+
+
+@cache
+def all_mutants() -> dict[str, Mutant]:
+    """Every mutant of the installed suites, by name."""
+    from importlib.metadata import entry_points
+
+    found: dict[str, Mutant] = {}
+    for entry in entry_points(group="turnproof.suites"):
+        package = import_module(f"{entry.value}.mutants")
+        for mutant in package.MUTANTS:
+            if mutant.name in found:
+                raise CatalogueError(f"two mutants are named {mutant.name!r}")
+            found[mutant.name] = mutant
+    return found
+
+
+def mutant_named(name: str) -> Mutant:
+    """The mutant of that name, or anybody's as `module:attribute`. Raises CatalogueError with a suggestion."""
+    if ":" in name:
+        return _foreign(name)
+    known = all_mutants()
+    if name not in known:
+        raise CatalogueError(f"no mutant named {name!r}{did_you_mean(name, known)}")
+    return known[name]
+
+
+def _foreign(name: str) -> Mutant:
+    module, _, attribute = name.partition(":")
+    here = str(Folder.cwd())
+    if here not in sys.path:  # as `python -m` finds modules, and bindings are found
+        sys.path.insert(0, here)
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise CatalogueError(f"no mutant {name!r}: {error}") from error
+    if not isinstance(found, Mutant):
+        raise CatalogueError(f"{name!r} is a {type(found).__name__}, not a Mutant")
+    return found
+
+
+def mutated(subject: Subject, name: str | None) -> Subject:
+    """The subject as the mutant leaves it: its adapter wrapped, or its session (itself without a mutant)."""
+    if name is None:
+        return subject
+    mutant = mutant_named(name)
+    if mutant.session is not None:
+        return replace(subject, session=mutant.session(subject.session))
+    if mutant.wrap is not None:
+        return replace(subject, adapter=_wrapped(subject.adapter, mutant.wrap))
+    return subject
+
+
+def _wrapped(binding: Binding, wrap: Callable[[Any, Path], Any]) -> Binding:
+    """The binding with the wrapper around what it opens."""
+
+    def stateless(endpoint: Endpoint) -> Any:
+        assert binding.open_stateless is not None
+        provider = binding.open_stateless(endpoint)
+        return wrap(normalise(provider, signature=binding.signature, errors=binding.errors), "stateless")
+
+    def legacy(endpoint: Endpoint) -> Any:
+        assert binding.open_legacy is not None
+        return wrap(normalise_legacy(binding.open_legacy(endpoint), errors=binding.errors), "legacy")
+
+    # What a wrapper wraps has the one calling form already, and so has the wrapper.
+    return replace(
+        binding,
+        open_stateless=stateless if binding.open_stateless is not None else None,
+        open_legacy=legacy if binding.open_legacy is not None else None,
+        signature="full",
+        errors="raised",
+    )

@@ -1,0 +1,117 @@
+"""The adapter's providers in one run: opened in the one calling form, tapped, and shut down at the end."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from ...errors import HarnessError
+from ...foreign import normalise, normalise_legacy
+from ...messages import Message
+from ...provider import Binding, Endpoint, Path
+from .job import Job
+from .provider_surface import refusal
+from .provider_watch import ProviderWatch, behind
+from .recorder import Recorder
+from .tap import LegacyTap, StatelessTap, failed
+
+
+@cache
+def shared_ssl_context() -> ssl.SSLContext:
+    """One TLS context a process: making one costs more than a whole run on loopback."""
+    return ssl.create_default_context()
+
+
+class Providers:
+    """Opens them as the job says. By `held`, the session's own view of the history, legacy calls are judged.
+
+    With a `watcher` what the session uses of them is put down.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        binding: Binding,
+        recorder: Recorder,
+        held: Callable[[], Sequence[Message]],
+        watcher: ProviderWatch | None = None,
+    ) -> None:
+        self.binding = binding
+        self._watcher = watcher
+        self._recorder = recorder
+        self._held = held
+        self._caches = job.scenario.cache
+        self._opened: list[Any] = []
+        options = {"ssl_context": shared_ssl_context(), **binding.options, **job.options}
+        self.endpoint = Endpoint(job.base_url, job.api_key, job.model, options)
+
+    def has(self, path: Path) -> bool:
+        """Whether the adapter has this path."""
+        return self.binding.opener(path) is not None
+
+    def own(self, provider: Any) -> Any:
+        """The adapter's own object behind one that was opened."""
+        return provider.wrapped
+
+    def refusal(self, own: Any) -> str:
+        """Why the `complete()` of the adapter's own object cannot be called; empty where it can."""
+        return refusal(own.complete, self.binding) if hasattr(own, "complete") else ""
+
+    def open(self, path: Path) -> Any:
+        """A fresh adapter object on a path. Raises HarnessError for one that the adapter lacks."""
+        opener = self.binding.opener(path)
+        if opener is None:
+            raise HarnessError(f"{self.binding.name} has no {path} path")
+        raw = opener(self.endpoint)
+        self._recorder.owners.add(raw)
+        self._recorder.opened = self._recorder.opened or self._recorder.owners.definition(type(raw))
+        provider: Any
+        if path == "stateless":
+            provider = normalise(raw, signature=self.binding.signature, errors=self.binding.errors)
+        else:
+            provider = normalise_legacy(raw, errors=self.binding.errors)
+        self._opened.append(provider)
+        return provider
+
+    def tapped(self, path: Path) -> Any:
+        """A fresh one whose calls are recorded. On the legacy path it has its cache plugin, if the scenario caches."""
+        provider = self.open(path)
+        tap: StatelessTap | LegacyTap
+        if path == "stateless":
+            tap = StatelessTap(provider, self._recorder)
+        else:
+            if self._caches and self.binding.cache_plugin is not None:
+                provider.set_cache_plugin(self.binding.cache_plugin(provider))
+            tap = LegacyTap(provider, self._recorder, self._held)
+        if self._watcher is None:
+            return tap
+        own = self.own(provider)
+        return self._watcher.given(tap, own, path, self.refusal(own) if path == "stateless" else "")
+
+    def watch(self, provider: Any) -> Any:
+        """What a session is to use in place of a provider that it opened itself: the same, unless it is watched."""
+        return provider if self._watcher is None else self._watcher.given(provider)
+
+    @property
+    def cache_plugin(self) -> Callable[[Any], Any] | None:
+        """Makes the plugin for a tapped provider of the stateless path; None where nothing is cached."""
+        plugin = self.binding.cache_plugin
+        if not self._caches or plugin is None:
+            return None
+        watcher = self._watcher
+        if watcher is None:
+            return lambda tap: plugin(tap.provider)
+        return lambda tap: watcher.plugin(plugin(behind(tap).provider))
+
+    def close(self) -> None:
+        """Shut all of them down; one that fails is recorded."""
+        for provider in self._opened:
+            shutdown = getattr(provider, "shutdown", None)
+            if shutdown is None:
+                continue
+            try:
+                shutdown()
+            except Exception as error:
+                self._recorder.event(failed("call", error, self._recorder.raised(error)))

@@ -1,0 +1,252 @@
+"""The session of a run: how it is opened and closed, and what it is asked for to be put down."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...cancel import CancelToken
+from ...messages import Message, Text
+from ...provider import Path
+from ...scenarios.model import Cut, Turn
+from ...subject import SessionSetup, SessionTurn, Subject
+from ..tracebacks import text_of
+from ..transcript import (
+    Accounts,
+    CallBegan,
+    ContextReport,
+    HistorySnapshot,
+    Refused,
+    Retried,
+    SessionOpened,
+    UsageReport,
+)
+from .job import Job
+from .provider_watch import ProviderWatch
+from .providers import Providers
+from .recorder import Recorder
+from .retention_probe import look_at_adapter
+from .tap import failed
+from .tools import ScriptedTools
+
+if TYPE_CHECKING:
+    from .spans import RunSpans
+
+
+class RunSession:
+    """One session with what it needs around it. `calls` are the provider calls that it showed."""
+
+    def __init__(self, job: Job, subject: Subject, recorder: Recorder) -> None:
+        self.job = job
+        self.subject = subject
+        self.session = subject.session
+        self.recorder = recorder
+        self.calls: list[CallBegan] = []
+        self.handle: Any = None
+        self.child: Any = None
+        self.watcher = ProviderWatch(recorder) if job.watch != "nothing" else None
+        self.providers = Providers(job, subject.adapter, recorder, self._spoken, self.watcher)
+        self.tools = ScriptedTools(job.scenario.tools, recorder, untold=subject.kind == "agent")
+        self._system = job.scenario.system
+        self._ids = itertools.count(1)
+        self._cut: Cut | None = None
+        self._more_setup: Callable[[], dict[str, Any]] = dict
+        self._attempt = 0
+        self._retry_error = ""
+        self._spans = self._watched()
+        recorder.on_begin = self._call_begins
+
+    def open(self) -> None:
+        """Open the session."""
+        with self.watched_while("open"):
+            self.handle = self.session.open(self.setup())
+        if self.session.path is not None:
+            self.recorder.event(SessionOpened(path=self.session.path(self.handle)))
+
+    def setup(self) -> SessionSetup:
+        """What a session of this run is opened, or loaded, with."""
+        return SessionSetup(
+            endpoint=self.providers.endpoint,
+            open_provider=self.providers.tapped,
+            paths=tuple(path for path in self.subject.paths if self.subject.adapter.opener(path) is not None),
+            path=None if self.job.flag is not None else self.job.key.path,
+            sleep=self._sleep,
+            random=random.Random(self.job.seed),
+            ids=lambda: f"m{next(self._ids)}",
+            on_tool=self.tools.ended,
+            on_retry=self._retried,
+            system=self._system,
+            tools=self.tools.tools,
+            keep_turns=self.job.scenario.keep_turns,
+            cache_plugin=self.providers.cache_plugin,
+            parallel_tools=not any(turn.cut and "tool" in turn.cut.at for turn in self.job.scenario.turns),
+            flag=self.job.flag or self.session.flag,
+            tracer_provider=self._spans.provider if self._spans is not None else None,
+            watch=self.providers.watch,
+            **self._more_setup(),
+        )
+
+    def _watched(self) -> RunSpans | None:
+        """The spans of a session that is judged by them."""
+        if self.subject.kind != "session" or "spans" not in self.subject.operations:
+            return None
+        from .spans import RunSpans  # needs the SDK, which only such a session does
+
+        return RunSpans(self.recorder)
+
+    def _spoken(self) -> Sequence[Message]:
+        """What is held by the session whose turn it is, this one or its child."""
+        return self.session.history(self.child) if self.recorder.child else self.history()
+
+    @property
+    def path(self) -> Path:
+        """The path that the session is on, as far as it tells."""
+        return self.session.path(self.handle) if self.session.path is not None else self.job.key.path
+
+    def history(self) -> Sequence[Message]:
+        """The messages that the session holds. Raises TypeError for anything that is no message."""
+        held = self.session.history(self.handle)
+        for index, message in enumerate(held):
+            if not isinstance(message, Message):
+                raise TypeError(f"history() has a {type(message).__name__} at index {index} instead of a Message")
+        return held
+
+    def snapshot(self, after: str) -> None:
+        """Record what the session holds and what that takes, and on the legacy path what its provider holds."""
+        self._report_context()
+        where: dict[str, Any] = {"turn": self.recorder.turn}
+        try:
+            messages = tuple(self.history())
+        except Exception as error:
+            self.refused("history", error)
+            return
+        self.recorder.event(HistorySnapshot(owner="session", messages=messages, after=after, **where))
+        if self.session.provider_history is None or self.path != "legacy":
+            return
+        try:
+            messages = tuple(self.session.provider_history(self.handle))
+        except Exception as error:
+            self.recorder.event(failed("call", error, self.recorder.raised(error), **where))
+            return
+        self.recorder.event(HistorySnapshot(owner="provider", messages=messages, after=after, **where))
+
+    def _report_usage(self) -> None:
+        if self.session.usage is None:
+            return
+        try:
+            with self.watched_while("usage"):
+                usage = self.session.usage(self.handle)
+            self.recorder.event(UsageReport(usage=usage, turn=self.recorder.turn))
+        except Exception as error:
+            self.refused("usage", error)
+
+    def _report_context(self) -> None:
+        if self.session.context is None:
+            return
+        try:
+            with self.watched_while("context"):
+                tokens = self.session.context(self.handle)
+            if isinstance(tokens, bool) or not isinstance(tokens, int):
+                raise TypeError(f"context() returned {type(tokens).__name__} instead of a number of tokens")
+            self.recorder.event(ContextReport(tokens=tokens, turn=self.recorder.turn))
+        except Exception as error:
+            self.refused("context", error)
+
+    def child_turn(self, turn: Turn) -> None:
+        """A whole turn of the child, the same one each time. Raises what the session raises."""
+        assert self.session.spawn is not None
+        if self.child is None:
+            self.child = self.session.spawn(self.handle)
+        self.recorder.child, self.recorder.streamed = True, self.job.key.mode == "stream"
+        told = "".join(part.text for part in turn.user if isinstance(part, Text))
+        try:
+            on_chunk = _unseen if self.recorder.streamed else None
+            self.session.send(self.child, told, SessionTurn(CancelToken(), on_chunk))
+        finally:
+            self.recorder.child = False
+            self.tools.flush()
+
+    def refused(self, operation: str, error: BaseException) -> None:
+        """Record that an operation raised."""
+        recorder = self.recorder
+        recorder.event(
+            Refused(
+                operation=operation,
+                error=type(error).__name__,
+                message=text_of(error),
+                raised=recorder.raised(error),
+                turn=recorder.turn,
+            )
+        )
+
+    def account(self, at: Literal["before", "after"]) -> None:
+        """Put down what the session accounts for around a reset, where it is watched."""
+        if self.watcher is None:
+            return
+        session = self.session
+        try:
+            with self.watched_while("usage"):
+                usage = session.usage(self.handle) if session.usage is not None else None
+                turns = len(session.accounting(self.handle)) if session.accounting is not None else None
+        except Exception as error:
+            self.refused("accounting", error)
+        else:
+            self.recorder.event(Accounts(at=at, usage=usage, turns=turns, turn=self.recorder.turn))
+
+    def look(self) -> None:
+        """The conversation is over: what the providers hold is put down, and with everything, what the adapter has."""
+        if self.watcher is None:
+            return
+        self.watcher.look([message for call in self.calls for message in call.messages])
+        if self.job.watch == "everything":
+            look_at_adapter(self.providers, self.watcher, self.recorder)
+
+    @contextmanager
+    def watched_while(self, doing: str) -> Iterator[None]:
+        """What is used of a provider meanwhile is put down as used for this."""
+        before = self.recorder.doing
+        if self.watcher is not None:
+            self.recorder.doing = doing
+        try:
+            yield
+        finally:
+            self.recorder.doing = before
+
+    # -- what the session tells --------------------------------------------------------------------------------
+
+    def _call_begins(self, began: CallBegan) -> None:
+        self.tools.flush()
+        if not began.probe and not began.child:
+            self.calls.append(began)
+
+    def _sleep(self, seconds: float, token: CancelToken | None) -> bool:
+        turn = self.recorder.turn
+        self.recorder.event(Retried(attempt=self._attempt, delay=float(seconds), error=self._retry_error, turn=turn))
+        if self._cut is not None and self._cut.at == "backoff" and self._attempt - 1 == self._cut.index:
+            self.recorder.cancel()
+        return token is not None and token.is_cancelled
+
+    def _retried(self, attempt: int, delay: float, error: BaseException) -> None:
+        self._attempt, self._retry_error = attempt, type(error).__name__
+
+    def close(self) -> None:
+        """Let go of the session and of every provider that was opened."""
+        if self.session.close is not None:
+            # Each by itself: a child that does not close leaves its parent to be closed.
+            for handle in (self.child, self.handle) if self.child is not None else (self.handle,):
+                try:
+                    self.session.close(handle)
+                except Exception as error:
+                    self.refused("close", error)
+        self.providers.close()
+
+    def _close_spans(self) -> None:
+        if self._spans is not None:
+            self._spans.close()
+
+
+def _unseen(text: str) -> None:
+    """What a child says is for its parent's user only if the parent says so."""

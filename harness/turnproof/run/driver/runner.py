@@ -1,0 +1,265 @@
+"""The parent of all runs: owns the server and the worker processes, and puts both sides of a run together.
+
+A hung or dead worker is replaced and its run ends as such; the other runs go on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import queue
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from ...agents import AgentBinding
+from ...dialects import dialect as dialect_named
+from ...dialects.base import Dialect
+from ...provider import Binding
+from ...subject import SessionBinding, Subject
+from ...wire import emulator
+from ...wire.emulator import Responder, ScriptResponder, ServerRun
+from ...wire.emulator.server_run import CANARY_KEY
+from ..bindings import resolve_subject, subject_of
+from ..transcript import Transcript
+from .job import Backend, Job, RunSpec
+from .merge_transcript import Gathering
+from .mutation import mutant_named
+from .run_folder import RunFolder
+from .worker_pool import ProcessSlot, ThreadSlot, WorkerSlot
+
+TIME_LIMIT = 20.0
+"""Seconds without any word from a run after which it counts as hung."""
+
+
+class Responders(Protocol):
+    """Makes the responder of a run: the backend as the runner needs it."""
+
+    def backend_for(self, spec: RunSpec) -> Backend: ...
+
+    def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder: ...
+
+    def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None: ...
+
+
+class Emulated:
+    """Backend `emulate`: the scenario's own script answers."""
+
+    def backend_for(self, spec: RunSpec) -> Backend:
+        """Always the emulator."""
+        return "emulate"
+
+    def responder(self, binding: Binding, spec: RunSpec, dialect: Dialect) -> Responder:
+        return ScriptResponder()
+
+    def finished(self, binding: Binding, spec: RunSpec, server_run: ServerRun) -> None:
+        """Nothing is kept."""
+
+
+class Runner:
+    """Runs scenarios. `with Runner() as runner: transcript = runner.run(spec)`.
+
+    `jobs` worker processes run side by side; `in_process=True` runs everything in threads of this process, for
+    debugging and for bindings, of whatever kind of subject, that exist only here (`bindings`).
+    """
+
+    def __init__(
+        self,
+        *,
+        jobs: int = 2,
+        seed: int = 0,
+        in_process: bool = False,
+        responders: Responders | None = None,
+        bindings: Mapping[str, Binding | SessionBinding | AgentBinding] | None = None,
+        time_limit: float = TIME_LIMIT,
+    ) -> None:
+        self._jobs = 1 if in_process else max(1, jobs)
+        self._seed = seed
+        self._in_process = in_process
+        self._responders = responders or Emulated()
+        self._subjects = {name: subject_of(binding) for name, binding in (bindings or {}).items()}
+        self._time_limit = time_limit
+        self._server = emulator.EmulatorServer()
+        self._lines: list[WorkerSlot] = []
+        self._plots: set[RunFolder] = set()
+
+    def __enter__(self) -> Runner:
+        self._server.start()
+        return self
+
+    def warm(self, modules: Iterable[str]) -> None:
+        """Let the worker processes import what the runs will need, while the caller plans."""
+        names = tuple(modules)
+        while len(self._lines) < self._jobs:
+            self._lines.append(self._line(names))
+        for line in self._lines:
+            line.warm()
+
+    def __exit__(self, *_: object) -> None:
+        for line in self._lines:
+            line.close()
+        for plot in list(self._plots):
+            self._clear(plot, orderly=False)
+        self._server.stop()
+
+    @property
+    def requests(self) -> int:
+        """Requests the server has answered so far."""
+        return self._server.requests
+
+    @property
+    def strays(self) -> list[str]:
+        """Requests that reached the server outside of every run's address so far, as `POST /v1/messages`."""
+        return list(self._server.strays)
+
+    @property
+    def port(self) -> int:
+        """The server's port on loopback."""
+        return self._server.port
+
+    def subject(self, name: str) -> Subject:
+        """The adapter or session of that name, found once. Raises BindingError."""
+        if name not in self._subjects:
+            self._subjects[name] = resolve_subject(name)
+        return self._subjects[name]
+
+    def run(self, spec: RunSpec) -> Transcript:
+        """One run."""
+        found: list[Transcript] = []
+        self.run_all([spec], lambda _, transcript: found.append(transcript))
+        return found[0]
+
+    def run_all(
+        self,
+        specs: Iterable[RunSpec],
+        done: Callable[[RunSpec, Transcript], None],
+        stop: threading.Event | None = None,
+        begun: Callable[[RunSpec], None] = lambda spec: None,
+    ) -> None:
+        """All runs, side by side; `done` is called for each, from one thread at a time, in the order they end.
+
+        `begun` is called for each as it begins, from several threads.
+        """
+        pending: queue.SimpleQueue[RunSpec] = queue.SimpleQueue()
+        every = list(specs)
+        for spec in every:
+            pending.put(spec)
+        finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException] = queue.SimpleQueue()
+        over = threading.Event()
+        halts = [over, stop] if stop is not None else [over]
+        count = min(self._jobs, len(every))
+        while len(self._lines) < count:
+            self._lines.append(self._line())
+        threads = [
+            threading.Thread(target=self._feed, args=(line, pending, begun, finished, halts), daemon=True)
+            for line in self._lines[:count]
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for _ in every:
+                result = finished.get()
+                if isinstance(result, BaseException):
+                    raise result
+                done(*result)
+        finally:
+            over.set()
+
+    def _feed(
+        self,
+        line: WorkerSlot,
+        pending: queue.SimpleQueue[RunSpec],
+        begun: Callable[[RunSpec], None],
+        finished: queue.SimpleQueue[tuple[RunSpec, Transcript] | BaseException],
+        halts: Sequence[threading.Event],
+    ) -> None:
+        while not any(halt.is_set() for halt in halts):
+            try:
+                spec = pending.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                begun(spec)
+                finished.put((spec, self._one(line, spec)))
+            except BaseException as error:
+                finished.put(error)
+                return
+
+    def _one(self, line: WorkerSlot, spec: RunSpec) -> Transcript:
+        subject = self.subject(spec.adapter)
+        binding = subject.adapter
+        dialect = dialect_named(binding.dialect)
+        options = dict(spec.scenario.options)
+        server_run = self._server.open_run(
+            dialect,
+            self._responders.responder(binding, spec, dialect),
+            seed=f"{self._seed}/{spec.scenario.name}",
+            models=_models(dialect, binding.model, options.pop("context_tokens", None)),
+        )
+        server_run.world.issued.update(spec.issued)
+        server_run.judges = self._responders.backend_for(spec) != "live"
+        mutant = mutant_named(spec.mutant) if spec.mutant is not None else None
+        if mutant is not None and not mutant.applies_to(spec.scenario.name, spec.key.path):
+            mutant = None
+        if mutant is not None and mutant.filter is not None:
+            server_run.filter = mutant.filter()
+        plot = RunFolder() if subject.keeps_sessions else None
+        if plot is not None:
+            self._plots.add(plot)
+        job = Job(
+            adapter=spec.adapter,
+            scenario=spec.scenario,
+            key=spec.key,
+            base_url=server_run.base_url,
+            api_key=CANARY_KEY,
+            model=binding.model,
+            seed=self._seed,
+            mutant=spec.mutant if mutant is not None else None,
+            flag=spec.flag,
+            watch=spec.watch,
+            options=options,
+            ground=plot.root if plot is not None else "",
+        )
+        gathering = Gathering(server_run, spec.scenario)
+        orderly = False
+        try:
+            ended = line.run(job, gathering)
+            orderly = ended.how == "completed"
+        finally:
+            self._server.close_run(server_run)
+            if plot is not None:
+                self._clear(plot, orderly=orderly)
+        if server_run.failure:
+            detail = f"the server failed: {server_run.failure}"
+            ended = msgspec.structs.replace(ended, how="harness-fault", detail=detail)
+        self._responders.finished(binding, spec, server_run)
+        return Transcript(
+            adapter=subject.name,
+            dialect=binding.dialect,
+            model=binding.model,
+            backend=self._responders.backend_for(spec),
+            key=spec.key,
+            seed=self._seed,
+            events=gathering.finish(ended),
+        )
+
+    def _clear(self, plot: RunFolder, *, orderly: bool) -> None:
+        plot.clear(orderly=orderly)
+        self._plots.discard(plot)
+
+    def _line(self, preload: tuple[str, ...] = ()) -> WorkerSlot:
+        if self._in_process:
+            return ThreadSlot(self._time_limit, self.subject)
+        return ProcessSlot(self._time_limit, preload)
+
+
+def _models(dialect: Dialect, model: str, context_tokens: int | None) -> Any:
+    """The dialect's models; with a smaller window for the run's own model where the scenario asks for one."""
+    if context_tokens is None:
+        return dialect.models
+    small = dict(dialect.models)
+    for name, facts in dialect.models.items():
+        if name == model or facts.id == model or facts.alias_of == model:
+            small[name] = dataclasses.replace(facts, context_tokens=context_tokens)
+    return small

@@ -1,0 +1,132 @@
+"""The tools of a run: they return what the scenario says, and record that they ran."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from ...cancel import CancelToken
+from ...errors import Cancelled
+from ...messages import FunctionCall, ToolResult, ToolSchema, freeze, thaw
+from ...scenarios.model import Cut, ToolScript, Turn
+from ...session.tools import CANCELLED
+from ...subject import Tool, ToolOutput
+from ..transcript import ToolRun
+from .recorder import Recorder
+
+PATIENCE = 5.0
+"""Seconds that tools of a turn that is over are waited for."""
+
+
+class ToolFailedError(Exception):
+    """A scripted tool failure."""
+
+
+class ScriptedTools:
+    """Answers calls by the script of the turn, and cancels the turn where the scenario does that in a tool."""
+
+    def __init__(self, schemas: Sequence[ToolSchema], recorder: Recorder, *, untold: bool = False) -> None:
+        """`untold`: nobody tells of results, so that each tool tells that it ran itself."""
+        self._untold = untold
+        self.declare(schemas)
+        self._recorder = recorder
+        self._script: dict[str, ToolScript] = {}
+        self.meanwhile: Callable[[], None] = _nothing
+        """Called while the first tool of a turn runs."""
+        self._cut: Cut | None = None
+        self._count = itertools.count()
+        self._ran: list[ToolRun] = []
+        self._lock = threading.Lock()
+        self._at_work = 0
+        self._over = threading.Condition(self._lock)
+
+    def declare(self, schemas: Sequence[ToolSchema]) -> None:
+        """These are the tools from now on."""
+        told = self._telling if self._untold else self._running
+        self.tools = tuple(Tool(schema, told(schema)) for schema in schemas)
+
+    def begin(self, turn: Turn) -> None:
+        """Follow the script of this turn."""
+        self._script, self._cut = dict(turn.results), turn.cut
+        self._count = itertools.count()
+
+    def ended(self, call: FunctionCall, result: ToolResult) -> None:
+        """The session tells of a result."""
+        known = any(tool.schema.name == call.name for tool in self.tools)
+        outcome: Literal["ok", "error", "unknown", "cancelled"] = "error" if result.is_error else "ok"
+        if not known:
+            outcome = "unknown"
+        elif result.is_error and result.result == CANCELLED:
+            outcome = "cancelled"
+        turn = self._recorder.turn
+        event = ToolRun(call_id=call.id, name=call.name, args=call.args, outcome=outcome, turn=turn)
+        with self._lock:
+            self._ran.append(event)
+
+    def flush(self) -> None:
+        """Record the tools that ended since the last time, in call order whatever order they ended in."""
+        with self._lock:
+            # A turn can end before its tools do: of an agent that was killed, or one that does not wait for them.
+            self._over.wait_for(lambda: not self._at_work, PATIENCE)
+            ran, self._ran = self._ran, []
+        if self._untold:
+            ran.sort(key=lambda event: (event.name, repr(event.args)))
+        order = {call.id: position for position, call in enumerate(self._recorder.last_calls)}
+        for event in sorted(ran, key=lambda event: order.get(event.call_id, len(order))):
+            self._recorder.event(event)
+
+    def _telling(self, schema: ToolSchema) -> Any:
+        """A tool that tells that it ran, and for which arguments. Of what id the call was, it cannot know."""
+        running = self._running(schema)
+
+        def run(args: Any, token: CancelToken) -> Any:
+            given, turn = freeze(args), self._recorder.turn  # the turn may end before the tool does
+            outcome: Literal["ok", "error", "cancelled"] = "error"
+            with self._lock:
+                self._at_work += 1
+            try:
+                result = running(args, token)
+                outcome = "error" if isinstance(result, ToolOutput) and result.is_error else "ok"
+                return result
+            except Cancelled:
+                outcome = "cancelled"
+                raise
+            finally:
+                event = ToolRun(call_id="", name=schema.name, args=given, outcome=outcome, turn=turn)
+                with self._lock:
+                    self._ran.append(event)
+                    self._at_work -= 1
+                    self._over.notify_all()
+
+        return run
+
+    def _running(self, schema: ToolSchema) -> Any:
+        def run(args: Any, token: CancelToken) -> Any:
+            self._recorder.at_work(schema.name)
+            with self._lock:
+                position = next(self._count)
+            if position == 0:
+                self.meanwhile()
+            script = self._script.get(schema.name, ToolScript(result=f"{schema.name} is fine")).for_args(args)
+            if self._is_cut("tool", position):
+                self._recorder.cancel()
+                token.raise_if_cancelled()
+            try:
+                if script.error is not None:
+                    raise ToolFailedError(script.error)
+                result = thaw(script.result)
+                return ToolOutput(result, attachments=script.attachments) if script.attachments else result
+            finally:
+                if self._is_cut("between-tools", position):
+                    self._recorder.cancel()
+
+        return run
+
+    def _is_cut(self, at: str, position: int) -> bool:
+        return self._cut is not None and self._cut.at == at and self._cut.index == position
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,153 @@
+"""The places where runs happen, one after the other: a worker process, or a thread of this one."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.context import BaseContext
+
+from ...subject import Subject
+from ..transcript import RunEnded
+from . import prefork, worker
+from .job import Job
+from .merge_transcript import Gathering
+from .parent_channel import Control, poller
+
+OPEN_LIMIT = 60.0
+"""Seconds without any word while an adapter is imported and opened: SDKs take seconds to import on a busy machine."""
+
+
+class WorkerSlot(ABC):
+    """A place where runs happen, one after the other."""
+
+    def __init__(self, time_limit: float) -> None:
+        self._time_limit = time_limit
+        self._opened: set[str] = set()
+        self._conn: Connection | None = None
+        self._closing = threading.Lock()
+        self._closed = False
+
+    def run(self, job: Job, gathering: Gathering) -> RunEnded:
+        """One run; fills `gathering`. A silent or dead place is replaced before the next run."""
+        conn = self._ready()
+        gathering.attach(conn)
+        conn.send(("job", job))
+        poll = poller(conn)
+        limit = self._time_limit if job.adapter in self._opened else max(OPEN_LIMIT, self._time_limit)
+        try:
+            while True:
+                if not poll(limit):
+                    self._discard()
+                    return RunEnded(how="hung", detail=f"no sign of life for {limit:g} s, {gathering.place()}")
+                events, kind, payload = conn.recv()
+                gathering.note(events)
+                limit = self._time_limit
+                if kind == "done":
+                    self._opened.add(job.adapter)
+                    ended: RunEnded = payload
+                    return ended
+                gathering.take(kind, payload)
+        except (EOFError, ConnectionError, OSError) as error:
+            self._discard()
+            return RunEnded(how="died", detail=f"the run's process ended ({type(error).__name__}), {gathering.place()}")
+        except BaseException:
+            self._discard()  # what is still on the line belongs to no later run
+            raise
+
+    def warm(self) -> None:
+        """Be ready for a run as soon as can be, without waiting for it."""
+        self._ready()
+
+    def _ready(self) -> Connection:
+        if self._conn is None:
+            self._conn = self._start()
+        conn = self._conn
+        if self._closed or conn is None:
+            self._discard()
+            raise ConnectionAbortedError("the runner was closed while a place for the run was opened")
+        return conn
+
+    @abstractmethod
+    def _start(self) -> Connection:
+        """Open the place; the near end of its line."""
+
+    def _discard(self) -> None:
+        with self._closing:  # an interrupted runner is closed while its runs notice that their line is gone
+            conn, self._conn = self._conn, None
+            self._opened.clear()
+        if conn is not None:
+            conn.close()
+
+    def close(self) -> None:
+        """No more runs."""
+        self._closed = True
+        self._discard()
+
+
+class ProcessSlot(WorkerSlot):
+    """Runs in a worker process, which imports `preload` as soon as it starts."""
+
+    def __init__(self, time_limit: float, preload: tuple[str, ...] = ()) -> None:
+        super().__init__(time_limit)
+        self._preload = preload
+        self._process: multiprocessing.process.BaseProcess | None = None
+
+    def warm(self) -> None:
+        """Start a worker that is spawned. A forked one finds everything imported, and its first run starts it."""
+        if prefork.context(self._preload) is None:
+            super().warm()
+
+    def _start(self) -> Connection:
+        forking = prefork.context(self._preload)
+        if forking is not None:
+            try:
+                return self._open(forking, dict(os.environ))
+            except (EOFError, OSError):
+                prefork.give_up()
+        return self._open(multiprocessing.get_context("spawn"))
+
+    def _open(self, context: BaseContext, environment: dict[str, str] | None = None) -> Connection:
+        ours, theirs = context.Pipe()
+        # mypy knows `Process` of the contexts that are made, not of what they have in common.
+        process = context.Process(  # type: ignore[attr-defined]
+            target=worker.main, args=(theirs, list(sys.path), self._preload, environment), daemon=True
+        )
+        with theirs:
+            process.start()
+        self._process = process
+        return ours
+
+    def _discard(self) -> None:
+        super()._discard()
+        with self._closing:
+            process, self._process = self._process, None
+        if process is not None:
+            process.join(timeout=0.5)
+            if process.is_alive():
+                process.kill()
+                process.join(timeout=5)
+
+
+class ThreadSlot(WorkerSlot):
+    """Runs in a thread of this process. A hung run cannot be killed; its thread is left behind."""
+
+    def __init__(self, time_limit: float, find: Callable[[str], Subject]) -> None:
+        super().__init__(time_limit)
+        self._find = find
+
+    def _start(self) -> Connection:
+        ours, theirs = multiprocessing.Pipe()
+        control = Control(theirs)
+
+        def serve() -> None:
+            while (job := control.next_job.get()) is not None:
+                ended = worker.execute(job, control, worker.StreamCapture(), self._find)
+                control.tell("done", ended)
+
+        threading.Thread(target=serve, name="turnproof-run", daemon=True).start()
+        return ours

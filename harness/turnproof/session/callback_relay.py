@@ -1,0 +1,193 @@
+"""Callbacks of one provider call, however often it has to be attempted: nothing is shown twice.
+
+A retried stream starts from the beginning. What was shown before is swallowed as long as the new stream repeats it;
+if it says something else instead, the two cannot be joined into one text that anybody said, so the call fails with
+the error that had caused the retry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from msgspec.structs import astuple
+
+from ..messages import FunctionCall, ProviderResponse, TokenUsage
+from ..provider import OnChunk, OnFunctionCall, OnThinking, OnUsage
+from .observer import SessionObserver, Source
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Callbacks:
+    """What the caller of a turn wants to be told while it runs; text is streamed if `on_chunk` is given."""
+
+    on_chunk: OnChunk | None = None
+    on_usage_update: OnUsage | None = None
+    on_function_call: OnFunctionCall | None = None
+    on_thinking: OnThinking | None = None
+
+
+class Diverged(Exception):
+    """A repeated stream contradicts what was already shown."""
+
+
+class Interrupted(Exception):
+    """A call must not go on, nor be made again: because of Diverged, or of what the caller's callback raised."""
+
+    def __init__(self, reason: BaseException) -> None:
+        super().__init__(repr(reason))
+        self.reason = reason
+
+
+class CallbackRelay:
+    """Stands between a provider and the caller's callbacks for one call.
+
+    Each attribute `on_*` is None exactly where the caller gave none. An exception of the caller's callback goes
+    through the provider; `verify()` tells of it, whatever the provider made of it.
+    """
+
+    def __init__(self, callbacks: Callbacks, observer: SessionObserver | None = None) -> None:
+        self._told = callbacks
+        self._observer = observer or SessionObserver()
+        self._open: Source | None = None
+        self._failure: BaseException | None = None
+        self._text = _Once()
+        self._thoughts = _Once()
+        self._calls: list[FunctionCall] = []
+        self._repeated_calls = 0
+        self._usage: TokenUsage | None = None
+        self.on_chunk = self._chunk if callbacks.on_chunk else None
+        self.on_usage_update = self._usage_update if callbacks.on_usage_update else None
+        self.on_function_call = self._function_call if callbacks.on_function_call else None
+        self.on_thinking = self._thinking if callbacks.on_thinking else None
+
+    @property
+    def shown(self) -> str:
+        """The text that the caller has seen of this call."""
+        return self._text.shown
+
+    @property
+    def behind(self) -> bool:
+        """Whether the present attempt has not repeated all of the text that the caller has seen."""
+        return self._text.behind
+
+    @property
+    def usage(self) -> TokenUsage | None:
+        """The last figures that the caller was told of this call."""
+        return self._usage
+
+    def restart(self) -> None:
+        """A new attempt begins: what is already shown will come again."""
+        self._text.restart()
+        self._thoughts.restart()
+        self._repeated_calls = 0
+
+    def verify(self, *, complete: bool = False) -> None:
+        """Raise Interrupted if a callback failed, or if a `complete` attempt fell short of what was shown."""
+        if self._failure is not None:
+            raise Interrupted(self._failure)
+        if complete and (self._text.behind or self._repeated_calls < len(self._calls)):
+            raise Interrupted(Diverged())
+
+    def finish(self, response: ProviderResponse) -> None:
+        """Tell the observer what no callback of this call has shown: an answer in one piece, and its last figures."""
+        if self.on_chunk is None and response.text:
+            self._show("model", response.text)
+        if response.usage.total_tokens and response.usage != self._usage:
+            self._observer.on_usage(response.usage)
+
+    def _show(self, source: Source, text: str) -> None:
+        self._observer.on_output(source, text, "append" if self._open == source else "write")
+        self._open = source
+
+    def _chunk(self, piece: str) -> None:
+        fresh = self._text.feed(piece)
+        if fresh is None:
+            self._fail(Diverged())
+        elif fresh and self._told.on_chunk:
+            self._show("model", fresh)
+            self._tell(self._told.on_chunk, fresh)
+
+    def _thinking(self, piece: str) -> None:
+        # Other thoughts than before garble nothing that counts: they are in the response, and only not shown.
+        fresh = self._thoughts.feed(piece)
+        if fresh and self._told.on_thinking:
+            self._show("thinking", fresh)
+            self._tell(self._told.on_thinking, fresh)
+
+    def _function_call(self, call: FunctionCall) -> None:
+        at = self._repeated_calls
+        self._repeated_calls += 1
+        if at < len(self._calls):
+            # Providers issue a new id for each attempt, so that only the name and the arguments can be compared.
+            if (call.name, call.args) != (self._calls[at].name, self._calls[at].args):
+                self._fail(Diverged())
+            return
+        self._calls.append(call)
+        if self._told.on_function_call:
+            self._tell(self._told.on_function_call, call)
+
+    def _usage_update(self, usage: TokenUsage) -> None:
+        # Cumulative for the caller, so figures of a new attempt wait until they have caught up.
+        if self._usage is not None and any(
+            new < old for new, old in zip(astuple(usage), astuple(self._usage), strict=True)
+        ):
+            return
+        self._usage = usage
+        self._observer.on_usage(usage)
+        if self._told.on_usage_update:
+            self._tell(self._told.on_usage_update, usage)
+
+    def _tell(self, callback: Callable[[T], None], value: T) -> None:
+        if self._failure is not None:
+            return
+        try:
+            callback(value)
+        except BaseException as error:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        self._failure = self._failure or error
+        raise error
+
+
+class _Once:
+    """A text that arrives in pieces, and after a restart once more from its beginning."""
+
+    __slots__ = ("_at", "_before", "_lost", "_pieces")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._before = ""
+        self._at = 0
+        self._lost = False
+
+    @property
+    def shown(self) -> str:
+        return "".join(self._pieces)
+
+    @property
+    def behind(self) -> bool:
+        """Whether the present attempt has not yet repeated all that earlier ones gave."""
+        return self._at < len(self._before)
+
+    def restart(self) -> None:
+        self._before = self.shown
+        self._at = 0
+        self._lost = False
+
+    def feed(self, piece: str) -> str | None:
+        """What of `piece` is new ("" for a repetition), or None once it contradicts what came before."""
+        if self.behind:
+            known = self._before[self._at : self._at + len(piece)]
+            self._lost = self._lost or not piece.startswith(known)
+            if self._lost:
+                return None
+            self._at += len(known)
+            piece = piece[len(known) :]
+        if piece:
+            self._pieces.append(piece)
+        return piece

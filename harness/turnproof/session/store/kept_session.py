@@ -1,0 +1,283 @@
+"""`KeptSession`: a session whose turns are on the disk before anybody is told that they are done."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from ...errors import UsageError
+from ...messages import FunctionCall, Message, Part, Text, TokenUsage, ToolResult
+from ..conversation import quietly
+from ..inbox import Sender
+from ..observer import SessionObserver
+from ..persistence import Connection, InterruptedTurn, SessionState, UserInput
+from ..result import TurnResult
+from ..session import Session
+from .errors import StoreError
+from .journal import Problem
+from .log_records import Began, Called, Changed, Changes, Ended, Returned
+from .session_log import SessionLog
+from .signals import uninterrupted
+from .unsaved import Difference, Stored
+
+T = TypeVar("T")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Keeping:
+    """How often a session is written whole, and what time it is."""
+
+    checkpoint_every: int
+    now: Callable[[], datetime]
+
+
+@dataclass(slots=True)
+class _RunningTurn:
+    """The number of a turn, what was said to begin it, and what is noticed while it runs."""
+
+    number: int
+    said: tuple[Part, ...]
+    first: Message | None = None
+    inputs: list[UserInput] = field(default_factory=list)
+
+
+class KeptSession:
+    """Takes turns with a session, and stores each. Made by `FileStore.create` and `FileStore.resume`.
+
+    What `send` has returned will be there after a crash, of this process or of the machine. Between turns the session
+    may be used directly; what was changed so is stored with the next turn, or by `save`, or at once through `change`.
+    One thing at a time: whatever comes while a turn runs raises UsageError. A `SessionManager` lets several clients
+    wait for each other instead.
+
+    Leaving it as a context manager saves and closes it, whatever the reason.
+    """
+
+    def __init__(self, session: Session, log: SessionLog, keeping: Keeping) -> None:
+        self.session = session
+        self._log = log
+        self._keeping = keeping
+        self._busy = threading.Lock()
+        self._turn: _RunningTurn | None = None
+        self._since_checkpoint = 0
+        state = log.state
+        self._connection = state.connection
+        self._stored = Stored(session, state)
+        self._forget = session.observe(_Notes(self))
+        session.history.mark_saved()
+
+    # What is stored
+
+    @property
+    def session_id(self) -> str:
+        """The id by which the store has it."""
+        return self._log.session_id
+
+    @property
+    def state(self) -> SessionState:
+        """The session as it would be loaded now."""
+        return self._log.state
+
+    @property
+    def interrupted(self) -> InterruptedTurn | None:
+        """The turn that a process died in, until the next one is over."""
+        return self._log.interrupted
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What was not as it should be when the session was loaded. What could be read of it is here all the same."""
+        return self._log.problems
+
+    # Turns
+
+    def send(self, content: str | Sequence[Part], **options: Any) -> TurnResult:
+        """A turn: `Session.send`, with its options, and the turn is on the disk when this returns.
+
+        Raises StoreError before anything is sent if nothing can be written. If the end of the turn cannot be written,
+        the error has it as `result`: the session goes on from it, and it is written before anything else is.
+        """
+        said = Message.user(*([content] if isinstance(content, str) else content)).parts
+        with self._alone():
+            return self._take(said, lambda: self.session.send(content, **options))
+
+    def send_waiting(self, **options: Any) -> TurnResult | None:
+        """A turn on what was said to the session and still waits; None if nothing does."""
+        with self._alone():
+            if not self.session.waiting:
+                return None
+            return self._take((), lambda: self.session.send_waiting(**options))
+
+    def stop(self) -> bool:
+        """Cancel the running turn, from any thread. False if none is running."""
+        return self.session.stop()
+
+    # Changes
+
+    def change(self, action: Callable[[Session], T], *, connection: Connection | None = None) -> T:
+        """Do something to the session between turns, and store what came of it.
+
+        `connection` names the provider from now on, for an action that swaps it.
+        """
+        with self._alone():
+            done = action(self.session)
+            self._connection = connection or self._connection
+            self._store_changes()
+            return done
+
+    def describe(self, description: str | None) -> None:
+        """Say what the session is about, for people who choose from a list."""
+        with self._alone():
+            self._log.keep(Changed(at=self._keeping.now(), changes=Changes(description=description)))
+
+    def save(self) -> None:
+        """Store what has changed, and write the whole state. Raises StoreError; the older state is then still there."""
+        with self._alone():
+            self._save()
+
+    def close(self) -> None:
+        """Save, and let others open the session, even if saving fails. Calling it twice is harmless."""
+        if self._log.closed:
+            return
+        with self._alone():
+            try:
+                self._save()
+            finally:
+                self._forget()
+                self._log.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # Inside
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        if not self._busy.acquire(blocking=False):
+            raise UsageError("a turn of this session is running: wait for it, or stop() it first")
+        try:
+            if self._log.closed:
+                raise UsageError("this session is closed: resume it from the store")
+            yield
+        finally:
+            self._busy.release()
+
+    def _take(self, said: tuple[Part, ...], run: Callable[[], T]) -> T:
+        self._log.flush()
+        turn = _RunningTurn(self._log.next_turn, said)
+        self._log.note(Began(at=self._keeping.now(), turn=turn.number, content=said))
+        self._turn = turn
+        try:
+            result = run()
+        except BaseException as error:
+            kind = type(error).__name__
+            quietly("storing the end of a failed turn", lambda: self._end(turn, error=kind))
+            raise
+        finally:
+            self._turn = None
+        assert isinstance(result, TurnResult)
+        try:
+            self._end(turn, result)
+        except StoreError as error:
+            error.result = result
+            raise
+        self._checkpoint_if_due(turn.number)
+        return result
+
+    def _end(self, turn: _RunningTurn, result: TurnResult | None = None, *, error: str | None = None) -> None:
+        new = self._stored.difference(self.session, self._connection, turn.first)
+        added, user = new.added.messages, None
+        if result and turn.said and added and added[0].role == "user" and added[0].parts == turn.said:
+            user, added = added[0].message_id, added[1:]
+        if result and new.changes.get("usage") == result.usage:
+            del new.changes["usage"]
+        ended = Ended(
+            at=self._keeping.now(),
+            turn=turn.number,
+            outcome=result.outcome if result else "failed",
+            user=user,
+            messages=added,
+            typed=new.added.typed,
+            inputs=tuple(turn.inputs),
+            usage=result.usage if result else TokenUsage(),
+            rounds=result.rounds if result else 0,
+            attempts=result.attempts if result else 0,
+            error=error,
+            changes=Changes(**new.changes) if new.changes else None,
+        )
+        self._keep(ended, new)
+
+    def _save(self) -> None:
+        self._store_changes()
+        self._log.checkpoint()
+        self._since_checkpoint = 0
+
+    def _store_changes(self) -> None:
+        new = self._stored.difference(self.session, self._connection, whole=True)
+        if new.changes:
+            self._keep(Changed(at=self._keeping.now(), changes=Changes(**new.changes)), new)
+        else:
+            self._log.flush()
+
+    def _keep(self, record: Ended | Changed, new: Difference) -> None:
+        # The record and the note of what it contains belong together: a Ctrl-C comes before both or after both.
+        with uninterrupted():
+            try:
+                self._log.keep(record)
+            except StoreError:
+                self._stored.take(new)  # it will be stored before anything else is
+                raise
+            self._stored.take(new)
+            self.session.history.mark_saved()
+
+    def _checkpoint_if_due(self, turn: int) -> None:
+        self._since_checkpoint += 1
+        # The first turn gives a session its title in lists, which are made of states.
+        if self._since_checkpoint < self._keeping.checkpoint_every and turn > 0:
+            return
+        try:
+            self._log.checkpoint()
+        except StoreError:
+            # The turn is in the log, and so acknowledged; the state is written at the next occasion.
+            _log.exception("the state of session %r could not be written", self.session_id)
+        else:
+            self._since_checkpoint = 0
+
+
+class _Notes(SessionObserver):
+    """Notices what happens in a running turn, and which tools were at work, should the process die in it."""
+
+    def __init__(self, kept: KeptSession) -> None:
+        self._kept = kept
+
+    def on_turn_began(self, user: Message) -> None:
+        """The message from which on everything is new."""
+        if turn := self._kept._turn:
+            turn.first = user
+
+    def on_delivered(self, message: Message, sender: Sender) -> None:
+        """What the user says in mid-turn is typed, too."""
+        if sender == "user" and (turn := self._kept._turn):
+            text = "".join(part.text for part in self._kept.session.typed(message) if isinstance(part, Text))
+            turn.inputs.append(UserInput(at=self._kept._keeping.now(), text=text))
+
+    def on_tool_began(self, call: FunctionCall) -> None:
+        """It may have an effect from now on."""
+        if self._kept._turn:
+            self._kept._log.note(Called(at=self._kept._keeping.now(), call=call))
+
+    def on_tool_ended(self, call: FunctionCall, result: ToolResult) -> None:
+        """Its effect is complete, if it has one."""
+        if self._kept._turn:
+            self._kept._log.note(Returned(at=self._kept._keeping.now(), call_id=call.id))

@@ -1,0 +1,153 @@
+"""A session as its files have it: the state that was written last, and the log's records since then.
+
+The log alone is enough to build the state again, and is used for that where the state is damaged. What a person can
+still use is given back, with everything that is wrong told; what another version wrote is refused whole.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from ...errors import PayloadError, UsageError
+from ...messages import MessageIds
+from .. import persistence
+from ..pairing import is_paired, repair
+from ..persistence import SavedSessionError, SessionState
+from .errors import UnknownSessionError, reported
+from .files import Files
+from .journal import Entry, Problem, Scan, scan
+from .log_records import LOG_FORMAT, Opened, read_record
+from .state_from_log import Folding, LeftOut
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The files of one session."""
+
+    folder: Path
+    session_id: str
+
+    @property
+    def state(self) -> Path:
+        """The session as it was when it was last written whole."""
+        return self.folder / f"{self.session_id}.json"
+
+    @property
+    def log(self) -> Path:
+        """Everything that ever happened in it."""
+        return self.folder / f"{self.session_id}.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        """Held by whoever may write."""
+        return self.folder / f"{self.session_id}.lock"
+
+
+def checked_id(session_id: str) -> str:
+    """An id that can be the name of a file. Raises UsageError for any other."""
+    if not _ID.fullmatch(session_id):
+        raise UsageError(
+            f"{session_id!r} cannot name a session: up to 128 letters, digits, '-', '_' and '.', not a '.' first"
+        )
+    return session_id
+
+
+def is_id(name: str) -> bool:
+    """Whether a session can be called that."""
+    return _ID.fullmatch(name) is not None
+
+
+_ID = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A session as it was read. `problems` is empty unless something is not as it was written.
+
+    `folding` is where the records led to, `mended` says that `state` differs from that: calls and results were paired
+    again. `damaged` is a state file that could not be read.
+    """
+
+    state: SessionState
+    problems: tuple[Problem, ...]
+    folding: Folding
+    log: Scan | None
+    mended: bool = False
+    damaged: bytes | None = None
+
+
+def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
+    """Read both files. Changes nothing.
+
+    Raises UnknownSessionError if there is neither, and SavedSessionError for what cannot be read in any way or was
+    written by another version.
+    """
+    # In this order: the log has everything that is in a state, also in one that is replaced at this moment.
+    stored, data = read_if_there(files, paths.state), read_if_there(files, paths.log)
+    if stored is None and data is None:
+        raise UnknownSessionError(f"there is no session {paths.session_id!r} in {paths.folder}")
+    problems: list[Problem] = []
+    state, damaged, mended = None, None, False
+    if stored is not None:
+        try:
+            state = persistence.load(stored, file=str(paths.state))
+        except SavedSessionError as error:
+            if data is None or error.path == "$.format":
+                raise
+            damaged = stored
+            problems.append(Problem(str(paths.state), f"damaged, and built anew from the log: {error.reason}"))
+    log = None if data is None else scan(data, str(paths.log))
+    folding = Folding(state)
+    if log is not None:
+        problems += log.problems
+        _fold(folding, log, state.log_seq if state else 0, problems, paths)
+    if state is not None and state.log_seq > (last := log.last_seq if log else 0):
+        there = f"ends with record {last}" if last else "has no record"
+        problems.append(Problem(str(paths.log), f"the log {there}, and the stored state holds {state.log_seq}"))
+    seq = max(state.log_seq if state else 0, log.last_seq if log else 0)
+    state = replace(folding.state(seq), session_id=paths.session_id)
+    if problems and not is_paired(state.messages):
+        state, mended = replace(state, messages=tuple(repair(state.messages, ids))), True
+        problems.append(Problem(str(paths.log), "tool calls and results that had lost each other were paired again"))
+    return Found(state, tuple(problems), folding, log, mended, damaged)
+
+
+def _fold(folding: Folding, log: Scan, after: int, problems: list[Problem], paths: Paths) -> None:
+    for entry in log.entries:
+        if entry.seq <= after:
+            continue
+        try:
+            record = read_record(entry.body)
+        except PayloadError as error:
+            # Its checksum is right: it is as it was written, by a program that knows more than this one.
+            reason = f"{error}. The record is whole: a newer turnproof wrote it, use that one"
+            raise _refused(paths, entry, reason) from error
+        if isinstance(record, Opened):
+            if record.format != LOG_FORMAT:
+                raise _refused(paths, entry, f"the log is {record.format!r}, and this turnproof reads {LOG_FORMAT!r}")
+        elif not folding.has_base:
+            raise _refused(paths, entry, "the log has lost its beginning, and there is no stored state to go on from")
+        try:
+            folding.take(record)
+        except LeftOut as error:
+            problems.append(Problem(str(paths.log), str(error), entry.line, entry.offset))
+    if not folding.has_base:
+        where = str(log.problems[0]) if log.problems else f"{paths.log}: it is empty"
+        raise SavedSessionError("$", f"no session can be read from it: {where}", file=str(paths.log))
+
+
+def _refused(paths: Paths, entry: Entry, reason: str) -> SavedSessionError:
+    return SavedSessionError(f"line {entry.line} (byte {entry.offset})", reason, file=str(paths.log))
+
+
+def read_if_there(files: Files, path: Path, last: int | None = None) -> bytes | None:
+    """The content of a file, or its `last` bytes; None if there is no such file. Raises StoreError."""
+    with reported("reading", path):
+        try:
+            return files.read(path, last)
+        except FileNotFoundError:
+            return None

@@ -1,0 +1,132 @@
+"""Passes requests on to the real API and its answers back, chunk by chunk: the responder of a live recording.
+
+The adapter under test never sees the real key: whichever header it authenticates with is given the real key here.
+Everything else crosses by allow-list. The key is in no repr, log or error.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from urllib.parse import urlencode, urlsplit
+
+import aiohttp
+
+from ...dialects.base import Dialect, HttpRequest
+from ...errors import HarnessError, UsageError
+from .scrub import REQUEST_HEADERS, RESPONSE_HEADERS, kept
+
+AUTHENTICATION = {
+    "authorization": "Bearer {key}",
+    "x-api-key": "{key}",
+    "x-goog-api-key": "{key}",
+    "api-key": "{key}",
+}
+"""Headers by which the providers know a caller, and how the key stands in them."""
+
+PASSED_BACK = RESPONSE_HEADERS | {"request-id", "retry-after-ms"}
+
+SILENCE = 600.0
+"""Seconds without a byte after which the API is given up, as its own SDK does."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyAnswer:
+    """An answer whose head has arrived. `chunks` yields the body as it comes, once; closing it frees the connection.
+
+    It raises HarnessError if the body breaks off: such an exchange is not complete and not to be recorded.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: AsyncGenerator[bytes, None]
+
+
+class ProxyTarget:
+    """A real API under its base URL. An async context manager; requests share its connections.
+
+    `base_url` has the form that the dialect's official SDK takes, and request paths are appended to it. Raises
+    UsageError for an address that is not http or https, or an empty key.
+    """
+
+    def __init__(self, base_url: str, api_key: str, dialect: Dialect) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise UsageError(f"{base_url!r} is not the base URL of an API: expected https://HOST")
+        if not api_key:
+            raise UsageError(f"no key for {base_url}: set the provider's key in the environment")
+        if parts.scheme == "http" and not _is_loopback(parts.hostname):
+            raise UsageError(f"{base_url!r} would carry the key unencrypted: use https")
+        self._base_url = base_url.rstrip("/")
+        self._key = api_key
+        self._dialect = dialect
+        self._session: aiohttp.ClientSession | None = None
+
+    def __repr__(self) -> str:
+        return f"ProxyTarget({self._base_url!r}, dialect={self._dialect.name!r})"
+
+    async def __aenter__(self) -> ProxyTarget:
+        host = urlsplit(self._base_url).hostname or ""
+        self._session = aiohttp.ClientSession(
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=30.0, sock_read=SILENCE),
+            # Proxies of the environment lead out; to ourselves there is no way through them.
+            trust_env=not _is_loopback(host),
+            # What is recorded must be the plain body, and what is passed on must be what was recorded.
+            auto_decompress=False,
+            headers={"accept-encoding": "identity"},
+        )
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._session:
+            await self._session.close()
+            self._session = None
+
+    async def forward(self, request: HttpRequest) -> ProxyAnswer:
+        """Send the request to the real API and return as soon as the head of its answer is there.
+
+        Raises HarnessError if the API cannot be reached: that is never the adapter's fault.
+        """
+        if self._session is None:
+            raise HarnessError("ProxyTarget is used outside of its `async with`")
+        service = self._dialect.service
+        query = urlencode(kept(request.query, service.query_parameters))
+        url = self._base_url + request.path + (f"?{query}" if query else "")
+        allowed = kept(request.headers, REQUEST_HEADERS | service.request_headers)
+        headers = {**allowed, **self._authentication(request.headers)}
+        try:
+            # A redirect could take the key to another host.
+            response = await self._session.request(
+                request.method, url, data=request.body or None, headers=headers, allow_redirects=False
+            )
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise HarnessError(f"{self._base_url} cannot be reached: {type(error).__name__}: {error}") from error
+        return ProxyAnswer(
+            response.status, kept(response.headers, PASSED_BACK | service.response_headers), self._body(response)
+        )
+
+    def _authentication(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """The real key where the client had put its own; a request without any goes without."""
+        names = {name.lower() for name in headers}
+        return {name: form.format(key=self._key) for name, form in AUTHENTICATION.items() if name in names}
+
+    async def _body(self, response: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+        try:
+            async for chunk in response.content.iter_any():
+                yield chunk
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise HarnessError(f"{self._base_url} broke off its answer: {type(error).__name__}: {error}") from error
+        finally:
+            # Frees the connection for the next request after a complete body, and closes it after anything less.
+            response.release()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

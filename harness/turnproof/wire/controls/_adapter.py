@@ -1,0 +1,265 @@
+"""Both paths of a control, whatever its API."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from http.client import HTTPMessage
+from typing import Any
+
+from ...cancel import CancelToken
+from ...errors import (
+    AuthenticationError,
+    ContentFilterError,
+    ContextLimitError,
+    InvalidRequestError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+    TransportError,
+)
+from ...messages import (
+    FinishReason,
+    FunctionCall,
+    Message,
+    Part,
+    ProviderResponse,
+    Text,
+    TokenUsage,
+    ToolResult,
+    ToolSchema,
+)
+from ...provider import Binding, Capabilities, Endpoint
+from ._http import Line
+
+CLAIMS = Capabilities(
+    streaming=True, tools=True, parallel_tools=True, cancel=True, cancel_batch=True, typed_errors=True
+)
+"""What every control claims: what its scenarios show, and no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one call is given."""
+
+    messages: Sequence[Message]
+    system: str
+    tools: Sequence[ToolSchema]
+    streamed: bool
+
+
+@dataclass
+class Answer(ABC):
+    """An answer while it arrives: `take` reads one JSON document of it, a whole answer or an event of a stream."""
+
+    told: Mapping[str, Any]
+    said: list[list[str] | FunctionCall] = field(default_factory=list)
+    usage: TokenUsage = field(default_factory=TokenUsage)
+    raw_finish: str | None = None
+    model: str | None = None
+    complete: bool = False
+
+    @abstractmethod
+    def take(self, document: Any) -> None:
+        """One document."""
+
+    @abstractmethod
+    def finish(self) -> FinishReason:
+        """Why the answer ended, once it is complete."""
+
+    def write(self, text: str, *, block: bool = False) -> None:
+        """Text of the model; a `block` is not joined with what came before."""
+        if block or not self.said or isinstance(self.said[-1], FunctionCall):
+            self.said.append([])
+        last = self.said[-1]
+        if text and isinstance(last, list):
+            last.append(text)
+            self._tell("on_chunk", text)
+
+    def call(self, call: FunctionCall) -> None:
+        """A call whose arguments are all there."""
+        self.said.append(call)
+        self._tell("on_function_call", call)
+
+    def count(self, prompt: int, output: int, cache_read: int = 0, cache_creation: int = 0) -> None:
+        """Figures so far."""
+        self.usage = TokenUsage(prompt, output, prompt + output, cache_read, cache_creation)
+        self._tell("on_usage_update", self.usage)
+
+    def response(self, finish: FinishReason) -> ProviderResponse:
+        """The answer as it is now; without calls if it was cancelled."""
+        parts: list[Part] = []
+        for said in self.said:
+            if isinstance(said, FunctionCall):
+                parts += [said] if finish is not FinishReason.CANCELLED else []
+            elif said:
+                parts.append(Text("".join(said)))
+        raw = self.raw_finish if finish is not FinishReason.CANCELLED else None
+        return ProviderResponse(tuple(parts), self.usage, finish, raw, model=self.model)
+
+    def _tell(self, callback: str, value: object) -> None:
+        if (told := self.told.get(callback)) is not None:
+            told(value)
+
+
+class Api(ABC):
+    """One wire API."""
+
+    @abstractmethod
+    def request(self, asked: Asked, endpoint: Endpoint) -> tuple[str, dict[str, str], Any]:
+        """Path, headers and body."""
+
+    @abstractmethod
+    def answer(self, asked: Asked, told: Mapping[str, Any]) -> Answer:
+        """An answer that has not begun."""
+
+    @abstractmethod
+    def complaint(self, document: Any) -> tuple[str, str]:
+        """The kind and the words of an error document."""
+
+
+def ask(api: Api, endpoint: Endpoint, asked: Asked, told: Mapping[str, Any]) -> ProviderResponse:
+    """One call. Raises as the contract of providers says."""
+    token = told.get("cancel_token") or CancelToken()
+    answer = api.answer(asked, told)
+    line = Line(endpoint.base_url, float(endpoint.options.get("timeout", 10.0)), token)
+    try:
+        path, headers, body = api.request(asked, endpoint)
+        head = line.ask(path, headers, body)
+        if head.status != 200:
+            raise _refusal(api, head.status, _wait(head.headers), line.document())
+        for document in line.documents() if asked.streamed else [line.document()]:
+            if document.get("error"):
+                raise _refusal(api, 529, None, document)
+            answer.take(document)
+            if answer.complete or token.is_cancelled:
+                break
+    except ProviderError:
+        if not token.is_cancelled:
+            raise
+    finally:
+        line.close()
+    if token.is_cancelled:
+        return answer.response(FinishReason.CANCELLED)
+    if not answer.complete:
+        raise TransportError("the stream ended before its answer did")
+    return answer.response(answer.finish())
+
+
+def _wait(headers: HTTPMessage) -> float | None:
+    hint = headers.get("retry-after", "")
+    if not hint or hint[0].isdigit():
+        return float(hint) if hint else None
+    return (parsedate_to_datetime(hint) - parsedate_to_datetime(headers["date"])).total_seconds()
+
+
+def _refusal(api: Api, status: int, after: float | None, document: Any) -> ProviderError:
+    kind, words = api.complaint(document)
+    match status:
+        case 401 | 403:
+            return AuthenticationError(words, status=status, kind=kind)
+        case 408:
+            return TransportError(words, status=status, kind=kind, retry_after=after)
+        case 413:
+            return ContextLimitError(words, status=status, kind=kind)
+        case 429:
+            return RateLimitError(words, status=status, kind=kind, retry_after=after)
+        case 451:
+            return ContentFilterError(words, status=status, kind=kind)
+        case _ if status >= 500:
+            return OverloadedError(words, status=status, kind=kind, retry_after=after)
+        case _:
+            return InvalidRequestError(words, status=status, kind=kind)
+
+
+class StatelessControl:
+    """The path whose caller owns the history."""
+
+    def __init__(self, api: Api, endpoint: Endpoint) -> None:
+        self._api = api
+        self._endpoint = endpoint
+
+    def complete(
+        self, messages: Any, system_instruction: Any = None, tools: Any = None, **told: Any
+    ) -> ProviderResponse:
+        """See `turnproof.provider.StatelessProvider`."""
+        streamed = told.get("on_chunk") is not None
+        asked = Asked(tuple(messages), _words(system_instruction), tuple(tools or ()), streamed)
+        return ask(self._api, self._endpoint, asked, told)
+
+    def shutdown(self) -> None:
+        """Nothing stays open between calls."""
+
+
+class LegacyControl:
+    """The path that owns the history: what was said is in it once the call has returned."""
+
+    def __init__(self, api: Api, endpoint: Endpoint) -> None:
+        self._api = api
+        self._endpoint = endpoint
+        self._held: list[Message] = []
+        self._system = ""
+        self._tools: tuple[ToolSchema, ...] = ()
+
+    def create_session(self, system_instruction: Any = None, tools: Any = None, history: Any = None) -> None:
+        """Begin anew, with what was said elsewhere."""
+        self._system, self._tools, self._held = _words(system_instruction), tuple(tools or ()), list(history or ())
+
+    def get_history(self) -> list[Message]:
+        """A copy of what was said."""
+        return list(self._held)
+
+    def send_message(self, message: str, response_schema: Any = None, **told: Any) -> ProviderResponse:
+        """Say a text."""
+        return self._send(Message.user(message), told)
+
+    def send_message_with_parts(
+        self, parts: Sequence[Part], response_schema: Any = None, **told: Any
+    ) -> ProviderResponse:
+        """Say something that is not just text."""
+        return self._send(Message.user(*parts), told)
+
+    def send_tool_results(
+        self, results: Sequence[ToolResult], response_schema: Any = None, **told: Any
+    ) -> ProviderResponse:
+        """Answer the calls."""
+        return self._send(Message.tool(*results), told)
+
+    def send_message_streaming(self, message: str, on_chunk: Any, **told: Any) -> ProviderResponse:
+        """Say a text, and hear the answer in pieces."""
+        return self._send(Message.user(message), {**told, "on_chunk": on_chunk})
+
+    def send_tool_results_streaming(
+        self, results: Sequence[ToolResult], on_chunk: Any, **told: Any
+    ) -> ProviderResponse:
+        """Answer the calls, and hear what comes in pieces."""
+        return self._send(Message.tool(*results), {**told, "on_chunk": on_chunk})
+
+    def shutdown(self) -> None:
+        """Nothing stays open between calls."""
+
+    def _send(self, message: Message, told: Mapping[str, Any]) -> ProviderResponse:
+        asked = Asked((*self._held, message), self._system, self._tools, told.get("on_chunk") is not None)
+        response = ask(self._api, self._endpoint, asked, told)
+        self._held.append(message)
+        if response.parts:
+            self._held.append(Message("model", response.parts))
+        return response
+
+
+def control(dialect: str, model: str, api: Api) -> Binding:
+    """The binding of a control."""
+    return Binding(
+        name=f"control of {dialect}",
+        dialect=dialect,
+        model=model,
+        capabilities=CLAIMS,
+        open_stateless=lambda endpoint: StatelessControl(api, endpoint),
+        open_legacy=lambda endpoint: LegacyControl(api, endpoint),
+    )
+
+
+def _words(system: Any) -> str:
+    return system.text if isinstance(system, Text) else system or ""

@@ -1,0 +1,231 @@
+"""The HTTP front: one server on loopback for any number of runs, each under `/run/<id>`.
+
+For every request: rewrite (if the run imitates a broken adapter), parse, validate, answer, write with the fault or
+the hold that the armed turn asks for. The server runs in a thread of its own; everything it records is read by the
+driver only after the exchange is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import math
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from email.utils import formatdate
+from typing import Any
+
+from aiohttp import web
+
+from ...dialects.base import Call, Dialect, Evidence, HttpRequest, Refusal, Rendered, Rule, World
+from ...errors import HarnessError
+from ...scenarios.model import Cut, Fault
+from .answer_writer import Writer
+from .responders import due, rounds_since_user
+from .server_run import CANARY_KEY, Exchange, Responder, ServerRun, WireFilter
+
+log = logging.getLogger(__name__)
+_MAX_BODY = 256 * 1024 * 1024
+_FAULT_RULE = Rule("emulator/scripted-fault", Evidence.DOCUMENTED, "the scenario's fault")
+
+
+class EmulatorServer:
+    """A loopback server. `with EmulatorServer() as server: run = server.open_run(dialect, responder)`."""
+
+    def __init__(self, host: str = "127.0.0.1", port: int = 0) -> None:
+        self._host, self._wanted_port = host, port
+        self._runs: dict[str, ServerRun] = {}
+        self._ids = itertools.count(1)
+        self._loop = asyncio.new_event_loop()
+        self._started = threading.Event()
+        self._failure: BaseException | None = None
+        self._thread = threading.Thread(target=self._serve, name="turnproof-emulator", daemon=True)
+        self.port = 0
+        self.requests = 0
+        self.strays: list[str] = []
+        """Requests outside of every run's address."""
+
+    @property
+    def url(self) -> str:
+        """`http://127.0.0.1:PORT`."""
+        return f"http://{self._host}:{self.port}"
+
+    def start(self) -> EmulatorServer:
+        """Listen. Raises HarnessError when the port is taken."""
+        self._thread.start()
+        self._started.wait()
+        if self._failure is not None:
+            raise HarnessError(f"cannot listen on {self._host}:{self._wanted_port}: {self._failure}")
+        return self
+
+    def stop(self) -> None:
+        """Close every connection and end the thread. Calling it twice is harmless."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(timeout=10)
+
+    def __enter__(self) -> EmulatorServer:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def open_run(
+        self,
+        dialect: Dialect,
+        responder: Responder,
+        *,
+        seed: str = "0",
+        keys: frozenset[str] = frozenset({CANARY_KEY}),
+        any_key: bool = False,
+        models: Mapping[str, Any] | None = None,
+        filter: WireFilter | None = None,
+        run_id: str | None = None,
+    ) -> ServerRun:
+        """A new run with a base URL, world and prompt cache of its own. Thread-safe."""
+        name = run_id if run_id is not None else f"r{next(self._ids)}"
+        run: ServerRun | None = None
+
+        def clock() -> float:
+            # A base that never moves by itself: only the scenario's advance_clock lets time pass.
+            return 1_700_000_000.0 + (run.clock_offset if run is not None else 0.0)
+
+        world = World(keys=keys, models=models or dialect.models, clock=clock, any_key=any_key)
+        run = ServerRun(name, dialect, world, responder, seed, dialect.new_cache(), filter=filter)
+        run.base_url = (f"{self.url}/run/{name}" if name else self.url) + dialect.service.base_path
+        self._runs[name] = run
+        return run
+
+    def close_run(self, run: ServerRun) -> None:
+        """Forget a run. Thread-safe."""
+        self._runs.pop(run.id, None)
+
+    # -- the server's own thread ---------------------------------------------------------------------------
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        runner: web.AppRunner | None = None
+        try:
+            app = web.Application(client_max_size=_MAX_BODY)
+            app.router.add_route("*", "/{tail:.*}", self._handle)
+            runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.2)
+            self._loop.run_until_complete(runner.setup())
+            site = web.TCPSite(runner, self._host, self._wanted_port, backlog=512)
+            self._loop.run_until_complete(site.start())
+            self.port = runner.addresses[0][1]
+        except OSError as error:
+            self._failure = error
+            return
+        finally:
+            self._started.set()
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.run_until_complete(runner.cleanup())
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+            self._loop.close()
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        self.requests += 1
+        name, path = _split(request.path)
+        run = self._runs.get(name)
+        if run is None:
+            self.strays.append(f"{request.method} {request.path}")
+            return web.json_response({"error": f"no run {name!r} here"}, status=404)
+        try:
+            body = await request.read()
+        except web.RequestPayloadError:
+            body = b""  # not encoded as its head says: nobody can read it, and the dialect says so
+        headers = {key.lower(): value for key, value in request.headers.items()}
+        http = HttpRequest(request.method, path, dict(request.query), headers, body)
+        if run.filter is not None:
+            http = run.filter.request(http)
+        exchange = Exchange(len(run.exchanges), http, turn=run.turn_index, probe=run.probe)
+        run.exchanges.append(exchange)
+        try:
+            return await self._exchange(request, run, exchange)
+        except ConnectionError:
+            raise
+        except Exception as error:
+            # Our own fault must not pass for a broken service, which an adapter would be judged by.
+            log.exception("a request could not be served")
+            run.failure = run.failure or f"{type(error).__name__}: {error}"
+            raise
+        finally:
+            exchange.over = time.monotonic()
+            exchange.done.set()
+            if run.on_exchange is not None:
+                run.on_exchange(exchange)
+
+    async def _exchange(self, request: web.Request, run: ServerRun, exchange: Exchange) -> web.StreamResponse:
+        parsed = run.dialect.parse(exchange.request, run.world)
+        if isinstance(parsed, Refusal):
+            exchange.findings = (parsed,)
+            rendered = run.dialect.render_refusal(parsed, run.seed)
+            return await Writer(request, run, exchange, rendered).write(None, None)
+        exchange.call, exchange.operation = parsed, parsed.operation
+        exchange.round = rounds_since_user(parsed, due(parsed, run.turn))
+        exchange.findings = run.dialect.validate(exchange.request, parsed, run.world)
+        refused = (finding for finding in exchange.findings if finding.enforced)
+        refusal = next(refused, None) if run.judges else None
+        scripted = parsed.operation == "generate"
+        fault = run.take_fault(exchange.round) if scripted and refusal is None else None
+        cut = run.take_cut(exchange.round) if scripted and refusal is None else None
+        rendered = await self._rendered(run, exchange, parsed, refusal, fault)
+        exchange.answered, exchange.events = rendered.status, rendered.events
+        if run.filter is not None:
+            shown = run.filter.response(parsed, rendered)
+            return await self._rewritten(request, run, exchange, rendered, shown, fault, cut)
+        return await Writer(request, run, exchange, rendered).write(fault, cut)
+
+    async def _rendered(
+        self, run: ServerRun, exchange: Exchange, call: Call, refusal: Refusal | None, fault: Fault | None
+    ) -> Rendered:
+        if refusal is not None:
+            return run.dialect.render_refusal(refusal, run.seed)
+        if fault is not None and fault.kind == "status":
+            kind, message = run.dialect.error_kind(fault.status)
+            if fault.message is not None:
+                message = fault.message
+            exchange.fault = f"status-{fault.status}"
+            said = fault.error_kind or kind
+            scripted = Refusal(_FAULT_RULE, fault.status, said, message)
+            if fault.retry_after is not None and fault.retry_after_as == "date":
+                return _until(run.dialect.render_refusal(scripted, run.seed), fault.retry_after)
+            return run.dialect.render_refusal(replace(scripted, retry_after=fault.retry_after), run.seed)
+        return await run.responder.answer(run, exchange, call)
+
+    async def _rewritten(
+        self,
+        request: web.Request,
+        run: ServerRun,
+        exchange: Exchange,
+        rendered: Rendered,
+        shown: Rendered,
+        fault: Fault | None,
+        cut: Cut | None,
+    ) -> web.StreamResponse:
+        """Write what the proxy makes of the answer, but record what the server itself said."""
+        response = await Writer(request, run, exchange, shown).write(fault, cut)
+        if shown is not rendered and exchange.ended == "completed":
+            exchange.body = bytearray(b"".join(event.data for event in rendered.events))
+            exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
+        return response
+
+
+def _until(rendered: Rendered, wait: float) -> Rendered:
+    """The refusal with a date for the next attempt, and the one from which it counts."""
+    now = math.floor(time.time())
+    dates = {"date": formatdate(now, usegmt=True), "retry-after": formatdate(now + wait, usegmt=True)}
+    return replace(rendered, headers={**rendered.headers, **dates})
+
+
+def _split(path: str) -> tuple[str, str]:
+    """`/run/<id>/v1/messages` -> (`<id>`, `/v1/messages`); any other path belongs to the run without a name."""
+    if path.startswith("/run/"):
+        name, _, rest = path[5:].partition("/")
+        return name, "/" + rest
+    return "", path

@@ -1,0 +1,184 @@
+"""Where answers come from: the armed scenario turn, a cassette, or the real API behind a recording proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ...dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireEvent
+from ...messages import FinishReason, Message, Text
+from ..cassettes.match import digest
+from ..cassettes.scrub import UNRECORDED
+from .server_run import Exchange, Responder, ServerRun
+
+if TYPE_CHECKING:
+    from ...scenarios.model import Turn
+    from ..cassettes.recording_proxy import ProxyTarget
+    from ..cassettes.replay import Player
+
+__all__ = [
+    "CassetteResponder",
+    "EchoResponder",
+    "ProxyResponder",
+    "Responder",
+    "ScriptResponder",
+    "due",
+    "rounds_since_user",
+]
+
+
+CASSETTE_MISMATCH = "cassette-mismatch"
+"""The `fault` of an exchange that the cassette had no answer for."""
+
+MISMATCH_STATUS = 418
+"""A status that no provider uses: an adapter cannot take the notice of a mismatch for an answer of the API."""
+
+
+def rounds_since_user(call: Call, turn: Turn | None = None) -> int:
+    """Rounds since the user spoke: which scripted reply is due.
+
+    A round is a message of results, an answer of the model that was paused and is sent back to be gone on with, or
+    what the user says in between; results and what is said right behind them are one.
+    Where the armed turn is known, the user's words are looked for: an adapter may put text of its own beside results.
+    """
+    said = "".join(part.text for part in turn.user if isinstance(part, Text)) if turn is not None else ""
+    known = any(message.role == "user" and said in message.text for message in call.messages)
+    rounds = 1 if call.messages and call.messages[-1].role == "model" else 0
+    interjected = turn.interject.text if turn is not None and turn.interject is not None else None
+    for older, message in _newest_first(call):
+        if message.role == "user" and (not known or said in message.text):
+            break
+        rounds += message.role == "tool"
+        if interjected is not None and message.role == "user" and interjected in message.text:
+            rounds += older is None or older.role != "tool"
+    return rounds
+
+
+def due(call: Call, turn: Turn | None) -> Turn | None:
+    """The turn that a request belongs to: the armed one, or that of the child in it, or beside it, which is told
+    something else."""
+    other = (turn.child or turn.beside) if turn is not None else None
+    if turn is None or other is None:
+        return turn
+    told = "".join(part.text for part in other.user if isinstance(part, Text))
+    said = "".join(part.text for part in turn.user if isinstance(part, Text))
+    for _, message in _newest_first(call):
+        if message.role == "user" and (told in message.text or said in message.text):
+            # An agent may join what was said at once; the later words are the ones that it is to answer.
+            return other if message.text.rfind(told) > message.text.rfind(said) else turn
+    return turn
+
+
+def _newest_first(call: Call) -> Iterator[tuple[Message | None, Message]]:
+    """Each message with the one before it."""
+    for index in range(len(call.messages) - 1, -1, -1):
+        yield call.messages[index - 1] if index else None, call.messages[index]
+
+
+def _account(run: ServerRun, call: Call) -> tuple[PromptUsage, Callable[[], None]]:
+    if call.model is None:  # a list of models has no prompt
+        return PromptUsage(0), lambda: None
+    facts = run.world.models[call.model]
+    return run.cache.account(call, facts, run.world.clock())
+
+
+class ScriptResponder:
+    """Answers the armed turn. An identical request gets the identical reply: it is a retry, or a probe."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Reply, str]] = {}
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        usage, commit = _account(run, call)
+        exchange.prompt_tokens = usage.whole
+        if call.operation != "generate":
+            exchange.extra = True
+            return run.dialect.render_extra(call, usage, run.world, run.seed)
+        reply, seed = self._reply(run, exchange, call)
+        rendered = run.dialect.render(call, reply, usage, run.world, seed)
+        commit()
+        return rendered
+
+    def _reply(self, run: ServerRun, exchange: Exchange, call: Call) -> tuple[Reply, str]:
+        known_as = digest(run.dialect, call)
+        if run.probe and known_as in self._known:
+            return self._known[known_as]
+        turn = due(call, run.turn)
+        if turn is None or exchange.round >= len(turn.rounds):
+            exchange.extra = True
+            text = "(no reply is scripted for this request)"
+            return Reply((ReplyPart(Text(text)),), FinishReason.STOP), f"{run.seed}/{known_as}"
+        scripted = turn.rounds[exchange.round]
+        reply = Reply(scripted.parts, scripted.finish, scripted.raw_finish, scripted.usage)
+        reply = run.dialect.speak(reply, run.tools, call)
+        whose = "" if turn is run.turn else "child/"
+        seed = f"{run.seed}/{run.turn_index}/{whose}{exchange.round}"
+        self._known[known_as] = reply, seed
+        return reply, seed
+
+
+class EchoResponder:
+    """For `turnproof serve`: answers with what was said last, so that a client can be developed without a key."""
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        usage, commit = _account(run, call)
+        exchange.prompt_tokens = usage.whole
+        seed = f"{run.seed}/{digest(run.dialect, call)}"
+        if call.operation != "generate":
+            return run.dialect.render_extra(call, usage, run.world, seed)
+        last = next((m for m in reversed(call.messages) if m.role in ("user", "tool")), None)
+        said = last.text if last is not None else ""
+        results = "; ".join(f"{r.name or r.call_id}: {r.result}" for r in (last.results if last else ()))
+        text = f"You said: {said}" if said else f"The tools answered: {results}" if results else "Hello."
+        rendered = run.dialect.render(call, Reply((ReplyPart(Text(text)),), FinishReason.STOP), usage, run.world, seed)
+        commit()
+        return rendered
+
+
+class CassetteResponder:
+    """Answers from recorded exchanges, matched by digest; a miss is shown, and never taken for an answer."""
+
+    def __init__(self, player: Player) -> None:
+        self.player = player
+        self.mismatches: list[str] = []
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        exchange.extra = call.operation != "generate"
+        if call.operation in UNRECORDED:
+            return run.dialect.render_extra(call, PromptUsage(0), run.world, run.seed)
+        exchange.prompt_tokens = run.dialect.count(call)
+        found = self.player.answer(call, -1 if run.probe else run.turn_index, exchange.round)
+        if isinstance(found, Rendered):
+            run.dialect.observe(call, found.status, found.headers, _joined(found), run.world)
+            return found
+        self.mismatches.append(str(found))
+        exchange.fault = CASSETTE_MISMATCH
+        body = msgspec.json.encode({"type": "error", "error": {"type": "cassette_mismatch", "message": str(found)}})
+        return Rendered(MISMATCH_STATUS, {"content-type": "application/json"}, (WireEvent(body, "body"),))
+
+
+class ProxyResponder:
+    """Answers from the real API. The answer is read whole before it goes on, so that it can be recorded and cut."""
+
+    def __init__(self, target: ProxyTarget) -> None:
+        self._target = target
+        self._opened = False
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        if not self._opened:
+            await self._target.__aenter__()
+            self._opened = True
+        exchange.extra = call.operation != "generate"
+        exchange.prompt_tokens = run.dialect.count(call)
+        answer = await self._target.forward(exchange.request)
+        chunks = [chunk async for chunk in answer.chunks]
+        events = run.dialect.split_stream(answer.headers, b"".join(chunks))
+        rendered = Rendered(answer.status, answer.headers, events)
+        run.dialect.observe(call, rendered.status, rendered.headers, _joined(rendered), run.world)
+        return rendered
+
+
+def _joined(rendered: Rendered) -> bytes:
+    return b"".join(event.data for event in rendered.events)

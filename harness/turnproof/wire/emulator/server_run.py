@@ -1,0 +1,193 @@
+"""One run as the server sees it: its own base URL, world, prompt cache, armed turn and record of exchanges.
+
+A run belongs to the server's event loop; the few methods that other threads may call say so.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from ...dialects.base import Call, Dialect, HttpRequest, PrefixCache, Refusal, Rendered, WireEvent, World
+from ...messages import ToolSchema
+from ...scenarios.model import Cut, Fault, Turn
+
+CANARY_KEY = "tp-canary-5d41402abc4b2a76b9719d911017c592"
+"""The key of every emulated run. It must never be seen anywhere but in an auth header."""
+
+HOLD_LIMIT = 5.0
+"""Seconds a stream is held for a cancel that the adapter does not act on ("must not" limit)."""
+
+STALL_LIMIT = 6.0
+"""Seconds of silence after which the server gives up on a stalled client."""
+
+DONE_LIMIT = 10.0
+"""Seconds in which the server is done with an exchange whose call has returned: longer than it waits for anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What a client that has read everything written so far can know: used to cancel at a settled point.
+
+    `tokens` are the figures so far, in total; `earlier` is the text of the turn's answers before this one.
+    """
+
+    text: int = 0
+    thinking: int = 0
+    calls: int = 0
+    tokens: int = 0
+    earlier: int = 0
+
+
+class WireFilter(Protocol):
+    """A rewriting proxy in front of the server: how a broken adapter's wire side is imitated."""
+
+    def request(self, request: HttpRequest) -> HttpRequest: ...
+
+    def response(self, call: Call, rendered: Rendered) -> Rendered: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How much of an answer has been written: bytes of its `body` and of what was `sent`, and events."""
+
+    body: int = 0
+    sent: int = 0
+    written: int = 0
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and what became of it.
+
+    `answered` and `events` are the responder's whole answer; `status`, `body` and `written` what was put on the wire,
+    with `body` in the dialect's own spelling. `sent` are the bytes themselves, each noted when it is written, and
+    `spelling` the name of theirs if it is another. `settled` is how far the answer had come when the server last
+    waited for the client: how much is written behind that, until a client closes, is a matter of moments. `began` and
+    `over` are moments of the monotonic clock.
+    """
+
+    number: int
+    request: HttpRequest
+    call: Call | None = None
+    operation: str = "other"
+    extra: bool = False
+    findings: Sequence[Refusal] = ()
+    turn: int = -1
+    round: int = 0
+    status: int = 0
+    answered: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    events: Sequence[WireEvent] = ()
+    body: bytearray = field(default_factory=bytearray)
+    sent: bytearray = field(default_factory=bytearray)
+    spelling: str = ""
+    written: int = 0
+    settled: Progress = Progress()
+    ended: Literal["completed", "cut-by-us", "cut-by-peer", "timed-out", "left-open"] = "left-open"
+    fault: str | None = None
+    held: bool = False
+    released: str | None = None
+    events_after_cancel: int = 0
+    prompt_tokens: int = 0
+    probe: str = ""
+    done: threading.Event = field(default_factory=threading.Event)
+    began: float = field(default_factory=time.monotonic)
+    over: float | None = None
+
+    @property
+    def progress(self) -> Progress:
+        """How much has been written by now."""
+        return Progress(len(self.body), len(self.sent), self.written)
+
+
+class Responder(Protocol):
+    """Where the answer to an accepted request comes from: a script, a cassette, or the real API."""
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered: ...
+
+
+@dataclass(slots=True)
+class ServerRun:
+    """State of one run.
+
+    `on_hold` is told when a stream is held for a cancel, with what has `Arrived`. `judges` is False where the real API
+    answers: then our own findings are only recorded. `failure` says what went wrong in the server itself, if anything.
+    """
+
+    id: str
+    dialect: Dialect
+    world: World
+    responder: Responder
+    seed: str
+    cache: PrefixCache
+    base_url: str = ""
+    on_hold: Callable[[Arrived], None] = lambda arrived: None
+    on_exchange: Callable[[Exchange], None] | None = None
+    filter: WireFilter | None = None
+    judges: bool = True
+    failure: str = ""
+    probe: str = ""
+    turn_index: int = -1
+    turn: Turn | None = None
+    tools: tuple[ToolSchema, ...] = ()
+    clock_offset: float = 0.0
+    exchanges: list[Exchange] = field(default_factory=list)
+    call_returned: threading.Event = field(default_factory=threading.Event)
+    hold_limit: float = HOLD_LIMIT
+    stall_limit: float = STALL_LIMIT
+    _attempts: dict[tuple[int, int], int] = field(default_factory=dict)
+    _cut_done: bool = False
+
+    # -- called from the driver's thread -------------------------------------------------------------------
+
+    def arm(self, index: int, turn: Turn, tools: tuple[ToolSchema, ...] = ()) -> None:
+        """Make a scenario turn the one that the next requests belong to. Thread-safe: nothing is in flight then.
+
+        `tools` are those declared in that turn, under the names that the scenario gives them.
+        """
+        self.turn_index, self.turn, self.tools = index, turn, tools
+        self._attempts.clear()
+        self._cut_done = False
+        self.clock_offset += turn.advance_clock
+
+    def begin_call(self) -> int:
+        """A provider call starts; returns the number of the first exchange that can belong to it."""
+        self.call_returned.clear()
+        return len(self.exchanges)
+
+    def end_call(self, since: int) -> list[Exchange]:
+        """A provider call is over; its exchanges, once the server is done with them (or `DONE_LIMIT` seconds later)."""
+        self.call_returned.set()
+        mine = self.exchanges[since:]
+        for exchange in mine:
+            exchange.done.wait(DONE_LIMIT)
+        return mine
+
+    # -- called from the server's loop -----------------------------------------------------------------------
+
+    def take_fault(self, round_: int) -> Fault | None:
+        """The fault for this attempt of this round, if the armed turn has one."""
+        if self.turn is None or self.probe:
+            return None
+        attempt = self._attempts.get((self.turn_index, round_), 0)
+        self._attempts[self.turn_index, round_] = attempt + 1
+        passed = 0
+        for fault in self.turn.faults:
+            if fault.round != round_:
+                continue
+            if attempt < passed + fault.times:
+                return fault
+            passed += fault.times
+        return None
+
+    def take_cut(self, round_: int) -> Cut | None:
+        """The cancel point on the wire for this round, once."""
+        cut = self.turn.cut if self.turn is not None and not self.probe else None
+        if cut is None or self._cut_done or cut.round != round_ or cut.at not in ("event", "batch"):
+            return None
+        self._cut_done = True
+        return cut

@@ -1,0 +1,199 @@
+"""Adapters that miscount."""
+
+from __future__ import annotations
+
+from dataclasses import replace as given_with
+from typing import Any
+
+from msgspec.structs import replace
+
+from turnproof.messages import ProviderResponse, TokenUsage
+from turnproof.provider import Path
+
+from ._broken import Broken, CallInputs, Proceed
+from ._mutant import mutant
+from ._rewriting import Rewriting
+from ._wire import Json, Wire
+
+
+class Miscounting(Broken):
+    """An adapter whose figures go through `count`, in updates and in the response alike."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        return usage
+
+    def given(self, given: CallInputs) -> CallInputs:
+        if (on_usage := given.on_usage) is None:
+            return given
+        return given_with(given, on_usage=lambda usage: on_usage(self.count(usage)))
+
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, usage=self.count(response.usage))
+
+
+def _cached(usage: TokenUsage) -> int:
+    return usage.cache_read_tokens + usage.cache_creation_tokens
+
+
+@mutant(
+    "prompt-without-the-cached",
+    "outputs",
+    caught_by="accounting/prompt-counts-everything",
+    scenarios="usage/odd_figures",
+    sources=("defects:PC11", "defects:US3"),
+)
+class PromptWithoutTheCached(Miscounting):
+    """The prompt is what was not in the cache."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        prompt = usage.prompt_tokens - _cached(usage)
+        return replace(usage, prompt_tokens=prompt, total_tokens=prompt + usage.output_tokens)
+
+
+@mutant(
+    "output-from-the-start-of-the-stream",
+    "outputs",
+    caught_by="accounting/output-is-what-the-wire-says",
+    scenarios="basics/four_turns",
+    sources=("defects:US4", "defects:ST7"),
+)
+class OutputFromTheStartOfTheStream(Miscounting):
+    """Of the output only the figure that a stream begins with is read."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        output = min(usage.output_tokens, 1)
+        return replace(usage, output_tokens=output, total_tokens=usage.prompt_tokens + output)
+
+
+@mutant(
+    "cached-counted-on-top",
+    "outputs",
+    caught_by="accounting/prompt-counts-everything",
+    scenarios="usage/odd_figures",
+    sources=("defects:PC11", "wire:openai-chat#2"),
+)
+class CachedCountedOnTop(Miscounting):
+    """What the cache served or stored is added to a prompt that contains it."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        prompt = usage.prompt_tokens + _cached(usage)
+        return replace(usage, prompt_tokens=prompt, total_tokens=prompt + usage.output_tokens)
+
+
+@mutant(
+    "total-without-the-cached",
+    "outputs",
+    caught_by="accounting/total-is-prompt-plus-output",
+    scenarios="usage/odd_figures",
+    sources="defects:US3",
+)
+class TotalWithoutTheCached(Miscounting):
+    """The total leaves out what the cache served or stored."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        return replace(usage, total_tokens=usage.total_tokens - _cached(usage))
+
+
+@mutant(
+    "cache-figures-wiped",
+    "wire",
+    caught_by="accounting/cache-figures-are-kept",
+    scenarios="usage/odd_figures",
+    sources="defects:PC8",
+)
+class CacheFiguresWiped(Rewriting):
+    """The last figures of an answer replace the first ones, and have none for the cache."""
+
+    def answered(self, wire: Wire, document: Json) -> None:
+        usage = wire.final_usage(document)
+        if usage is not None:
+            wire.clear_cache_figures(usage)
+
+
+@mutant(
+    "cache-figures-doubled",
+    "outputs",
+    caught_by="accounting/cache-figures-are-kept",
+    scenarios="usage/odd_figures",
+    sources="defects:PC9",
+)
+class CacheFiguresDoubled(Miscounting):
+    """First and last figures of a stream, both cumulative, are added up."""
+
+    def count(self, usage: TokenUsage) -> TokenUsage:
+        return replace(
+            usage,
+            cache_read_tokens=usage.cache_read_tokens * 2,
+            cache_creation_tokens=usage.cache_creation_tokens * 2,
+        )
+
+
+@mutant(
+    "updates-fall",
+    "callbacks",
+    caught_by="accounting/updates-never-fall",
+    scenarios="basics/four_turns",
+    sources="defects:PC8",
+)
+class UpdatesFall(Broken):
+    """The last update has only the output, every other figure is zero."""
+
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if given.on_usage is not None:
+            output = response.usage.output_tokens
+            given.on_usage(TokenUsage(output_tokens=output, total_tokens=output))
+        return response
+
+
+@mutant(
+    "response-forgets-the-updates",
+    "outputs",
+    caught_by="accounting/response-has-the-last-update",
+    scenarios="basics/four_turns",
+    sources="defects:ST7",
+)
+class ResponseForgetsTheUpdates(Broken):
+    """Figures are told while the answer streams; the response has none."""
+
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, usage=TokenUsage()) if given.on_usage is not None else response
+
+
+@mutant(
+    "prompts-summed",
+    "outputs",
+    caught_by="accounting/each-call-counts-for-itself",
+    scenarios="tools/one",
+    sources="defects:US1",
+)
+class PromptsSummed(Broken):
+    """Each response has the tokens of all calls before it, too."""
+
+    def __init__(self, inner: Any, path: Path) -> None:
+        super().__init__(inner, path)
+        self.spent = 0
+
+    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+        response = proceed(given)
+        own = response.usage.prompt_tokens
+        prompt = own + self.spent
+        self.spent += own
+        usage = replace(response.usage, prompt_tokens=prompt, total_tokens=prompt + response.usage.output_tokens)
+        return replace(response, usage=usage)
+
+
+@mutant(
+    "streamed-figures-not-read",
+    "outputs",
+    caught_by="accounting/prompt-counts-everything",
+    scenarios="basics/four_turns",
+    sources=("defects:ST6", "defects:ST7"),
+)
+class StreamedFiguresNotRead(Broken):
+    """The part of a stream that has the figures and nothing else is passed over."""
+
+    def given(self, given: CallInputs) -> CallInputs:
+        return given_with(given, on_usage=None) if given.on_chunk is not None else given
+
+    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, usage=TokenUsage()) if given.on_chunk is not None else response

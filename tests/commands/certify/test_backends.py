@@ -1,0 +1,106 @@
+"""What a replay notes of its cassettes: what was asked for, and what lay there unasked. Where a real service is."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from turnproof.commands.certify.backends import Backends, choose_backend, live_target
+from turnproof.commands.certify.scenarios import suite_scenarios
+from turnproof.commands.session_sources.endpoint import KEY, endpoint_of
+from turnproof.dialects import dialect, dialect_names
+from turnproof.dialects.access import access_to
+from turnproof.dialects.base import Call
+from turnproof.errors import UsageError
+from turnproof.judge.requirements import load_suite
+from turnproof.provider import Binding, Capabilities
+from turnproof.run.bindings import resolve_binding, resolve_subject
+from turnproof.run.driver import RunSpec
+from turnproof.run.transcript import RunKey
+from turnproof.wire.cassettes.match import read_recorded
+from turnproof.wire.emulator import CassetteResponder
+
+ADAPTERS = ("anthropic", "google_genai")
+SCENARIO = next(one for one in suite_scenarios(load_suite()) if one.name == "basics/four_turns")
+
+
+def replaying() -> Backends:
+    backends = Backends({name: choose_backend(name, resolve_subject(name), "replay") for name in ADAPTERS})
+    for name in ADAPTERS:
+        backends.prepare(name, resolve_subject(name), {SCENARIO.name})
+    return backends
+
+
+def run(backends: Backends, adapter: str, *, whole: bool) -> None:
+    """One run that asks for all that its cassette has, or for nothing."""
+    binding = resolve_binding(adapter)
+    spec = RunSpec(adapter, SCENARIO, RunKey(SCENARIO.name, "stateless"))
+    responder = backends.responder(binding, spec, dialect(binding.dialect))
+    assert isinstance(responder, CassetteResponder)
+    if whole:
+        player = responder.player
+        for item in player.cassette.interactions:
+            call = read_recorded(dialect(binding.dialect), item.request)
+            assert isinstance(call, Call)
+            assert player.find(call, item.turn, item.round) is item
+    server_run: Any = SimpleNamespace(responder=responder)
+    backends.finished(binding, spec, server_run)
+
+
+def test_what_no_run_asked_for_is_named_with_its_adapter() -> None:
+    backends = replaying()
+    run(backends, "google_genai", whole=False)
+    lines = backends.unplayed()
+    assert lines
+    assert all(line.startswith("google_genai basics/four_turns: turn ") for line in lines)
+
+
+def test_one_adapters_cassette_is_not_missed_in_another_ones_runs() -> None:
+    backends = replaying()
+    for adapter in ADAPTERS:
+        run(backends, adapter, whole=True)
+    assert backends.unplayed() == []
+
+
+@pytest.mark.parametrize("name", dialect_names())
+def test_without_a_key_whoever_goes_to_the_real_service_says_so_in_one_wording(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    variables = dialect(name).service.key_variables
+    for variable in (KEY, *variables):
+        monkeypatch.delenv(variable, raising=False)
+    binding = Binding("mine", name, "m", Capabilities())
+    with pytest.raises(UsageError) as live:
+        live_target(binding, dialect(name))
+    with pytest.raises(UsageError) as spoken:
+        endpoint_of("mine", name, "m", "", {}, needs_key=True)
+    own = " or ".join(variables)
+    assert str(live.value) == f"the live backend of 'mine' needs a key: set {own} in the environment"
+    assert str(spoken.value) == f"'mine' needs a key: set {KEY} or {own} in the environment"
+    assert endpoint_of("mine", name, "m", "", {}, needs_key=False).api_key == ""
+
+
+@pytest.mark.parametrize("name", dialect_names())
+@pytest.mark.parametrize("address", [None, "proxy.example", "http://127.0.0.1:7"])
+def test_the_real_service_is_where_the_environment_has_it_and_its_own_key_counts_there(
+    monkeypatch: pytest.MonkeyPatch, name: str, address: str | None
+) -> None:
+    spoken = dialect(name)
+    service = spoken.service
+    monkeypatch.setenv(KEY, "key-for-whichever")
+    for variable in service.key_variables:
+        monkeypatch.setenv(variable, f"key-of-{variable}")
+    if address is None:
+        monkeypatch.delenv(service.base_url_variable, raising=False)
+    else:
+        monkeypatch.setenv(service.base_url_variable, f"{address}{service.base_path}")
+    host = {None: spoken.default_host, "proxy.example": "https://proxy.example"}.get(address, address)
+    asked = endpoint_of("mine", name, "m", "", {}, needs_key=True)
+    assert (asked.base_url, asked.api_key) == (f"{host}{service.base_path}", "key-for-whichever")
+    live = access_to(spoken, "mine")
+    assert (live.base_url, live.key) == (asked.base_url, f"key-of-{service.key_variables[0]}")
+    assert live.key not in repr(live)
+    target = live_target(Binding("mine", name, "m", Capabilities()), spoken)
+    assert repr(target) == f"ProxyTarget({host!r}, dialect={spoken.name!r})"

@@ -1,0 +1,39 @@
+"""An adapter that works, and prints where it is: what started its process, and what that process has and knows."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from toys import Plain
+
+from turnproof.messages import ProviderResponse
+from turnproof.provider import Binding, Capabilities
+
+SEEN = ("TOLD_EARLY", "TOLD_LATE", "TURNPROOF_NURSERY")
+
+
+class Telling(Plain):
+    def complete(self, *args: Any, **kwargs: Any) -> ProviderResponse:
+        told = {
+            "parent": os.getppid(),
+            "environment": {name: os.environ[name] for name in SEEN if name in os.environ},
+            "folder": str(Path.cwd()),
+            "guarded": "turnproof.commands.doctor.audit_hook" in sys.modules,
+            "imported in": getattr(sys.modules.get("early_sdk"), "PROCESS", None),
+        }
+        print(json.dumps(told))
+        return super().complete(*args, **kwargs)
+
+
+TELLS = Binding(
+    name="telling",
+    dialect="anthropic-messages",
+    model="claude-sonnet-4-5",
+    package="early-sdk",
+    capabilities=Capabilities(streaming=True),
+    open_stateless=Telling,
+)

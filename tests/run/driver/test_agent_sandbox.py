@@ -1,0 +1,120 @@
+"""What an agent of a run stands on: its folders, what is changed in them, and its sessions by label."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from turnproof.run.driver.agent_sandbox import NO_SESSION, AgentSandbox, Labels, Untold
+
+ONE = "6f1c2a9e-0000-4000-8000-000000000001"
+OTHER = "77aa01bc-0000-4000-8000-000000000002"
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> AgentSandbox:
+    return AgentSandbox(str(tmp_path))
+
+
+# -- labels
+
+
+def test_the_first_id_that_is_told_is_the_first_session() -> None:
+    labels = Labels()
+    assert labels.of(None) is None
+    assert (labels.of(ONE), labels.of(ONE), labels.id_of("first")) == ("first", "first", ONE)
+
+
+def test_an_id_that_was_expected_gets_its_label_and_others_are_counted() -> None:
+    labels = Labels()
+    labels.of(ONE)
+    labels.expect("second")
+    assert [labels.of(one) for one in (OTHER, "third", "fourth", "third")] == [
+        "second",
+        "other-1",
+        "other-2",
+        "other-1",
+    ]
+
+
+def test_what_is_only_listed_takes_no_label_that_is_expected() -> None:
+    labels = Labels()
+    labels.of(ONE)
+    labels.expect("second")
+    assert labels.listed("somebody-elses") == "other-1"
+    assert labels.of(OTHER) == "second"
+
+
+def test_nobody_is_an_id_that_no_agent_gives() -> None:
+    labels = Labels()
+    assert (labels.id_of("nobody"), labels.of(NO_SESSION)) == (NO_SESSION, "nobody")
+    assert labels.of(ONE) == "first"
+
+
+def test_a_session_whose_id_was_never_told_cannot_be_asked_for() -> None:
+    with pytest.raises(Untold, match="no id of the session 'first'"):
+        Labels().id_of("first")
+
+
+def test_texts_have_labels_in_place_of_ids() -> None:
+    labels = Labels()
+    labels.of(ONE)
+    assert labels.labelled(f"no {NO_SESSION}, but {ONE}") == "no [nobody], but [first]"
+
+
+# -- folders
+
+
+def test_what_nobody_touches_is_not_changed(ground: AgentSandbox) -> None:
+    ground.folder("elsewhere")
+    (ground.home / "settings.json").write_text("{}")
+    assert ground.changed() == ()
+
+
+def test_what_is_left_gone_or_changed_in_a_folder_is_named(ground: AgentSandbox) -> None:
+    project, elsewhere, third = (ground.folder(label) for label in ("project", "elsewhere", "third"))
+    (project / ".agent").mkdir()
+    (project / ".agent" / "log").write_text("x")
+    (elsewhere / "notes.txt").write_text("Nothing.\n")
+    (third / "notes.txt").unlink()
+    assert ground.changed() == ("elsewhere/notes.txt", "project/.agent", "project/.agent/log", "third/notes.txt")
+
+
+def test_a_folder_goes_by_its_label_however_its_path_is_spelt(ground: AgentSandbox) -> None:
+    project = ground.folder("project")
+    (link := ground.home / "link").symlink_to(project)
+    assert [ground.label_of(str(path)) for path in (project, link, f"{project}/", "/", "")] == [
+        "project",
+        "project",
+        "project",
+        "",
+        "",
+    ]
+
+
+# -- damage
+
+
+def file(ground: AgentSandbox, name: str, text: str = "0123456789") -> Path:
+    path = ground.home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_files_of_a_session_are_cut_in_half_and_no_others(ground: AgentSandbox) -> None:
+    mine = [
+        file(ground, f"projects/a/{ONE}.jsonl"),
+        file(ground, f"sessions/{ONE}/part.json"),
+        file(ground, f"tmp/chat-{ONE[:8]}.json"),
+    ]
+    others = [file(ground, f"projects/a/{OTHER}.jsonl"), file(ground, "index.json")]
+    assert ground.damage(ONE) == 3
+    assert [path.read_text() for path in mine] == ["01234"] * 3
+    assert [path.read_text() for path in others] == ["0123456789"] * 2
+
+
+def test_a_session_without_files_cannot_be_damaged(ground: AgentSandbox) -> None:
+    file(ground, "index.json")
+    assert ground.damage(ONE) == 0

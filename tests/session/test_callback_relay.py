@@ -1,0 +1,166 @@
+"""`CallbackRelay`: whatever an attempt repeats, the caller hears it once."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from turnproof.messages import TokenUsage
+from turnproof.session.callback_relay import CallbackRelay, Callbacks, Diverged, Interrupted
+
+from .fakes import call
+
+
+class Heard:
+    """Callbacks that note what they are told."""
+
+    def __init__(self) -> None:
+        self.text: list[str] = []
+        self.thoughts: list[str] = []
+        self.calls: list[Any] = []
+        self.usage: list[TokenUsage] = []
+        self.relay = CallbackRelay(
+            Callbacks(self.text.append, self.usage.append, self.calls.append, self.thoughts.append)
+        )
+
+    def attempt(self, *pieces: str) -> None:
+        self.relay.restart()
+        assert self.relay.on_chunk
+        for piece in pieces:
+            self.relay.on_chunk(piece)
+
+
+def test_a_callback_that_was_not_given_is_not_passed_on_either() -> None:
+    relay = CallbackRelay(Callbacks(on_thinking=lambda text: None))
+    assert (relay.on_chunk, relay.on_usage_update, relay.on_function_call) == (None, None, None)
+    assert relay.on_thinking
+
+
+def test_a_first_attempt_is_passed_on_piece_by_piece() -> None:
+    heard = Heard()
+    heard.attempt("He", "llo")
+    assert heard.text == ["He", "llo"]
+    assert heard.relay.shown == "Hello"
+    heard.relay.verify(complete=True)
+
+
+def test_a_repetition_in_other_pieces_is_swallowed_and_the_rest_passed_on() -> None:
+    heard = Heard()
+    heard.attempt("Hel", "lo wo")
+    heard.attempt("H", "ello ", "world", "!")
+    assert heard.text == ["Hel", "lo wo", "rld", "!"]
+    heard.relay.verify(complete=True)
+
+
+@given(st.text(min_size=1), st.data())
+def test_however_often_and_wherever_it_is_cut_the_text_is_heard_once(text: str, data: st.DataObject) -> None:
+    heard = Heard()
+    for last in (False, False, True):
+        end = len(text) if last else data.draw(st.integers(0, len(text)))
+        cuts = sorted(data.draw(st.lists(st.integers(0, end), max_size=4)))
+        bounds = [0, *cuts, end]
+        heard.attempt(*(text[a:b] for a, b in pairwise(bounds)))
+    heard.relay.verify(complete=True)
+    assert "".join(heard.text) == text
+
+
+def test_another_text_than_before_is_not_shown_and_interrupts_the_call() -> None:
+    heard = Heard()
+    heard.attempt("Hello")
+    with pytest.raises(Diverged):
+        heard.attempt("Goodbye")
+    with pytest.raises(Interrupted) as caught:
+        heard.relay.verify()
+    assert isinstance(caught.value.reason, Diverged)
+    assert heard.text == ["Hello"]
+
+
+def test_a_complete_attempt_that_says_less_than_was_shown_is_interrupted() -> None:
+    heard = Heard()
+    heard.attempt("Hello world")
+    heard.attempt("Hello")
+    assert heard.relay.behind
+    heard.relay.verify()  # it may still come
+    with pytest.raises(Interrupted):
+        heard.relay.verify(complete=True)
+
+
+def test_other_thoughts_than_before_are_kept_back_but_do_no_harm() -> None:
+    heard = Heard()
+    on_thinking = heard.relay.on_thinking
+    assert on_thinking
+    on_thinking("first I")
+    heard.relay.restart()
+    for piece in ("second", "first I", " wait"):
+        on_thinking(piece)
+    heard.relay.restart()
+    for piece in ("first", " I look"):
+        on_thinking(piece)
+    heard.relay.verify(complete=True)
+    assert heard.thoughts == ["first I", " look"]
+
+
+def test_a_repeated_call_is_told_once_though_its_id_is_new() -> None:
+    heard = Heard()
+    on_call = heard.relay.on_function_call
+    assert on_call
+    on_call(call(id="old", x=1))
+    heard.relay.restart()
+    on_call(call(id="new", x=1))
+    on_call(call(id="more", x=2))
+    assert [told.id for told in heard.calls] == ["old", "more"]
+    heard.relay.verify(complete=True)
+
+
+def test_another_call_than_was_told_of_interrupts() -> None:
+    heard = Heard()
+    on_call = heard.relay.on_function_call
+    assert on_call
+    on_call(call(x=1))
+    heard.relay.restart()
+    with pytest.raises(Diverged):
+        on_call(call(x=2))
+
+
+def test_a_told_call_that_does_not_come_again_interrupts() -> None:
+    heard = Heard()
+    assert heard.relay.on_function_call
+    heard.relay.on_function_call(call())
+    heard.relay.restart()
+    with pytest.raises(Interrupted):
+        heard.relay.verify(complete=True)
+
+
+def test_usage_never_falls_across_attempts() -> None:
+    heard = Heard()
+    on_usage = heard.relay.on_usage_update
+    assert on_usage
+    first, later = TokenUsage(10, 5, 15), TokenUsage(10, 7, 17)
+    on_usage(first)
+    heard.relay.restart()
+    on_usage(TokenUsage(10, 1, 11))
+    on_usage(later)
+    assert heard.usage == [first, later]
+    assert heard.relay.usage == later
+
+
+def test_what_a_callback_raises_is_kept_though_the_provider_swallows_it() -> None:
+    told: list[str] = []
+
+    def on_chunk(piece: str) -> None:
+        told.append(piece)
+        raise KeyError("mine")
+
+    relay = CallbackRelay(Callbacks(on_chunk=on_chunk))
+    assert relay.on_chunk
+    with pytest.raises(KeyError):
+        relay.on_chunk("a")
+    relay.on_chunk("b")  # a provider that goes on regardless
+    assert told == ["a"]
+    with pytest.raises(Interrupted) as caught:
+        relay.verify()
+    assert isinstance(caught.value.reason, KeyError)
