@@ -81,7 +81,8 @@ def test_the_first_two_phases_need_a_legacy_path_and_say_so_before_anything_is_r
 
 
 def test_several_without_a_legacy_path_are_all_named(tmp_path: Path) -> None:
-    subjects = ("commands.gates.sessions:ONLY_STATELESS", "reference@commands.gates.sessions:ONLY_STATELESS", "anthropic")
+    only = "commands.gates.sessions:ONLY_STATELESS"
+    subjects = (only, f"reference@{only}", "anthropic")
     with pytest.raises(UsageError, match=r"^only-stateless, \S+ have no legacy path"):
         gated(1, *subjects, out=tmp_path, names=FEW)
 
