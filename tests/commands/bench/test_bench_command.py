@@ -16,7 +16,7 @@ from turnproof.commands.cli import main
 from turnproof.provider import Path as AdapterPath
 from turnproof.wire.emulator.server_run import CANARY_KEY
 
-SCHEMA = json.loads((files("turnproof.commands.bench") / "commands.bench.schema.json").read_text())
+SCHEMA = json.loads((files("turnproof.commands.bench") / "bench.schema.json").read_text())
 # The SDK says so of the model at every call.
 pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:DeprecationWarning")
 

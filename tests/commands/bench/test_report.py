@@ -33,7 +33,7 @@ from turnproof.errors import UsageError
 
 from .made_up import adapter, outcome
 
-SCHEMA = json.loads((files("turnproof.commands.bench") / "commands.bench.schema.json").read_text())
+SCHEMA = json.loads((files("turnproof.commands.bench") / "bench.schema.json").read_text())
 
 STRETCHED = GoalResult(
     "G1", "mine", "turn, stateless, 2 messages / sdk.call", 0.6, 0.5, "stretch reached", 0.5, 0.4, 0.7

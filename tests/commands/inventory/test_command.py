@@ -15,7 +15,7 @@ from turnproof.commands.inventory import print_inventory
 
 from .kit import Take
 
-SCHEMA = json.loads((files("turnproof.commands.inventory") / "commands.inventory.schema.json").read_text())
+SCHEMA = json.loads((files("turnproof.commands.inventory") / "inventory.schema.json").read_text())
 
 KEEPS = """
     class Provider:

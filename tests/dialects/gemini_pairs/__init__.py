@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .gemini_pairs import conversation, requests, settings
-from .gemini_pairs.asks import Ask, Pair, world
+from . import conversation, requests, settings
+from .asks import Ask, Pair, world
 
 __all__ = ["PAIRS", "WITHOUT_PAIR", "Ask", "Pair", "world"]
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .openai_responses_pairs import conversation, requests
-from .openai_responses_pairs.asks import Ask, Pair, world
+from . import conversation, requests
+from .asks import Ask, Pair, world
 
 __all__ = ["PAIRS", "WITHOUT_PAIR", "Ask", "Pair", "world"]
 
