@@ -43,7 +43,7 @@ class Writer:
         self._exchange = exchange
         self._rendered = rendered
         self._transport = request.transport
-        self._streamed = not (len(rendered.events) == 1 and rendered.events[0].kind == "body")
+        self._streamed = is_streamed(rendered)
         self._response: web.StreamResponse | None = None
         self._room = self._length()
 
@@ -89,7 +89,7 @@ class Writer:
     async def _events(self, fault: Fault | None, cut: Cut | None) -> None:
         events = self._rendered.events
         dialect = self._run.dialect
-        written = self._spelled(fault)
+        written = spelled(dialect, self._rendered, fault, self._exchange)
         fault_at = locate(dialect, self._rendered, fault.index, fault.after) if fault is not None else NOWHERE
         waits = cut is not None and cut.at == "event"
         cut_at = locate(dialect, self._rendered, cut.index, cut.after) if cut is not None and waits else NOWHERE
@@ -120,16 +120,6 @@ class Writer:
         with contextlib.suppress(ConnectionError):
             await self._response.write_eof()
 
-    def _spelled(self, fault: Fault | None) -> Sequence[bytes]:
-        """The bytes of each event, as they are put on the wire."""
-        events = [event.data for event in self._rendered.events]
-        if fault is None or fault.spelling is None or fault.spelling not in self._run.dialect.spellings:
-            return events
-        if not self._streamed:
-            return events
-        self._exchange.spelling = fault.spelling
-        return list(respelled(events, fault.spelling))
-
     async def _send(self, data: bytes) -> bytes:
         """Write bytes of the body; those that it had room for.
 
@@ -148,16 +138,7 @@ class Writer:
     async def _put(self, event: WireEvent, data: bytes, fault: Fault | None) -> None:
         if fault is not None and fault.kind == "no-end" and event.kind == "end":
             return
-        match fault.kind if fault is not None else None:
-            case "split":
-                pieces: Iterator[bytes] = awkward_pieces(data)
-            case "drip":
-                pieces = (data[n : n + 1] for n in range(len(data)))
-            case "comment" if self._streamed:
-                pieces = iter((*self._run.dialect.noise, data))
-            case _:
-                pieces = iter((data,))
-        for piece in pieces:
+        for piece in pieces(self._run.dialect, self._rendered, data, fault):
             await self._send(piece)
         self._exchange.body += event.data
 
@@ -306,6 +287,33 @@ async def _until(limit: float) -> AsyncIterator[None]:
 NOWHERE = -1
 BEFORE_ALL = -2
 """Positions beside those of events: none, and the moment at which only the head of the answer is out."""
+
+
+def is_streamed(rendered: Rendered) -> bool:
+    """Whether the answer is a stream, and not one body."""
+    return not (len(rendered.events) == 1 and rendered.events[0].kind == "body")
+
+
+def spelled(dialect: Dialect, rendered: Rendered, fault: Fault | None, exchange: Exchange) -> Sequence[bytes]:
+    """The bytes of each event, in the spelling that the fault asks for. Notes another spelling in the exchange."""
+    events = [event.data for event in rendered.events]
+    if fault is None or fault.spelling is None or fault.spelling not in dialect.spellings or not is_streamed(rendered):
+        return events
+    exchange.spelling = fault.spelling
+    return list(respelled(events, fault.spelling))
+
+
+def pieces(dialect: Dialect, rendered: Rendered, data: bytes, fault: Fault | None) -> Iterator[bytes]:
+    """One event as the writes that the fault makes of it."""
+    match fault.kind if fault is not None else None:
+        case "split":
+            return awkward_pieces(data)
+        case "drip":
+            return (data[n : n + 1] for n in range(len(data)))
+        case "comment" if is_streamed(rendered):
+            return iter((*dialect.noise, data))
+        case _:
+            return iter((data,))
 
 
 def locate(dialect: Dialect, rendered: Rendered, index: int, after: str | None) -> int:

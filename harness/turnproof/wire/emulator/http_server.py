@@ -10,26 +10,21 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import math
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import replace
-from email.utils import formatdate
 from typing import Any
 
 from aiohttp import web
 
-from ...dialects.base import Call, Dialect, Evidence, HttpRequest, Refusal, Rendered, Rule, World
+from ...dialects.base import Call, Dialect, HttpRequest
 from ...errors import HarnessError
-from ...scenarios.model import Cut, Fault
 from .answer_writer import Writer
-from .responders import due, rounds_since_user
-from .server_run import CANARY_KEY, Exchange, Responder, ServerRun, WireFilter
+from .answers import Answer, answer_exchange
+from .server_run import CANARY_KEY, Exchange, Responder, ServerRun, WireFilter, new_run
 
 log = logging.getLogger(__name__)
 _MAX_BODY = 256 * 1024 * 1024
-_FAULT_RULE = Rule("emulator/scripted-fault", Evidence.DOCUMENTED, "the scenario's fault")
 
 
 class EmulatorServer:
@@ -87,14 +82,7 @@ class EmulatorServer:
     ) -> ServerRun:
         """A new run with a base URL, world and prompt cache of its own. Thread-safe."""
         name = run_id if run_id is not None else f"r{next(self._ids)}"
-        run: ServerRun | None = None
-
-        def clock() -> float:
-            # A base that never moves by itself: only the scenario's advance_clock lets time pass.
-            return 1_700_000_000.0 + (run.clock_offset if run is not None else 0.0)
-
-        world = World(keys=keys, models=models or dialect.models, clock=clock, any_key=any_key)
-        run = ServerRun(name, dialect, world, responder, seed, dialect.new_cache(), filter=filter)
+        run = new_run(name, dialect, responder, seed=seed, keys=keys, any_key=any_key, models=models, filter=filter)
         run.base_url = (f"{self.url}/run/{name}" if name else self.url) + dialect.service.base_path
         self._runs[name] = run
         return run
@@ -161,66 +149,28 @@ class EmulatorServer:
                 run.on_exchange(exchange)
 
     async def _exchange(self, request: web.Request, run: ServerRun, exchange: Exchange) -> web.StreamResponse:
-        parsed = run.dialect.parse(exchange.request, run.world)
-        if isinstance(parsed, Refusal):
-            exchange.findings = (parsed,)
-            rendered = run.dialect.render_refusal(parsed, run.seed)
-            return await Writer(request, run, exchange, rendered).write(None, None)
-        exchange.call, exchange.operation = parsed, parsed.operation
-        exchange.round = rounds_since_user(parsed, due(parsed, run.turn))
-        exchange.findings = run.dialect.validate(exchange.request, parsed, run.world)
-        refused = (finding for finding in exchange.findings if finding.enforced)
-        refusal = next(refused, None) if run.judges else None
-        scripted = parsed.operation == "generate"
-        fault = run.take_fault(exchange.round) if scripted and refusal is None else None
-        cut = run.take_cut(exchange.round) if scripted and refusal is None else None
-        rendered = await self._rendered(run, exchange, parsed, refusal, fault)
-        exchange.answered, exchange.events = rendered.status, rendered.events
-        if run.filter is not None:
-            shown = run.filter.response(parsed, rendered)
-            return await self._rewritten(request, run, exchange, rendered, shown, fault, cut)
-        return await Writer(request, run, exchange, rendered).write(fault, cut)
-
-    async def _rendered(
-        self, run: ServerRun, exchange: Exchange, call: Call, refusal: Refusal | None, fault: Fault | None
-    ) -> Rendered:
-        if refusal is not None:
-            return run.dialect.render_refusal(refusal, run.seed)
-        if fault is not None and fault.kind == "status":
-            kind, message = run.dialect.error_kind(fault.status)
-            if fault.message is not None:
-                message = fault.message
-            exchange.fault = f"status-{fault.status}"
-            said = fault.error_kind or kind
-            scripted = Refusal(_FAULT_RULE, fault.status, said, message)
-            if fault.retry_after is not None and fault.retry_after_as == "date":
-                return _until(run.dialect.render_refusal(scripted, run.seed), fault.retry_after)
-            return run.dialect.render_refusal(replace(scripted, retry_after=fault.retry_after), run.seed)
-        return await run.responder.answer(run, exchange, call)
+        answer = await answer_exchange(run, exchange)
+        if run.filter is not None and exchange.call is not None:
+            return await self._rewritten(request, run, exchange, run.filter, exchange.call, answer)
+        return await Writer(request, run, exchange, answer.rendered).write(answer.fault, answer.cut)
 
     async def _rewritten(
         self,
         request: web.Request,
         run: ServerRun,
         exchange: Exchange,
-        rendered: Rendered,
-        shown: Rendered,
-        fault: Fault | None,
-        cut: Cut | None,
+        filter: WireFilter,
+        call: Call,
+        answer: Answer,
     ) -> web.StreamResponse:
         """Write what the proxy makes of the answer, but record what the server itself said."""
-        response = await Writer(request, run, exchange, shown).write(fault, cut)
+        rendered = answer.rendered
+        shown = filter.response(call, rendered)
+        response = await Writer(request, run, exchange, shown).write(answer.fault, answer.cut)
         if shown is not rendered and exchange.ended == "completed":
             exchange.body = bytearray(b"".join(event.data for event in rendered.events))
             exchange.status, exchange.headers = rendered.status, dict(rendered.headers)
         return response
-
-
-def _until(rendered: Rendered, wait: float) -> Rendered:
-    """The refusal with a date for the next attempt, and the one from which it counts."""
-    now = math.floor(time.time())
-    dates = {"date": formatdate(now, usegmt=True), "retry-after": formatdate(now + wait, usegmt=True)}
-    return replace(rendered, headers={**rendered.headers, **dates})
 
 
 def _split(path: str) -> tuple[str, str]:

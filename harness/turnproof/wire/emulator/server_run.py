@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from ...dialects.base import Call, Dialect, HttpRequest, PrefixCache, Refusal, Rendered, WireEvent, World
 from ...messages import ToolSchema
@@ -191,3 +191,26 @@ class ServerRun:
             return None
         self._cut_done = True
         return cut
+
+
+def new_run(
+    id: str,
+    dialect: Dialect,
+    responder: Responder,
+    *,
+    seed: str = "0",
+    keys: frozenset[str] = frozenset({CANARY_KEY}),
+    any_key: bool = False,
+    models: Mapping[str, Any] | None = None,
+    filter: WireFilter | None = None,
+) -> ServerRun:
+    """A run with its own world and prompt cache, and no base URL yet."""
+    run: ServerRun | None = None
+
+    def clock() -> float:
+        # A base that never moves by itself: only the scenario's advance_clock lets time pass.
+        return 1_700_000_000.0 + (run.clock_offset if run is not None else 0.0)
+
+    world = World(keys=keys, models=models or dialect.models, clock=clock, any_key=any_key)
+    run = ServerRun(id, dialect, world, responder, seed, dialect.new_cache(), filter=filter)
+    return run

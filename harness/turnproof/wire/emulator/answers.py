@@ -1,0 +1,67 @@
+"""What a request is answered, however the answer then reaches the client: refused, failed on purpose, or served."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, replace
+from email.utils import formatdate
+
+from ...dialects.base import Call, Evidence, Refusal, Rendered, Rule
+from ...scenarios.model import Cut, Fault
+from .responders import due, rounds_since_user
+from .server_run import Exchange, ServerRun
+
+_FAULT_RULE = Rule("emulator/scripted-fault", Evidence.DOCUMENTED, "the scenario's fault")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer, the fault that it is written with, and where it waits for a cancel."""
+
+    rendered: Rendered
+    fault: Fault | None = None
+    cut: Cut | None = None
+
+
+async def answer_exchange(run: ServerRun, exchange: Exchange) -> Answer:
+    """Read the request of the exchange, judge it, and answer as the armed turn says. Fills in the exchange."""
+    parsed = run.dialect.parse(exchange.request, run.world)
+    if isinstance(parsed, Refusal):
+        exchange.findings = (parsed,)
+        return Answer(run.dialect.render_refusal(parsed, run.seed))
+    exchange.call, exchange.operation = parsed, parsed.operation
+    exchange.round = rounds_since_user(parsed, due(parsed, run.turn))
+    exchange.findings = run.dialect.validate(exchange.request, parsed, run.world)
+    enforced = (finding for finding in exchange.findings if finding.enforced)
+    refusal = next(enforced, None) if run.judges else None
+    is_scripted = parsed.operation == "generate" and refusal is None
+    fault = run.take_fault(exchange.round) if is_scripted else None
+    cut = run.take_cut(exchange.round) if is_scripted else None
+    rendered = await _rendered(run, exchange, parsed, refusal, fault)
+    exchange.answered, exchange.events = rendered.status, rendered.events
+    return Answer(rendered, fault, cut)
+
+
+async def _rendered(
+    run: ServerRun, exchange: Exchange, call: Call, refusal: Refusal | None, fault: Fault | None
+) -> Rendered:
+    if refusal is not None:
+        return run.dialect.render_refusal(refusal, run.seed)
+    if fault is None or fault.kind != "status":
+        return await run.responder.answer(run, exchange, call)
+    kind, message = run.dialect.error_kind(fault.status)
+    exchange.fault = f"status-{fault.status}"
+    scripted = Refusal(
+        _FAULT_RULE, fault.status, fault.error_kind or kind, message if fault.message is None else fault.message
+    )
+    if fault.retry_after is not None and fault.retry_after_as == "date":
+        return _with_retry_date(run.dialect.render_refusal(scripted, run.seed), fault.retry_after)
+    return run.dialect.render_refusal(replace(scripted, retry_after=fault.retry_after), run.seed)
+
+
+def _with_retry_date(refused: Rendered, wait: float) -> Rendered:
+    """The refusal with a date for the next attempt, and the one from which it counts."""
+    now = math.floor(time.time())
+    dates = {"date": formatdate(now, usegmt=True), "retry-after": formatdate(now + wait, usegmt=True)}
+    return replace(refused, headers={**refused.headers, **dates})
