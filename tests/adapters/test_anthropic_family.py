@@ -20,16 +20,16 @@ from turnproof_adapters.ollama.service import SERVICE as OLLAMA
 from turnproof_adapters.zai.service import SERVICE as ZAI
 
 from .anthropic import kit as anthropic
+from .call_modes import HI, CallMode, CallModes, fixed_answer
 from .faults import everything
 from .ollama import kit as ollama
-from .ways import HI, Way, Ways, answering
 from .zai import kit as zai
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
 URL = "http://example.invalid"
 ADAPTERS = {
-    "anthropic": Ways(partial(anthropic.stateless, URL), partial(anthropic.legacy, URL)),
+    "anthropic": CallModes(partial(anthropic.stateless, URL), partial(anthropic.legacy, URL)),
     "zai": zai.WAYS,
     "ollama": ollama.WAYS,
 }
@@ -44,9 +44,9 @@ each_way = pytest.mark.parametrize(
 
 
 @each_way
-def test_a_page_of_a_proxy_is_typed_by_its_status(way: Way) -> None:
+def test_a_page_of_a_proxy_is_typed_by_its_status(way: CallMode) -> None:
     with pytest.raises(OverloadedError) as raised:
-        way(answering(502, {"content-type": "text/html"}, content=b"<html><h1>502 Bad Gateway</h1></html>"))
+        way(fixed_answer(502, {"content-type": "text/html"}, content=b"<html><h1>502 Bad Gateway</h1></html>"))
     assert (raised.value.status, raised.value.message) == (502, "HTTP status 502")
 
 
@@ -82,7 +82,7 @@ GZIP = {"content-encoding": "gzip"}
     ids=["html", "text", "empty", "list", "null", "no-message", "native", "gzip-cut", "gzip-stream-cut", "no-events"],
 )
 def test_what_is_no_answer_under_a_good_status_is_a_transport_error(
-    headers: dict[str, str], content: bytes, way: Way
+    headers: dict[str, str], content: bytes, way: CallMode
 ) -> None:
     transport = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=headers, stream=Raw(content)))
     with pytest.raises(TransportError) as raised:
@@ -91,7 +91,7 @@ def test_what_is_no_answer_under_a_good_status_is_a_transport_error(
 
 
 @each_way
-def test_an_address_that_leads_in_circles_is_a_transport_error(way: Way) -> None:
+def test_an_address_that_leads_in_circles_is_a_transport_error(way: CallMode) -> None:
     def back(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(307, headers={"location": str(request.url)})
 
@@ -105,7 +105,7 @@ def test_the_key_shows_nowhere(name: str) -> None:
     said = {"type": "error", "error": {"type": "authentication_error", "message": f"no such token: {key}"}}
     for way in ADAPTERS[name].all.values():
         with pytest.raises(AuthenticationError) as raised:
-            way(answering(401, json=said))
+            way(fixed_answer(401, json=said))
         assert raised.value.message == "no such token: ***"
         assert key not in everything(raised.value)
         assert raised.value.__cause__ is None
@@ -118,7 +118,7 @@ def test_calls_before_opening_and_after_shutdown_say_what_to_do(name: str) -> No
         for ask in (closed.list_models, closed.verify_auth):
             with pytest.raises(UsageError, match=r"initialize\(\)"):
                 ask()
-        provider = opened(transport=answering(500))
+        provider = opened(transport=fixed_answer(500))
         assert (provider.is_connected, provider.name) == (True, name)
         provider.shutdown()
         assert not provider.is_connected

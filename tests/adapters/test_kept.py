@@ -11,7 +11,7 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
 from turnproof_adapters._lazy_value import LazyValue
 
-from .running import Running, wait_until
+from .background_call import BackgroundCall, wait_until
 from .scripted_server import LIMIT
 
 
@@ -66,15 +66,15 @@ class Making:
         return "it"
 
 
-def waits(running: Running[str]) -> Callable[[], bool]:
+def waits(running: BackgroundCall[str]) -> Callable[[], bool]:
     return lambda: "_wait" in running.frames
 
 
 def test_of_many_threads_one_makes_it_and_all_get_it() -> None:
     making = Making()
-    first = Running(making.get)
+    first = BackgroundCall(making.get)
     assert making.begun.wait(LIMIT)
-    others = [Running(making.get) for _ in range(5)]
+    others = [BackgroundCall(making.get) for _ in range(5)]
     for other in others:
         wait_until(waits(other))
     making.go.set()
@@ -84,15 +84,15 @@ def test_of_many_threads_one_makes_it_and_all_get_it() -> None:
 
 def test_who_waits_can_be_cancelled_alone() -> None:
     making = Making()
-    first = Running(making.get)
+    first = BackgroundCall(making.get)
     assert making.begun.wait(LIMIT)
-    second, third = Running(making.get), Running(making.get)
+    second, third = BackgroundCall(making.get), BackgroundCall(making.get)
     for each in (second, third):
         wait_until(waits(each))
     second.token.cancel()
     assert isinstance(second.result(), Cancelled)
-    assert first.alive
-    assert third.alive
+    assert first.is_alive
+    assert third.is_alive
     making.go.set()
     assert [first.result(), third.result()] == ["it", "it"]
 
@@ -107,9 +107,9 @@ def test_where_the_maker_fails_one_of_those_who_wait_makes_it() -> None:
         assert go.wait(LIMIT)
         raise Cancelled("mine")
 
-    first = Running(lambda token: kept.get(always, fail, token))
+    first = BackgroundCall(lambda token: kept.get(always, fail, token))
     assert begun.wait(LIMIT)
-    second = Running(lambda token: kept.get(always, lambda: "it", token))
+    second = BackgroundCall(lambda token: kept.get(always, lambda: "it", token))
     wait_until(waits(second))
     go.set()
     assert isinstance(first.result(), Cancelled)

@@ -46,15 +46,19 @@ WAYS: dict[str, tuple[Callable[[Turns], Callable[..., ProviderResponse]], tuple[
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_turn_is_given_everything(way: str) -> None:
-    turns, token, heard = Turns(), CancelToken(), [lambda told, number=number: None for number in range(4)]
+    turns, token, recorder = Turns(), CancelToken(), [lambda told, number=number: None for number in range(4)]
     send, said, message = WAYS[way]
     streamed = way.endswith("streamed")
-    told = {"on_usage_update": heard[1], "on_function_call": heard[2], "on_thinking": heard[3]} if streamed else {}
-    arguments = (*said, heard[0]) if streamed else said
+    told = (
+        {"on_usage_update": recorder[1], "on_function_call": recorder[2], "on_thinking": recorder[3]}
+        if streamed
+        else {}
+    )
+    arguments = (*said, recorder[0]) if streamed else said
     answer = send(turns)(*arguments, response_schema=SCHEMA, cancel_token=token, **told)
     ((given, schema, listeners, by),) = turns.given
     assert answer.text == "answered"
     assert (given.role, given.parts) == (message.role, message.parts)
     assert schema is SCHEMA
     assert by is token
-    assert listeners == (Listeners(*heard) if streamed else Listeners())
+    assert listeners == (Listeners(*recorder) if streamed else Listeners())

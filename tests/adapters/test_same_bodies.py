@@ -16,8 +16,8 @@ from turnproof.errors import ProviderError
 from turnproof.messages import Message
 
 from .anthropic.histories import TOOLS, arbitrary, grown
+from .callback_recorder import CallbackRecorder
 from .github_models import kit as github
-from .heard import Heard
 from .openai import kit as openai
 from .openai_responses import kit as responses
 
@@ -62,7 +62,7 @@ def _say(provider: Any, history: list[Message], streamed: bool) -> None:
 
 
 def _told(streamed: bool) -> dict[str, Any]:
-    return dict(Heard().callbacks) if streamed else {}
+    return dict(CallbackRecorder().callbacks) if streamed else {}
 
 
 def _problem(call: Callable[[], object]) -> str | None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from adapters.running import Running, wait_until
+from adapters.background_call import BackgroundCall, wait_until
 from adapters.scripted_server import LIMIT
 
 from turnproof.cache import CachePlugin, CacheUsage, ManagedCachePlugin, Prepared
@@ -335,14 +335,14 @@ def test_a_turn_that_waits_for_what_another_one_stores_can_be_cancelled_and_keep
 
     service = Service(during=during)
     plugin = service.plugin()
-    first = Running(lambda token: name_in(ask(plugin, token=token)))
+    first = BackgroundCall(lambda token: name_in(ask(plugin, token=token)))
     assert storing.wait(LIMIT)
-    impatient, patient = (Running(lambda token: name_in(ask(plugin, token=token))) for _ in range(2))
+    impatient, patient = (BackgroundCall(lambda token: name_in(ask(plugin, token=token))) for _ in range(2))
     wait_until(lambda: all("wait_for" in each.frames for each in (impatient, patient)))
     impatient.token.cancel()
     assert isinstance(impatient.result(), Cancelled)
-    assert first.alive
-    assert patient.alive
+    assert first.is_alive
+    assert patient.is_alive
     stored.set()
     assert first.result() == patient.result() == "cachedContents/1"
     assert len(service.created) == 1

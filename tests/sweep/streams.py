@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import httpx2
-from adapters.heard import Heard
+from adapters.callback_recorder import CallbackRecorder
 
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, PromptUsage, Reply, ReplyPart, World
@@ -75,8 +75,8 @@ class Reader:
     def read(self, pieces: Sequence[bytes]) -> Outcome | ProviderError:
         """What comes of a stream that arrives in these pieces."""
         self._pieces = pieces
-        heard = Heard()
-        options = dict(heard.callbacks)
+        recorder = CallbackRecorder()
+        options = dict(recorder.callbacks)
         try:
             if self.path == "stateless":
                 response = self._provider.complete([Message.user("hi")], None, TOOLS, **options)
@@ -85,7 +85,7 @@ class Reader:
                 response = self._provider.send_message_streaming("hi", options.pop("on_chunk"), **options)
         except ProviderError as error:
             return error
-        return Outcome(response.parts, response.usage, response.finish_reason, heard.said, heard.usage)
+        return Outcome(response.parts, response.usage, response.finish_reason, recorder.events, recorder.usage)
 
     def _answer(self, request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(200, headers={"content-type": "text/event-stream"}, stream=_Pieces(self._pieces))

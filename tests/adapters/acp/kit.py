@@ -18,7 +18,7 @@ from turnproof.wire.emulator import EmulatorServer
 from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.acp.agent import AcpAgent
 
-from ..greenhouse import QUESTIONS, SCRIPT, SENSOR, SYSTEM, Api
+from ..emulated_conversation import QUESTIONS, SCRIPT, SENSOR, SYSTEM, Api
 from .bound import STANDIN
 
 REAL = os.environ.get("TURNPROOF_ACP")

@@ -33,7 +33,7 @@ from turnproof.messages import FinishReason, FunctionCall
 from turnproof_adapters.acp import process as ending
 from turnproof_adapters.acp.failures import failure
 
-from ..greenhouse import QUESTIONS
+from ..emulated_conversation import QUESTIONS
 from .bound import STANDIN
 from .kit import REAL, Bench, bench, told
 

@@ -16,7 +16,7 @@ from turnproof.errors import (
     TransportError,
 )
 
-from ..greenhouse import SYSTEM
+from ..emulated_conversation import SYSTEM
 from .kit import REAL, WHICH, bench, told
 
 REFUSED = [

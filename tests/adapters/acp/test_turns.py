@@ -18,7 +18,7 @@ from turnproof_adapters.acp import restarting_program
 from turnproof_adapters.acp.agent import AcpAgent
 from turnproof_adapters.acp.claude import CLAUDE
 
-from ..greenhouse import QUESTIONS, SENSOR, SYSTEM
+from ..emulated_conversation import QUESTIONS, SENSOR, SYSTEM
 from .kit import AGENT, REAL, WHICH, Bench, bench, told
 
 standin_only = pytest.mark.skipif(REAL is not None, reason="the stand-in does it on demand")

@@ -21,7 +21,7 @@ from turnproof.messages import (
     TokenUsage,
 )
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import (
     DATED,
     USAGE,
@@ -238,19 +238,19 @@ def test_every_way_of_asking_gives_the_same_answer(case: Case) -> None:
     transport = Capture(case.whole, case.events).transport
     stateful = legacy("http://example.invalid", transport=transport)
     pure = stateless("http://example.invalid", transport=transport)
-    heard, heard_by_legacy = Heard(), Heard()
+    recorder, heard_by_legacy = CallbackRecorder(), CallbackRecorder()
     on_chunk = heard_by_legacy.callbacks.pop("on_chunk")
     others = {name: call for name, call in heard_by_legacy.callbacks.items() if name != "on_chunk"}
     readings = [
         pure.complete([Message.user("hi")]),
-        pure.complete([Message.user("hi")], **heard.callbacks),
+        pure.complete([Message.user("hi")], **recorder.callbacks),
         stateful.send_message("hi"),
         stateful.send_message_streaming("hi", on_chunk, **others),
     ]
     assert {type(reading) for reading in readings} == {type(readings[0])}
     for reading in readings:
         assert outcome(reading) == (case.parts, WHOLE_USAGE, case.finish, case.whole["stop_reason"], None)
-    for listener in (heard, heard_by_legacy):
+    for listener in (recorder, heard_by_legacy):
         assert listener.text == readings[0].text
         assert listener.calls == list(readings[0].calls)
         if case.kinds:
@@ -259,12 +259,12 @@ def test_every_way_of_asking_gives_the_same_answer(case: Case) -> None:
 
 def test_a_batch_answer_is_told_to_the_callbacks_in_model_order() -> None:
     reply = answer(THINKING, text("look"), tool_use("a", "read", {}), stop="tool_use")
-    heard = Heard()
-    callbacks = {name: call for name, call in heard.callbacks.items() if name != "on_chunk"}
+    recorder = CallbackRecorder()
+    callbacks = {name: call for name, call in recorder.callbacks.items() if name != "on_chunk"}
     provider = stateless("http://example.invalid", transport=Capture(reply).transport)
     provider.complete([Message.user("hi")], **callbacks)
-    assert heard.kinds == ["thinking", "call"]
-    assert heard.usage == [WHOLE_USAGE]
+    assert recorder.kinds == ["thinking", "call"]
+    assert recorder.usage == [WHOLE_USAGE]
 
 
 def test_usage_keeps_what_the_end_of_a_stream_does_not_repeat() -> None:
@@ -273,26 +273,26 @@ def test_usage_keeps_what_the_end_of_a_stream_does_not_repeat() -> None:
         *stream(text_block(0, "so"))[:-2],
         event("message_delta", delta={"stop_reason": "end_turn"}, usage={"output_tokens": 9}),
     ]
-    heard = Heard()
+    recorder = CallbackRecorder()
     transport = Capture(events=[*events, event("message_stop")]).transport
     response = stateless("http://example.invalid", transport=transport).complete(
-        [Message.user("hi")], **heard.callbacks
+        [Message.user("hi")], **recorder.callbacks
     )
     assert response.usage == TokenUsage(125, 9, 134, cache_read_tokens=100, cache_creation_tokens=5)
-    assert [usage.output_tokens for usage in heard.usage] == [1, 9]
+    assert [usage.output_tokens for usage in recorder.usage] == [1, 9]
 
 
 def test_the_end_of_a_stream_without_figures_leaves_those_of_its_start() -> None:
     events = [*stream(text_block(0, "so"))[:-2], event("message_delta", delta={"stop_reason": "end_turn"}, usage={})]
     transport = Capture(events=[*events, event("message_stop")]).transport
     provider = stateless("http://example.invalid", transport=transport)
-    assert provider.complete([Message.user("hi")], **Heard().callbacks).usage.output_tokens == 1
+    assert provider.complete([Message.user("hi")], **CallbackRecorder().callbacks).usage.output_tokens == 1
 
 
 def test_the_end_of_a_stream_without_a_reason_has_no_word_for_it() -> None:
     events = [*stream(text_block(0, "so"))[:-2], event("message_stop")]
     provider = stateless("http://example.invalid", transport=Capture(events=events).transport)
-    response = provider.complete([Message.user("hi")], **Heard().callbacks)
+    response = provider.complete([Message.user("hi")], **CallbackRecorder().callbacks)
     assert (response.finish_reason, response.raw_finish) == (FinishReason.UNKNOWN, None)
 
 
@@ -309,7 +309,7 @@ def test_pieces_that_are_null_add_nothing() -> None:
     blocks = (block(0, shell, *deltas), block(1, text(""), *words), block(2, tool_use("a", "read", {}), *args))
     transport = Capture(events=stream(*blocks, stop="tool_use")).transport
     provider = stateless("http://example.invalid", transport=transport)
-    response = provider.complete([Message.user("hi")], **Heard().callbacks)
+    response = provider.complete([Message.user("hi")], **CallbackRecorder().callbacks)
     assert response.parts == (
         Thought("hm", provider_data=issued(signature="sig==")),
         Text("so"),
@@ -320,7 +320,7 @@ def test_pieces_that_are_null_add_nothing() -> None:
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 def test_an_answer_names_the_model_that_gave_it(streamed: bool) -> None:
     transport = Capture(answer(text("hi")), stream(text_block(0, "hi"))).transport
-    callbacks = Heard().callbacks if streamed else {}
+    callbacks = CallbackRecorder().callbacks if streamed else {}
     provider = stateless("http://example.invalid", transport=transport)
     assert provider.complete([Message.user("hi")], **callbacks).model == DATED
 
@@ -330,13 +330,13 @@ def test_figures_at_the_end_of_a_stream_replace_those_at_its_start_and_no_callba
     first = {**USAGE, "cache_read_input_tokens": 55096}
     last = {**USAGE, "cache_read_input_tokens": 0, "input_tokens": 181, "output_tokens_details": {"thinking_tokens": 3}}
     events = [*stream(text_block(0, "so"), usage=first)[:-2], *stream(usage=last)[-2:]]
-    heard = Heard()
+    recorder = CallbackRecorder()
     transport = Capture(events=events).transport
     response = stateless("http://example.invalid", transport=transport).complete(
-        [Message.user("hi")], **heard.callbacks
+        [Message.user("hi")], **recorder.callbacks
     )
     assert response.usage == TokenUsage(186, 7, 193, cache_creation_tokens=5, thinking_tokens=3)
-    for earlier, later in itertools.pairwise(heard.usage):
+    for earlier, later in itertools.pairwise(recorder.usage):
         assert later.cache_read_tokens >= earlier.cache_read_tokens
         assert later.prompt_tokens >= earlier.prompt_tokens
 
@@ -359,7 +359,7 @@ def test_a_response_schema_gives_parsed_output(streamed: bool) -> None:
     words = '{"city": "Köln"}'
     transport = Capture(answer(text(words)), stream(text_block(0, words[:7], words[7:]))).transport
     schema = {"type": "object"}
-    callbacks = Heard().callbacks if streamed else {}
+    callbacks = CallbackRecorder().callbacks if streamed else {}
     pure = stateless("http://example.invalid", transport=transport)
     assert pure.complete([Message.user("hi")], response_schema=schema, **callbacks).structured_output == {
         "city": "Köln"

@@ -21,7 +21,7 @@ from turnproof_adapters.anthropic.assemble import Assembler, stands_alone, whole
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.wire import Failure, decode_answer, decode_event
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import (
     DATED,
     answer,
@@ -72,21 +72,21 @@ def refused(events: Iterable[bytes]) -> str:
 
 @each_case
 def test_an_answer_is_the_same_whole_and_in_pieces(case: Case) -> None:
-    heard, heard_whole = Heard(), Heard()
+    recorder, heard_whole = CallbackRecorder(), CallbackRecorder()
     streamed, batch = (
-        fed(case.events, Listeners(**heard.callbacks)),
+        fed(case.events, Listeners(**recorder.callbacks)),
         read(case.whole, Listeners(**heard_whole.callbacks)),
     )
     assert streamed.complete
     assert streamed.response() == batch
     assert batch.model == DATED
     assert (batch.parts, batch.usage, batch.finish_reason) == (case.parts, WHOLE_USAGE, case.finish)
-    assert heard.calls == heard_whole.calls == list(batch.calls)
-    assert heard.usage[-1] == heard_whole.usage[-1] == WHOLE_USAGE
+    assert recorder.calls == heard_whole.calls == list(batch.calls)
+    assert recorder.usage[-1] == heard_whole.usage[-1] == WHOLE_USAGE
     thoughts = "".join(part.text for part in case.parts if isinstance(part, Thought))
-    for listener in (heard, heard_whole):
-        assert "".join(piece for kind, piece in listener.said if kind == "thinking") == thoughts
-        assert "" not in [piece for _, piece in listener.said]
+    for listener in (recorder, heard_whole):
+        assert "".join(piece for kind, piece in listener.events if kind == "thinking") == thoughts
+        assert "" not in [piece for _, piece in listener.events]
 
 
 @each_case
@@ -97,13 +97,13 @@ def test_nobody_has_to_listen(case: Case) -> None:
 @each_case
 def test_wherever_a_stream_is_cut_what_was_shown_of_it_is_kept_and_no_call(case: Case) -> None:
     for cut in range(len(case.events)):
-        heard = Heard()
-        assembler = fed(case.events[:cut], Listeners(**heard.callbacks))
+        recorder = CallbackRecorder()
+        assembler = fed(case.events[:cut], Listeners(**recorder.callbacks))
         assert assembler.complete is False
         kept = assembler.cancelled()
         assert kept.finish_reason is FinishReason.CANCELLED
-        assert kept.text == heard.text
-        assert (kept.model, kept.usage) == ((DATED, heard.usage[-1]) if cut else (None, TokenUsage()))
+        assert kept.text == recorder.text
+        assert (kept.model, kept.usage) == ((DATED, recorder.usage[-1]) if cut else (None, TokenUsage()))
         assert all(isinstance(part, Text | Thought) and stands_alone(part) for part in kept.parts)
         assert kept.raw_finish is None
 
@@ -265,10 +265,10 @@ def test_an_event_that_says_nothing_changes_nothing(extra: bytes) -> None:
 
 
 def test_what_follows_the_end_marker_is_not_heard() -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     late = [*text_block(1, "more"), event("error", error={"type": "api_error"}), *finish("refusal")]
-    assembler = fed([*stream(text_block(0, "so")), *late], Listeners(**heard.callbacks))
-    assert (assembler.failure, assembler.response().parts, heard.text) == (None, (Text("so"),), "so")
+    assembler = fed([*stream(text_block(0, "so")), *late], Listeners(**recorder.callbacks))
+    assert (assembler.failure, assembler.response().parts, recorder.text) == (None, (Text("so"),), "so")
     assert assembler.response().raw_finish == "end_turn"
 
 
@@ -289,11 +289,11 @@ def test_an_answer_without_its_head_names_no_model_and_counts_nothing() -> None:
 
 @pytest.mark.parametrize("fields", [{}, {"content": [], "stop_reason": None, "usage": None}, {"usage": {}}])
 def test_a_batch_answer_may_leave_out_everything_but_its_model(fields: dict[str, Any]) -> None:
-    heard = Heard()
-    assert read({"model": DATED, **fields}, Listeners(**heard.callbacks)) == ProviderResponse(
+    recorder = CallbackRecorder()
+    assert read({"model": DATED, **fields}, Listeners(**recorder.callbacks)) == ProviderResponse(
         parts=(), usage=TokenUsage(), finish_reason=FinishReason.UNKNOWN, raw_finish=None, model=DATED
     )
-    assert heard.usage == [TokenUsage()]
+    assert recorder.usage == [TokenUsage()]
     assert read({"model": "", **fields}).model is None
 
 
@@ -352,7 +352,7 @@ def test_a_character_cut_in_two_is_shown_whole_and_a_lost_half_is_visible(
     pieces: list[str | None], shown: list[str]
 ) -> None:
     for kind, delta, heard_as in (("text", "text_delta", "text"), ("thinking", "thinking_delta", "thinking")):
-        heard = Heard()
+        recorder = CallbackRecorder()
         deltas = [{"type": delta, kind: piece} for piece in pieces]
         events = [
             start(),
@@ -361,9 +361,9 @@ def test_a_character_cut_in_two_is_shown_whole_and_a_lost_half_is_visible(
             event("content_block_stop", index=0),
             *finish(),
         ]
-        (part,) = fed(events, Listeners(**heard.callbacks)).response().parts
+        (part,) = fed(events, Listeners(**recorder.callbacks)).response().parts
         assert isinstance(part, Text | Thought)
-        assert heard.said == [(heard_as, piece) for piece in shown]
+        assert recorder.events == [(heard_as, piece) for piece in shown]
         assert part.text == "".join(shown)
 
 
@@ -381,17 +381,17 @@ def halves(kind: str, **fields: Any) -> bytes:
 def test_no_figure_that_is_shown_falls_and_the_last_ones_count() -> None:
     first = {"input_tokens": 20, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5, "output_tokens": 1}
     last = {"input_tokens": 30, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0, "output_tokens": 9}
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = [
         start(first),
         event("message_delta", delta={"stop_reason": "end_turn"}, usage=last),
         event("message_stop"),
     ]
-    response = fed(events, Listeners(**heard.callbacks)).response()
+    response = fed(events, Listeners(**recorder.callbacks)).response()
     assert response.usage == TokenUsage(30, 9, 39)
-    assert heard.usage == [
+    assert recorder.usage == [
         TokenUsage(125, 1, 126, cache_read_tokens=100, cache_creation_tokens=5),
         TokenUsage(125, 9, 126, cache_read_tokens=100, cache_creation_tokens=5),
     ]
-    for earlier, later in itertools.pairwise(heard.usage):
+    for earlier, later in itertools.pairwise(recorder.usage):
         assert later.total_tokens >= earlier.total_tokens

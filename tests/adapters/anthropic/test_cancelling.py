@@ -16,8 +16,8 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
 from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Text, Thought
 
-from ..heard import Heard
-from ..running import Running, full_listener, holding, wait_until
+from ..background_call import BackgroundCall, full_listener, wait_until, write_and_hold
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import (
     DATED,
@@ -56,17 +56,17 @@ MOMENTS: dict[str, tuple[list[bytes], list[type[Part]], str]] = {
     "before-the-end-marker": (stream(text_block(0, "so far"))[:-1], [Text], "so far"),
 }
 
-Caller = Callable[[str, Heard], Callable[[CancelToken], ProviderResponse]]
+Caller = Callable[[str, CallbackRecorder], Callable[[CancelToken], ProviderResponse]]
 
 
-def by_complete(url: str, heard: Heard) -> Callable[[CancelToken], ProviderResponse]:
+def by_complete(url: str, recorder: CallbackRecorder) -> Callable[[CancelToken], ProviderResponse]:
     provider = stateless(url)
-    return lambda token: provider.complete(HI, cancel_token=token, **heard.callbacks)
+    return lambda token: provider.complete(HI, cancel_token=token, **recorder.callbacks)
 
 
-def by_legacy(url: str, heard: Heard) -> Callable[[CancelToken], ProviderResponse]:
+def by_legacy(url: str, recorder: CallbackRecorder) -> Callable[[CancelToken], ProviderResponse]:
     provider = legacy(url)
-    callbacks: dict[str, Any] = dict(heard.callbacks)
+    callbacks: dict[str, Any] = dict(recorder.callbacks)
     on_chunk = callbacks.pop("on_chunk")
     return lambda token: provider.send_message_streaming("hi", on_chunk, cancel_token=token, **callbacks)
 
@@ -75,13 +75,13 @@ def by_legacy(url: str, heard: Heard) -> Callable[[CancelToken], ProviderRespons
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str, caller: Caller) -> None:
     pieces, kinds, words = MOMENTS[moment]
-    script, held = holding(*pieces)
-    heard = Heard()
+    script, held = write_and_hold(*pieces)
+    recorder = CallbackRecorder()
     with scripted(script) as server:
-        running = Running(caller(server.url, heard))
+        running = BackgroundCall(caller(server.url, recorder))
         assert held.wait(LIMIT)
         # Everything written came in one chunk: back in a read, the call has taken all of it.
-        running.wait_for_more(lambda: heard.usage or not pieces)
+        running.wait_until_reading(lambda: recorder.usage or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
@@ -90,7 +90,7 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str, caller: 
     assert [type(part) for part in response.parts] == kinds
     assert response.text == words
     if pieces:
-        assert response.usage == heard.usage[-1]
+        assert response.usage == recorder.usage[-1]
         assert response.model == DATED
 
 
@@ -110,7 +110,7 @@ def test_a_batch_call_is_cut_too(written: bytes) -> None:
         ):
             held.clear()
             server.hung_up.clear()
-            running = Running(call)
+            running = BackgroundCall(call)
             assert held.wait(LIMIT)
             running.token.cancel()
             assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
@@ -121,8 +121,8 @@ def test_a_batch_call_is_cut_too(written: bytes) -> None:
 def test_a_call_that_is_still_connecting_is_cut_and_counts_as_never_sent(streamed: bool) -> None:
     with full_listener() as url:
         provider = stateless(url)
-        callbacks = Heard().callbacks if streamed else {}
-        running = Running(lambda token: provider.complete(HI, cancel_token=token, **callbacks))
+        callbacks = CallbackRecorder().callbacks if streamed else {}
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token, **callbacks))
         wait_until(lambda: running.frames[:1] == ["_connect"])
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
@@ -135,7 +135,7 @@ def test_a_token_that_is_set_already_sends_nothing(streamed: bool) -> None:
     with scripted(lambda exchange: exchange.answer(answer(text("hi")))) as server:
         provider, stateful = stateless(server.url), legacy(server.url)
         with pytest.raises(Cancelled):
-            provider.complete(HI, cancel_token=token, **(Heard().callbacks if streamed else {}))
+            provider.complete(HI, cancel_token=token, **(CallbackRecorder().callbacks if streamed else {}))
         with pytest.raises(Cancelled):
             stateful.send_message_streaming("hi", print, cancel_token=token)
         assert stateful.get_history() == []
@@ -145,20 +145,20 @@ def test_a_token_that_is_set_already_sends_nothing(streamed: bool) -> None:
 @pytest.mark.parametrize("name", ["on_chunk", "on_thinking", "on_function_call", "on_usage_update"])
 def test_nothing_is_said_after_a_callback_has_cancelled(name: str) -> None:
     """Everything may have arrived by then: what the caller did not hear, the response does not hold either."""
-    token, heard = CancelToken(), Heard()
+    token, recorder = CancelToken(), CallbackRecorder()
     events = stream(
         thinking_block(0, "hm", "hm"), text_block(1, "a", "b"), call_block(2, "a", "rm", "{}"), call_block(3, "b", "rm")
     )
 
     def cancel(_: object) -> None:
-        heard.said.append(("cancelled", None))
+        recorder.events.append(("cancelled", None))
         token.cancel()
 
     with scripted(lambda exchange: exchange.stream(*events)) as server:
-        response = stateless(server.url).complete(HI, cancel_token=token, **{**heard.callbacks, name: cancel})
+        response = stateless(server.url).complete(HI, cancel_token=token, **{**recorder.callbacks, name: cancel})
     assert response.finish_reason is FinishReason.CANCELLED
-    assert heard.kinds[-1] == "cancelled"
-    assert heard.kinds.count("cancelled") == 1
+    assert recorder.kinds[-1] == "cancelled"
+    assert recorder.kinds.count("cancelled") == 1
     assert not response.calls
 
 
@@ -171,13 +171,13 @@ def test_a_complete_batch_answer_to_a_cancelled_turn_keeps_its_text_and_no_call(
         exchange.answer(reply)
 
     with scripted(script) as server:
-        heard = Heard()
-        callbacks = {key: call for key, call in heard.callbacks.items() if key != "on_chunk"}
+        recorder = CallbackRecorder()
+        callbacks = {key: call for key, call in recorder.callbacks.items() if key != "on_chunk"}
         response = stateless(server.url).complete(HI, cancel_token=token, **callbacks)
     assert response.parts == (Text("done"),)
     assert response.finish_reason is FinishReason.CANCELLED
     assert response.usage.output_tokens == 7
-    assert heard.said == []
+    assert recorder.events == []
 
 
 def test_fifty_cut_calls_leave_no_connection_behind_and_the_client_usable() -> None:
@@ -197,7 +197,9 @@ def test_fifty_cut_calls_leave_no_connection_behind_and_the_client_usable() -> N
     with scripted(script) as server:
         provider = stateless(server.url)
         for _ in range(50):
-            running = Running(lambda token: provider.complete(HI, cancel_token=token, **Heard().callbacks))
+            running = BackgroundCall(
+                lambda token: provider.complete(HI, cancel_token=token, **CallbackRecorder().callbacks)
+            )
             assert held.acquire(timeout=LIMIT)
             running.token.cancel()
             assert isinstance(running.result(), ProviderResponse)
@@ -228,7 +230,7 @@ def test_a_late_cancel_does_not_reach_the_call_that_has_the_connection_now() -> 
     with scripted(lambda exchange: exchange.answer(answer(text("first"))), second) as server:
         provider = stateless(server.url)
         assert provider.complete(HI, cancel_token=Watched()).text == "first"
-        running = Running(lambda token: provider.complete(HI, cancel_token=token))
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
         fired[0]()
         go.set()
@@ -255,9 +257,11 @@ def test_cancelling_one_of_two_calls_leaves_the_other_alone() -> None:
     with scripted(script) as server:
         provider = stateless(server.url)
 
-        def talk(word: str) -> Running:
-            return Running(
-                lambda token: provider.complete([Message.user(word)], cancel_token=token, **Heard().callbacks)
+        def talk(word: str) -> BackgroundCall:
+            return BackgroundCall(
+                lambda token: provider.complete(
+                    [Message.user(word)], cancel_token=token, **CallbackRecorder().callbacks
+                )
             )
 
         kept, dropped = talk("keep"), talk("drop")
@@ -273,9 +277,11 @@ def test_cancelling_one_of_two_calls_leaves_the_other_alone() -> None:
 
 def test_an_error_that_the_cut_causes_is_not_reported() -> None:
     """A cut shows as a reset, an early end or a broken frame, as it happens: for the caller it is a cancelled call."""
-    script, held = holding(start(), b"event: content_block_delta\ndata: {")
+    script, held = write_and_hold(start(), b"event: content_block_delta\ndata: {")
     with scripted(script) as server:
-        running = Running(lambda token: stateless(server.url).complete(HI, cancel_token=token, **Heard().callbacks))
+        running = BackgroundCall(
+            lambda token: stateless(server.url).complete(HI, cancel_token=token, **CallbackRecorder().callbacks)
+        )
         assert held.wait(LIMIT)
         running.token.cancel()
         assert isinstance(running.result(), ProviderResponse)

@@ -21,8 +21,8 @@ from turnproof_adapters._http import Connection
 from turnproof_adapters._interrupt import Cut, _Backend
 from turnproof_adapters.anthropic.client import open_client
 
-from ..heard import Heard
-from ..running import Running, wait_until
+from ..background_call import BackgroundCall, wait_until
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import KEY, answer, start, stateless, text
 
@@ -116,7 +116,7 @@ def trusting(certificate: Path) -> ssl.SSLContext:
     return ssl.create_default_context(cafile=certificate)
 
 
-def holding(held: threading.Event) -> Callable[[Exchange], None]:
+def write_and_hold(held: threading.Event) -> Callable[[Exchange], None]:
     def script(exchange: Exchange) -> None:
         exchange.stream_head()
         exchange.chunk(start())
@@ -128,10 +128,10 @@ def holding(held: threading.Event) -> Callable[[Exchange], None]:
 
 def test_a_silent_stream_through_tls_is_cut(certificate: Path) -> None:
     held = threading.Event()
-    with scripted(holding(held)) as server, tls_in_front(server.url, certificate) as url:
+    with scripted(write_and_hold(held)) as server, tls_in_front(server.url, certificate) as url:
         provider = stateless(url, ssl_context=trusting(certificate))
-        heard = Heard()
-        running = Running(lambda token: provider.complete(HI, cancel_token=token, **heard.callbacks))
+        recorder = CallbackRecorder()
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token, **recorder.callbacks))
         assert held.wait(LIMIT)
         running.token.cancel()
         response = running.result()
@@ -154,7 +154,7 @@ def test_a_call_that_is_still_shaking_hands_is_cut_and_counts_as_never_sent(cert
     go = threading.Event()
     with scripted(lambda exchange: exchange.answer({})) as server, tls_in_front(server.url, certificate, go) as url:
         provider = stateless(url, ssl_context=trusting(certificate))
-        running = Running(lambda token: provider.complete(HI, cancel_token=token))
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
         wait_until(lambda: "do_handshake" in running.frames)
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
@@ -175,15 +175,23 @@ def test_a_call_is_cut_through_a_proxy_and_before_the_proxy_has_opened_its_tunne
 
     context = trusting(certificate)
     context.check_hostname = False
-    with scripted(holding(held)) as server, tls_in_front(server.url, certificate) as terminator, relay(tunnel) as proxy:
+    with (
+        scripted(write_and_hold(held)) as server,
+        tls_in_front(server.url, certificate) as terminator,
+        relay(tunnel) as proxy,
+    ):
         monkeypatch.setenv("HTTPS_PROXY", proxy)
         provider = stateless("https://api.invalid", ssl_context=context)
-        running = Running(lambda token: provider.complete(HI, cancel_token=token, **Heard().callbacks))
+        running = BackgroundCall(
+            lambda token: provider.complete(HI, cancel_token=token, **CallbackRecorder().callbacks)
+        )
         assert asked.wait(LIMIT)
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
         open_up.set()
-        running = Running(lambda token: provider.complete(HI, cancel_token=token, **Heard().callbacks))
+        running = BackgroundCall(
+            lambda token: provider.complete(HI, cancel_token=token, **CallbackRecorder().callbacks)
+        )
         assert held.wait(LIMIT)
         running.token.cancel()
         response = running.result()

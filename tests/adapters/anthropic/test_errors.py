@@ -30,8 +30,8 @@ from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 from turnproof_adapters.anthropic.wire import Failure
 
+from ..callback_recorder import CallbackRecorder
 from ..faults import BROKEN, everything, exceptions_of, reset
-from ..heard import Heard
 from ..scripted_server import Exchange, scripted
 from .kit import KEY, MODEL, Capture, answer, legacy, stateless, stream, text, text_block
 
@@ -130,7 +130,7 @@ def test_a_refusal_is_typed_alike_however_it_was_asked_for(case: Case) -> None:
     with scripted(lambda exchange: exchange.answer(body, case.status, **{"retry-after": "17"})) as server:
         failures = [
             fails(case, stateless(server.url), lambda provider: provider.complete(HI)),
-            fails(case, stateless(server.url), lambda provider: provider.complete(HI, **Heard().callbacks)),
+            fails(case, stateless(server.url), lambda provider: provider.complete(HI, **CallbackRecorder().callbacks)),
             fails(case, legacy(server.url), lambda provider: provider.send_message("hi")),
             fails(case, legacy(server.url), lambda provider: provider.send_message_streaming("hi", print)),
         ]
@@ -168,7 +168,7 @@ def test_many_refused_streams_leave_the_client_usable() -> None:
     with scripted(*refuse, lambda exchange: exchange.answer(answer(text("hi")))) as server:
         provider = stateless(server.url)
         for _ in refuse:
-            fails(CASES[0], provider, lambda provider: provider.complete(HI, **Heard().callbacks))
+            fails(CASES[0], provider, lambda provider: provider.complete(HI, **CallbackRecorder().callbacks))
         assert provider.complete(HI).text == "hi"
         assert server.connections == 1
 
@@ -213,7 +213,7 @@ def test_every_exception_of_the_http_client_is_typed(kind: type[Exception], stre
         raise kind(f"with {KEY} in it")
 
     provider = stateless("http://example.invalid", transport=httpx2.MockTransport(fail))
-    callbacks = Heard().callbacks if streamed else {}
+    callbacks = CallbackRecorder().callbacks if streamed else {}
     failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, **callbacks))
     assert type(failure) is TransportError
     assert KEY not in str(failure)
@@ -313,7 +313,7 @@ def test_an_error_event_may_tell_of_a_full_context() -> None:
 
 WAYS: dict[str, Callable[[str], object]] = {
     "stateless-batch": lambda url: stateless(url).complete(HI),
-    "stateless-stream": lambda url: stateless(url).complete(HI, **Heard().callbacks),
+    "stateless-stream": lambda url: stateless(url).complete(HI, **CallbackRecorder().callbacks),
     "legacy-batch": lambda url: legacy(url).send_message("hi"),
     "legacy-stream": lambda url: legacy(url).send_message_streaming("hi", print),
 }
@@ -368,7 +368,7 @@ def test_a_status_for_neither_an_answer_nor_an_error_is_a_transport_error(
     response: httpx2.Response, kind: str | None, said: str, streamed: bool
 ) -> None:
     provider = stateless("http://example.invalid", transport=httpx2.MockTransport(lambda _: response))
-    callbacks = Heard().callbacks if streamed else {}
+    callbacks = CallbackRecorder().callbacks if streamed else {}
     failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, **callbacks))
     assert type(failure) is TransportError
     assert (failure.status, failure.kind) == (response.status_code, kind)
@@ -386,7 +386,7 @@ def test_the_key_shows_nowhere(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG), scripted(*scripts) as server:
         provider = stateless(server.url)
         for _ in range(3):
-            failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, **Heard().callbacks))
+            failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, **CallbackRecorder().callbacks))
             assert KEY not in everything(failure)
             assert failure.__cause__ is None
             assert failure.__context__ is None

@@ -27,7 +27,7 @@ from turnproof.provider import LegacyProvider, StatelessProvider
 from turnproof_adapters.anthropic import legacy as legacy_module
 from turnproof_adapters.anthropic import stateless as stateless_module
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import Exchange, scripted
 from .histories import TOOLS, arbitrary, grown
 from .kit import Capture, answer, call_block, legacy, start, stateless, stream, text, text_block, tool_use
@@ -201,9 +201,9 @@ def test_text_that_is_not_valid_unicode_is_refused_before_anything_is_sent() -> 
 
 def test_a_clipped_call_is_not_recorded() -> None:
     events = stream(text_block(0, "so"), call_block(1, "a", "rm", '{"path": "/', closed=False), stop="max_tokens")
-    heard = Heard()
+    recorder = CallbackRecorder()
     with scripted(lambda exchange: exchange.stream(*events)) as server:
         provider = legacy(server.url)
-        provider.send_message_streaming("hi", print, on_function_call=heard.callbacks["on_function_call"])
+        provider.send_message_streaming("hi", print, on_function_call=recorder.callbacks["on_function_call"])
     assert history_of(provider)[1:] == [("model", (Text("so"),))]
-    assert heard.calls == []
+    assert recorder.calls == []

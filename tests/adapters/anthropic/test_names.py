@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from turnproof.messages import FunctionCall, Message, ToolResult, ToolSchema
 from turnproof_adapters.anthropic.names import restorer, wire_id, wire_name
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import Capture, answer, call_block, legacy, stateless, stream, tool_use
 
 LEGAL = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -79,11 +79,11 @@ def test_a_call_comes_back_under_the_tools_own_name(streamed: bool, declared: bo
     provider = stateless("http://example.invalid", transport=capture.transport)
     tools = [ToolSchema("other"), *([ToolSchema("mcp.srv.ls")] if declared else [])]
     history = [Message.user("hi"), Message.model(FunctionCall("toolu_0", "mcp.srv.ls", {})), Message.user("again")]
-    heard = Heard()
-    callbacks = heard.callbacks if streamed else {}
+    recorder = CallbackRecorder()
+    callbacks = recorder.callbacks if streamed else {}
     response = provider.complete(history, None, tools, **callbacks)
     assert response.calls == (FunctionCall("toolu_1", "mcp.srv.ls", {"a": 1}),)
-    assert heard.calls == (list(response.calls) if streamed else [])
+    assert recorder.calls == (list(response.calls) if streamed else [])
     stateful = legacy("http://example.invalid", transport=capture.transport)
     stateful.create_session(None, tools, history)
     replied = stateful.send_message_streaming("hi", print) if streamed else stateful.send_message("hi")

@@ -24,7 +24,7 @@ from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 from turnproof_adapters.anthropic.wire import Answer, Event, Failure
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import KEY, MODEL, OURS, Capture, answer, as_it_came, call, legacy, result, signed, stateless, text, tool_use
 
 URL = "http://example.invalid"
@@ -97,9 +97,11 @@ def test_a_call_gives_up_after_as_much_silence_as_it_was_told_to(streamed: bool,
     """Of 5 seconds the SDK believes that nobody asked for them, and of 600 that it may refuse a long answer."""
     capture = Capture()
     options: dict[str, Any] = {"transport": capture.transport, "timeout": silence, "max_tokens": 60_000}
-    heard: dict[str, Any] = {"on_chunk": print} if streamed else {}
-    stateless(URL, **options).complete([HI], **heard)
-    (legacy(URL, **options).send_message_streaming if streamed else legacy(URL, **options).send_message)("hi", **heard)
+    recorder: dict[str, Any] = {"on_chunk": print} if streamed else {}
+    stateless(URL, **options).complete([HI], **recorder)
+    (legacy(URL, **options).send_message_streaming if streamed else legacy(URL, **options).send_message)(
+        "hi", **recorder
+    )
     waits = [request.extensions["timeout"] for request in capture.requests]
     assert waits == [{"connect": 5, "read": silence, "write": silence, "pool": silence}] * 2
 
@@ -169,11 +171,11 @@ def test_a_batch_call_is_heard_as_far_as_there_are_ears_for_it() -> None:
     name = json.loads(Encoder(ANTHROPIC, MODEL).arranged([called]).finish()[0])["content"][0]["name"]
     assert name != "mcp.srv.ls"
     reply = answer({"type": "thinking", "thinking": "hm", "signature": "s"}, tool_use("b", name, {}), stop="tool_use")
-    provider, heard = stateless(URL, transport=Capture(reply).transport), Heard()
-    ears: dict[str, Any] = {name: listen for name, listen in heard.callbacks.items() if name != "on_chunk"}
+    provider, recorder = stateless(URL, transport=Capture(reply).transport), CallbackRecorder()
+    ears: dict[str, Any] = {name: listen for name, listen in recorder.callbacks.items() if name != "on_chunk"}
     response = provider.complete([HI, called], **ears)
-    assert heard.said == [("thinking", "hm"), ("call", call("b", "mcp.srv.ls"))]
-    assert heard.usage == [response.usage]
+    assert recorder.events == [("thinking", "hm"), ("call", call("b", "mcp.srv.ls"))]
+    assert recorder.usage == [response.usage]
 
 
 def test_a_call_in_a_stream_goes_by_the_name_that_it_is_given_back() -> None:

@@ -20,7 +20,7 @@ from turnproof.dialects.base import Call, HttpRequest, WireAnswer, World
 from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import Message, Part, ProviderResponse, Text, ToolSchema
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import Capture, legacy, stateless
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -44,8 +44,8 @@ def readings(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
     model = str(exchange.source["request"]["json"]["model"])
     for opened in (stateless, legacy):
         provider: Any = opened(URL, model, transport=replaying(exchange))
-        heard = Heard()
-        callbacks = {"on_chunk": heard.callbacks["on_chunk"]} if exchange.streamed else {}
+        recorder = CallbackRecorder()
+        callbacks = {"on_chunk": recorder.callbacks["on_chunk"]} if exchange.streamed else {}
         try:
             if opened is stateless:
                 response = provider.complete([Message.user("hi")], **callbacks)
@@ -55,7 +55,7 @@ def readings(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
             yield failure
         else:
             if exchange.streamed:
-                assert heard.text == response.text
+                assert recorder.text == response.text
             yield response
 
 

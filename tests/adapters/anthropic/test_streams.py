@@ -10,7 +10,7 @@ import pytest
 from turnproof.errors import OverloadedError, ProviderError, RateLimitError, TransportError
 from turnproof.messages import FunctionCall, Message, Text, Thought
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import (
     answer,
@@ -41,15 +41,15 @@ HEAD = RICH[:9]
 
 RICH_PARTS = ("hm ’", "it’s 北🌍\ndone", {"p": "’北"})
 
-Way = Callable[[str, Heard], object]
+Way = Callable[[str, CallbackRecorder], object]
 
 
-def by_complete(url: str, heard: Heard) -> object:
-    return stateless(url).complete(HI, **heard.callbacks)
+def by_complete(url: str, recorder: CallbackRecorder) -> object:
+    return stateless(url).complete(HI, **recorder.callbacks)
 
 
-def by_legacy(url: str, heard: Heard) -> object:
-    callbacks = dict(heard.callbacks)
+def by_legacy(url: str, recorder: CallbackRecorder) -> object:
+    callbacks = dict(recorder.callbacks)
     return legacy(url).send_message_streaming("hi", callbacks.pop("on_chunk"), **callbacks)
 
 
@@ -69,14 +69,14 @@ def pieces(data: bytes, sizes: Iterator[int]) -> Iterator[bytes]:
 def test_chunk_borders_change_nothing(way: Way, sizes: tuple[int, ...]) -> None:
     data = b"".join(RICH)
     with scripted(lambda exchange: exchange.stream(*pieces(data, itertools.cycle(sizes)))) as server:
-        heard = Heard()
-        response = way(server.url, heard)
+        recorder = CallbackRecorder()
+        response = way(server.url, recorder)
     thought, words, call = response.parts  # type: ignore[attr-defined]
     assert isinstance(thought, Thought)
     assert isinstance(call, FunctionCall)
     assert (thought.text, words.text, call.args) == RICH_PARTS
-    assert heard.text == words.text
-    assert heard.calls == [call]
+    assert recorder.text == words.text
+    assert recorder.calls == [call]
 
 
 @WAYS
@@ -92,23 +92,23 @@ def test_comments_pings_and_what_is_unknown_are_ignored(way: Way) -> None:
     ]
     noisy = [RICH[0], *(each for real in RICH[1:] for each in (*noise, real))]
     with scripted(lambda exchange: exchange.stream(*noisy)) as server:
-        heard = Heard()
-        response = way(server.url, heard)
+        recorder = CallbackRecorder()
+        response = way(server.url, recorder)
     with scripted(lambda exchange: exchange.stream(*RICH)) as server:
-        assert outcome(response) == outcome(way(server.url, Heard()))  # type: ignore[arg-type]
+        assert outcome(response) == outcome(way(server.url, CallbackRecorder()))  # type: ignore[arg-type]
 
 
 def test_a_space_after_the_colon_is_optional() -> None:
     events = [each.replace(b"data: ", b"data:") for each in RICH]
     with scripted(lambda exchange: exchange.stream(*events)) as server:
-        assert stateless(server.url).complete(HI, **Heard().callbacks).text == "it’s 北🌍\ndone"
+        assert stateless(server.url).complete(HI, **CallbackRecorder().callbacks).text == "it’s 北🌍\ndone"
 
 
 @WAYS
 def test_a_block_of_an_unknown_kind_is_kept_as_it_is(way: Way) -> None:
     strange = {"type": "hologram", "beam": [1, 2]}
     with scripted(lambda exchange: exchange.stream(*stream(block(0, strange), text_block(1, "so")))) as server:
-        response = way(server.url, Heard())
+        response = way(server.url, CallbackRecorder())
     assert response.parts[0].data == strange  # type: ignore[attr-defined]
 
 
@@ -151,7 +151,7 @@ def test_a_stream_that_does_not_end_whole_is_a_transport_error_with_what_had_arr
     way: Way, script: Callable[[Exchange], None]
 ) -> None:
     with scripted(script) as server, pytest.raises(TransportError) as failure:
-        way(server.url, Heard())
+        way(server.url, CallbackRecorder())
     assert failure.value.retryable
     assert [type(part) for part in failure.value.partial] == [Thought, Text]
 
@@ -166,31 +166,31 @@ def test_an_error_event_under_status_200_is_the_error_that_it_names(
 ) -> None:
     failure_event = event("error", error={"details": None, "type": kind, "message": "Sorry"})
     events = [start(), *text_block(0, "so far", closed=False), failure_event]
-    heard = Heard()
+    recorder = CallbackRecorder()
     with scripted(lambda exchange: exchange.stream(*events)) as server, pytest.raises(expected) as failure:
-        way(server.url, heard)
+        way(server.url, recorder)
     assert (failure.value.kind, failure.value.message, failure.value.status) == (kind, "Sorry", 200)
     assert failure.value.partial == (Text("so far"),)
-    assert heard.text == "so far"
+    assert recorder.text == "so far"
 
 
 @WAYS
 def test_malformed_arguments_in_a_call_that_was_not_cut_are_an_error_and_never_run(way: Way) -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = stream(call_block(0, "a", "rm", '{"path": "/'), stop="tool_use")
     with (
         scripted(lambda exchange: exchange.stream(*events)) as server,
         pytest.raises(TransportError, match="malformed arguments for a call of 'rm'"),
     ):
-        way(server.url, heard)
-    assert heard.calls == []
+        way(server.url, recorder)
+    assert recorder.calls == []
 
 
 @WAYS
 def test_malformed_arguments_in_a_call_that_the_limit_cut_are_dropped(way: Way) -> None:
     events = stream(text_block(0, "so"), call_block(1, "a", "rm", '{"path": "/'), stop="max_tokens")
     with scripted(lambda exchange: exchange.stream(*events)) as server:
-        response = way(server.url, Heard())
+        response = way(server.url, CallbackRecorder())
     assert response.parts == (Text("so"),)  # type: ignore[attr-defined]
 
 
@@ -207,7 +207,7 @@ def test_what_a_callback_raises_passes_through_unchanged_and_hangs_up(
     def fail(_: object) -> None:
         raise error
 
-    class Failing(Heard):
+    class Failing(CallbackRecorder):
         @property
         def callbacks(self) -> dict[str, Callable[..., None]]:
             return {**super().callbacks, name: fail}
@@ -233,9 +233,9 @@ def test_a_connection_is_used_again_after_a_whole_stream_and_after_a_batch_answe
     ]
     with scripted(*scripts) as server:
         provider = stateless(server.url)
-        provider.complete(HI, **Heard().callbacks)
+        provider.complete(HI, **CallbackRecorder().callbacks)
         provider.complete(HI)
-        provider.complete(HI, **Heard().callbacks)
+        provider.complete(HI, **CallbackRecorder().callbacks)
         assert (len(server.requests), server.connections) == (3, 1)
 
 
@@ -247,9 +247,9 @@ def test_a_complete_answer_is_not_held_up_by_a_service_that_does_not_end_the_bod
 
     with scripted(linger, lambda exchange: exchange.stream(*RICH)) as server:
         provider = stateless(server.url)
-        assert provider.complete(HI, **Heard().callbacks).raw_finish == "tool_use"
+        assert provider.complete(HI, **CallbackRecorder().callbacks).raw_finish == "tool_use"
         assert server.hung_up.wait(LIMIT)
-        assert provider.complete(HI, **Heard().callbacks).raw_finish == "tool_use"
+        assert provider.complete(HI, **CallbackRecorder().callbacks).raw_finish == "tool_use"
 
 
 def test_a_service_that_goes_on_and_on_after_its_end_marker_is_hung_up_on() -> None:
@@ -260,7 +260,7 @@ def test_a_service_that_goes_on_and_on_after_its_end_marker_is_hung_up_on() -> N
             exchange.chunk(event("ping"))
 
     with scripted(chatter) as server:
-        assert stateless(server.url).complete(HI, **Heard().callbacks).raw_finish == "tool_use"
+        assert stateless(server.url).complete(HI, **CallbackRecorder().callbacks).raw_finish == "tool_use"
         assert server.hung_up.wait(LIMIT)
 
 
@@ -275,7 +275,7 @@ def test_silence_beyond_the_limit_is_a_transport_error(streamed: bool) -> None:
     with scripted(silent) as server:
         provider = stateless(server.url, timeout=0.2)
         with pytest.raises(TransportError, match="silent"):
-            provider.complete(HI, **(Heard().callbacks if streamed else {}))
+            provider.complete(HI, **(CallbackRecorder().callbacks if streamed else {}))
         assert server.hung_up.wait(LIMIT)
 
 
@@ -291,4 +291,4 @@ def test_a_stream_gone_quiet_leaves_its_end_marker_missing_even_if_it_says_how_i
         scripted(lambda exchange: exchange.stream(*events)) as server,
         pytest.raises(TransportError, match="end marker"),
     ):
-        stateless(server.url).complete(HI, **Heard().callbacks)
+        stateless(server.url).complete(HI, **CallbackRecorder().callbacks)

@@ -8,7 +8,7 @@ import pytest
 
 from turnproof.wire.emulator import EmulatorServer
 
-from .world import Gateway, emulated
+from .emulated_gateway import Gateway, emulated
 
 
 @pytest.fixture(scope="session")

@@ -57,8 +57,8 @@ def asking(path: str, url: str = URL, *, streamed: bool = False, **options: Any)
     """One question on either path, whole or in pieces."""
     if path == "stateless":
         new = stateless(url, **options)
-        heard: dict[str, Any] = {"on_chunk": lambda piece: None} if streamed else {}
-        return lambda: new.complete([Message.user("hi")], **heard)
+        recorder: dict[str, Any] = {"on_chunk": lambda piece: None} if streamed else {}
+        return lambda: new.complete([Message.user("hi")], **recorder)
     old = legacy(url, **options)
     if streamed:
         return lambda: old.send_message_streaming("hi", lambda piece: None)

@@ -25,7 +25,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import (
     CLAUDE,
     GEMINI,
@@ -47,9 +47,9 @@ from .kit import (
 HI = [Message.user("hi")]
 
 
-def got(reply: Any, heard: Heard | None = None, model: str = GEMINI, **kwargs: Any) -> ProviderResponse:
+def got(reply: Any, recorder: CallbackRecorder | None = None, model: str = GEMINI, **kwargs: Any) -> ProviderResponse:
     """A batch answer; callbacks but `on_chunk`, which would stream."""
-    callbacks: dict[str, Any] = dict(heard.callbacks) if heard is not None else {}
+    callbacks: dict[str, Any] = dict(recorder.callbacks) if recorder is not None else {}
     callbacks.pop("on_chunk", None)
     return stateless(model=model, transport=Capture(reply).transport).complete(HI, **callbacks, **kwargs)
 
@@ -121,10 +121,10 @@ SIGNED = Thought("Check the gate.", provider_data=issued(CLAUDE))
     ],
 )
 def test_a_signature_of_claudes_belongs_to_the_thought_before_it(pieces: list[Any]) -> None:
-    heard = Heard()
-    response = got(envelope(*pieces, text("Shut.")), heard, CLAUDE)
+    recorder = CallbackRecorder()
+    response = got(envelope(*pieces, text("Shut.")), recorder, CLAUDE)
     assert response.parts == (SIGNED, Text("Shut."))
-    assert "".join(piece for kind, piece in heard.said if kind == "thinking") == "Check the gate."
+    assert "".join(piece for kind, piece in recorder.events if kind == "thinking") == "Check the gate."
 
 
 def test_two_thoughts_of_claudes_stay_two() -> None:

@@ -16,8 +16,8 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
 from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Text, Thought
 
-from ..heard import Heard
-from ..running import Running, full_listener, holding, wait_until
+from ..background_call import BackgroundCall, full_listener, wait_until, write_and_hold
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import CLAUDE, PATHS, SIGNATURE, call, envelope, event, legacy, stateless, stream, text, thought
 
@@ -33,8 +33,8 @@ MOMENTS: dict[str, tuple[list[bytes], list[type[Part]], str]] = {
 }
 
 
-def asked(path: str, url: str, heard: Heard, **options: Any) -> Callable[[CancelToken], ProviderResponse]:
-    callbacks: dict[str, Any] = dict(heard.callbacks)
+def asked(path: str, url: str, recorder: CallbackRecorder, **options: Any) -> Callable[[CancelToken], ProviderResponse]:
+    callbacks: dict[str, Any] = dict(recorder.callbacks)
     if path == "stateless":
         new = stateless(url, **options)
         return lambda token: new.complete(HI, cancel_token=token, **callbacks)
@@ -47,13 +47,13 @@ def asked(path: str, url: str, heard: Heard, **options: Any) -> Callable[[Cancel
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str, path: str) -> None:
     pieces, kinds, words = MOMENTS[moment]
-    script, held = holding(*pieces)
-    heard = Heard()
+    script, held = write_and_hold(*pieces)
+    recorder = CallbackRecorder()
     with scripted(script) as server:
-        running = Running(asked(path, server.url, heard, model=CLAUDE))
+        running = BackgroundCall(asked(path, server.url, recorder, model=CLAUDE))
         assert held.wait(LIMIT)
         # Everything written came in one chunk: back in a read, the call has taken all of it.
-        running.wait_for_more(lambda: heard.said or not pieces)
+        running.wait_until_reading(lambda: recorder.events or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
@@ -80,7 +80,7 @@ def test_a_batch_call_is_cut_too(written: bytes, path: str) -> None:
                 return stateless(server.url).complete(HI, cancel_token=token)
             return legacy(server.url).send_message("hi", cancel_token=token)
 
-        running = Running(call)
+        running = BackgroundCall(call)
         assert held.wait(LIMIT)
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
@@ -89,9 +89,9 @@ def test_a_batch_call_is_cut_too(written: bytes, path: str) -> None:
 
 @PATHS
 def test_a_cancel_asks_no_other_host(path: str) -> None:
-    script, held = holding()
+    script, held = write_and_hold()
     with scripted(script) as server, scripted(lambda exchange: exchange.answer(envelope(text("no")))) as other:
-        running = Running(asked(path, server.url, Heard(), fallback_urls=[other.url]))
+        running = BackgroundCall(asked(path, server.url, CallbackRecorder(), fallback_urls=[other.url]))
         assert held.wait(LIMIT)
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
@@ -101,7 +101,7 @@ def test_a_cancel_asks_no_other_host(path: str) -> None:
 @PATHS
 def test_a_connection_that_does_not_come_about_is_given_up_before_anything_is_sent(path: str) -> None:
     with full_listener() as url:
-        running = Running(asked(path, url, Heard()))
+        running = BackgroundCall(asked(path, url, CallbackRecorder()))
         wait_until(lambda: "connect_tcp" in running.frames)
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
@@ -116,11 +116,11 @@ def test_a_callback_may_cancel_and_hears_nothing_more(kind: str, path: str) -> N
     token, told = CancelToken(), []
 
     def hear(what: str) -> Callable[[Any], None]:
-        def heard(_: Any) -> None:
+        def recorder(_: Any) -> None:
             told.append(what)
             token.cancel()
 
-        return heard
+        return recorder
 
     callbacks: dict[str, Any] = {"on_thinking": hear("thinking"), "on_function_call": hear("call")}
     with scripted(lambda exchange: exchange.stream(*events)) as server:
@@ -138,7 +138,7 @@ def test_what_a_callback_raises_is_the_callers(path: str) -> None:
     def broken(piece: str) -> None:
         raise LookupError("mine")
 
-    class Broken(Heard):
+    class Broken(CallbackRecorder):
         @property
         def callbacks(self) -> dict[str, Any]:
             return {"on_chunk": broken}
@@ -151,13 +151,13 @@ def test_what_a_callback_raises_is_the_callers(path: str) -> None:
 
 @PATHS
 def test_a_cut_call_leaves_the_client_usable(path: str) -> None:
-    script, held = holding(*stream(text("so "), text("far"))[:1])
+    script, held = write_and_hold(*stream(text("so "), text("far"))[:1])
     with scripted(script, lambda exchange: exchange.stream(*stream(text("again")))) as server:
-        heard = Heard()
-        ask = asked(path, server.url, heard)
-        running = Running(ask)
+        recorder = CallbackRecorder()
+        ask = asked(path, server.url, recorder)
+        running = BackgroundCall(ask)
         assert held.wait(LIMIT)
-        running.wait_for_more(lambda: heard.said)
+        running.wait_until_reading(lambda: recorder.events)
         running.token.cancel()
         running.result()
         assert ask(CancelToken()).text == "again"

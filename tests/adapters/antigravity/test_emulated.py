@@ -25,7 +25,7 @@ from turnproof.messages import (
 from turnproof.provider import Endpoint
 from turnproof_adapters.antigravity.binding import BINDING
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import CLAUDE, GEMINI, GPT, OLD, STREAMED
 
 SCRIPT = """
@@ -62,7 +62,7 @@ def ask(served: ScriptedEndpoint, history: list[Message], *, streamed: bool = Fa
     assert BINDING.open_stateless is not None
     options = {"thinking": {"budget_tokens": 1024}}
     provider = BINDING.open_stateless(Endpoint(served.base_url, served.api_key, served.model, options))
-    callbacks: dict[str, Any] = Heard().callbacks if streamed else {}
+    callbacks: dict[str, Any] = CallbackRecorder().callbacks if streamed else {}
     response = provider.complete(history, served.scenario.system, served.scenario.tools, **callbacks)
     assert isinstance(response, ProviderResponse)
     return response

@@ -47,7 +47,7 @@ from .kit import (
 Reply: TypeAlias = dict[str, Any] | list[bytes] | httpx2.Response | Callable[[], httpx2.Response]
 
 
-class Talk:
+class LegacyConversation:
     """One reply a request, in order. `provider` holds the conversation."""
 
     def __init__(self, *replies: Reply, **options: Any) -> None:
@@ -94,7 +94,9 @@ def reply(*parts: dict[str, Any], streamed: bool, **fields: Any) -> Reply:
 
 @STREAMED
 def test_a_conversation_grows_by_what_is_said_on_both_sides(streamed: bool) -> None:
-    talk = Talk(reply(thought("hm"), text("Hel"), text("lo"), streamed=streamed), reply(text("Bye"), streamed=streamed))
+    talk = LegacyConversation(
+        reply(thought("hm"), text("Hel"), text("lo"), streamed=streamed), reply(text("Bye"), streamed=streamed)
+    )
     assert talk.say("hi", streamed=streamed).text == "Hello"
     assert talk.history == [("user", (Text("hi"),)), ("model", (Thought("hm", provider_data=mark()), Text("Hello")))]
     talk.say("bye", streamed=streamed)
@@ -104,7 +106,7 @@ def test_a_conversation_grows_by_what_is_said_on_both_sides(streamed: bool) -> N
 
 @STREAMED
 def test_tools_are_called_and_answered_under_their_ids_and_own_names(streamed: bool) -> None:
-    talk = Talk(
+    talk = LegacyConversation(
         reply(call("f", {"x": 1}, "a", SIGNATURE), call("f", {}), streamed=streamed),
         reply(text("ok"), streamed=streamed),
     )
@@ -137,7 +139,7 @@ def test_a_failed_call_leaves_the_history_as_it_was(streamed: bool, failure: str
         "cut": stream(text("so far"), text("."))[:1] if streamed else httpx2.Response(200, text="{"),
         "callback": reply(call("f", {}, "a"), streamed=streamed),
     }
-    talk = Talk(reply(text("ok"), streamed=streamed), bad[failure], reply(text("ok"), streamed=streamed))
+    talk = LegacyConversation(reply(text("ok"), streamed=streamed), bad[failure], reply(text("ok"), streamed=streamed))
     talk.say("hi", streamed=streamed)
     before, expected = talk.history, {"refused": OverloadedError, "cut": TransportError, "callback": LookupError}
     if failure == "callback" and not streamed:
@@ -153,7 +155,7 @@ def test_a_failed_call_leaves_the_history_as_it_was(streamed: bool, failure: str
 def test_a_cancelled_turn_keeps_what_was_said_and_no_call() -> None:
     token = CancelToken()
     pieces = [text("so far"), call("f", {}, "a"), text(".")]
-    talk = Talk(stream(*pieces), envelope(text("ok")))
+    talk = LegacyConversation(stream(*pieces), envelope(text("ok")))
 
     def stop(piece: str) -> None:
         token.cancel()
@@ -168,14 +170,14 @@ def test_a_cancelled_turn_keeps_what_was_said_and_no_call() -> None:
 def test_a_turn_that_is_cancelled_before_it_is_sent_never_was() -> None:
     token = CancelToken()
     token.cancel()
-    talk = Talk()
+    talk = LegacyConversation()
     with pytest.raises(Cancelled):
         talk.say("hi", cancel_token=token)
     assert (talk.history, talk.bodies) == ([], [])
 
 
 def test_an_answer_without_a_word_leaves_the_question() -> None:
-    talk = Talk(envelope(finish="STOP"), envelope(text("ok")))
+    talk = LegacyConversation(envelope(finish="STOP"), envelope(text("ok")))
     talk.say("hi")
     assert talk.history == [("user", (Text("hi"),))]
     talk.say("well?")
@@ -183,7 +185,7 @@ def test_an_answer_without_a_word_leaves_the_question() -> None:
 
 
 def test_an_answer_that_is_nothing_but_thinking_is_kept_and_not_sent_again() -> None:
-    talk = Talk(stream(thought("h"), thought("m")), envelope(text("ok")))
+    talk = LegacyConversation(stream(thought("h"), thought("m")), envelope(text("ok")))
     talk.say("hi", streamed=True)
     assert talk.history == [("user", (Text("hi"),)), ("model", (Thought("hm", provider_data=mark()),))]
     talk.say("well?")
@@ -191,7 +193,7 @@ def test_an_answer_that_is_nothing_but_thinking_is_kept_and_not_sent_again() -> 
 
 
 def test_calls_that_nobody_answers_are_answered_before_anything_else_is_said() -> None:
-    talk = Talk(envelope(call("f", {}, "a"), call("g", {}, "b")), envelope(text("ok")))
+    talk = LegacyConversation(envelope(call("f", {}, "a"), call("g", {}, "b")), envelope(text("ok")))
     talk.say("hi")
     talk.say("never mind")
     assert talk.contents[2:] == [("user", ["functionResponse"] * 2), ("user", ["never mind"])]
@@ -200,7 +202,7 @@ def test_calls_that_nobody_answers_are_answered_before_anything_else_is_said() -
 
 
 def test_what_says_nothing_is_not_sent() -> None:
-    talk = Talk(envelope(text("ok")))
+    talk = LegacyConversation(envelope(text("ok")))
     with pytest.raises(InvalidRequestError, match="a message that says nothing"):
         talk.say("")
     with pytest.raises(InvalidRequestError, match="results that answer no open call"):
@@ -209,7 +211,7 @@ def test_what_says_nothing_is_not_sent() -> None:
 
 
 def test_files_are_said_too() -> None:
-    talk = Talk(envelope(text("ok")), stream(text("ok")))
+    talk = LegacyConversation(envelope(text("ok")), stream(text("ok")))
     image = InlineData("image/png", b"\x01")
     talk.provider.send_message_with_parts([image, Text("?")])
     talk.provider.send_message_with_parts_streaming([image], lambda piece: None)
@@ -224,7 +226,7 @@ def test_a_history_that_is_given_is_gone_on_from() -> None:
         Message.tool(ToolResult("a", "f", 1)),
         Message.model("ok"),
     ]
-    talk = Talk(envelope(text("ok")))
+    talk = LegacyConversation(envelope(text("ok")))
     talk.provider.create_session("rules", None, given)
     assert same_history(talk.provider.get_history(), given, ids=False)
     talk.say("more")
@@ -236,7 +238,7 @@ def test_a_history_that_is_given_is_gone_on_from() -> None:
 
 
 def test_open_calls_of_a_history_that_is_given_can_be_answered() -> None:
-    talk = Talk(envelope(text("ok")))
+    talk = LegacyConversation(envelope(text("ok")))
     talk.provider.create_session(None, None, [Message.user("hi"), Message.model(FunctionCall("a", "f", {}))])
     talk.provider.send_tool_results([ToolResult("a", "f", 1)])
     assert talk.contents == [("user", ["hi"]), ("model", ["functionCall"]), ("user", ["functionResponse"])]
@@ -248,7 +250,7 @@ def test_a_history_that_nobody_would_go_on_with_is_refused() -> None:
 
 
 def test_the_history_that_is_read_is_the_callers_own() -> None:
-    talk = Talk(envelope(text("ok")))
+    talk = LegacyConversation(envelope(text("ok")))
     talk.say("hi")
     talk.provider.get_history().clear()
     assert len(talk.history) == 2
@@ -256,7 +258,9 @@ def test_the_history_that_is_read_is_the_callers_own() -> None:
 
 def test_another_model_takes_over_what_it_can() -> None:
     """A thought that another model signed is nothing to it; what was said and done is."""
-    talk = Talk(envelope(thought("hm", SIGNATURE), call("f", {}, "functions.f:0")), envelope(text("ok")), model=CLAUDE)
+    talk = LegacyConversation(
+        envelope(thought("hm", SIGNATURE), call("f", {}, "functions.f:0")), envelope(text("ok")), model=CLAUDE
+    )
     talk.say("hi")
     talk.provider.connect(GEMINI)
     talk.provider.send_tool_results([ToolResult("functions.f:0", "f", 1)])
@@ -269,7 +273,7 @@ def test_another_model_takes_over_what_it_can() -> None:
 
 
 def test_a_structured_answer_is_parsed() -> None:
-    talk = Talk(envelope(text('{"x": 1}')))
+    talk = LegacyConversation(envelope(text('{"x": 1}')))
     assert talk.say("hi", response_schema={"type": "object"}).structured_output == {"x": 1}
 
 
@@ -282,5 +286,5 @@ def test_a_conversation_needs_a_model() -> None:
 
 
 def test_an_event_may_come_bare_of_its_envelope() -> None:
-    talk = Talk([event(envelope(text("a"), finish=None)["response"]), *stream(text("b"))])
+    talk = LegacyConversation([event(envelope(text("a"), finish=None)["response"]), *stream(text("b"))])
     assert talk.say("hi", streamed=True).text == "ab"

@@ -15,8 +15,8 @@ from turnproof_adapters.antigravity.models import model
 from turnproof_adapters.antigravity.request import base
 from turnproof_adapters.antigravity.stateless import AntigravityStateless
 
+from .emulated_gateway import Gateway
 from .kit import CLAUDE, GEMINI, GPT, KEY, OLD, PATHS, STREAMED, URL, Capture, asking, legacy, stateless
-from .world import Gateway
 
 HI = [Message.user("hi")]
 

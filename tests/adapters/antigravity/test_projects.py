@@ -12,8 +12,8 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import AuthenticationError, Cancelled, OverloadedError, TransportError
 from turnproof.messages import Message
 
+from .emulated_gateway import Gateway
 from .kit import envelope, stateless, text
-from .world import Gateway
 
 HI = [Message.user("hi")]
 

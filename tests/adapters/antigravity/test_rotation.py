@@ -13,15 +13,15 @@ from turnproof.scenarios.model import Fault, Turn
 from turnproof_adapters.antigravity.accounts import REST
 from turnproof_adapters.antigravity.oauth import MARGIN
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
+from .emulated_gateway import Gateway, refresh_token
 from .kit import CLAUDE, GEMINI, PATHS, STREAMED
-from .world import Gateway, refresh_token
 
 
 def ask(provider: Any, *, streamed: bool = False) -> ProviderResponse:
     """One question in a conversation of its own."""
     if hasattr(provider, "complete"):
-        response = provider.complete([Message.user("hi")], **(Heard().callbacks if streamed else {}))
+        response = provider.complete([Message.user("hi")], **(CallbackRecorder().callbacks if streamed else {}))
     else:
         provider.create_session()
         response = provider.send_message_streaming("hi", print) if streamed else provider.send_message("hi")

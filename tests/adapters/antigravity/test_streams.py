@@ -11,7 +11,7 @@ import pytest
 from turnproof.errors import ContentFilterError, OverloadedError, ProviderError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, Thought
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import scripted
 from .kit import (
     CLAUDE,
@@ -37,9 +37,9 @@ HI = [Message.user("hi")]
 
 
 def streamed(
-    events: list[bytes], heard: Heard | None = None, path: str = "stateless", model: str = GEMINI
+    events: list[bytes], recorder: CallbackRecorder | None = None, path: str = "stateless", model: str = GEMINI
 ) -> ProviderResponse:
-    callbacks: dict[str, Any] = dict((heard or Heard()).callbacks)
+    callbacks: dict[str, Any] = dict((recorder or CallbackRecorder()).callbacks)
     transport = Capture(events=events).transport
     if path == "stateless":
         return stateless(model=model, transport=transport).complete(HI, **callbacks)
@@ -70,14 +70,14 @@ PARTS = {
 @PATHS
 @pytest.mark.parametrize("model", PARTS)
 def test_a_stream_gives_what_the_batch_answer_of_the_same_parts_gives(path: str, model: str) -> None:
-    heard, parts = Heard(), PARTS[model]
-    response = streamed(stream(*parts), heard, path, model)
+    recorder, parts = CallbackRecorder(), PARTS[model]
+    response = streamed(stream(*parts), recorder, path, model)
     whole = asking(path, model=model, transport=Capture(envelope(*parts)).transport)()
     assert outcome(response) == outcome(whole)
-    assert heard.text == response.text == "Gate 9 "
-    assert "".join(piece for kind, piece in heard.said if kind == "thinking") == "hm"
-    assert heard.calls == list(response.calls)
-    assert heard.usage[-1] == response.usage
+    assert recorder.text == response.text == "Gate 9 "
+    assert "".join(piece for kind, piece in recorder.events if kind == "thinking") == "hm"
+    assert recorder.calls == list(response.calls)
+    assert recorder.usage[-1] == response.usage
 
 
 @PATHS
@@ -85,11 +85,11 @@ def test_a_stream_gives_what_the_batch_answer_of_the_same_parts_gives(path: str,
 def test_a_stream_cut_behind_any_event_shows_what_stands_alone_of_it(path: str, model: str) -> None:
     events = stream(*PARTS[model])
     for length in range(len(events)):
-        heard = Heard()
+        recorder = CallbackRecorder()
         with pytest.raises(TransportError, match="end marker") as failure:
-            streamed(events[:length], heard, path, model)
+            streamed(events[:length], recorder, path, model)
         assert failure.value.retryable
-        assert "".join(part.text for part in failure.value.partial if isinstance(part, Text)) == heard.text
+        assert "".join(part.text for part in failure.value.partial if isinstance(part, Text)) == recorder.text
         assert all(isinstance(part, Text | Thought) for part in failure.value.partial)
 
 
@@ -115,16 +115,16 @@ def test_the_stream_may_be_cut_into_pieces_anywhere(step: int) -> None:
 
 
 def test_the_last_figures_count_and_none_that_a_callback_heard_falls() -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     response = streamed(
         [
             event(envelope(text("a"), finish=None, usage={"promptTokenCount": 169, "candidatesTokenCount": 12})),
             event(envelope(text("b"), usage={"promptTokenCount": 79, "candidatesTokenCount": 4})),
         ],
-        heard,
+        recorder,
     )
     assert (response.usage.prompt_tokens, response.usage.output_tokens) == (79, 4)
-    assert [each.prompt_tokens for each in heard.usage] == [169, 169]
+    assert [each.prompt_tokens for each in recorder.usage] == [169, 169]
 
 
 def test_claudes_thought_is_signed_by_the_piece_behind_it() -> None:

@@ -19,7 +19,7 @@ from turnproof.errors import (
 )
 from turnproof.messages import FinishReason, Message, ProviderResponse
 
-from ..running import Running, full_listener, wait_until
+from ..background_call import BackgroundCall, full_listener, wait_until
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import PROJECT, URL, envelope, stateless, text
 
@@ -78,9 +78,9 @@ def test_one_exchange_serves_all_threads() -> None:
 
     with scripted(script) as server:
         asked = provider(server.url)
-        running = [Running(lambda token: asked.complete(HI, cancel_token=token)) for _ in range(4)]
+        running = [BackgroundCall(lambda token: asked.complete(HI, cancel_token=token)) for _ in range(4)]
         assert begun.wait(LIMIT)
-        wait_until(lambda: all("_wait" in each.frames or each.reads for each in running))
+        wait_until(lambda: all("_wait" in each.frames or each.is_reading for each in running))
         go.set()
         for each in running:
             response = each.result()
@@ -101,8 +101,8 @@ def test_the_exchange_is_cut_with_the_turn(streamed: bool) -> None:
 
     with scripted(script) as server:
         asked = provider(server.url)
-        heard: dict[str, Any] = {"on_chunk": lambda piece: None} if streamed else {}
-        running = Running(lambda token: asked.complete(HI, cancel_token=token, **heard))
+        recorder: dict[str, Any] = {"on_chunk": lambda piece: None} if streamed else {}
+        running = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token, **recorder))
         assert held.wait(LIMIT)
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
@@ -123,9 +123,9 @@ def test_a_turn_that_waits_for_anothers_exchange_can_be_cancelled_and_leaves_it_
 
     with scripted(script) as server:
         asked = provider(server.url)
-        first = Running(lambda token: asked.complete(HI, cancel_token=token))
+        first = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
-        second = Running(lambda token: asked.complete(HI, cancel_token=token))
+        second = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
         wait_until(lambda: "_wait" in second.frames)
         second.token.cancel()
         assert isinstance(second.result(), Cancelled)
@@ -138,7 +138,7 @@ def test_a_turn_that_waits_for_anothers_exchange_can_be_cancelled_and_leaves_it_
 def test_an_exchange_that_cannot_even_connect_is_cut() -> None:
     with full_listener() as url:
         asked = provider(URL, token_url=f"{url}/token")
-        running = Running(lambda token: asked.complete(HI, cancel_token=token))
+        running = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
         wait_until(lambda: "connect_tcp" in running.frames)
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
@@ -159,7 +159,7 @@ def test_a_cancel_after_one_account_was_refused_ends_the_call_as_cancelled() -> 
 
     with scripted(script) as server:
         asked = provider(server.url, count=2)
-        running = Running(lambda token: asked.complete(HI, cancel_token=token))
+        running = BackgroundCall(lambda token: asked.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)

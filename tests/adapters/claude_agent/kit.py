@@ -18,7 +18,7 @@ from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters.claude_agent.agent import ClaudeAgent
 from turnproof_adapters.claude_agent.binding import AGENT
 
-from ..greenhouse import SENSOR, SYSTEM
+from ..emulated_conversation import SENSOR, SYSTEM
 from ..scripted_server import Exchange, Script
 
 PROGRAM = os.environ.get("TURNPROOF_CLAUDE") or str(Path(__file__).with_name("standin.py"))

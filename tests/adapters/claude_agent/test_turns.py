@@ -26,7 +26,7 @@ from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters._child_process import Child
 from turnproof_adapters.claude_agent.program_requests import ProgramRequests
 
-from ..greenhouse import SENSOR, SYSTEM
+from ..emulated_conversation import SENSOR, SYSTEM
 from ..scripted_server import scripted
 from .kit import WIRE, Place, begins, call, conversation, says, sensor
 
@@ -392,8 +392,10 @@ def test_nothing_is_written_where_it_works_and_the_key_nowhere(here: Place) -> N
         agent.shutdown()
     assert list(here.cwd.iterdir()) == []
     assert here.files() != []
-    holding = [path for path in here.home.rglob("*") if path.is_file() and CANARY_KEY.encode() in path.read_bytes()]
-    assert holding == []
+    write_and_hold = [
+        path for path in here.home.rglob("*") if path.is_file() and CANARY_KEY.encode() in path.read_bytes()
+    ]
+    assert write_and_hold == []
 
 
 def test_after_a_shutdown_no_turn_is_taken(here: Place) -> None:

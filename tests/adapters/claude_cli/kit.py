@@ -15,7 +15,7 @@ from turnproof_adapters.claude_cli.binding import BINDING
 from turnproof_adapters.claude_cli.legacy import ClaudeCliLegacy
 from turnproof_adapters.claude_cli.stateless import ClaudeCliStateless
 
-from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
+from ..emulated_conversation import SCRIPT, SENSOR, SYSTEM, Api
 
 REAL = os.environ.get("TURNPROOF_CLAUDE")
 """The real program, where there is one."""

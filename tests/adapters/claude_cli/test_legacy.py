@@ -19,7 +19,7 @@ from turnproof.messages import FinishReason, InlineData, Message, Text, ToolResu
 from turnproof_adapters.claude_cli import conversation
 from turnproof_adapters.claude_cli.legacy import ClaudeCliLegacy
 
-from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
+from ..emulated_conversation import SCRIPT, SENSOR, SYSTEM, Api
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import PROGRAM, REAL, api, legacy, provider
 from .test_stateless import HEAD, THINKING

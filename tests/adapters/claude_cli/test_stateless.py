@@ -23,7 +23,7 @@ from turnproof.wire.emulator.server_run import CANARY_KEY
 from turnproof_adapters._child_process import Child
 
 from ..claude_troubles import refusals, strange_programs
-from ..greenhouse import SCRIPT, SENSOR, SYSTEM, Api
+from ..emulated_conversation import SCRIPT, SENSOR, SYSTEM, Api
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import PROGRAM, api, legacy, provider
 
@@ -83,11 +83,13 @@ def test_a_system_text_of_any_length_goes_out_as_it_is(emulated: Api, system: st
 
 
 def test_calls_come_back_under_the_names_that_the_session_knows(emulated: Api) -> None:
-    heard = []
+    recorder = []
     with provider(emulated.run.base_url) as claude:
-        answer = claude.complete([QUESTION], SYSTEM, [SENSOR], on_chunk=lambda _: None, on_function_call=heard.append)
+        answer = claude.complete(
+            [QUESTION], SYSTEM, [SENSOR], on_chunk=lambda _: None, on_function_call=recorder.append
+        )
     assert [(call.name, call.args["bed"]) for call in answer.calls] == [("read_sensor", "3"), ("read_sensor", "4")]
-    assert heard == list(answer.calls)
+    assert recorder == list(answer.calls)
     assert answer.finish_reason is FinishReason.TOOL_USE
     assert [tool.name for tool in emulated.calls[0].tools] == ["mcp__session__read_sensor"]
 
@@ -263,8 +265,8 @@ def test_a_slow_listener_does_not_let_the_program_ask_the_model_to_go_on(
             with provider(emulated.run.base_url) as claude:
                 answer = claude.complete([Message.user("q")], SYSTEM, on_chunk=listen)
         else:
-            with legacy(emulated.run.base_url) as holding:
-                answer = holding.send_message_streaming("q", listen)
+            with legacy(emulated.run.base_url) as write_and_hold:
+                answer = write_and_hold.send_message_streaming("q", listen)
         assert len(emulated.run.exchanges) == 1
     assert (answer.text, answer.finish_reason) == ("Monday", reason)
     assert answer.usage.output_tokens > 0

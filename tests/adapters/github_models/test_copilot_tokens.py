@@ -25,8 +25,8 @@ from turnproof_adapters.github_models.copilot.address import API, TOKEN_URL, api
 from turnproof_adapters.github_models.copilot.lifecycle import KEYS
 from turnproof_adapters.github_models.copilot.tokens import LIFE, Endpoints, Issued, Session, Tokens, decode
 
+from ..background_call import BackgroundCall, wait_until
 from ..faults import everything
-from ..running import Running, wait_until
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import (
     KEY,
@@ -88,7 +88,7 @@ def test_threads_that_ask_at_once_share_one_exchange() -> None:
         return Issued("shared")
 
     held = Tokens(exchange, Clock())
-    running = [Running(lambda token: held.current(token)) for _ in range(4)]
+    running = [BackgroundCall(lambda token: held.current(token)) for _ in range(4)]
     assert begun.wait(LIMIT)
     wait_until(lambda: sum("_wait" in each.frames for each in running) == 3)
     go.set()
@@ -105,9 +105,9 @@ def test_who_waits_for_anothers_exchange_can_be_cancelled() -> None:
         return Issued("late")
 
     held = Tokens(exchange, Clock())
-    first = Running(lambda token: held.current(token))
+    first = BackgroundCall(lambda token: held.current(token))
     assert begun.wait(LIMIT)
-    second = Running(lambda token: held.current(token))
+    second = BackgroundCall(lambda token: held.current(token))
     wait_until(lambda: "_wait" in second.frames)
     second.token.cancel()
     assert isinstance(second.result(), Cancelled)
@@ -384,7 +384,7 @@ def test_a_call_cancelled_while_its_token_is_exchanged_was_never_sent(opened: An
     held = threading.Event()
     with scripted(holding_exchange(held)) as server:
         provider = opened(server.url)
-        running = Running(lambda token: provider.complete(HI, cancel_token=token))
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
@@ -400,7 +400,7 @@ def test_a_call_cancelled_in_its_second_exchange_had_been_sent() -> None:
     ]
     with scripted(*scripts) as server:
         provider = chat(server.url)
-        running = Running(lambda token: provider.complete(HI, cancel_token=token))
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
@@ -416,9 +416,9 @@ def test_a_call_cancelled_while_it_waits_for_anothers_second_exchange_had_been_s
     ]
     with scripted(*scripts) as server:
         provider = chat(server.url)
-        first = Running(lambda token: provider.complete(HI, cancel_token=token))
+        first = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
-        second = Running(lambda token: provider.complete(HI, cancel_token=token))
+        second = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
         wait_until(lambda: "_wait" in second.frames)
         second.token.cancel()
         assert second.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)

@@ -32,9 +32,9 @@ from turnproof.messages import FinishReason, InlineData, Message, ProviderRespon
 from turnproof_adapters.github_models.calling import from_exception
 from turnproof_adapters.openai.names import wire_name
 
+from ..background_call import BackgroundCall, full_listener, wait_until, write_and_hold
+from ..callback_recorder import CallbackRecorder
 from ..faults import BROKEN, everything, exceptions_of
-from ..heard import Heard
-from ..running import Running, full_listener, holding, wait_until
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import (
     DATED,
@@ -136,28 +136,28 @@ SAID = ProviderResponse(
     model=DATED,
 )
 
-Way = Callable[[Any, Heard], ProviderResponse]
+Way = Callable[[Any, CallbackRecorder], ProviderResponse]
 
 
-def whole(transport: Any, heard: Heard) -> ProviderResponse:
+def whole(transport: Any, recorder: CallbackRecorder) -> ProviderResponse:
     return stateless(transport=transport).complete([HI], tools=TOOLS)
 
 
-def streamed(transport: Any, heard: Heard) -> ProviderResponse:
-    callbacks: dict[str, Any] = dict(heard.callbacks)
+def streamed(transport: Any, recorder: CallbackRecorder) -> ProviderResponse:
+    callbacks: dict[str, Any] = dict(recorder.callbacks)
     return stateless(transport=transport).complete([HI], tools=TOOLS, **callbacks)
 
 
-def legacy_whole(transport: Any, heard: Heard) -> ProviderResponse:
+def legacy_whole(transport: Any, recorder: CallbackRecorder) -> ProviderResponse:
     provider = legacy(transport=transport)
     provider.create_session(tools=TOOLS)
     return provider.send_message("hi")
 
 
-def legacy_streamed(transport: Any, heard: Heard) -> ProviderResponse:
+def legacy_streamed(transport: Any, recorder: CallbackRecorder) -> ProviderResponse:
     provider = legacy(transport=transport)
     provider.create_session(tools=TOOLS)
-    callbacks: dict[str, Any] = dict(heard.callbacks)
+    callbacks: dict[str, Any] = dict(recorder.callbacks)
     return provider.send_message_streaming("hi", callbacks.pop("on_chunk"), **callbacks)
 
 
@@ -172,12 +172,12 @@ every_stream = pytest.mark.parametrize("way", STREAMS.values(), ids=STREAMS)
 
 @every_way
 def test_everything_that_an_answer_can_say(way: Way) -> None:
-    capture, heard = Capture(answer("it’s 北🌍", *CALLED, finish="tool_calls"), RICH), Heard()
-    assert outcome(way(capture.transport, heard)) == outcome(SAID)
+    capture, recorder = Capture(answer("it’s 北🌍", *CALLED, finish="tool_calls"), RICH), CallbackRecorder()
+    assert outcome(way(capture.transport, recorder)) == outcome(SAID)
     if way in STREAMS.values():
-        assert heard.text == "it’s 北🌍"
-        assert heard.calls == list(SAID.calls)
-        assert heard.usage == [SAID.usage]
+        assert recorder.text == "it’s 北🌍"
+        assert recorder.calls == list(SAID.calls)
+        assert recorder.usage == [SAID.usage]
 
 
 @every_way
@@ -195,14 +195,14 @@ def test_everything_that_an_answer_can_say(way: Way) -> None:
 )
 def test_figures_that_are_missing_or_absurd(way: Way, usage: Any, expected: TokenUsage) -> None:
     capture = Capture(answer("hi", usage=usage), stream({"content": "hi"}, usage=usage))
-    assert way(capture.transport, Heard()).usage == expected
+    assert way(capture.transport, CallbackRecorder()).usage == expected
 
 
 @every_stream
 def test_a_stream_cut_after_any_event_is_an_error_with_what_had_arrived(way: Way) -> None:
     for place in range(len(RICH) - 3):
         with pytest.raises(TransportError) as failure:
-            way(Capture(events=RICH[:place] or [b"\n"]).transport, Heard())
+            way(Capture(events=RICH[:place] or [b"\n"]).transport, CallbackRecorder())
         said = "".join(part.text for part in failure.value.partial if isinstance(part, Text))
         assert said == "".join(["it’s " * (place > 2), "北🌍" * (place > 3)])
         assert not any(part in SAID.calls for part in failure.value.partial)
@@ -212,17 +212,17 @@ def test_a_stream_cut_after_any_event_is_an_error_with_what_had_arrived(way: Way
 def test_an_answer_without_choices_is_none(way: Way) -> None:
     capture = Capture(answer() | {"choices": []}, [chunk(), DONE])
     with pytest.raises(TransportError):
-        way(capture.transport, Heard())
+        way(capture.transport, CallbackRecorder())
 
 
 @every_way
 def test_malformed_arguments_are_an_error_and_never_run(way: Way) -> None:
     broken = wire_call("call_1", "z", '{"a')
     events = stream({"tool_calls": [{"index": 0, **broken}]}, finish="tool_calls")
-    heard = Heard()
+    recorder = CallbackRecorder()
     with pytest.raises(TransportError, match="malformed arguments for a call of 'z'"):
-        way(Capture(answer(None, broken, finish="tool_calls"), events).transport, heard)
-    assert heard.calls == []
+        way(Capture(answer(None, broken, finish="tool_calls"), events).transport, recorder)
+    assert recorder.calls == []
 
 
 # -- refused
@@ -277,7 +277,7 @@ def test_a_refusal_is_typed_alike_however_it_was_asked_for(case: Case, caplog: p
 
     for name, way in WAYS.items():
         with pytest.raises(ProviderError) as failure:
-            way(httpx2.MockTransport(refuse), Heard())
+            way(httpx2.MockTransport(refuse), CallbackRecorder())
         found = failure.value
         assert type(found) is case.expected, name
         assert (found.status, found.kind) == (case.status, case.kind or found.kind), name
@@ -301,7 +301,7 @@ def test_a_failure_under_status_200_is_the_error_that_it_names(way: Way, content
         return httpx2.Response(200, content=content, headers={"content-type": content_type})
 
     with pytest.raises(RateLimitError, match="Sorry") as failure:
-        way(httpx2.MockTransport(answered), Heard())
+        way(httpx2.MockTransport(answered), CallbackRecorder())
     assert (failure.value.status, failure.value.kind) == (200, "RateLimitReached")
 
 
@@ -310,7 +310,7 @@ def test_a_failure_under_status_200_is_the_error_that_it_names(way: Way, content
 def test_a_page_under_status_200_is_no_answer(way: Way, headers: dict[str, str]) -> None:
     page = httpx2.MockTransport(lambda request: httpx2.Response(200, content=b"<html>Hi</html>", headers=headers))
     with pytest.raises(TransportError) as failure:
-        way(page, Heard())
+        way(page, CallbackRecorder())
     assert failure.value.retryable
 
 
@@ -319,7 +319,10 @@ def test_a_truncated_gzip_is_no_answer(way: Way) -> None:
     content = gzip.compress(b"".join(RICH) if way in STREAMS.values() else json.dumps(answer("hi")).encode())[:60]
     headers = {"content-encoding": "gzip", "content-type": "text/event-stream"}
     with pytest.raises(TransportError):
-        way(httpx2.MockTransport(lambda request: httpx2.Response(200, content=content, headers=headers)), Heard())
+        way(
+            httpx2.MockTransport(lambda request: httpx2.Response(200, content=content, headers=headers)),
+            CallbackRecorder(),
+        )
 
 
 @pytest.mark.parametrize("script", BROKEN, ids=lambda script: script.__name__)
@@ -343,7 +346,7 @@ def test_every_exception_of_the_http_client_is_typed(kind: type[Exception]) -> N
 
     for way in WAYS.values():
         with pytest.raises(TransportError) as failure:
-            way(httpx2.MockTransport(fail), Heard())
+            way(httpx2.MockTransport(fail), CallbackRecorder())
         assert KEY not in everything(failure.value)
 
 
@@ -387,9 +390,9 @@ HEAD = [chunk({"content": "so "}), chunk({"content": "far"})]
 @pytest.mark.parametrize("opened", ["stateless", "legacy"])
 @pytest.mark.parametrize("pieces", [[], HEAD, [*HEAD, chunk(PIECES[3])]], ids=["silent", "in-text", "in-a-call"])
 def test_a_silent_stream_is_cut_and_gives_what_had_arrived(opened: str, pieces: list[bytes]) -> None:
-    script, held = holding(*pieces)
-    heard = Heard()
-    on_chunk = heard.callbacks["on_chunk"]
+    script, held = write_and_hold(*pieces)
+    recorder = CallbackRecorder()
+    on_chunk = recorder.callbacks["on_chunk"]
     with scripted(script) as server:
 
         def ask(token: CancelToken) -> ProviderResponse:
@@ -397,9 +400,9 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(opened: str, pieces: 
                 return stateless(server.url).complete([HI], cancel_token=token, on_chunk=on_chunk)
             return legacy(server.url).send_message_streaming("hi", on_chunk, cancel_token=token)
 
-        running = Running(ask)
+        running = BackgroundCall(ask)
         assert held.wait(LIMIT)
-        running.wait_for_more(lambda: heard.text == "so far" or not pieces)
+        running.wait_until_reading(lambda: recorder.text == "so far" or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
@@ -419,9 +422,9 @@ def test_a_batch_call_is_cut_too(opened: str) -> None:
 
     with scripted(script) as server:
         if opened == "stateless":
-            running = Running(lambda token: stateless(server.url).complete([HI], cancel_token=token))
+            running = BackgroundCall(lambda token: stateless(server.url).complete([HI], cancel_token=token))
         else:
-            running = Running(lambda token: legacy(server.url).send_message("hi", cancel_token=token))
+            running = BackgroundCall(lambda token: legacy(server.url).send_message("hi", cancel_token=token))
         assert held.wait(LIMIT)
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
@@ -431,7 +434,7 @@ def test_a_batch_call_is_cut_too(opened: str) -> None:
 def test_a_call_that_is_still_connecting_is_cut_and_counts_as_never_sent() -> None:
     with full_listener() as url:
         provider = stateless(url)
-        running = Running(lambda token: provider.complete([HI], cancel_token=token))
+        running = BackgroundCall(lambda token: provider.complete([HI], cancel_token=token))
         wait_until(lambda: running.frames[:1] == ["_connect"])
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)

@@ -16,7 +16,7 @@ from shared_material import recordings_dir
 from turnproof.errors import ProviderError
 from turnproof.messages import Message, ProviderResponse
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from ..openai.test_recorded_traffic import agrees, body_of, replaying
 from .kit import legacy, stateless
 
@@ -39,8 +39,8 @@ def readings(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
     streamed = body_of(exchange).get("stream") is True
     transport = replaying(exchange)
     for path in ("stateless", "legacy"):
-        heard = Heard()
-        on_chunk = heard.callbacks["on_chunk"] if streamed else None
+        recorder = CallbackRecorder()
+        on_chunk = recorder.callbacks["on_chunk"] if streamed else None
         try:
             if path == "stateless":
                 response = stateless(transport=transport).complete([Message.user("hi")], on_chunk=on_chunk)
@@ -51,7 +51,7 @@ def readings(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
         except ProviderError as failure:
             yield failure
         else:
-            assert not streamed or heard.text == response.text
+            assert not streamed or recorder.text == response.text
             yield response
 
 

@@ -32,15 +32,15 @@ from turnproof_adapters.google_genai.answers import other_part, read
 from turnproof_adapters.google_genai.assembling import Assembler
 from turnproof_adapters.google_genai.models import target
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, stateless, text, thought
 
 HI = [Message.user("hi")]
 
 
-def got(reply: dict[str, Any], heard: Heard | None = None, **kwargs: Any) -> ProviderResponse:
+def got(reply: dict[str, Any], recorder: CallbackRecorder | None = None, **kwargs: Any) -> ProviderResponse:
     """The response for an answer in one piece; what `heard` is told beside it."""
-    callbacks = {} if heard is None else {key: each for key, each in heard.callbacks.items() if key != "on_chunk"}
+    callbacks = {} if recorder is None else {key: each for key, each in recorder.callbacks.items() if key != "on_chunk"}
     provider = stateless(transport=Capture(reply).transport)
     return provider.complete(HI, **callbacks, **kwargs)
 
@@ -214,9 +214,9 @@ def test_a_call_comes_back_under_the_tools_own_name() -> None:
     tools = [ToolSchema("mcp/files read")]
     stateless(transport=capture.transport).complete(HI, None, tools)
     wire = capture.body["tools"][0]["functionDeclarations"][0]["name"]
-    heard = Heard()
-    response = got(answer(call(wire, {})), heard, tools=tools)
-    assert response.calls[0].name == heard.calls[0].name == "mcp/files read"
+    recorder = CallbackRecorder()
+    response = got(answer(call(wire, {})), recorder, tools=tools)
+    assert response.calls[0].name == recorder.calls[0].name == "mcp/files read"
 
 
 def test_a_call_without_arguments_has_none() -> None:
@@ -369,12 +369,12 @@ def test_of_an_answer_that_is_cancelled_what_stands_alone_is_kept() -> None:
 
 @pytest.mark.parametrize(("piece", "kind"), [(thought, "thinking"), (text, "text")])
 def test_half_a_character_is_told_as_what_it_ended(piece: Any, kind: str) -> None:
-    heard = Heard()
-    assembler = Assembler(target(MODEL), str, Listeners(**heard.callbacks))
+    recorder = CallbackRecorder()
+    assembler = Assembler(target(MODEL), str, Listeners(**recorder.callbacks))
     reply = types.GenerateContentResponse.model_validate(answer(piece("so \ud83d"), call("f", {}, "a")))
     assembler.feed(read(reply, target(MODEL)))
-    assert heard.said[:2] == [(kind, "so "), (kind, "\ufffd")]
-    assert assembler.response().calls == tuple(heard.calls)
+    assert recorder.events[:2] == [(kind, "so "), (kind, "\ufffd")]
+    assert assembler.response().calls == tuple(recorder.calls)
 
 
 # -- usage
@@ -401,10 +401,10 @@ def test_half_a_character_is_told_as_what_it_ended(piece: Any, kind: str) -> Non
     ],
 )
 def test_usage_adds_up(usage: dict[str, Any], expected: TokenUsage) -> None:
-    heard = Heard()
-    response = got(answer(text("a"), usage=usage), heard)
+    recorder = CallbackRecorder()
+    response = got(answer(text("a"), usage=usage), recorder)
     assert response.usage == expected
-    assert heard.usage == [expected]
+    assert recorder.usage == [expected]
     assert response.usage.total_tokens == response.usage.prompt_tokens + response.usage.output_tokens
 
 
@@ -426,10 +426,10 @@ def test_structured_output_is_parsed_where_it_is_whole(words: str, finish: str, 
 
 
 def test_callbacks_hear_of_a_whole_answer_in_model_order() -> None:
-    heard = Heard()
-    got(answer(thought("a"), call("f", {}, "1"), thought("b"), call("g", {}, "2")), heard)
-    assert heard.kinds == ["thinking", "call", "thinking", "call"]
-    assert len(heard.usage) == 1
+    recorder = CallbackRecorder()
+    got(answer(thought("a"), call("f", {}, "1"), thought("b"), call("g", {}, "2")), recorder)
+    assert recorder.kinds == ["thinking", "call", "thinking", "call"]
+    assert len(recorder.usage) == 1
 
 
 @pytest.mark.parametrize("named", [MODEL, None])

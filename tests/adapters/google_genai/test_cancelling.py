@@ -14,8 +14,8 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
 from turnproof.messages import FinishReason, Message, Part, ProviderResponse, Text, Thought
 
-from ..heard import Heard
-from ..running import Running, full_listener, holding, wait_until
+from ..background_call import BackgroundCall, full_listener, wait_until, write_and_hold
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import MODEL, SIGNATURE, answer, call, chunk, stateless, stream, text, thought
 
@@ -36,14 +36,14 @@ MOMENTS: dict[str, tuple[list[bytes], list[type[Part]], str]] = {
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str) -> None:
     pieces, kinds, words = MOMENTS[moment]
-    script, held = holding(*pieces)
-    heard = Heard()
+    script, held = write_and_hold(*pieces)
+    recorder = CallbackRecorder()
     with scripted(script) as server:
         provider = stateless(server.url)
-        running = Running(lambda token: provider.complete(HI, cancel_token=token, **heard.callbacks))
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token, **recorder.callbacks))
         assert held.wait(LIMIT)
         # Everything written came in one chunk: back in a read, the call has taken all of it.
-        running.wait_for_more(lambda: heard.usage or not pieces)
+        running.wait_until_reading(lambda: recorder.usage or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
@@ -52,7 +52,7 @@ def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str) -> None:
     assert [type(part) for part in response.parts] == kinds
     assert response.text == words
     if pieces:
-        assert response.usage == heard.usage[-1]
+        assert response.usage == recorder.usage[-1]
 
 
 @pytest.mark.parametrize("written", [b"", b"HTTP/1.1 200 OK\r\n", b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"ca'])
@@ -66,9 +66,9 @@ def test_a_batch_call_is_cut_too(written: bytes) -> None:
 
     with scripted(script) as server:
         provider = stateless(server.url)
-        running = Running(lambda token: provider.complete(HI, cancel_token=token))
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token))
         assert held.wait(LIMIT)
-        running.wait_for_more()
+        running.wait_until_reading()
         running.token.cancel()
         assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
         assert server.hung_up.wait(LIMIT)
@@ -78,8 +78,8 @@ def test_a_batch_call_is_cut_too(written: bytes) -> None:
 def test_a_call_that_is_still_connecting_is_cut_and_counts_as_never_sent(streamed: bool) -> None:
     with full_listener() as url:
         provider = stateless(url)
-        callbacks = Heard().callbacks if streamed else {}
-        running = Running(lambda token: provider.complete(HI, cancel_token=token, **callbacks))
+        callbacks = CallbackRecorder().callbacks if streamed else {}
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token, **callbacks))
         wait_until(lambda: running.frames[:1] == ["_connect"])
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
@@ -91,39 +91,39 @@ def test_a_token_that_is_set_already_sends_nothing(streamed: bool) -> None:
     token.cancel()
     with scripted(lambda exchange: exchange.answer(answer(text("hi")))) as server:
         with pytest.raises(Cancelled):
-            stateless(server.url).complete(HI, cancel_token=token, **(Heard().callbacks if streamed else {}))
+            stateless(server.url).complete(HI, cancel_token=token, **(CallbackRecorder().callbacks if streamed else {}))
         assert server.connections == 0
 
 
 @pytest.mark.parametrize("name", ["on_chunk", "on_thinking", "on_function_call", "on_usage_update"])
 def test_nothing_of_a_later_chunk_is_said_after_a_callback_has_cancelled(name: str) -> None:
     """Everything may have arrived by then: what the caller did not hear, the response does not hold either."""
-    token, heard = CancelToken(), Heard()
+    token, recorder = CancelToken(), CallbackRecorder()
     events = stream(thought("hm"), text("a"), text("b"), call("rm", {}, "1"), call("rm", {}, "2"))
 
     def cancel(_: object) -> None:
-        heard.said.append(("cancelled", None))
+        recorder.events.append(("cancelled", None))
         token.cancel()
 
     with scripted(lambda exchange: exchange.stream(*events)) as server:
-        response = stateless(server.url).complete(HI, cancel_token=token, **{**heard.callbacks, name: cancel})
+        response = stateless(server.url).complete(HI, cancel_token=token, **{**recorder.callbacks, name: cancel})
     assert response.finish_reason is FinishReason.CANCELLED
-    assert heard.kinds[-1] == "cancelled"
-    assert heard.kinds.count("cancelled") == 1
+    assert recorder.kinds[-1] == "cancelled"
+    assert recorder.kinds.count("cancelled") == 1
     assert not response.calls
 
 
 def test_nothing_more_of_a_chunk_is_said_after_a_callback_has_cancelled() -> None:
-    token, heard = CancelToken(), Heard()
+    token, recorder = CancelToken(), CallbackRecorder()
 
     def cancel(piece: str) -> None:
-        heard.said.append(("text", piece))
+        recorder.events.append(("text", piece))
         token.cancel()
 
     events = [chunk(text("a"), text("b"), call("rm", {}, "1"), finish="STOP")]
     with scripted(lambda exchange: exchange.stream(*events)) as server:
-        response = stateless(server.url).complete(HI, cancel_token=token, **{**heard.callbacks, "on_chunk": cancel})
-    assert heard.said == [("text", "a")]
+        response = stateless(server.url).complete(HI, cancel_token=token, **{**recorder.callbacks, "on_chunk": cancel})
+    assert recorder.events == [("text", "a")]
     assert response.parts == (Text("a"),)
     assert response.model == MODEL
 
@@ -136,13 +136,13 @@ def test_a_complete_batch_answer_to_a_cancelled_turn_keeps_its_text_and_no_call(
         exchange.answer(answer(text("done"), call("rm", {}, "a")))
 
     with scripted(script) as server:
-        heard = Heard()
-        callbacks = {key: each for key, each in heard.callbacks.items() if key != "on_chunk"}
+        recorder = CallbackRecorder()
+        callbacks = {key: each for key, each in recorder.callbacks.items() if key != "on_chunk"}
         response = stateless(server.url).complete(HI, cancel_token=token, **callbacks)
     assert response.parts == (Text("done"),)
     assert response.finish_reason is FinishReason.CANCELLED
     assert response.usage.output_tokens == 29
-    assert heard.said == []
+    assert recorder.events == []
 
 
 def test_an_answer_to_a_cancelled_turn_that_cannot_be_read_is_a_cancelled_turn() -> None:
@@ -174,7 +174,9 @@ def test_fifty_cut_calls_leave_no_connection_behind_and_the_client_usable() -> N
     with scripted(script) as server:
         provider = stateless(server.url)
         for _ in range(50):
-            running = Running(lambda token: provider.complete(HI, cancel_token=token, **Heard().callbacks))
+            running = BackgroundCall(
+                lambda token: provider.complete(HI, cancel_token=token, **CallbackRecorder().callbacks)
+            )
             assert held.acquire(timeout=LIMIT)
             running.token.cancel()
             assert isinstance(running.result(), ProviderResponse)
@@ -200,9 +202,11 @@ def test_cancelling_one_of_two_calls_leaves_the_other_alone() -> None:
     with scripted(script) as server:
         provider = stateless(server.url)
 
-        def talk(word: str) -> Running:
-            return Running(
-                lambda token: provider.complete([Message.user(word)], cancel_token=token, **Heard().callbacks)
+        def talk(word: str) -> BackgroundCall:
+            return BackgroundCall(
+                lambda token: provider.complete(
+                    [Message.user(word)], cancel_token=token, **CallbackRecorder().callbacks
+                )
             )
 
         kept, dropped = talk("keep"), talk("drop")

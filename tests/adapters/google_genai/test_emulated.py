@@ -26,7 +26,7 @@ from turnproof.provider import Endpoint
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import MODEL
 
 STREAMED = pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
@@ -70,14 +70,14 @@ def provider(served: ScriptedEndpoint, **options: Any) -> GoogleStateless:
 def first_step(served: ScriptedEndpoint, streamed: bool, **options: Any) -> tuple[list[Message], ProviderResponse]:
     """The conversation up to the calls of the first turn."""
     history = [Message.user("Compare beds 3 and 4.")]
-    callbacks = Heard().callbacks if streamed else {}
+    callbacks = CallbackRecorder().callbacks if streamed else {}
     asked = provider(served, **options)
     response = asked.complete(history, served.scenario.system, served.scenario.tools, **callbacks)
     return [*history, Message.model(*response.parts)], response
 
 
 def go_on(served: ScriptedEndpoint, history: list[Message], streamed: bool = False) -> ProviderResponse:
-    callbacks = Heard().callbacks if streamed else {}
+    callbacks = CallbackRecorder().callbacks if streamed else {}
     return provider(served).complete(history, served.scenario.system, served.scenario.tools, **callbacks)
 
 
@@ -164,7 +164,7 @@ def test_a_wrong_key_is_refused_with_400_and_told_as_what_it_is(
     wrong = BINDING.open_stateless(Endpoint(served.base_url, "wrong", served.model))
     assert not wrong.verify_auth()
     with pytest.raises(AuthenticationError) as failure:
-        wrong.complete([Message.user("hi")], **(Heard().callbacks if streamed else {}))
+        wrong.complete([Message.user("hi")], **(CallbackRecorder().callbacks if streamed else {}))
     assert failure.value.status == 400
 
 

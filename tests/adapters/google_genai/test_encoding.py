@@ -24,7 +24,7 @@ from turnproof_adapters.google_genai.encode import BytesCodec, Encoder
 from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.rows import row
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .histories import TOOLS, arbitrary, framed, grown, issued, rich
 from .kit import MODEL, Capture, stateless
 
@@ -69,7 +69,7 @@ def test_the_request_is_the_one_that_the_plain_sdk_call_sends(
         monkeypatch.setattr(stateless_module, "supported", lambda spliced=spliced: spliced)
         capture = Capture()
         provider = stateless(transport=capture.transport, thinking={"budget_tokens": 2000}, max_tokens=99)
-        callbacks = Heard().callbacks if streamed else {}
+        callbacks = CallbackRecorder().callbacks if streamed else {}
         provider.complete(history, "rules", TOOLS, response_schema=SCHEMA, **callbacks)
         requests += capture.requests
     ours, theirs = requests
@@ -103,7 +103,7 @@ def test_the_installed_sdk_lets_its_body_be_replaced() -> None:
 def test_an_sdk_that_does_not_is_called_in_its_own_types(streamed: bool) -> None:
     capture = Capture()
     response = stateless(transport=capture.transport).complete(
-        rich(), Text("rules"), TOOLS, **(Heard().callbacks if streamed else {})
+        rich(), Text("rules"), TOOLS, **(CallbackRecorder().callbacks if streamed else {})
     )
     assert response.text == "hi"
     assert len(capture.body["contents"]) == 5

@@ -28,8 +28,8 @@ from turnproof.messages import CacheMark, Message, Text
 from turnproof_adapters.google_genai.errors import from_exception
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
+from ..callback_recorder import CallbackRecorder
 from ..faults import BROKEN, everything, exceptions_of, reset
-from ..heard import Heard
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import KEY, MODEL, answer, stateless, text
 
@@ -188,7 +188,7 @@ CASES = [
 
 def fails(provider: Any, streamed: bool = False, **kwargs: Any) -> ProviderError:
     with pytest.raises(ProviderError) as failure:
-        provider.complete(HI, **(Heard().callbacks if streamed else {}), **kwargs)
+        provider.complete(HI, **(CallbackRecorder().callbacks if streamed else {}), **kwargs)
     return failure.value
 
 

@@ -33,10 +33,10 @@ from turnproof_adapters.google_genai import legacy as legacy_module
 from turnproof_adapters.google_genai import stateless as stateless_module
 from turnproof_adapters.google_genai.names import is_made_up, wire_name
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .histories import FIRST, TOOLS, arbitrary, grown, issued, rich
 from .kit import MODEL, SIGNATURE, Capture, answer, call, event, legacy, outcome, stateless, stream, text, thought
-from .talking import Talk, refusal, reply
+from .legacy_conversation import LegacyConversation, refusal, reply
 
 SCHEMA = {"type": "object", "properties": {"berth": {"type": "integer"}}}
 OLD = "gemini-2.5-flash"
@@ -76,7 +76,7 @@ def test_neither_path_knows_the_other() -> None:
 @both
 def test_a_conversation_with_tools_is_held_as_it_goes(streamed: bool) -> None:
     asked = [thought("hm", SIGNATURE), text("look"), call("read", {"p": 1}, "a", "AAAA")]
-    talk = Talk(reply(*asked, streamed=streamed), reply(text("done"), streamed=streamed))
+    talk = LegacyConversation(reply(*asked, streamed=streamed), reply(text("done"), streamed=streamed))
     talk.provider.create_session("rules", [ToolSchema("read")])
     talk.say("hi", streamed=streamed)
     results = [
@@ -100,7 +100,7 @@ def test_an_ordinary_turn_goes_through_one_chat(started: list[chats.Chat]) -> No
     name = TOOLS[0].name
     called = call(wire_name(name), {}, "a")
     pieces = stream(thought("h"), thought("m", SIGNATURE), text("Hel"), text("lo"), called, text("", "AAAA"))
-    talk = Talk(pieces, answer(text("done")), stream(text("bye")))
+    talk = LegacyConversation(pieces, answer(text("done")), stream(text("bye")))
     talk.provider.create_session(None, TOOLS)
     chat = started[-1]
     talk.say("hi", streamed=True)
@@ -120,7 +120,7 @@ def test_an_ordinary_turn_goes_through_one_chat(started: list[chats.Chat]) -> No
 
 
 def test_a_streamed_answer_comes_back_as_one_message_and_goes_out_in_its_pieces() -> None:
-    talk = Talk(stream(text("Hel"), text("lo"), text("!", SIGNATURE)), answer(text("bye")))
+    talk = LegacyConversation(stream(text("Hel"), text("lo"), text("!", SIGNATURE)), answer(text("bye")))
     talk.say("hi", streamed=True)
     assert talk.history[1:] == [("model", (Text("Hello"), Text("!", provider_data=issued())))]
     talk.say("more", streamed=False)
@@ -136,14 +136,14 @@ def test_a_streamed_answer_comes_back_as_one_message_and_goes_out_in_its_pieces(
 @both
 def test_texts_side_by_side_in_one_piece_are_one_text_as_in_the_response(streamed: bool) -> None:
     whole = answer(text("Hel"), text("lo"))
-    talk = Talk([event(whole)] if streamed else whole)
+    talk = LegacyConversation([event(whole)] if streamed else whole)
     response = talk.say("hi", streamed=streamed)
     assert talk.history[1:] == [("model", response.parts)] == [("model", (Text("Hello"),))]
 
 
 @pytest.mark.parametrize("history", [rich(), *map(grown, (1, 2, 3, 20))])
 def test_a_history_that_is_given_is_held_and_gone_on_from(history: list[Message]) -> None:
-    talk = Talk(answer(text("so")))
+    talk = LegacyConversation(answer(text("so")))
     talk.provider.create_session(None, TOOLS, history)
     before = talk.provider.get_history()
     assert [message.text for message in before] == [message.text for message in history]
@@ -157,7 +157,7 @@ CALLED = FunctionCall("a", "f", {})
 
 @pytest.mark.parametrize("history", [[Message.model(CALLED)], [Message.model("so", CALLED), Message.user("hi")]])
 def test_a_history_that_begins_with_a_call_is_refused_and_the_last_conversation_stays(history: list[Message]) -> None:
-    talk = Talk()
+    talk = LegacyConversation()
     talk.provider.create_session(None, None, grown(1))
     before = talk.history
     with pytest.raises(InvalidRequestError, match="begins with a call"):
@@ -170,13 +170,13 @@ def test_a_history_that_begins_with_a_call_is_refused_and_the_last_conversation_
     [[Message.model("so")], [Message.user("hi"), Message.model(CALLED)], [Message.model("so"), Message.model(CALLED)]],
 )
 def test_a_history_may_begin_with_words_of_either_side(history: list[Message]) -> None:
-    talk = Talk()
+    talk = LegacyConversation()
     talk.provider.create_session(None, None, history)
     assert talk.provider.get_history()[0].text == history[0].text
 
 
 def test_the_history_handed_out_is_the_callers_own() -> None:
-    talk = Talk()
+    talk = LegacyConversation()
     given = [Message.user("hi"), Message.model("ho")]
     talk.provider.create_session(None, None, given)
     given.clear()
@@ -187,7 +187,7 @@ def test_the_history_handed_out_is_the_callers_own() -> None:
 
 
 def test_a_new_session_begins_anew() -> None:
-    talk = Talk(answer(text("ho")), answer(text("hey")))
+    talk = LegacyConversation(answer(text("ho")), answer(text("hey")))
     talk.provider.create_session("rules", TOOLS)
     talk.say("hi", streamed=False)
     talk.provider.create_session()
@@ -246,7 +246,7 @@ def test_a_serialised_history_comes_back_without_loss() -> None:
 @both
 def test_calls_without_ids_keep_those_made_up_for_them(streamed: bool) -> None:
     asked = reply(call("f", {"n": 1}), call("f", {"n": 2}), call("g", {}, "own"), streamed=streamed)
-    talk = Talk(asked, answer(text("done")), model=OLD)
+    talk = LegacyConversation(asked, answer(text("done")), model=OLD)
     response = talk.say("hi", streamed=streamed)
     first, second, third = response.calls
     assert is_made_up(first.id)
@@ -267,7 +267,7 @@ def test_calls_without_ids_keep_those_made_up_for_them(streamed: bool) -> None:
 def test_tools_come_back_under_their_own_names() -> None:
     (tool, plain), args = TOOLS, {"path": "a"}
     asked = answer(call(wire_name(tool.name), args, "a"), call("plain", {}, "b"))
-    talk = Talk(asked, answer(text("done")))
+    talk = LegacyConversation(asked, answer(text("done")))
     talk.provider.create_session(None, TOOLS)
     response = talk.say("hi", streamed=False)
     assert [each.name for each in response.calls] == [tool.name, plain.name]
@@ -278,14 +278,14 @@ def test_tools_come_back_under_their_own_names() -> None:
 
 def test_a_tool_that_is_offered_no_more_keeps_its_name_in_the_history() -> None:
     results = Message.tool(ToolResult("a", TOOLS[0].name, 1))
-    talk = Talk()
+    talk = LegacyConversation()
     talk.provider.create_session(None, None, [FIRST, Message.model(FunctionCall("a", TOOLS[0].name)), results])
     _, called, answered = talk.provider.get_history()
     assert called.calls[0].name == answered.results[0].name == TOOLS[0].name
 
 
 def test_calls_that_nobody_answered_are_answered_before_something_else_is_said() -> None:
-    talk = Talk(answer(call("f", {}, "a"), call("g", {}, "b")), answer(text("as you like")))
+    talk = LegacyConversation(answer(call("f", {}, "a"), call("g", {}, "b")), answer(text("as you like")))
     talk.say("hi", streamed=False)
     talk.say("never mind", streamed=False)
     assert talk.contents[1:] == [
@@ -298,7 +298,7 @@ def test_calls_that_nobody_answered_are_answered_before_something_else_is_said()
 
 
 def test_results_that_are_missing_are_made_up_in_their_place() -> None:
-    talk = Talk(answer(call("f", {}, "a"), call("g", {}, "b")), answer(text("done")))
+    talk = LegacyConversation(answer(call("f", {}, "a"), call("g", {}, "b")), answer(text("done")))
     talk.say("hi", streamed=False)
     talk.provider.send_tool_results([ToolResult("b", "g", "ok")])
     (first, second) = talk.provider.get_history()[2].results
@@ -315,7 +315,7 @@ def test_results_that_are_missing_are_made_up_in_their_place() -> None:
     ],
 )
 def test_nothing_to_send_is_refused_before_it_is_sent(ask: Any, reason: str) -> None:
-    talk = Talk()
+    talk = LegacyConversation()
     talk.provider.create_session(None, None, grown(4))
     before = talk.history
     with pytest.raises(InvalidRequestError) as refused:
@@ -330,7 +330,7 @@ def test_nothing_to_send_is_refused_before_it_is_sent(ask: Any, reason: str) -> 
 
 @both
 def test_system_text_and_tools_are_sent_with_a_schema_too(streamed: bool) -> None:
-    talk = Talk(reply(text('{"berth": 9}'), streamed=streamed), reply(text("ok"), streamed=streamed))
+    talk = LegacyConversation(reply(text('{"berth": 9}'), streamed=streamed), reply(text("ok"), streamed=streamed))
     talk.provider.create_session("rules", TOOLS)
     response = talk.say("hi", streamed=streamed, response_schema=SCHEMA)
     assert response.structured_output == {"berth": 9}
@@ -343,7 +343,7 @@ def test_system_text_and_tools_are_sent_with_a_schema_too(streamed: bool) -> Non
 
 
 def test_settings_of_the_provider_are_sent_with_every_message() -> None:
-    talk = Talk(answer(text("a")), answer(text("b")), max_tokens=77, thinking={"budget_tokens": 128})
+    talk = LegacyConversation(answer(text("a")), answer(text("b")), max_tokens=77, thinking={"budget_tokens": 128})
     talk.say("hi", streamed=False)
     talk.provider.set_thinking_config(None)
     talk.say("hi", streamed=False)
@@ -358,7 +358,7 @@ def test_one_message_is_one_request_whatever_the_answer_asks_for() -> None:
     """The SDK could call tools by itself, and go on by itself where an answer says that it goes on."""
     goes_on = {**answer(text("so")), "continuationToken": "AAAA"}
     goes_on["candidates"][0] |= {"finishReason": "CONTINUATION", "continuationToken": "AAAA"}
-    talk = Talk(answer(call("f", {}, "a")), goes_on)
+    talk = LegacyConversation(answer(call("f", {}, "a")), goes_on)
     talk.provider.create_session(None, [ToolSchema("f")])
     talk.say("hi", streamed=False)
     talk.provider.send_tool_results([ToolResult("a", "f", 1)])
@@ -380,7 +380,7 @@ def test_both_paths_say_the_same_on_the_wire(history: list[Message], streamed: b
         provider.send_message_streaming(last.text, lambda piece: None)
     else:
         provider.send_message(last.text)
-    callbacks: Any = Heard().callbacks if streamed else {}
+    callbacks: Any = CallbackRecorder().callbacks if streamed else {}
     stateless(transport=new.transport).complete([*history, last], "rules", TOOLS, **callbacks)
     assert read(old.requests[0]) == read(new.requests[0])
 
@@ -406,19 +406,19 @@ def test_both_paths_give_the_same_answer(streamed: bool) -> None:
         call("f", {"x": 1}, "a"),
         text("", "AAAA"),
     ]
-    told, heard = Heard(), Heard()
-    talk = Talk(reply(*parts, streamed=streamed))
+    told, recorder = CallbackRecorder(), CallbackRecorder()
+    talk = LegacyConversation(reply(*parts, streamed=streamed))
     capture = Capture(answer(*parts), stream(*parts))
     callbacks: Any = told.callbacks if streamed else {}
     expected = stateless(transport=capture.transport).complete([Message.user("hi")], **callbacks)
-    response = talk.say("hi", streamed=streamed, **(heard.callbacks if streamed else {}))
+    response = talk.say("hi", streamed=streamed, **(recorder.callbacks if streamed else {}))
     assert outcome(response) == outcome(expected)
-    assert (heard.said, heard.usage) == (told.said, told.usage)
+    assert (recorder.events, recorder.usage) == (told.events, told.usage)
 
 
 def test_files_are_sent_either_way() -> None:
     parts: list[Part] = [Text("what is"), InlineData("image/png", b"\xfb\xff\xfe")]
-    talk = Talk(answer(text("a ship")), stream(text("a "), text("ship")))
+    talk = LegacyConversation(answer(text("a ship")), stream(text("a "), text("ship")))
     talk.provider.send_message_with_parts(parts)
     talk.provider.send_message_with_parts_streaming(parts, lambda piece: None)
     said = ("user", ["what is", "inlineData"])
@@ -428,7 +428,7 @@ def test_files_are_sent_either_way() -> None:
 
 
 def test_text_that_is_not_valid_unicode_is_refused_before_anything_is_sent() -> None:
-    talk = Talk(refusal(500))
+    talk = LegacyConversation(refusal(500))
     talk.provider.create_session("half a pair: \ud83d")
     for words in ("hi", "\ud83d"):
         with pytest.raises(InvalidRequestError, match="Unicode"):

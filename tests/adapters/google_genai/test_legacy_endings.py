@@ -22,12 +22,12 @@ from turnproof.errors import (
 )
 from turnproof.messages import FinishReason, FunctionCall, Message, Part, ProviderResponse, Text, Thought, ToolResult
 
-from ..heard import Heard
-from ..running import Running, holding
+from ..background_call import BackgroundCall, write_and_hold
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
 from .histories import grown, issued
 from .kit import SIGNATURE, answer, call, chunk, event, legacy, stream, text, thought
-from .talking import Reply, Talk, bare, refusal, reply
+from .legacy_conversation import LegacyConversation, Reply, bare, refusal, reply
 
 both = pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
 
@@ -43,7 +43,7 @@ EMPTY_TEXT: dict[str, Any] = {"content": {"role": "model", "parts": [{"text": ""
 @pytest.mark.parametrize("last", [NO_CONTENT, NO_PARTS, EMPTY, EMPTY_TEXT])
 def test_a_last_piece_without_content_costs_nothing_of_the_turn(last: dict[str, Any]) -> None:
     before = [chunk(thought("hm", SIGNATURE)), chunk(text("Hel")), chunk(text("lo"))]
-    talk = Talk(bare(last, before=before, streamed=True), answer(text("bye")))
+    talk = LegacyConversation(bare(last, before=before, streamed=True), answer(text("bye")))
     response = talk.say("hi", streamed=True)
     assert response.parts == (Thought("hm", provider_data=issued()), Text("Hello"))
     assert talk.history == [("user", (Text("hi"),)), ("model", response.parts)]
@@ -55,7 +55,7 @@ def test_a_last_piece_without_content_costs_nothing_of_the_turn(last: dict[str, 
 @both
 @pytest.mark.parametrize("candidate", [NO_CONTENT, NO_PARTS, EMPTY])
 def test_an_answer_without_content_leaves_what_the_user_said(candidate: dict[str, Any], streamed: bool) -> None:
-    talk = Talk(bare(candidate, streamed=streamed), reply(text("yes"), streamed=streamed))
+    talk = LegacyConversation(bare(candidate, streamed=streamed), reply(text("yes"), streamed=streamed))
     response = talk.say("hi", streamed=streamed)
     assert (response.parts, response.raw_finish) == ((), candidate["finishReason"])
     assert talk.history == [("user", (Text("hi"),))]
@@ -66,7 +66,7 @@ def test_an_answer_without_content_leaves_what_the_user_said(candidate: dict[str
 @both
 def test_a_part_of_a_kind_that_the_sdk_does_not_know_costs_nothing_but_itself(streamed: bool) -> None:
     pieces = [text("so"), {"newKind": {"a": 1}}, text("it is")]
-    talk = Talk(reply(*pieces, streamed=streamed), answer(text("bye")))
+    talk = LegacyConversation(reply(*pieces, streamed=streamed), answer(text("bye")))
     talk.say("hi", streamed=streamed)
     assert [role for role, _ in talk.history] == ["user", "model"]
     talk.say("more", streamed=False)
@@ -77,7 +77,7 @@ def test_a_part_of_a_kind_that_the_sdk_does_not_know_costs_nothing_but_itself(st
 @pytest.mark.parametrize("finish", ["MAX_TOKENS", "SAFETY", "UNEXPECTED_TOOL_CALL", "SOMETHING_NEW"])
 @pytest.mark.filterwarnings("ignore:SOMETHING_NEW is not a valid FinishReason")
 def test_an_answer_that_ended_otherwise_is_kept_as_far_as_it_came(finish: str, streamed: bool) -> None:
-    talk = Talk(reply(text("so far"), streamed=streamed, finish=finish))
+    talk = LegacyConversation(reply(text("so far"), streamed=streamed, finish=finish))
     response = talk.say("hi", streamed=streamed)
     assert response.raw_finish == finish
     assert talk.history == [("user", (Text("hi"),)), ("model", (Text("so far"),))]
@@ -97,7 +97,7 @@ SENDS: list[Callable[[Any], object]] = [
 
 @pytest.mark.parametrize("send", SENDS)
 def test_a_failed_call_leaves_the_history_as_it_was(send: Callable[[Any], object]) -> None:
-    talk = Talk(refusal(503), reply(text("ok"), streamed=False))
+    talk = LegacyConversation(refusal(503), reply(text("ok"), streamed=False))
     talk.provider.create_session(None, None, [Message.user("hi"), Message.model(FunctionCall("a", "f"))])
     before = talk.history
     with pytest.raises(OverloadedError):
@@ -130,7 +130,7 @@ NO_ANSWER: dict[str, tuple[Reply, type[ProviderError]]] = {
 @pytest.mark.parametrize("case", NO_ANSWER)
 def test_an_answer_that_is_none_leaves_the_history_as_it_was(case: str) -> None:
     broken, kind = NO_ANSWER[case]
-    talk = Talk(broken, answer(text("ho")))
+    talk = LegacyConversation(broken, answer(text("ho")))
     talk.provider.create_session(None, None, grown(4))
     before = talk.history
     with pytest.raises(kind):
@@ -145,7 +145,7 @@ def test_a_callback_that_raises_leaves_the_history_as_it_was(callback: str) -> N
     def fail(_: object) -> None:
         raise LookupError("mine")
 
-    talk = Talk(stream(thought("hm"), text("so"), call("f", {}, "a")), stream(text("ho")))
+    talk = LegacyConversation(stream(thought("hm"), text("so"), call("f", {}, "a")), stream(text("ho")))
     with pytest.raises(LookupError, match="mine"):
         talk.say("hi", streamed=True, **{callback: fail})
     assert talk.history == []
@@ -154,7 +154,7 @@ def test_a_callback_that_raises_leaves_the_history_as_it_was(callback: str) -> N
 
 
 def test_a_failed_call_takes_back_what_was_answered_for_the_user() -> None:
-    talk = Talk(refusal(503), answer(text("ok")))
+    talk = LegacyConversation(refusal(503), answer(text("ok")))
     talk.provider.create_session(None, None, [Message.user("hi"), Message.model(FunctionCall("a", "f"))])
     with pytest.raises(OverloadedError):
         talk.say("never mind", streamed=False)
@@ -178,14 +178,14 @@ MOMENTS: dict[str, tuple[list[bytes], tuple[Part, ...]]] = {
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_cancelled_stream_keeps_the_users_side_and_what_the_model_had_said(moment: str) -> None:
     pieces, kept = MOMENTS[moment]
-    script, held = holding(*pieces)
-    heard = Heard()
+    script, held = write_and_hold(*pieces)
+    recorder = CallbackRecorder()
     with scripted(script, lambda exchange: exchange.answer(answer(text("yes")))) as server:
         provider = legacy(server.url)
-        callbacks: Any = heard.callbacks
-        running = Running(lambda token: provider.send_message_streaming("hi", cancel_token=token, **callbacks))
+        callbacks: Any = recorder.callbacks
+        running = BackgroundCall(lambda token: provider.send_message_streaming("hi", cancel_token=token, **callbacks))
         assert held.wait(LIMIT)
-        running.wait_for_more(lambda: heard.usage or not pieces)
+        running.wait_until_reading(lambda: recorder.usage or not pieces)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
@@ -206,7 +206,7 @@ def test_a_cancelled_stream_keeps_the_users_side_and_what_the_model_had_said(mom
 def test_what_stands_behind_the_cancel_in_the_same_piece_is_not_kept() -> None:
     token = CancelToken()
     pieces = event(answer(text("so "), text("far", SIGNATURE), call("f", {}, "a")))
-    talk = Talk([pieces])
+    talk = LegacyConversation([pieces])
     response = talk.say("hi", streamed=True, cancel_token=token, on_chunk=lambda piece: token.cancel())
     assert response.parts == (Text("so "),)
     assert talk.history == [("user", (Text("hi"),)), ("model", response.parts)]
@@ -223,7 +223,7 @@ def test_a_cancel_that_comes_with_the_last_byte_keeps_no_call(streamed: bool) ->
             return httpx2.Response(200, content=b"".join(stream(*pieces)))
         return httpx2.Response(200, json=answer(*pieces))
 
-    talk = Talk(late, reply(text("ho"), streamed=streamed))
+    talk = LegacyConversation(late, reply(text("ho"), streamed=streamed))
     response = talk.say("hi", streamed=streamed, cancel_token=token)
     assert response.finish_reason is FinishReason.CANCELLED
     expected = () if streamed else (Text("let me look"),)
@@ -237,7 +237,7 @@ def test_a_cancel_that_comes_with_the_last_byte_keeps_no_call(streamed: bool) ->
 def test_a_call_cancelled_before_it_was_sent_keeps_nothing(streamed: bool) -> None:
     token = CancelToken()
     token.cancel()
-    talk = Talk()
+    talk = LegacyConversation()
     with pytest.raises(Cancelled):
         talk.say("hi", streamed=streamed, cancel_token=token)
     assert talk.requests == []
@@ -245,10 +245,10 @@ def test_a_call_cancelled_before_it_was_sent_keeps_nothing(streamed: bool) -> No
 
 
 def test_a_cancelled_batch_call_keeps_the_users_side() -> None:
-    script, held = holding()
+    script, held = write_and_hold()
     with scripted(script) as server:
         provider = legacy(server.url)
-        running = Running(lambda token: provider.send_message("hi", cancel_token=token))
+        running = BackgroundCall(lambda token: provider.send_message("hi", cancel_token=token))
         assert held.wait(LIMIT)
         running.token.cancel()
         response = running.result()
@@ -279,7 +279,7 @@ def test_a_stream_that_nobody_reads_on_is_hung_up_on() -> None:
     def stop(_: str) -> None:
         raise LookupError("mine")
 
-    script, _ = holding(chunk(text("so")))
+    script, _ = write_and_hold(chunk(text("so")))
     with scripted(script) as server:
         provider = legacy(server.url)
         with pytest.raises(LookupError):

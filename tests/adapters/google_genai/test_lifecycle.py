@@ -256,12 +256,12 @@ def test_a_word_that_the_sdk_does_not_know_is_no_warning_and_others_warn_as_ever
     spec = client.__spec__
     assert spec is not None
     assert spec.loader is not None
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as recorder:
         warnings.simplefilter("always")
         spec.loader.exec_module(module_from_spec(spec))
         assert types.FinishReason("SOMETHING_NEW")
         warnings.warn("mine is not a valid thing", UserWarning, stacklevel=1)
-    assert [str(each.message) for each in heard] == ["mine is not a valid thing"]
+    assert [str(each.message) for each in recorder] == ["mine is not a valid thing"]
 
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])

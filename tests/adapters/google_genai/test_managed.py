@@ -27,7 +27,7 @@ from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
-from ..running import Running, holding
+from ..background_call import BackgroundCall, write_and_hold
 from ..scripted_server import LIMIT, scripted
 from .kit import KEY, MODEL, answer, legacy, stateless, stream, text
 
@@ -378,12 +378,12 @@ def talking(url: str, holder: str) -> Session:
 @pytest.mark.parametrize("holder", ["session", "provider", "legacy provider"])
 def test_a_turn_that_is_cancelled_while_a_cache_is_made_waits_for_nothing(holder: str) -> None:
     """The service would have been given half a minute; the connection is cut instead, and nothing else is sent."""
-    script, asked = holding()
+    script, asked = write_and_hold()
     with scripted(script) as server:
         session = talking(server.url, holder)
-        running = Running(lambda token: session.send("hello", cancel_token=token))
+        running = BackgroundCall(lambda token: session.send("hello", cancel_token=token))
         assert asked.wait(LIMIT)
-        running.wait_for_more()
+        running.wait_until_reading()
         running.token.cancel()
         result = running.result()
         assert server.hung_up.wait(LIMIT), "the service did not see the cut"
@@ -395,13 +395,13 @@ def test_a_turn_that_is_cancelled_while_a_cache_is_made_waits_for_nothing(holder
 
 @pytest.mark.parametrize("holder", ["session", "provider", "legacy provider"])
 def test_the_turn_after_it_has_its_prefix_kept(holder: str) -> None:
-    script, asked = holding()
+    script, asked = write_and_hold()
     made = {"name": "cachedContents/1", "model": f"models/{MODEL}"}
     with scripted(script, lambda each: each.answer(made), lambda each: each.answer(answer(text("hi")))) as server:
         session = talking(server.url, holder)
-        running = Running(lambda token: session.send("hello", cancel_token=token))
+        running = BackgroundCall(lambda token: session.send("hello", cancel_token=token))
         assert asked.wait(LIMIT)
-        running.wait_for_more()
+        running.wait_until_reading()
         running.token.cancel()
         running.result()
         assert session.send("again").text == "hi"
@@ -434,14 +434,14 @@ def test_a_token_that_is_set_already_sends_nothing() -> None:
 
 
 def test_a_deletion_that_was_cut_is_made_up_for_at_shutdown() -> None:
-    script, asked = holding()
+    script, asked = write_and_hold()
     made = {"name": "cachedContents/1", "model": f"models/{MODEL}"}
     with scripted(lambda each: each.answer(made), script, lambda each: each.answer({})) as server:
         provider = stateless(server.url)
         name = provider.create_cache(RULES, [], ttl_seconds=60)
-        running = Running(lambda token: provider.delete_cache(name, cancel_token=token))
+        running = BackgroundCall(lambda token: provider.delete_cache(name, cancel_token=token))
         assert asked.wait(LIMIT)
-        running.wait_for_more()
+        running.wait_until_reading()
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
         provider.shutdown()

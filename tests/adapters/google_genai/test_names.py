@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from turnproof.messages import FunctionCall, Message, ToolResult, ToolSchema
 from turnproof_adapters.google_genai.names import is_made_up, made_up_id, restorer, wire_name
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import Capture, answer, call, chunk, stateless
 
 LEGAL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
@@ -47,11 +47,11 @@ def test_declarations_calls_results_and_replayed_history_agree(streamed: bool) -
     calls = [call(name, {}, f"c{n}") for n, name in enumerate(wire)]
     capture = Capture(answer(*calls), [chunk(*calls, finish="STOP")])
     provider = stateless(transport=capture.transport)
-    heard = Heard()
+    recorder = CallbackRecorder()
     history = [Message.user("hi")]
-    response = provider.complete(history, None, tools, **(heard.callbacks if streamed else {}))
+    response = provider.complete(history, None, tools, **(recorder.callbacks if streamed else {}))
     assert [each.name for each in response.calls] == [tool.name for tool in tools]
-    assert heard.calls == (list(response.calls) if streamed else [])
+    assert recorder.calls == (list(response.calls) if streamed else [])
     results = [ToolResult(each.id, each.name, "ok") for each in response.calls]
     provider.complete([*history, Message.model(*response.parts), Message.tool(*results)], None, tools)
     declared = [each["name"] for each in capture.body["tools"][0]["functionDeclarations"]]

@@ -23,7 +23,7 @@ from turnproof.errors import ContentFilterError, ProviderError, TransportError
 from turnproof.messages import FunctionCall, Message, Part, ProviderResponse, Text, ToolSchema
 from turnproof_adapters.google_genai.names import is_made_up
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import KEY, Capture, stateless
 
 WORLD = World(frozenset(), DIALECT.models, lambda: 0.0, any_key=True)
@@ -61,15 +61,15 @@ def reading(exchange: Exchange) -> ProviderResponse | ProviderError:
         lambda _: httpx2.Response(exchange.status, headers=dict(exchange.headers), content=exchange.body)
     )
     provider = stateless(model=model_of(exchange), transport=replay, **platform(exchange))
-    heard = Heard()
+    recorder = CallbackRecorder()
     try:
-        response = provider.complete([Message.user("hi")], **(heard.callbacks if exchange.streamed else {}))
+        response = provider.complete([Message.user("hi")], **(recorder.callbacks if exchange.streamed else {}))
     except ProviderError as failure:
         return failure
     if exchange.streamed:
-        assert heard.text == response.text
-        assert heard.calls == list(response.calls)
-        assert heard.usage
+        assert recorder.text == response.text
+        assert recorder.calls == list(response.calls)
+        assert recorder.usage
     return response
 
 

@@ -28,7 +28,7 @@ from turnproof_adapters.google_genai.arrange import contents
 from turnproof_adapters.google_genai.convert import NO_SIGNATURE_NEEDED
 from turnproof_adapters.google_genai.models import target
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .histories import FIRST, LAST, arbitrary, issued
 from .kit import MARK, MODEL, SIGNATURE, Capture, stateless
 
@@ -68,7 +68,7 @@ def test_the_smallest_request_is_its_contents() -> None:
 def test_address_and_headers_are_the_sdks(streamed: bool, method: str) -> None:
     capture = Capture()
     provider = stateless("http://example.invalid/prefix/", transport=capture.transport)
-    provider.complete([Message.user("hi")], **(Heard().callbacks if streamed else {}))
+    provider.complete([Message.user("hi")], **(CallbackRecorder().callbacks if streamed else {}))
     (request,) = capture.requests
     assert str(request.url).startswith("http://example.invalid/prefix/v1")
     assert str(request.url).endswith(f"/models/{MODEL}:{method}")

@@ -10,22 +10,22 @@ import pytest
 from turnproof.errors import ContentFilterError, OverloadedError, ProviderError, RateLimitError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought
 
-from ..heard import Heard
-from ..running import holding
+from ..background_call import write_and_hold
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, scripted
 from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, chunk, event, outcome, stateless, stream, text, thought
 
 HI = [Message.user("hi")]
 
 
-def streamed(events: list[bytes], heard: Heard | None = None, **kwargs: Any) -> ProviderResponse:
+def streamed(events: list[bytes], recorder: CallbackRecorder | None = None, **kwargs: Any) -> ProviderResponse:
     provider = stateless(transport=Capture(events=events).transport)
-    return provider.complete(HI, **(heard or Heard()).callbacks, **kwargs)
+    return provider.complete(HI, **(recorder or CallbackRecorder()).callbacks, **kwargs)
 
 
-def failing(events: list[bytes], heard: Heard | None = None) -> ProviderError:
+def failing(events: list[bytes], recorder: CallbackRecorder | None = None) -> ProviderError:
     with pytest.raises(ProviderError) as failure:
-        streamed(events, heard)
+        streamed(events, recorder)
     return failure.value
 
 
@@ -42,12 +42,12 @@ PARTS = [
 
 
 def test_a_stream_gives_what_the_batch_answer_of_the_same_parts_gives() -> None:
-    heard = Heard()
-    response = streamed(stream(*PARTS), heard)
+    recorder = CallbackRecorder()
+    response = streamed(stream(*PARTS), recorder)
     assert outcome(response) == outcome(stateless(transport=Capture(answer(*PARTS)).transport).complete(HI))
-    assert heard.text == response.text == "Berth 9 is free."
-    assert heard.kinds == ["thinking", "thinking", "text", "text", "text", "call", "call"]
-    assert heard.calls == list(response.calls)
+    assert recorder.text == response.text == "Berth 9 is free."
+    assert recorder.kinds == ["thinking", "thinking", "text", "text", "text", "call", "call"]
+    assert recorder.calls == list(response.calls)
 
 
 def test_the_pieces_of_a_text_are_one_part_up_to_a_signature() -> None:
@@ -60,10 +60,10 @@ def test_the_pieces_of_a_text_are_one_part_up_to_a_signature() -> None:
 
 
 def test_several_parts_of_one_chunk_are_all_taken() -> None:
-    heard = Heard()
-    response = streamed([chunk(text("a"), thought("b"), text("c"), call("f", {}, "1"), finish="STOP")], heard)
+    recorder = CallbackRecorder()
+    response = streamed([chunk(text("a"), thought("b"), text("c"), call("f", {}, "1"), finish="STOP")], recorder)
     assert response.parts == (Text("a"), Thought("b", provider_data=MARK), Text("c"), FunctionCall("1", "f", {}))
-    assert heard.said[:3] == [("text", "a"), ("thinking", "b"), ("text", "c")]
+    assert recorder.events[:3] == [("text", "a"), ("thinking", "b"), ("text", "c")]
 
 
 def test_calls_keep_their_order_and_their_place_among_texts_over_chunks() -> None:
@@ -73,27 +73,27 @@ def test_calls_keep_their_order_and_their_place_among_texts_over_chunks() -> Non
 
 
 def test_calls_without_ids_are_told_apart_over_chunks_too() -> None:
-    heard = Heard()
-    response = streamed(stream(call("f", {}), call("f", {}), text("")), heard)
+    recorder = CallbackRecorder()
+    response = streamed(stream(call("f", {}), call("f", {}), text("")), recorder)
     assert len({each.id for each in response.calls}) == 2
-    assert heard.calls == list(response.calls)
+    assert recorder.calls == list(response.calls)
 
 
 def test_the_last_figures_count_and_none_that_a_callback_heard_falls() -> None:
     """Recorded: `promptTokenCount` goes from 169 to 79 in the last chunk, or from 59 to 128. Nothing is summed."""
-    heard = Heard()
+    recorder = CallbackRecorder()
     response = streamed(
         [
             chunk(text("a"), usage={"promptTokenCount": 169, "totalTokenCount": 169}),
             chunk(text("b"), usage={"promptTokenCount": 169, "candidatesTokenCount": 3, "thoughtsTokenCount": 9}),
             chunk(text("c"), finish="STOP", usage={"promptTokenCount": 79, "candidatesTokenCount": 4}),
         ],
-        heard,
+        recorder,
     )
     assert (response.usage.prompt_tokens, response.usage.output_tokens) == (79, 4)
     assert response.usage.total_tokens == 83
-    assert [each.prompt_tokens for each in heard.usage] == [169, 169, 169]
-    assert [each.output_tokens for each in heard.usage] == [0, 12, 12]
+    assert [each.prompt_tokens for each in recorder.usage] == [169, 169, 169]
+    assert [each.output_tokens for each in recorder.usage] == [0, 12, 12]
 
 
 def test_chunks_that_say_nothing_change_nothing() -> None:
@@ -111,12 +111,12 @@ def test_figures_behind_the_finish_reason_still_count() -> None:
 @pytest.mark.parametrize("step", [1, 2, 3, 7, 64])
 def test_the_stream_may_be_cut_into_pieces_anywhere(step: int) -> None:
     """In the middle of a character, of a line end, of a number."""
-    heard = Heard()
+    recorder = CallbackRecorder()
     data = b"".join(stream(text("北🌍"), text("’\u2028 "), call("f", {"ü": "🌍"}, "1")))
     pieces = [data[start : start + step] for start in range(0, len(data), step)]
     with scripted(lambda exchange: exchange.stream(*pieces)) as server:
-        response = stateless(server.url).complete(HI, **heard.callbacks)
-    assert response.text == heard.text == "北🌍’\u2028 "
+        response = stateless(server.url).complete(HI, **recorder.callbacks)
+    assert response.text == recorder.text == "北🌍’\u2028 "
     assert response.calls == (FunctionCall("1", "f", {"ü": "🌍"}),)
 
 
@@ -186,14 +186,14 @@ def test_a_badly_written_call_ends_a_stream_with_what_came_before_it() -> None:
 
 
 def test_nothing_behind_a_call_that_cannot_be_read_is_told() -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     failure = failing(
         [chunk(text("so far"), call("f", {"x": "HALF"}), text("more"), finish="STOP").replace(b"HALF", rb"\ud83d")],
-        heard,
+        recorder,
     )
     assert type(failure) is TransportError
     assert "malformed arguments for a call of 'f'" in failure.message
-    assert heard.said == [("text", "so far")]
+    assert recorder.events == [("text", "so far")]
     assert failure.partial == (Text("so far"),)
 
 
@@ -201,8 +201,8 @@ def test_nothing_behind_a_call_that_cannot_be_read_is_told() -> None:
 def test_half_a_character_that_a_text_ends_with_is_visible_as_lost(behind: list[bytes]) -> None:
     """A gateway may cut a text where JavaScript counts; UTF-8 has no form for what is left."""
     half = b'data: {"candidates": [{"content": {"parts": [{"text": "so \\ud83d"}]}}]}\r\n\r\n'
-    heard = Heard()
-    assert streamed([half, *behind], heard).text == heard.text == "so \ufffd"
+    recorder = CallbackRecorder()
+    assert streamed([half, *behind], recorder).text == recorder.text == "so \ufffd"
 
 
 class Trouble(Exception):
@@ -214,15 +214,15 @@ def test_what_a_callback_raises_is_the_callers_and_closes_the_stream(name: str) 
     def fail(_: object) -> None:
         raise Trouble
 
-    script, _ = holding(*stream(*PARTS)[:-1])
+    script, _ = write_and_hold(*stream(*PARTS)[:-1])
     with scripted(script, lambda exchange: exchange.stream(*stream(*PARTS))) as server:
         provider = stateless(server.url)
         with pytest.raises(Trouble) as failure:
-            provider.complete(HI, **{**Heard().callbacks, name: fail})
+            provider.complete(HI, **{**CallbackRecorder().callbacks, name: fail})
         # While the failure is at hand: nothing of what it holds has to be forgotten first.
         assert server.hung_up.wait(LIMIT)
         assert failure.value.__traceback__ is not None
-        response = provider.complete(HI, **Heard().callbacks)
+        response = provider.complete(HI, **CallbackRecorder().callbacks)
     assert response.text == "Berth 9 is free."
 
 

@@ -18,7 +18,7 @@ from turnproof_adapters.ollama.legacy import OllamaLegacy
 from turnproof_adapters.ollama.stateless import OllamaStateless
 
 from ..anthropic.kit import event, text, text_block
-from ..ways import Ways
+from ..call_modes import CallModes
 
 KEY = "ollama-canary-0123456789"
 MODEL = "qwen3:8b"
@@ -94,4 +94,4 @@ class Server:
         return httpx2.Response(200, json=self._reply)
 
 
-WAYS = Ways(stateless, legacy)
+MODES = CallModes(stateless, legacy)

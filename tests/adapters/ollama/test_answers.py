@@ -12,43 +12,43 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, FunctionCall, Message, Text, Thought, TokenUsage, ToolResult
 
 from ..anthropic.kit import call_block, text, text_block, thinking_block, tool_use
-from ..heard import Heard
-from ..ways import HI, Way
-from .kit import MODEL, WAYS, Server, answer, issued, legacy, stateless, stream, thinking
+from ..call_modes import HI, CallMode
+from ..callback_recorder import CallbackRecorder
+from .kit import MODEL, MODES, Server, answer, issued, legacy, stateless, stream, thinking
 
-each_way = pytest.mark.parametrize("way", WAYS.all.values(), ids=WAYS.all)
-each_stream = pytest.mark.parametrize("way", WAYS.streamed.values(), ids=WAYS.streamed)
+each_way = pytest.mark.parametrize("way", MODES.all.values(), ids=MODES.all)
+each_stream = pytest.mark.parametrize("way", MODES.stream.values(), ids=MODES.stream)
 
 COUNTED = TokenUsage(212, 31, 243)
 
 
 @each_way
-def test_the_figures_are_those_of_the_end_and_no_estimate(way: Way) -> None:
-    heard = Heard()
-    response = way(Server().transport, heard)
+def test_the_figures_are_those_of_the_end_and_no_estimate(way: CallMode) -> None:
+    recorder = CallbackRecorder()
+    response = way(Server().transport, recorder)
     assert response.usage == COUNTED
-    assert heard.usage in ([], [TokenUsage(198, 0, 198), COUNTED])
+    assert recorder.usage in ([], [TokenUsage(198, 0, 198), COUNTED])
 
 
 @each_stream
-def test_an_estimate_that_was_too_high_does_not_fall_while_it_is_heard(way: Way) -> None:
-    heard = Heard()
+def test_an_estimate_that_was_too_high_does_not_fall_while_it_is_heard(way: CallMode) -> None:
+    recorder = CallbackRecorder()
     events = stream(text_block(0, "hi"), head={"input_tokens": 500, "output_tokens": 0})
-    response = way(Server(events=events).transport, heard)
+    response = way(Server(events=events).transport, recorder)
     assert response.usage == COUNTED
-    assert [usage.prompt_tokens for usage in heard.usage] == [500, 500]
+    assert [usage.prompt_tokens for usage in recorder.usage] == [500, 500]
 
 
 @each_way
 @pytest.mark.parametrize("content", [None, []], ids=["null", "empty"])
-def test_an_answer_of_nothing_has_no_parts(content: Any, way: Way) -> None:
+def test_an_answer_of_nothing_has_no_parts(content: Any, way: CallMode) -> None:
     response = way(Server(answer(content), stream()).transport)
     assert (response.parts, response.finish_reason) == ((), FinishReason.STOP)
 
 
 @each_way
 @pytest.mark.parametrize("fields", [{"usage": None}, {"usage": {}}], ids=["null", "empty"])
-def test_figures_that_are_missing_count_as_nothing(fields: dict[str, Any], way: Way) -> None:
+def test_figures_that_are_missing_count_as_nothing(fields: dict[str, Any], way: CallMode) -> None:
     events = [each for each in stream(text_block(0, "hi")) if b"message_delta" not in each]
     events[0] = events[0].replace(b'"input_tokens": 198, "output_tokens": 0', b"")
     response = way(Server(answer([text("hi")], **fields), events).transport)
@@ -66,26 +66,28 @@ def test_figures_that_are_missing_count_as_nothing(fields: dict[str, Any], way: 
         ("of_tomorrow", FinishReason.UNKNOWN),
     ],
 )
-def test_why_an_answer_ended_is_told_and_may_not_be_known(stop: str | None, reason: FinishReason, way: Way) -> None:
+def test_why_an_answer_ended_is_told_and_may_not_be_known(
+    stop: str | None, reason: FinishReason, way: CallMode
+) -> None:
     response = way(Server(answer([text("hi")], stop), stream(text_block(0, "hi"), stop=stop)).transport)
     assert (response.text, response.finish_reason, response.raw_finish) == ("hi", reason, stop)
 
 
 @each_way
 @pytest.mark.parametrize("args", [{"port": "Brest"}, {}], ids=["some", "none"])
-def test_a_call_comes_whole(args: dict[str, Any], way: Way) -> None:
+def test_a_call_comes_whole(args: dict[str, Any], way: CallMode) -> None:
     """`{}` stands for no arguments, where Anthropic sends an empty string."""
-    heard = Heard()
+    recorder = CallbackRecorder()
     call = call_block(0, "call_x7k2m9qa", "tide", json.dumps(args))
     called = answer([tool_use("call_x7k2m9qa", "tide", args)], "tool_use")
-    response = way(Server(called, stream(call, stop="tool_use")).transport, heard)
+    response = way(Server(called, stream(call, stop="tool_use")).transport, recorder)
     assert response.parts == (FunctionCall("call_x7k2m9qa", "tide", args),)
     assert response.finish_reason is FinishReason.TOOL_USE
-    assert heard.calls in ([], [FunctionCall("call_x7k2m9qa", "tide", args)])
+    assert recorder.calls in ([], [FunctionCall("call_x7k2m9qa", "tide", args)])
 
 
 @each_way
-def test_thinking_is_kept_and_goes_back_as_it_came(way: Way) -> None:
+def test_thinking_is_kept_and_goes_back_as_it_came(way: CallMode) -> None:
     events = stream(thinking_block(0, "Look ", "it up.", signature=None), text_block(1, "At six."))
     response = way(Server(answer([thinking("Look it up."), text("At six.")]), events).transport)
     assert response.parts == (issued("Look it up."), Text("At six."))

@@ -19,13 +19,13 @@ from turnproof.errors import (
 )
 
 from ..anthropic.kit import event, text_block
-from ..heard import Heard
-from ..ways import HI, Way, answering
-from .kit import WAYS, stateless, stream
+from ..call_modes import HI, CallMode, fixed_answer
+from ..callback_recorder import CallbackRecorder
+from .kit import MODES, stateless, stream
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
-each_way = pytest.mark.parametrize("way", WAYS.all.values(), ids=WAYS.all)
-each_stream = pytest.mark.parametrize("way", WAYS.streamed.values(), ids=WAYS.streamed)
+each_way = pytest.mark.parametrize("way", MODES.all.values(), ids=MODES.all)
+each_stream = pytest.mark.parametrize("way", MODES.stream.values(), ids=MODES.stream)
 
 INVALID = "invalid_request_error"
 BUSY = "server busy, please try again.  maximum pending requests exceeded"
@@ -84,9 +84,9 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 def test_a_refusal_is_typed_in_whatever_form_it_comes(case: Case) -> None:
-    for name, way in WAYS.all.items():
+    for name, way in MODES.all.items():
         with pytest.raises(ProviderError) as raised:
-            way(answering(case.status, json=case.body))
+            way(fixed_answer(case.status, json=case.body))
         failure = raised.value
         assert type(failure) is case.expected, name
         assert (failure.status, failure.kind, failure.message) == (case.status, case.kind, case.message)
@@ -96,10 +96,10 @@ def test_a_refusal_is_typed_in_whatever_form_it_comes(case: Case) -> None:
 
 
 @each_way
-def test_an_address_that_is_none_is_the_requests_fault(way: Way) -> None:
+def test_an_address_that_is_none_is_the_requests_fault(way: CallMode) -> None:
     """The server's web framework answers in plain text."""
     with pytest.raises(InvalidRequestError) as raised:
-        way(answering(404, {"content-type": "text/plain"}, content=b"404 page not found"))
+        way(fixed_answer(404, {"content-type": "text/plain"}, content=b"404 page not found"))
     assert (raised.value.status, raised.value.message) == (404, "HTTP status 404")
 
 
@@ -109,24 +109,24 @@ def test_an_address_that_is_none_is_the_requests_fault(way: Way) -> None:
     [({"type": "overloaded_error", "message": BUSY}, "overloaded_error"), (BUSY, None)],
     ids=["envelope", "word"],
 )
-def test_a_stream_may_end_in_a_failure(told: Any, kind: str | None, way: Way) -> None:
-    heard = Heard()
+def test_a_stream_may_end_in_a_failure(told: Any, kind: str | None, way: CallMode) -> None:
+    recorder = CallbackRecorder()
     body = b"".join([*stream(text_block(0, "At six."))[:3], event("error", error=told)])
     with pytest.raises(OverloadedError) as raised:
-        way(answering(content=body, headers={"content-type": "text/event-stream"}), heard)
+        way(fixed_answer(content=body, headers={"content-type": "text/event-stream"}), recorder)
     assert (raised.value.status, raised.value.kind, raised.value.message) == (200, kind, BUSY)
-    assert heard.text == "At six."
+    assert recorder.text == "At six."
 
 
 @each_stream
 @pytest.mark.parametrize("kept", range(1, 6))
-def test_a_stream_that_breaks_off_is_a_transport_error(kept: int, way: Way) -> None:
+def test_a_stream_that_breaks_off_is_a_transport_error(kept: int, way: CallMode) -> None:
     """So ends, with some versions, an answer whose model failed."""
     events = stream(text_block(0, "At six."))
     assert len(events) == 6
     body = b"".join(events[:kept])
     with pytest.raises(TransportError, match="before its end"):
-        way(answering(content=body, headers={"content-type": "text/event-stream"}))
+        way(fixed_answer(content=body, headers={"content-type": "text/event-stream"}))
 
 
 def test_a_server_that_is_not_there_is_a_transport_error() -> None:

@@ -12,7 +12,7 @@ from turnproof.messages import FileRef, InlineData, Message, Text, ToolResult, T
 from turnproof_adapters.ollama.binding import BINDING
 from turnproof_adapters.ollama.stateless import OllamaStateless
 
-from ..ways import HI, answering
+from ..call_modes import HI, fixed_answer
 from .kit import KEY, MODEL, URL, Server, legacy, stateless
 
 OPENERS = pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
@@ -67,7 +67,7 @@ def test_nothing_is_needed_to_reach_a_local_server(
 
 def test_the_word_that_stands_for_a_key_is_no_secret() -> None:
     provider = OllamaStateless()
-    provider.initialize({"transport": answering(500, json={"error": "ollama runner terminated"})})
+    provider.initialize({"transport": fixed_answer(500, json={"error": "ollama runner terminated"})})
     provider.connect(MODEL)
     with pytest.raises(OverloadedError, match=r"^ollama runner terminated$"):
         provider.complete(HI)
@@ -92,15 +92,15 @@ def test_an_address_may_end_in_the_version_or_in_a_slash(opened: Any, ending: st
 @OPENERS
 def test_a_key_is_accepted_by_whoever_looks_at_it(opened: Any) -> None:
     assert opened(transport=Server(tags=TAGS).transport).verify_auth()
-    assert not opened(transport=answering(401, json={"error": "Unauthorized"})).verify_auth()
+    assert not opened(transport=fixed_answer(401, json={"error": "Unauthorized"})).verify_auth()
     with pytest.raises(OverloadedError):
-        opened(transport=answering(503, json={"error": "busy"})).verify_auth()
+        opened(transport=fixed_answer(503, json={"error": "busy"})).verify_auth()
     with pytest.raises(AuthenticationError):
-        opened(transport=answering(401, json={"error": "Unauthorized"})).list_models()
+        opened(transport=fixed_answer(401, json={"error": "Unauthorized"})).list_models()
     with pytest.raises(OverloadedError):
-        opened(transport=answering(json={"error": "unexpected EOF"})).verify_auth()
+        opened(transport=fixed_answer(json={"error": "unexpected EOF"})).verify_auth()
     with pytest.raises(TransportError):
-        opened(transport=answering(html="<html></html>")).list_models()
+        opened(transport=fixed_answer(html="<html></html>")).list_models()
 
 
 @OPENERS
@@ -122,7 +122,7 @@ def test_the_window_is_asked_of_the_server_until_the_model_is_loaded(opened: Any
 
 @OPENERS
 def test_a_model_that_the_server_does_not_have_has_no_window(opened: Any) -> None:
-    missing = answering(404, json={"error": "model 'qwen3:8b' not found"})
+    missing = fixed_answer(404, json={"error": "model 'qwen3:8b' not found"})
     with pytest.raises(InvalidRequestError, match="not found"):
         opened(transport=missing).get_context_limit()
     assert OllamaStateless().get_context_limit() == 0

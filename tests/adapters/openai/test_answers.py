@@ -19,7 +19,7 @@ from turnproof.errors import (
 )
 from turnproof.messages import FinishReason, Message, Part, ProviderData, ProviderResponse, Text, Thought, TokenUsage
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import DATED, OURS, URL, Capture, Json, answer, call, legacy, outcome, stateless, thought, tool_call
 
 HI = [Message.user("hi")]
@@ -187,12 +187,12 @@ def test_choices_are_one_answer(ask: Ask) -> None:
 
 
 def test_a_batch_call_is_heard_in_the_models_order() -> None:
-    heard = Heard()
-    ears = {name: listen for name, listen in heard.callbacks.items() if name != "on_chunk"}
+    recorder = CallbackRecorder()
+    ears = {name: listen for name, listen in recorder.callbacks.items() if name != "on_chunk"}
     reply = answer("so", tool_call("a", "read", "{}"), reasoning_content="hm", finish="tool_calls")
     response = by_complete(reply, **ears)
-    assert heard.said == [("thinking", "hm"), ("call", call("a"))]
-    assert heard.usage == [response.usage]
+    assert recorder.events == [("thinking", "hm"), ("call", call("a"))]
+    assert recorder.usage == [response.usage]
 
 
 NONE: dict[str, Any] = {
@@ -252,12 +252,12 @@ def test_a_service_that_never_streams_is_understood_all_the_same() -> None:
     """What was asked for in pieces comes in one; that it is JSON, the head says."""
     reply = answer("so", tool_call("a", "read", "{}"), finish="tool_calls")
     transport = httpx2.MockTransport(lambda _: httpx2.Response(200, json=reply))
-    heard, callbacks = Heard(), Heard().callbacks
+    recorder, callbacks = CallbackRecorder(), CallbackRecorder().callbacks
     del callbacks["on_chunk"]
-    ours = stateless(URL, transport=transport).complete(HI, **heard.callbacks)
+    ours = stateless(URL, transport=transport).complete(HI, **recorder.callbacks)
     theirs = legacy(URL, transport=transport).send_message_streaming("hi", print, **callbacks)
     assert outcome(ours) == outcome(theirs) == outcome(by_complete(reply))
-    assert heard.said == [("text", "so"), ("call", call("a"))]
+    assert recorder.events == [("text", "so"), ("call", call("a"))]
 
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}}

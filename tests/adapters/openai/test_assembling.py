@@ -17,7 +17,7 @@ from turnproof_adapters.openai.names import restorer, wire_name
 from turnproof_adapters.openai.service import OPENAI
 from turnproof_adapters.openai.wire import END, Answer, Failure, chunks, decode, failure_of
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import (
     DATED,
     DONE,
@@ -43,14 +43,14 @@ def told(failure: Failure) -> ProviderError:
     return OverloadedError(failure.text or "", kind=failure.kind)
 
 
-def assembler(heard: Heard | None = None) -> Assembler:
-    listeners = Listeners(**(heard or Heard()).callbacks)
+def assembler(recorder: CallbackRecorder | None = None) -> Assembler:
+    listeners = Listeners(**(recorder or CallbackRecorder()).callbacks)
     return Assembler(Reading(OPENAI, restorer(lambda: tool_names(TOOLS, None)), told), listeners)
 
 
-def read(events: list[bytes], heard: Heard | None = None) -> Assembler:
+def read(events: list[bytes], recorder: CallbackRecorder | None = None) -> Assembler:
     """What has become of these events. Without `DONE` among them the stream goes on."""
-    assembling = assembler(heard)
+    assembling = assembler(recorder)
     for each in chunks("text/event-stream", events):
         if (each is END and DONE not in events) or assembling.failure is not None:
             break
@@ -115,10 +115,10 @@ SPELLINGS: dict[str, list[bytes]] = {
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_parallel_calls_are_told_apart_however_a_server_writes_them(spelling: str) -> None:
-    heard = Heard()
-    response = read(SPELLINGS[spelling], heard).response()
+    recorder = CallbackRecorder()
+    response = read(SPELLINGS[spelling], recorder).response()
     assert response.calls == TWO
-    assert heard.calls == list(TWO), "each once, in order"
+    assert recorder.calls == list(TWO), "each once, in order"
     assert response.finish_reason is FinishReason.TOOL_USE
 
 
@@ -151,18 +151,18 @@ def test_a_rewritten_name_comes_back_as_the_tools_own() -> None:
 
 
 def test_a_call_is_announced_when_the_answer_has_ended_and_not_before() -> None:
-    heard = Heard()
-    read(stream(pieces(0, "a", "read", "{}"), finish="tool_calls")[:-1], heard)
-    assert heard.calls == []
+    recorder = CallbackRecorder()
+    read(stream(pieces(0, "a", "read", "{}"), finish="tool_calls")[:-1], recorder)
+    assert recorder.calls == []
 
 
 def test_thinking_text_and_refusal_are_told_as_they_come() -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     said = [{"reasoning": "h"}, {"reasoning": "m"}, {"content": "a"}, {"content": "b"}, {"refusal": "no"}]
-    response = read(deltas(*said, finish="stop"), heard).response()
-    assert heard.said == [("thinking", "h"), ("thinking", "m"), ("text", "a"), ("text", "b"), ("text", "no")]
+    response = read(deltas(*said, finish="stop"), recorder).response()
+    assert recorder.events == [("thinking", "h"), ("thinking", "m"), ("text", "a"), ("text", "b"), ("text", "no")]
     assert [type(part) for part in response.parts] == [Thought, Text, Text]
-    assert response.text == heard.text == "abno"
+    assert response.text == recorder.text == "abno"
     assert response.finish_reason is FinishReason.REFUSAL
 
 
@@ -201,29 +201,29 @@ def test_citations_that_no_session_could_hold_are_a_failure() -> None:
     ids=["apart", "with-the-finish", "zai", "repeated", "azure", "a-choice-that-says-nothing"],
 )
 def test_figures_are_found_wherever_a_service_puts_them(events: list[bytes]) -> None:
-    heard = Heard()
-    response = read(events, heard).response()
+    recorder = CallbackRecorder()
+    response = read(events, recorder).response()
     assert response.usage == TokenUsage(120, 7, 127, cache_read_tokens=100, thinking_tokens=3)
-    assert heard.usage[-1] == response.usage
+    assert recorder.usage[-1] == response.usage
     assert (response.text, response.model) == ("so", DATED)
 
 
 def test_no_figure_ever_falls_for_those_who_listen() -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = [chunk(usage={"prompt_tokens": 9, "completion_tokens": 5}), *stream(usage={"prompt_tokens": 4})]
-    assert read(events, heard).response().usage == TokenUsage(4, 0, 4)
-    assert [usage.prompt_tokens for usage in heard.usage] == [9, 9]
+    assert read(events, recorder).response().usage == TokenUsage(4, 0, 4)
+    assert [usage.prompt_tokens for usage in recorder.usage] == [9, 9]
 
 
 def test_a_pair_cut_in_the_middle_is_one_character() -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     halves = [{"content": "a\ud83c"}, {"content": "\udf0d!"}, {"content": "\ud83c"}]
-    assembling = assembler(heard)
+    assembling = assembler(recorder)
     for each in halves:
         assembling.feed(decode(b'{"choices":[{"delta":{"content":"%b"}}]}' % escaped(each["content"])))
     assembling.feed(decode(b'{"choices":[{"delta":{},"finish_reason":"stop"}]}'))
     assembling.feed(END)
-    assert heard.text == assembling.response().text == "a🌍!\ufffd"
+    assert recorder.text == assembling.response().text == "a🌍!\ufffd"
 
 
 def escaped(text: str) -> bytes:
@@ -273,12 +273,12 @@ def test_thinking_is_kept_of_a_cancelled_answer_only_with_its_seal(said: list[Js
     ids=["no-finish", "nothing", "malformed", "nameless", "custom"],
 )
 def test_a_stream_that_is_no_answer_fails_and_announces_no_call(events: list[bytes], words: str) -> None:
-    heard = Heard()
-    assembling = read(events, heard)
+    recorder = CallbackRecorder()
+    assembling = read(events, recorder)
     assert not assembling.complete
     assert isinstance(assembling.failure, TransportError)
     assert words in assembling.failure.message
-    assert heard.calls == []
+    assert recorder.calls == []
 
 
 def test_an_error_in_the_stream_is_told_by_whoever_types_it() -> None:
@@ -288,14 +288,14 @@ def test_an_error_in_the_stream_is_told_by_whoever_types_it() -> None:
 
 
 def test_what_follows_the_end_changes_nothing() -> None:
-    heard = Heard()
-    assembling = read(stream(texts("so")), heard)
+    recorder = CallbackRecorder()
+    assembling = read(stream(texts("so")), recorder)
     before = assembling.response()
     for more in (texts("!")[0], event({"error": "late"})):
         assembling.feed(decode(more.removeprefix(b"data: ")))
     assert assembling.response() == before
     assert assembling.failure is None
-    assert heard.text == "so"
+    assert recorder.text == "so"
 
 
 BATCH = answer("so", tool_call("a", "read", '{"p": 1}'), reasoning_content="hm", finish="tool_calls")
@@ -317,7 +317,7 @@ def test_what_a_callback_raises_passes_through(name: str) -> None:
     def fail(_: object) -> None:
         raise LookupError("mine")
 
-    class Failing(Heard):
+    class Failing(CallbackRecorder):
         @property
         def callbacks(self) -> dict[str, Callable[..., None]]:
             return {**super().callbacks, name: fail}

@@ -16,8 +16,8 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage
 
-from ..heard import Heard
-from ..running import Running, full_listener, holding, wait_until
+from ..background_call import BackgroundCall, full_listener, wait_until, write_and_hold
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import DATED, URL, Capture, answer, chunk, legacy, opening, pieces, stateless, stream, texts, tool_call
 
@@ -35,17 +35,17 @@ MOMENTS: dict[str, tuple[list[bytes], str]] = {
     "before-the-end-marker": (stream(TEXT)[:-1], "so far"),
 }
 
-Caller = Callable[[str, Heard], Callable[[CancelToken], ProviderResponse]]
+Caller = Callable[[str, CallbackRecorder], Callable[[CancelToken], ProviderResponse]]
 
 
-def by_complete(url: str, heard: Heard) -> Callable[[CancelToken], ProviderResponse]:
+def by_complete(url: str, recorder: CallbackRecorder) -> Callable[[CancelToken], ProviderResponse]:
     provider = stateless(url)
-    return lambda token: provider.complete(HI, cancel_token=token, **heard.callbacks)
+    return lambda token: provider.complete(HI, cancel_token=token, **recorder.callbacks)
 
 
-def by_legacy(url: str, heard: Heard) -> Callable[[CancelToken], ProviderResponse]:
+def by_legacy(url: str, recorder: CallbackRecorder) -> Callable[[CancelToken], ProviderResponse]:
     provider = legacy(url)
-    callbacks: dict[str, Any] = dict(heard.callbacks)
+    callbacks: dict[str, Any] = dict(recorder.callbacks)
     on_chunk = callbacks.pop("on_chunk")
     return lambda token: provider.send_message_streaming("hi", on_chunk, cancel_token=token, **callbacks)
 
@@ -54,24 +54,24 @@ def by_legacy(url: str, heard: Heard) -> Callable[[CancelToken], ProviderRespons
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_silent_stream_is_cut_and_gives_what_had_arrived(moment: str, caller: Caller) -> None:
     events, words = MOMENTS[moment]
-    script, held = holding(*events)
-    heard = Heard()
+    script, held = write_and_hold(*events)
+    recorder = CallbackRecorder()
     with scripted(script) as server:
-        running = Running(caller(server.url, heard))
+        running = BackgroundCall(caller(server.url, recorder))
         assert held.wait(LIMIT)
         # Everything written came in one chunk: back in a read, the call has taken all of it.
-        running.wait_for_more(lambda: heard.text == words)
+        running.wait_until_reading(lambda: recorder.text == words)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"
     assert isinstance(response, ProviderResponse), response
     assert response.finish_reason is FinishReason.CANCELLED
     assert response.parts == ((Text(words),) if words else ())
-    assert heard.calls == []
+    assert recorder.calls == []
     if words:
         assert response.model == DATED
-    assert response.usage == (heard.usage[-1] if heard.usage else TokenUsage())
-    assert bool(heard.usage) is (moment == "before-the-end-marker")
+    assert response.usage == (recorder.usage[-1] if recorder.usage else TokenUsage())
+    assert bool(recorder.usage) is (moment == "before-the-end-marker")
 
 
 @pytest.mark.parametrize("written", [b"", b"HTTP/1.1 200 OK\r\n", b'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"id'])
@@ -90,7 +90,7 @@ def test_a_batch_call_is_cut_too(written: bytes) -> None:
         ):
             held.clear()
             server.hung_up.clear()
-            running = Running(call)
+            running = BackgroundCall(call)
             assert held.wait(LIMIT)
             running.token.cancel()
             assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
@@ -110,7 +110,7 @@ def test_an_answer_in_one_piece_to_a_streamed_question_is_cut_too() -> None:
     with scripted(script) as server:
         for caller in (by_complete, by_legacy):
             held.clear()
-            running = Running(caller(server.url, Heard()))
+            running = BackgroundCall(caller(server.url, CallbackRecorder()))
             assert held.wait(LIMIT)
             running.token.cancel()
             assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
@@ -120,8 +120,8 @@ def test_an_answer_in_one_piece_to_a_streamed_question_is_cut_too() -> None:
 def test_a_call_that_is_still_connecting_is_cut_and_counts_as_never_sent(streamed: bool) -> None:
     with full_listener() as url:
         provider = stateless(url)
-        callbacks = Heard().callbacks if streamed else {}
-        running = Running(lambda token: provider.complete(HI, cancel_token=token, **callbacks))
+        callbacks = CallbackRecorder().callbacks if streamed else {}
+        running = BackgroundCall(lambda token: provider.complete(HI, cancel_token=token, **callbacks))
         wait_until(lambda: running.frames[:1] == ["_connect"])
         running.token.cancel()
         assert isinstance(running.result(), Cancelled)
@@ -133,7 +133,7 @@ def test_a_token_that_is_set_already_sends_nothing(streamed: bool) -> None:
     token.cancel()
     provider, stateful = stateless(URL, transport=capture.transport), legacy(URL, transport=capture.transport)
     with pytest.raises(Cancelled):
-        provider.complete(HI, cancel_token=token, **(Heard().callbacks if streamed else {}))
+        provider.complete(HI, cancel_token=token, **(CallbackRecorder().callbacks if streamed else {}))
     with pytest.raises(Cancelled):
         stateful.send_message_streaming("hi", print, cancel_token=token)
     assert stateful.get_history() == []
@@ -143,7 +143,7 @@ def test_a_token_that_is_set_already_sends_nothing(streamed: bool) -> None:
 @pytest.mark.parametrize("name", ["on_chunk", "on_thinking", "on_function_call", "on_usage_update"])
 def test_nothing_new_is_said_after_a_callback_has_cancelled(name: str) -> None:
     """Everything may have arrived by then: what the caller did not hear, the response does not hold either."""
-    token, heard = CancelToken(), Heard()
+    token, recorder = CancelToken(), CallbackRecorder()
     events = stream([THINKING], texts("a", "b"), pieces(0, "a", "rm", "{}"), finish="tool_calls")
 
     def told(say: Callable[..., None], cancels: bool) -> Callable[[Any], None]:
@@ -154,10 +154,10 @@ def test_nothing_new_is_said_after_a_callback_has_cancelled(name: str) -> None:
 
         return listen
 
-    ears = {each: told(say, each == name) for each, say in heard.callbacks.items()}
+    ears = {each: told(say, each == name) for each, say in recorder.callbacks.items()}
     response = stateless(URL, transport=Capture(events=events).transport).complete(HI, cancel_token=token, **ears)
     assert response.finish_reason is FinishReason.CANCELLED
-    assert response.text == heard.text == {"on_thinking": "", "on_chunk": "a"}.get(name, "ab")
+    assert response.text == recorder.text == {"on_thinking": "", "on_chunk": "a"}.get(name, "ab")
     assert not any(isinstance(part, FunctionCall) for part in response.parts)
 
 

@@ -24,7 +24,7 @@ from turnproof.messages import (
 from turnproof.provider import Endpoint
 from turnproof_adapters.openai.binding import BINDING
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 
 SCRIPT = """
 title: Two beds at once
@@ -85,7 +85,7 @@ def address(served: ScriptedEndpoint, service: Service, key: str | None = None, 
 def complete(served: ScriptedEndpoint, at: Endpoint, history: list[Message], streamed: bool) -> ProviderResponse:
     assert BINDING.open_stateless is not None
     provider = BINDING.open_stateless(at)
-    callbacks = Heard().callbacks if streamed else {}
+    callbacks = CallbackRecorder().callbacks if streamed else {}
     response = provider.complete(history, served.scenario.system, served.scenario.tools, **callbacks)
     assert isinstance(response, ProviderResponse)
     return response

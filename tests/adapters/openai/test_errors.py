@@ -30,8 +30,8 @@ from turnproof_adapters.openai.errors import refused, told
 from turnproof_adapters.openai.stateless import OpenAIStateless
 from turnproof_adapters.openai.wire import Failure
 
+from ..callback_recorder import CallbackRecorder
 from ..faults import BROKEN, everything, exceptions_of, reset
-from ..heard import Heard
 from ..scripted_server import Exchange, scripted
 from .kit import KEY, MODEL, URL, Capture, answer, legacy, stateless
 
@@ -41,7 +41,7 @@ HI = [Message.user("hi")]
 def pure_asks(url: str, **options: Any) -> Iterator[Callable[[], object]]:
     """The stateless path, asked for a whole answer and for a streamed one."""
     yield lambda: stateless(url, **options).complete(HI)
-    yield lambda: stateless(url, **options).complete(HI, **Heard().callbacks)
+    yield lambda: stateless(url, **options).complete(HI, **CallbackRecorder().callbacks)
 
 
 def asks(url: str, **options: Any) -> Iterator[Callable[[], object]]:
@@ -195,7 +195,7 @@ def test_many_refused_streams_leave_the_client_usable() -> None:
     with scripted(*refuse, lambda exchange: exchange.answer(answer("hi"))) as server:
         provider = stateless(server.url)
         for _ in refuse:
-            fails(lambda: provider.complete(HI, **Heard().callbacks))
+            fails(lambda: provider.complete(HI, **CallbackRecorder().callbacks))
         assert provider.complete(HI).text == "hi"
         assert server.connections == 1
 

@@ -25,7 +25,7 @@ from turnproof.provider import LegacyProvider, StatelessProvider
 from turnproof_adapters.openai import legacy as legacy_module
 from turnproof_adapters.openai import stateless as stateless_module
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import Exchange, scripted
 from .histories import TOOLS, arbitrary, grown
 from .kit import URL, Capture, answer, legacy, opening, pieces, stateless, stream, texts, tool_call
@@ -155,7 +155,7 @@ def both(history: list[Message], *, streamed: bool, **options: Any) -> tuple[Cap
     pure = stateless(URL, transport=new.transport, **options)
     if streamed:
         provider.send_message_streaming(last.text, print, response_schema=schema)
-        pure.complete([*earlier, last], "rules", TOOLS, response_schema=schema, **Heard().callbacks)
+        pure.complete([*earlier, last], "rules", TOOLS, response_schema=schema, **CallbackRecorder().callbacks)
     else:
         provider.send_message(last.text, schema)
         pure.complete([*earlier, last], "rules", TOOLS, response_schema=schema)

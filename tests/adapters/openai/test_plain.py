@@ -9,7 +9,7 @@ from turnproof.commands.bench.conversations import QUESTION, conversation
 from turnproof_adapters.openai.binding import BINDING
 from turnproof_adapters.openai.plain import ChatCompletionsCreate
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import Exchange, ScriptedServer, scripted
 from .kit import answer, endpoint, legacy, stateless, stream, texts
 
@@ -52,7 +52,7 @@ def test_the_plain_call_sends_what_both_paths_send() -> None:
         provider.create_session(TALK.system, TALK.tools, TALK.messages[:-1])
         provider.send_message(QUESTION)
         call.stream(print)
-        stateless(server.url).complete(TALK.messages, TALK.system, TALK.tools, **Heard().callbacks)
+        stateless(server.url).complete(TALK.messages, TALK.system, TALK.tools, **CallbackRecorder().callbacks)
         by_sdk, by_stateless, by_legacy, streamed_by_sdk, streamed_by_us = (each.json for each in server.requests)
     assert by_sdk == by_stateless == by_legacy
     assert streamed_by_sdk == streamed_by_us

@@ -32,7 +32,7 @@ from turnproof.messages import (
 )
 from turnproof_adapters._names import is_made_up
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import URL, Capture, legacy, stateless
 
 WORLD = World(frozenset(), DIALECT.models, lambda: 0.0, any_key=True)
@@ -66,8 +66,8 @@ def readings(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
     streamed = body_of(exchange).get("stream") is True
     for opened in (stateless, legacy):
         provider: Any = opened(URL, model, transport=replaying(exchange))
-        heard = Heard()
-        callbacks = {"on_chunk": heard.callbacks["on_chunk"]} if streamed else {}
+        recorder = CallbackRecorder()
+        callbacks = {"on_chunk": recorder.callbacks["on_chunk"]} if streamed else {}
         try:
             if opened is stateless:
                 response = provider.complete([Message.user("hi")], **callbacks)
@@ -76,7 +76,7 @@ def readings(exchange: Exchange) -> Iterator[ProviderResponse | ProviderError]:
         except ProviderError as failure:
             yield failure
         else:
-            assert not streamed or heard.text == response.text
+            assert not streamed or recorder.text == response.text
             yield response
 
 

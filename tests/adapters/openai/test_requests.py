@@ -14,7 +14,7 @@ from turnproof_adapters.openai.encode import Encoder
 from turnproof_adapters.openai.request import Settings, thinking_effort
 from turnproof_adapters.openai.service import OPENAI, Service
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .histories import arbitrary, grown
 from .kit import KEY, MODEL, URL, Capture, arranged, legacy, stateless
 
@@ -40,7 +40,7 @@ def test_a_plain_question_is_asked_in_so_many_words() -> None:
 
 def test_a_stream_is_asked_for_with_its_figures() -> None:
     capture = Capture()
-    stateless(URL, transport=capture.transport).complete(HI, "rules", [ToolSchema("a")], **Heard().callbacks)
+    stateless(URL, transport=capture.transport).complete(HI, "rules", [ToolSchema("a")], **CallbackRecorder().callbacks)
     assert list(capture.body) == ["model", "stream", "messages", "stream_options", "tools"]
     assert capture.body["stream_options"] == {"include_usage": True}
     assert capture.body["messages"][0] == {"role": "system", "content": "rules"}

@@ -11,7 +11,7 @@ import pytest
 from turnproof.errors import OverloadedError, ProviderError, RateLimitError, TransportError
 from turnproof.messages import FunctionCall, Message, Text, Thought
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
 from .kit import DONE, answer, chunk, event, legacy, opening, outcome, pieces, stateless, stream, texts
 
@@ -25,15 +25,15 @@ RICH = stream(
 HEAD = RICH[:5]
 """Up to the end of the text."""
 
-Way = Callable[[str, Heard], Any]
+Way = Callable[[str, CallbackRecorder], Any]
 
 
-def by_complete(url: str, heard: Heard) -> Any:
-    return stateless(url).complete(HI, **heard.callbacks)
+def by_complete(url: str, recorder: CallbackRecorder) -> Any:
+    return stateless(url).complete(HI, **recorder.callbacks)
 
 
-def by_legacy(url: str, heard: Heard) -> Any:
-    callbacks = dict(heard.callbacks)
+def by_legacy(url: str, recorder: CallbackRecorder) -> Any:
+    callbacks = dict(recorder.callbacks)
     return legacy(url).send_message_streaming("hi", callbacks.pop("on_chunk"), **callbacks)
 
 
@@ -52,13 +52,13 @@ def cut(data: bytes, sizes: Iterator[int]) -> Iterator[bytes]:
 def test_chunk_borders_change_nothing(way: Way, sizes: tuple[int, ...]) -> None:
     data = b"".join(RICH)
     with scripted(lambda exchange: exchange.stream(*cut(data, itertools.cycle(sizes)))) as server:
-        heard = Heard()
-        thought, words, call = way(server.url, heard).parts
+        recorder = CallbackRecorder()
+        thought, words, call = way(server.url, recorder).parts
     assert isinstance(thought, Thought)
     assert isinstance(call, FunctionCall)
     assert (thought.text, words.text, call.args) == ("hm ’", "it’s 北🌍\ndone", {"p": "’北"})
-    assert heard.text == words.text
-    assert heard.calls == [call]
+    assert recorder.text == words.text
+    assert recorder.calls == [call]
 
 
 @WAYS
@@ -76,16 +76,16 @@ def test_chunk_borders_change_nothing(way: Way, sizes: tuple[int, ...]) -> None:
 )
 def test_other_spellings_and_noise_change_nothing(way: Way, spelled: Callable[[bytes], bytes]) -> None:
     with scripted(lambda exchange: exchange.stream(*map(spelled, RICH))) as server:
-        noisy = way(server.url, Heard())
+        noisy = way(server.url, CallbackRecorder())
     with scripted(lambda exchange: exchange.stream(*RICH)) as server:
-        assert outcome(noisy) == outcome(way(server.url, Heard()))
+        assert outcome(noisy) == outcome(way(server.url, CallbackRecorder()))
 
 
 @WAYS
 def test_a_stream_without_its_last_line_is_whole_once_it_said_how_it_ended(way: Way) -> None:
     """The official client swallows `[DONE]`, so some servers never learned to send it."""
     with scripted(lambda exchange: exchange.stream(*RICH[:-1])) as server:
-        response = way(server.url, Heard())
+        response = way(server.url, CallbackRecorder())
     assert response.raw_finish == "tool_calls"
     assert response.usage.prompt_tokens == 120
 
@@ -133,7 +133,7 @@ def test_a_stream_that_does_not_end_whole_is_a_transport_error_with_what_had_arr
     way: Way, script: Callable[[Exchange], None]
 ) -> None:
     with scripted(script) as server, pytest.raises(TransportError) as failure:
-        way(server.url, Heard())
+        way(server.url, CallbackRecorder())
     assert failure.value.retryable
     assert failure.value.partial == (Text("it’s 北🌍\ndone"),)
 
@@ -146,7 +146,7 @@ def test_a_connection_that_breaks_behind_the_finish_loses_the_figures_and_with_t
         exchange.reset()
 
     with scripted(broken) as server, pytest.raises(TransportError):
-        way(server.url, Heard())
+        way(server.url, CallbackRecorder())
 
 
 @WAYS
@@ -162,32 +162,32 @@ def test_a_connection_that_breaks_behind_the_finish_loses_the_figures_and_with_t
 def test_an_error_under_status_200_is_the_error_that_it_names(
     way: Way, error: Any, expected: type[ProviderError], kind: str | None
 ) -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = [opening(), *texts("so far"), event({"error": error})]
     with scripted(lambda exchange: exchange.stream(*events)) as server, pytest.raises(expected) as failure:
-        way(server.url, heard)
+        way(server.url, recorder)
     assert (failure.value.kind, failure.value.message, failure.value.status) == (kind, "Sorry", 200)
     assert failure.value.partial == (Text("so far"),)
-    assert heard.text == "so far"
+    assert recorder.text == "so far"
 
 
 @WAYS
 def test_malformed_arguments_in_a_call_that_was_not_cut_are_an_error_and_never_run(way: Way) -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = stream(pieces(0, "a", "rm", '{"path": "/'), finish="tool_calls")
     with (
         scripted(lambda exchange: exchange.stream(*events)) as server,
         pytest.raises(TransportError, match="malformed arguments for a call of 'rm'"),
     ):
-        way(server.url, heard)
-    assert heard.calls == []
+        way(server.url, recorder)
+    assert recorder.calls == []
 
 
 @WAYS
 def test_a_call_that_the_limit_cut_is_dropped(way: Way) -> None:
     events = stream(texts("so"), pieces(0, "a", "rm", '{"path": "/'), finish="length")
     with scripted(lambda exchange: exchange.stream(*events)) as server:
-        assert way(server.url, Heard()).parts == (Text("so"),)
+        assert way(server.url, CallbackRecorder()).parts == (Text("so"),)
 
 
 class Mine(Exception):
@@ -203,7 +203,7 @@ def test_what_a_callback_raises_passes_through_unchanged_and_hangs_up(
     def fail(_: object) -> None:
         raise error
 
-    class Failing(Heard):
+    class Failing(CallbackRecorder):
         @property
         def callbacks(self) -> dict[str, Callable[..., None]]:
             return {**super().callbacks, name: fail}
@@ -229,9 +229,9 @@ def test_a_connection_is_used_again_after_a_whole_stream_and_after_a_batch_answe
     ]
     with scripted(*scripts) as server:
         provider = stateless(server.url)
-        provider.complete(HI, **Heard().callbacks)
+        provider.complete(HI, **CallbackRecorder().callbacks)
         provider.complete(HI)
-        provider.complete(HI, **Heard().callbacks)
+        provider.complete(HI, **CallbackRecorder().callbacks)
         assert (len(server.requests), server.connections) == (3, 1)
 
 
@@ -243,7 +243,7 @@ def test_a_complete_answer_is_not_held_up_by_a_service_that_does_not_end_the_bod
         assert exchange.wait_for_hangup()
 
     with scripted(linger) as server:
-        assert way(server.url, Heard()).raw_finish == "tool_calls"
+        assert way(server.url, CallbackRecorder()).raw_finish == "tool_calls"
         assert server.hung_up.wait(LIMIT)
 
 
@@ -257,7 +257,7 @@ def test_silence_beyond_the_limit_is_a_transport_error(streamed: bool) -> None:
 
     with scripted(silent) as server:
         with pytest.raises(TransportError, match="silent"):
-            stateless(server.url, timeout=0.1).complete(HI, **(Heard().callbacks if streamed else {}))
+            stateless(server.url, timeout=0.1).complete(HI, **(CallbackRecorder().callbacks if streamed else {}))
         provider = legacy(server.url, timeout=0.1)
         with pytest.raises(TransportError, match="silent"):
             provider.send_message_streaming("hi", print) if streamed else provider.send_message("hi")

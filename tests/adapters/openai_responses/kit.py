@@ -256,21 +256,21 @@ Way4 = Callable[[Capture, Mapping[str, Any]], ProviderResponse]
 """One of the four ways to have something answered: a path, whole or streamed."""
 
 
-def _whole(capture: Capture, heard: Mapping[str, Any]) -> ProviderResponse:
-    callbacks = {name: each for name, each in heard.items() if name != "on_chunk"}
+def _whole(capture: Capture, recorder: Mapping[str, Any]) -> ProviderResponse:
+    callbacks = {name: each for name, each in recorder.items() if name != "on_chunk"}
     return stateless(transport=capture.transport).complete([Message.user("hi")], **callbacks)
 
 
-def _streamed(capture: Capture, heard: Mapping[str, Any]) -> ProviderResponse:
-    return stateless(transport=capture.transport).complete([Message.user("hi")], **heard)
+def _streamed(capture: Capture, recorder: Mapping[str, Any]) -> ProviderResponse:
+    return stateless(transport=capture.transport).complete([Message.user("hi")], **recorder)
 
 
-def _legacy_whole(capture: Capture, heard: Mapping[str, Any]) -> ProviderResponse:
+def _legacy_whole(capture: Capture, recorder: Mapping[str, Any]) -> ProviderResponse:
     return legacy(transport=capture.transport).send_message("hi")
 
 
-def _legacy_streamed(capture: Capture, heard: Mapping[str, Any]) -> ProviderResponse:
-    callbacks = dict(heard)
+def _legacy_streamed(capture: Capture, recorder: Mapping[str, Any]) -> ProviderResponse:
+    callbacks = dict(recorder)
     on_chunk = callbacks.pop("on_chunk", lambda piece: None)
     return legacy(transport=capture.transport).send_message_streaming("hi", on_chunk, **callbacks)
 

@@ -35,7 +35,7 @@ from turnproof_adapters.openai.calling import Typing
 from turnproof_adapters.openai_responses.assemble import Assembler
 from turnproof_adapters.openai_responses.wire import decode_event
 
-from ..heard import Heard
+from ..callback_recorder import CallbackRecorder
 from .kit import (
     BATCH,
     DATED,
@@ -98,14 +98,14 @@ def test_everything_that_an_answer_can_say_is_alike_on_all_four_ways() -> None:
     )
     for ways in (BATCH, STREAM):
         for way in ways.values():
-            assert way(Capture(answer(*ITEMS), EVENTS), Heard().callbacks) == expected
+            assert way(Capture(answer(*ITEMS), EVENTS), CallbackRecorder().callbacks) == expected
 
 
 @both_streams
 def test_callbacks_hear_an_answer_as_it_comes_and_each_call_once(way: Any) -> None:
-    heard = Heard()
-    way(Capture(events=EVENTS), heard.callbacks)
-    assert heard.said == [
+    recorder = CallbackRecorder()
+    way(Capture(events=EVENTS), recorder.callbacks)
+    assert recorder.events == [
         ("thinking", "Bed"),
         ("thinking", " 3."),
         ("text", "It’s "),
@@ -113,14 +113,14 @@ def test_callbacks_hear_an_answer_as_it_comes_and_each_call_once(way: Any) -> No
         ("call", PARTS[2]),
         ("call", PARTS[3]),
     ]
-    assert heard.usage == [FIGURES]
+    assert recorder.usage == [FIGURES]
 
 
 def test_a_batch_answer_is_told_to_the_callbacks_too() -> None:
-    heard = Heard()
-    BATCH["stateless"](Capture(answer(*ITEMS)), heard.callbacks)
-    assert heard.said == [("thinking", "Bed 3."), ("call", PARTS[2]), ("call", PARTS[3])]
-    assert heard.usage == [FIGURES]
+    recorder = CallbackRecorder()
+    BATCH["stateless"](Capture(answer(*ITEMS)), recorder.callbacks)
+    assert recorder.events == [("thinking", "Bed 3."), ("call", PARTS[2]), ("call", PARTS[3])]
+    assert recorder.usage == [FIGURES]
 
 
 def both(items: list[Json], **more: Any) -> list[tuple[str, ProviderResponse]]:
@@ -130,7 +130,7 @@ def both(items: list[Json], **more: Any) -> list[tuple[str, ProviderResponse]]:
     ways = {f"batch-{name}": way for name, way in BATCH.items()} | {
         f"stream-{name}": way for name, way in STREAM.items()
     }
-    return [(name, way(capture, Heard().callbacks)) for name, way in ways.items()]
+    return [(name, way(capture, CallbackRecorder().callbacks)) for name, way in ways.items()]
 
 
 def data(**fields: Any) -> ProviderData:
@@ -279,30 +279,30 @@ def test_items_are_known_by_their_place_whatever_ids_their_events_have() -> None
 
 def test_an_item_that_no_event_ended_is_taken_from_the_response() -> None:
     item = function_call("a", "read", '{"x": 1}')
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = [started(), opened(0, function_call("a", "read", "", "in_progress")), finished(item)]
-    assert STREAM["stateless"](Capture(events=events), heard.callbacks).calls == (call("a", "read", x=1),)
-    assert heard.calls == [call("a", "read", x=1)]
+    assert STREAM["stateless"](Capture(events=events), recorder.callbacks).calls == (call("a", "read", x=1),)
+    assert recorder.calls == [call("a", "read", x=1)]
 
 
 def test_a_response_whose_items_came_in_no_event_is_read_whole() -> None:
-    heard = Heard()
-    response = STREAM["stateless"](Capture(events=[started(), finished(*ITEMS)]), heard.callbacks)
+    recorder = CallbackRecorder()
+    response = STREAM["stateless"](Capture(events=[started(), finished(*ITEMS)]), recorder.callbacks)
     assert response.parts == PARTS
-    assert heard.text == "It’s 北🌍."
+    assert recorder.text == "It’s 北🌍."
 
 
 def test_a_text_that_came_in_no_piece_is_shown_at_its_end() -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = stream([opened(0, message()), *words(0, "so "), done(0, message("so far"))])
-    assert STREAM["stateless"](Capture(events=events), heard.callbacks).text == heard.text == "so far"
+    assert STREAM["stateless"](Capture(events=events), recorder.callbacks).text == recorder.text == "so far"
 
 
 def test_what_was_heard_is_what_is_held_when_the_end_says_another_text() -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = stream([opened(0, message()), *words(0, "so far"), done(0, message("else"))])
-    assert STREAM["stateless"](Capture(events=events), heard.callbacks).parts == (Text("so far"),)
-    assert heard.text == "so far"
+    assert STREAM["stateless"](Capture(events=events), recorder.callbacks).parts == (Text("so far"),)
+    assert recorder.text == "so far"
 
 
 def test_arguments_that_the_end_of_a_call_leaves_out_are_those_of_its_pieces() -> None:
@@ -316,10 +316,10 @@ def test_halves_of_a_character_are_joined_across_pieces() -> None:
         b'data: {"type":"response.output_text.delta","output_index":0,"delta":"%b"}\n\n' % half
         for half in (b"a\\ud83c", b"\\udf0d")
     ]
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = stream([opened(0, message()), *halves, done(0, message("a🌍"))])
-    assert STREAM["stateless"](Capture(events=events), heard.callbacks).parts == (Text("a🌍"),)
-    assert heard.said == [("text", "a"), ("text", "🌍")]
+    assert STREAM["stateless"](Capture(events=events), recorder.callbacks).parts == (Text("a🌍"),)
+    assert recorder.events == [("text", "a"), ("text", "🌍")]
 
 
 @both_streams
@@ -331,7 +331,7 @@ def test_events_that_nobody_knows_change_nothing(way: Any) -> None:
         b": comment\n\n",
     ]
     noisy = [EVENTS[0], *(each for real in EVENTS[1:] for each in (*noise, real))]
-    assert way(Capture(events=noisy), Heard().callbacks).parts == PARTS
+    assert way(Capture(events=noisy), CallbackRecorder().callbacks).parts == PARTS
 
 
 # -- what is no answer
@@ -354,10 +354,10 @@ def test_a_malformed_call_is_an_error_and_never_run(name: str) -> None:
     capture = Capture(answer(item), [*events, finished(item)])
     for ways in (BATCH, STREAM):
         for way in ways.values():
-            heard = Heard()
+            recorder = CallbackRecorder()
             with pytest.raises(TransportError, match="malformed arguments for a call of"):
-                way(capture, heard.callbacks)
-            assert heard.calls == []
+                way(capture, recorder.callbacks)
+            assert recorder.calls == []
 
 
 @pytest.mark.parametrize("status", ["incomplete", "completed"])
@@ -393,7 +393,7 @@ STRAY: dict[str, list[bytes]] = {
 @both_streams
 def test_a_stream_that_would_lose_a_piece_without_a_word_is_an_error(way: Any, name: str) -> None:
     with pytest.raises(TransportError, match="the service"):
-        way(Capture(events=stream(STRAY[name])), Heard().callbacks)
+        way(Capture(events=stream(STRAY[name])), CallbackRecorder().callbacks)
 
 
 @pytest.mark.parametrize(
@@ -435,15 +435,15 @@ TOLD: dict[str, Callable[[str], bytes]] = {
 def test_a_failure_inside_a_stream_is_the_error_that_it_names(
     way: Any, form: str, code: str, expected: type[ProviderError], retryable: bool
 ) -> None:
-    heard = Heard()
+    recorder = CallbackRecorder()
     events = [started(), opened(0, message()), *words(0, "so far"), TOLD[form](code)]
     with pytest.raises(ProviderError) as failure:
-        way(Capture(events=events), heard.callbacks)
+        way(Capture(events=events), recorder.callbacks)
     assert type(failure.value) is expected
     assert (failure.value.status, failure.value.kind, failure.value.message) == (200, code, "Sorry")
     assert failure.value.retryable is retryable
     assert failure.value.partial == (Text("so far"),)
-    assert heard.text == "so far"
+    assert recorder.text == "so far"
 
 
 @both_batch
@@ -466,23 +466,23 @@ def test_a_response_that_failed_without_a_word_is_the_services_trouble(way: Any)
 # -- cut anywhere
 
 
-def assembled(events: list[bytes]) -> tuple[Assembler, Heard]:
-    heard = Heard()
+def assembled(events: list[bytes]) -> tuple[Assembler, CallbackRecorder]:
+    recorder = CallbackRecorder()
     typing = Typing(lambda: KEY)
-    assembler = Assembler(lambda name: name, Listeners(**heard.callbacks), typing.failure)
+    assembler = Assembler(lambda name: name, Listeners(**recorder.callbacks), typing.failure)
     for each in events:
         assembler.feed(decode_event(each.split(b"data: ", 1)[1]))
         assert assembler.failure is None
-    return assembler, heard
+    return assembler, recorder
 
 
 @pytest.mark.parametrize("place", range(len(EVENTS)))
 def test_what_had_arrived_stands_alone_wherever_a_stream_is_cut(place: int) -> None:
-    assembler, heard = assembled(EVENTS[:place])
+    assembler, recorder = assembled(EVENTS[:place])
     response = assembler.cancelled()
     assert not assembler.complete
     assert response.finish_reason is FinishReason.CANCELLED
-    assert response.text == heard.text
+    assert response.text == recorder.text
     assert all(isinstance(part, Text | Thought) for part in response.parts)
     kept = [part for part in response.parts if isinstance(part, Thought)]
     assert kept in ([], [PARTS[0]]), "reasoning is kept with its final encrypted content, or not at all"
@@ -497,7 +497,7 @@ def test_what_follows_the_end_changes_nothing() -> None:
 @both_streams
 def test_a_stream_without_its_end_is_an_error_with_what_had_arrived(way: Any) -> None:
     with pytest.raises(TransportError, match="end marker") as failure:
-        way(Capture(events=EVENTS[:-1]), Heard().callbacks)
+        way(Capture(events=EVENTS[:-1]), CallbackRecorder().callbacks)
     assert failure.value.partial == PARTS[:2]
 
 

@@ -18,7 +18,7 @@ from turnproof_adapters.zai.legacy import ZaiLegacy
 from turnproof_adapters.zai.stateless import ZaiStateless
 
 from ..anthropic.kit import event, text, text_block
-from ..ways import Ways
+from ..call_modes import CallModes
 
 KEY = "3f2a9c0d1e4b5a69.zaiCanary0123456"
 MODEL = "glm-4.7"
@@ -92,4 +92,4 @@ class Service:
         return httpx2.Response(200, json=self._reply)
 
 
-WAYS = Ways(stateless, legacy)
+MODES = CallModes(stateless, legacy)

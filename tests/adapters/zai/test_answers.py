@@ -10,26 +10,26 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import FinishReason, Message, Text, Thought, TokenUsage
 
 from ..anthropic.kit import call_block, event, text, text_block, thinking_block
-from ..heard import Heard
-from ..ways import HI, Way
-from .kit import MODEL, USAGE, WAYS, ZERO, Service, answer, issued, legacy, stateless, stream
+from ..call_modes import HI, CallMode
+from ..callback_recorder import CallbackRecorder
+from .kit import MODEL, MODES, USAGE, ZERO, Service, answer, issued, legacy, stateless, stream
 
-each_way = pytest.mark.parametrize("way", WAYS.all.values(), ids=WAYS.all)
-each_stream = pytest.mark.parametrize("way", WAYS.streamed.values(), ids=WAYS.streamed)
+each_way = pytest.mark.parametrize("way", MODES.all.values(), ids=MODES.all)
+each_stream = pytest.mark.parametrize("way", MODES.stream.values(), ids=MODES.stream)
 
 COUNTED = TokenUsage(78, 9, 87, cache_read_tokens=64)
 
 
 @each_way
-def test_the_prompt_is_counted_wherever_the_figures_stand(way: Way) -> None:
-    heard = Heard()
-    response = way(Service(events=stream(text_block(0, "hi"))).transport, heard)
+def test_the_prompt_is_counted_wherever_the_figures_stand(way: CallMode) -> None:
+    recorder = CallbackRecorder()
+    response = way(Service(events=stream(text_block(0, "hi"))).transport, recorder)
     assert response.usage == COUNTED
-    assert heard.usage in ([], [TokenUsage(), COUNTED])
+    assert recorder.usage in ([], [TokenUsage(), COUNTED])
 
 
 @each_stream
-def test_figures_at_the_head_count_once_where_the_service_comes_to_give_them(way: Way) -> None:
+def test_figures_at_the_head_count_once_where_the_service_comes_to_give_them(way: CallMode) -> None:
     """As Anthropic does: those of the end take the place of those of the head."""
     events = stream(text_block(0, "hi"))
     events[0] = event("message_start", message=answer(stop=None, usage=USAGE))
@@ -38,20 +38,20 @@ def test_figures_at_the_head_count_once_where_the_service_comes_to_give_them(way
 
 @each_way
 @pytest.mark.parametrize("usage", [{}, dict.fromkeys(USAGE), ZERO], ids=["none", "null", "nothing"])
-def test_figures_that_are_missing_count_as_nothing(usage: dict[str, Any], way: Way) -> None:
+def test_figures_that_are_missing_count_as_nothing(usage: dict[str, Any], way: CallMode) -> None:
     service = Service(answer(text("hi"), usage=usage), stream(text_block(0, "hi"), usage=usage))
     response = way(service.transport)
     assert (response.text, response.usage) == ("hi", TokenUsage())
 
 
 @each_way
-def test_an_answer_of_nothing_has_no_parts(way: Way) -> None:
+def test_an_answer_of_nothing_has_no_parts(way: CallMode) -> None:
     response = way(Service(answer(), stream()).transport)
     assert (response.parts, response.finish_reason) == ((), FinishReason.STOP)
 
 
 @each_way
-def test_a_window_that_is_full_is_an_ending_and_no_error(way: Way) -> None:
+def test_a_window_that_is_full_is_an_ending_and_no_error(way: CallMode) -> None:
     stop = "model_context_window_exceeded"
     response = way(Service(answer(stop=stop), stream(stop=stop)).transport)
     assert (response.parts, response.finish_reason, response.raw_finish) == ((), FinishReason.CONTEXT_LIMIT, stop)
@@ -59,7 +59,9 @@ def test_a_window_that_is_full_is_an_ending_and_no_error(way: Way) -> None:
 
 @each_way
 @pytest.mark.parametrize("signature", [None, "", "opaque=="])
-def test_thinking_is_kept_signed_or_not_and_goes_back_to_its_model_as_it_came(signature: str | None, way: Way) -> None:
+def test_thinking_is_kept_signed_or_not_and_goes_back_to_its_model_as_it_came(
+    signature: str | None, way: CallMode
+) -> None:
     block = {"type": "thinking", "thinking": "Bed 2?"} | ({} if signature is None else {"signature": signature})
     events = stream(thinking_block(0, "Bed ", "2?", signature=signature), text_block(1, "Bed 2."))
     response = way(Service(answer(block, text("Bed 2.")), events).transport)
@@ -125,8 +127,8 @@ def test_a_request_begins_with_the_bytes_of_the_one_before() -> None:
     events = stream(THOUGHT, text_block(1, "Look."), call_block(2, "call_1", "read", "{}"), stop="tool_use")
     service = Service(events=events)
     provider = stateless(transport=service.transport)
-    response = provider.complete(HI, "rules", **Heard().callbacks)
+    response = provider.complete(HI, "rules", **CallbackRecorder().callbacks)
     assert response.model == MODEL
     shared = service.requests[-1].content.partition(b'],"model"')[0]
-    provider.complete([*HI, Message("model", response.parts)], "rules", **Heard().callbacks)
+    provider.complete([*HI, Message("model", response.parts)], "rules", **CallbackRecorder().callbacks)
     assert service.requests[-1].content.startswith(shared)

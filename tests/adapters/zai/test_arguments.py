@@ -12,8 +12,8 @@ from turnproof.messages import FunctionCall, Message, ToolSchema
 from turnproof_adapters.zai.arguments import as_declared
 
 from ..anthropic.kit import call_block, tool_use
-from ..heard import Heard
-from ..ways import HI
+from ..call_modes import HI
+from ..callback_recorder import CallbackRecorder
 from .kit import Service, answer, legacy, stateless, stream
 
 AREA = {"type": "object", "properties": {"bed": {"type": "string"}, "inner": {"type": "object"}}}
@@ -91,15 +91,15 @@ def test_a_call_has_its_arguments_as_the_tool_declares_them(given: Any, streamed
     name = wire_name()
     called = stream(call_block(0, "call_1", name, json.dumps(given)[:5], json.dumps(given)[5:]), stop="tool_use")
     service = Service(answer(tool_use("call_1", name, given), stop="tool_use"), called)
-    heard = Heard()
-    callbacks = heard.callbacks if streamed else {}
+    recorder = CallbackRecorder()
+    callbacks = recorder.callbacks if streamed else {}
     provider, owner = stateless(transport=service.transport), legacy(transport=service.transport)
     first = provider.complete(HI, None, [TOOL], **callbacks)
     owner.create_session(None, [TOOL])
     second = owner.send_message_streaming("hi", print) if streamed else owner.send_message("hi")
     call = FunctionCall("call_1", "mcp.water", ARGS)
     assert first.calls == second.calls == (call,)
-    assert heard.calls == ([call] if streamed else [])
+    assert recorder.calls == ([call] if streamed else [])
     provider.complete([*HI, Message("model", first.parts)], None, [TOOL])
     assert service.body["messages"][1]["content"][0]["input"] == ARGS, "what goes back is the object"
 
@@ -109,11 +109,11 @@ def test_a_call_has_its_arguments_as_the_tool_declares_them(given: Any, streamed
 def test_arguments_that_are_no_object_are_never_run(given: Any, streamed: bool) -> None:
     called = stream(call_block(0, "call_1", "water", json.dumps(given)), stop="tool_use")
     service = Service(answer(tool_use("call_1", "water", given), stop="tool_use"), called)
-    heard = Heard()
+    recorder = CallbackRecorder()
     owner = legacy(transport=service.transport)
     with pytest.raises(TransportError, match="malformed arguments for a call of 'water'"):
-        stateless(transport=service.transport).complete(HI, **(heard.callbacks if streamed else {}))
+        stateless(transport=service.transport).complete(HI, **(recorder.callbacks if streamed else {}))
     with pytest.raises(TransportError, match="malformed arguments for a call of 'water'"):
         owner.send_message_streaming("hi", print) if streamed else owner.send_message("hi")
-    assert heard.calls == []
+    assert recorder.calls == []
     assert owner.get_history() == []

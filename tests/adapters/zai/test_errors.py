@@ -21,12 +21,12 @@ from turnproof_adapters.anthropic.refusals import Refused
 from turnproof_adapters.zai.refusals import complaint, refusal
 
 from ..anthropic.kit import event, text_block
-from ..heard import Heard
-from ..ways import Way, answering
-from .kit import MODEL, WAYS, nameless, stream
+from ..call_modes import CallMode, fixed_answer
+from ..callback_recorder import CallbackRecorder
+from .kit import MODEL, MODES, nameless, stream
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
-each_stream = pytest.mark.parametrize("way", WAYS.streamed.values(), ids=WAYS.streamed)
+each_stream = pytest.mark.parametrize("way", MODES.stream.values(), ids=MODES.stream)
 
 UNPAID = "Insufficient balance or no resource package. Please recharge."
 RESET = "Usage limit reached for 5 hour. Your limit will reset at 2026-09-10 04:24:36"
@@ -115,9 +115,9 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 def test_a_refusal_is_typed_by_its_code_in_whatever_form_it_comes(case: Case) -> None:
-    for name, way in WAYS.all.items():
+    for name, way in MODES.all.items():
         with pytest.raises(ProviderError) as raised:
-            way(answering(case.status, case.headers, json=case.body))
+            way(fixed_answer(case.status, case.headers, json=case.body))
         failure = raised.value
         assert type(failure) is case.expected, name
         assert (failure.status, failure.kind, failure.message) == (case.status, case.kind, case.message)
@@ -141,23 +141,23 @@ FIRST_WORDS = stream(text_block(0, "so"))[:4]
     ],
     ids=["event", "event-without-type", "nameless-envelope", "nameless-code", "nameless-flat"],
 )
-def test_a_stream_may_tell_of_a_failure_in_every_form(frame: bytes, begun: list[bytes], way: Way) -> None:
+def test_a_stream_may_tell_of_a_failure_in_every_form(frame: bytes, begun: list[bytes], way: CallMode) -> None:
     """The SDK passes over frames without a name: a path that heard nothing of them would call it a broken stream."""
-    heard = Heard()
+    recorder = CallbackRecorder()
     body = b"".join([*begun, frame])
     with pytest.raises(RateLimitError) as raised:
-        way(answering(content=body, headers={"content-type": "text/event-stream"}), heard)
+        way(fixed_answer(content=body, headers={"content-type": "text/event-stream"}), recorder)
     failure = raised.value
     assert (failure.status, failure.kind, failure.message, failure.retryable) == (200, "1113", UNPAID, False)
-    assert heard.text == ("so" if begun else "")
+    assert recorder.text == ("so" if begun else "")
     assert [part.text for part in failure.partial] == (["so"] if begun else [])  # type: ignore[attr-defined]
 
 
 @each_stream
-def test_a_word_of_an_error_in_a_stream_is_the_services_own_trouble(way: Way) -> None:
+def test_a_word_of_an_error_in_a_stream_is_the_services_own_trouble(way: CallMode) -> None:
     frame = nameless({"error": "DNS resolution failure"})
     with pytest.raises(OverloadedError, match="DNS resolution failure"):
-        way(answering(content=frame, headers={"content-type": "text/event-stream"}))
+        way(fixed_answer(content=frame, headers={"content-type": "text/event-stream"}))
 
 
 @pytest.mark.parametrize(

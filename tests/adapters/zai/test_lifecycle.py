@@ -17,7 +17,7 @@ from turnproof_adapters.zai.binding import BINDING
 from turnproof_adapters.zai.models import model, same_model
 from turnproof_adapters.zai.stateless import ZaiStateless
 
-from ..ways import HI, answering
+from ..call_modes import HI, fixed_answer
 from .kit import KEY, MODEL, Service, legacy, stateless
 
 OPENERS = pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
@@ -67,27 +67,27 @@ def test_the_key_comes_from_the_settings_or_from_the_services_variables(
 @OPENERS
 def test_the_models_of_the_service_are_listed(opened: Any) -> None:
     listing = {"data": [{"type": "model", "id": name} for name in ("glm-5.3", "glm-4.7")], "has_more": False}
-    assert opened(transport=answering(json=listing)).list_models() == ["glm-5.3", "glm-4.7"]
-    assert opened(transport=answering(json={"data": []})).list_models() == []
+    assert opened(transport=fixed_answer(json=listing)).list_models() == ["glm-5.3", "glm-4.7"]
+    assert opened(transport=fixed_answer(json={"data": []})).list_models() == []
 
 
 @OPENERS
 def test_a_key_is_verified_by_what_the_answer_says_and_not_by_its_status(opened: Any) -> None:
     """Trouble with a key may come under status 200, where the SDK sees an empty list."""
-    assert opened(transport=answering(json={"data": [], "has_more": False})).verify_auth()
+    assert opened(transport=fixed_answer(json={"data": [], "has_more": False})).verify_auth()
     for refused in (
-        answering(json={"code": 401, "msg": "token expired or incorrect", "success": False}),
-        answering(401, json={"error": {"code": "1000", "message": "Authentication Failed"}}),
+        fixed_answer(json={"code": 401, "msg": "token expired or incorrect", "success": False}),
+        fixed_answer(401, json={"error": {"code": "1000", "message": "Authentication Failed"}}),
     ):
         assert not opened(transport=refused).verify_auth()
         with pytest.raises(AuthenticationError):
             opened(transport=refused).list_models()
     with pytest.raises(InvalidRequestError, match="404 NOT_FOUND"):
-        opened(transport=answering(json={"code": 500, "msg": "404 NOT_FOUND", "success": False})).verify_auth()
+        opened(transport=fixed_answer(json={"code": 500, "msg": "404 NOT_FOUND", "success": False})).verify_auth()
     with pytest.raises(OverloadedError):
-        opened(transport=answering(503, json={"error": "DNS resolution failure"})).verify_auth()
+        opened(transport=fixed_answer(503, json={"error": "DNS resolution failure"})).verify_auth()
     with pytest.raises(TransportError):
-        opened(transport=answering(html="<html></html>")).list_models()
+        opened(transport=fixed_answer(html="<html></html>")).list_models()
 
 
 @OPENERS

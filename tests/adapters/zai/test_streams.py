@@ -16,10 +16,10 @@ from turnproof.errors import TransportError
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text
 
 from ..anthropic.kit import call_block, event, text_block, thinking_block
-from ..heard import Heard
-from ..running import Running, holding
+from ..background_call import BackgroundCall, write_and_hold
+from ..call_modes import HI
+from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, scripted
-from ..ways import HI
 from .kit import issued, legacy, stateless, stream
 
 RICH = stream(
@@ -30,15 +30,15 @@ RICH = stream(
 )
 PARTS = (issued("hm ’"), Text("it’s 北🌍\ndone"), FunctionCall("call_1", "read", {"p": "’北"}))
 
-Way = Callable[..., Any]
+CallMode = Callable[..., Any]
 
 
-def by_complete(url: str, heard: Heard, token: Any = None) -> Any:
-    return stateless(url).complete(HI, cancel_token=token, **heard.callbacks)
+def by_complete(url: str, recorder: CallbackRecorder, token: Any = None) -> Any:
+    return stateless(url).complete(HI, cancel_token=token, **recorder.callbacks)
 
 
-def by_legacy(url: str, heard: Heard, token: Any = None) -> Any:
-    callbacks: dict[str, Any] = dict(heard.callbacks)
+def by_legacy(url: str, recorder: CallbackRecorder, token: Any = None) -> Any:
+    callbacks: dict[str, Any] = dict(recorder.callbacks)
     on_chunk = callbacks.pop("on_chunk")
     return legacy(url).send_message_streaming("hi", on_chunk, cancel_token=token, **callbacks)
 
@@ -48,19 +48,19 @@ each_way = pytest.mark.parametrize("way", [by_complete, by_legacy], ids=["statel
 
 @each_way
 @pytest.mark.parametrize("sizes", [(1,), (2, 3), (7, 1, 64), (4096,)], ids=str)
-def test_chunk_borders_change_nothing(way: Way, sizes: tuple[int, ...]) -> None:
+def test_chunk_borders_change_nothing(way: CallMode, sizes: tuple[int, ...]) -> None:
     data, borders = b"".join(RICH), itertools.accumulate(itertools.cycle(sizes))
     places = [0, *itertools.takewhile(lambda place: place < len(data), borders), len(data)]
     pieces = [data[start:end] for start, end in itertools.pairwise(places)]
-    heard = Heard()
+    recorder = CallbackRecorder()
     with scripted(lambda exchange: exchange.stream(*pieces)) as server:
-        response = way(server.url, heard)
+        response = way(server.url, recorder)
     assert response.parts == PARTS
-    assert (heard.text, heard.calls) == (PARTS[1].text, [PARTS[2]])
+    assert (recorder.text, recorder.calls) == (PARTS[1].text, [PARTS[2]])
 
 
 @each_way
-def test_comments_pings_and_what_is_unknown_are_ignored(way: Way) -> None:
+def test_comments_pings_and_what_is_unknown_are_ignored(way: CallMode) -> None:
     noise = [
         b": keep-alive\n\n",
         b"retry: 1000\n\n",
@@ -71,14 +71,14 @@ def test_comments_pings_and_what_is_unknown_are_ignored(way: Way) -> None:
     ]
     noisy = [each for real in RICH for each in (*noise, real)]
     with scripted(lambda exchange: exchange.stream(*noisy)) as server:
-        assert way(server.url, Heard()).parts == PARTS
+        assert way(server.url, CallbackRecorder()).parts == PARTS
 
 
 @each_way
 @pytest.mark.parametrize("kept", range(len(RICH)))
-def test_a_stream_that_ends_before_its_end_is_no_answer(kept: int, way: Way) -> None:
+def test_a_stream_that_ends_before_its_end_is_no_answer(kept: int, way: CallMode) -> None:
     with scripted(lambda exchange: exchange.stream(*RICH[:kept])) as server, pytest.raises(TransportError) as failure:
-        way(server.url, Heard())
+        way(server.url, CallbackRecorder())
     assert failure.value.retryable
     assert not any(isinstance(part, FunctionCall) for part in failure.value.partial)
 
@@ -87,21 +87,21 @@ def test_a_stream_that_ends_before_its_end_is_no_answer(kept: int, way: Way) -> 
 @pytest.mark.parametrize(
     "frame", [b"event: content_block_delta\ndata: {\n\n", b"data: <html>\n\n"], ids=["named", "nameless"]
 )
-def test_a_frame_that_is_no_json_is_a_transport_error(frame: bytes, way: Way) -> None:
+def test_a_frame_that_is_no_json_is_a_transport_error(frame: bytes, way: CallMode) -> None:
     frames = [*RICH[:4], frame, *RICH[4:]]
     with scripted(lambda exchange: exchange.stream(*frames)) as server, pytest.raises(TransportError):
-        way(server.url, Heard())
+        way(server.url, CallbackRecorder())
 
 
 @each_way
 @pytest.mark.parametrize(("kept", "parts"), [(0, ()), (3, ()), (6, PARTS[:1]), (8, (PARTS[0], Text("it’s 北🌍\n")))])
-def test_a_silent_stream_is_cut_and_gives_what_had_arrived(kept: int, parts: tuple[Any, ...], way: Way) -> None:
-    script, held = holding(*RICH[:kept])
-    heard = Heard()
+def test_a_silent_stream_is_cut_and_gives_what_had_arrived(kept: int, parts: tuple[Any, ...], way: CallMode) -> None:
+    script, held = write_and_hold(*RICH[:kept])
+    recorder = CallbackRecorder()
     with scripted(script) as server:
-        running = Running(lambda token: way(server.url, heard, token))
+        running = BackgroundCall(lambda token: way(server.url, recorder, token))
         assert held.wait(LIMIT)
-        running.wait_for_more(lambda: heard.usage or not kept)
+        running.wait_until_reading(lambda: recorder.usage or not kept)
         running.token.cancel()
         response = running.result()
         assert server.hung_up.wait(LIMIT), "the server did not see the cut"

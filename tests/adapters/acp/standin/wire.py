@@ -27,7 +27,7 @@ class Wire:
         self._asked: dict[Any, queue.SimpleQueue[dict[str, Any]]] = {}
         self._questions = 0
 
-    def heard(self) -> Iterator[dict[str, Any]]:
+    def recorder(self) -> Iterator[dict[str, Any]]:
         """What the client wants, to the end of the input. Its answers go to whoever has asked."""
         for line in sys.stdin:
             message = json.loads(line)

@@ -16,7 +16,7 @@ Reply: TypeAlias = dict[str, Any] | list[bytes] | httpx2.Response | Callable[[],
 """A body, the events of a stream, a whole response, or what makes one when it is time."""
 
 
-class Talk:
+class LegacyConversation:
     """One reply a request, in order. `provider` holds the conversation."""
 
     def __init__(self, *replies: Reply, model: str | None = None, **options: Any) -> None:

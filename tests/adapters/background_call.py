@@ -19,8 +19,8 @@ from .scripted_server import LIMIT, Exchange
 T = TypeVar("T")
 
 
-class Running(Generic[T]):
-    """A call in a thread of its own, to be cancelled from this one."""
+class BackgroundCall(Generic[T]):
+    """A call in a thread of its own. The test watches and cancels it from its own thread."""
 
     def __init__(self, call: Callable[[CancelToken], T]) -> None:
         self.token = CancelToken()
@@ -35,19 +35,19 @@ class Running(Generic[T]):
             self._outcome.append(error)
 
     @property
-    def alive(self) -> bool:
+    def is_alive(self) -> bool:
         """Whether the call goes on."""
         return self._thread.is_alive()
 
     @property
-    def reads(self) -> bool:
+    def is_reading(self) -> bool:
         """Whether the call waits for bytes at this moment."""
         return self.frames[:1] == ["read"]
 
-    def wait_for_more(self, told: Callable[[], object] = lambda: True) -> None:
-        """Wait until the call, having told this, waits for more: what arrived in one piece with it is taken by then."""
-        # In this order: seen to read before it was heard, the call may have been in the read that this came out of.
-        wait_until(lambda: bool(told()) and self.reads)
+    def wait_until_reading(self, after: Callable[[], object] = lambda: True) -> None:
+        """Wait until `after` is true and the call waits for bytes: it has processed everything that arrived before."""
+        # In this order: a call that reads before `after` is true may be in the read that makes it true.
+        wait_until(lambda: bool(after()) and self.is_reading)
 
     @property
     def frames(self) -> list[str]:
@@ -70,7 +70,7 @@ class Running(Generic[T]):
         return self._outcome[0]
 
 
-def holding(*pieces: bytes) -> tuple[Callable[[Exchange], None], threading.Event]:
+def write_and_hold(*pieces: bytes) -> tuple[Callable[[Exchange], None], threading.Event]:
     """A script that writes these pieces of a stream and then holds still, and the event that says it does."""
     held = threading.Event()
 
