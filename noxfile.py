@@ -15,7 +15,8 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["certify"]
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
-
+CASSETTES = ["-e", "./cassettes"]
+"""A distribution of its own; with it, certifications of the reference adapters replay. As links: it has 33 MB."""
 
 ADAPTERS = sorted(PYPROJECT["project"]["entry-points"]["turnproof.adapters"])
 PEERS = ["langchain", "pydantic-ai", "litellm", "any-llm"]
@@ -46,14 +47,14 @@ def group(name: str) -> list[str]:
 @nox.session
 def certify(session: nox.Session) -> None:
     """Certify adapters (`nox -s certify -- anthropic --depth full`); reports go to `reports/`."""
-    session.install(".[all]")
+    session.install(".[all]", *CASSETTES)
     session.run("turnproof", "certify", *(session.posargs or ADAPTERS))
 
 
 @nox.session
 def compare(session: nox.Session) -> None:
     """Show both paths of an adapter side by side (`nox -s compare -- anthropic --scenario 'tools/*'`)."""
-    session.install(".[all]")
+    session.install(".[all]", *CASSETTES)
     each = [[name, "--depth", "full", "--out", f"reports/compare-{name}"] for name in ADAPTERS]
     for words in [session.posargs] if session.posargs else each:
         session.run("turnproof", "compare", *words)
@@ -79,7 +80,7 @@ def coverage(session: nox.Session) -> None:
 
 def ready_for_tests(session: nox.Session) -> None:
     """Install what the tests need."""
-    session.install("-e", ".[all,pydantic-ai]", *group("test"))
+    session.install("-e", ".[all,pydantic-ai]", *CASSETTES, *group("test"))
     if sys.platform == "linux" and shutil.which("npm"):
         # Microsoft's validator for SARIF, with the schema; tests that need it skip where there is no npm. Not in
         # `create_tmp()`: that would put the temporary files of the tests into this checkout, with its settings.
@@ -104,14 +105,14 @@ def every_core() -> list[str]:
 @nox.session
 def deep(session: nox.Session) -> None:
     """Search what holds for any input fifty times as long, anew each time (`nox -s deep -- tests/collectors`)."""
-    session.install("-e", ".[all]", *group("test"))
+    session.install("-e", ".[all]", *CASSETTES, *group("test"))
     session.run("pytest", "-m", "hypothesis", "--hypothesis-profile", "deep", "--timeout", "1800", *session.posargs)
 
 
 @nox.session
 def browser(session: nox.Session) -> None:
     """Look at the report in the Chromium of this machine: load time, filters, links, injection, accessibility."""
-    session.install("-e", ".[all]", *group("test"), *group("browser"))
+    session.install("-e", ".[all]", *CASSETTES, *group("test"), *group("browser"))
     session.run("pytest", *(session.posargs or ["tests/browser"]))
 
 
@@ -141,7 +142,7 @@ def typecheck(session: nox.Session) -> None:
 def layers(session: nox.Session) -> None:
     """Check that no layer imports what stands above it."""
     session.install(*group("lint"))
-    session.install("--no-deps", "-e", ".")
+    session.install("--no-deps", "-e", ".", *CASSETTES)
     session.run("lint-imports")
 
 
@@ -152,7 +153,7 @@ def matrix(session: nox.Session, adapter: str, sdk: str) -> None:
     """Certify an adapter with one Python and one end of its SDK's versions (`nox -s matrix -p 3.12 -k openai`)."""
     needed = PYPROJECT["project"]["optional-dependencies"][adapter.replace("_", "-")]
     pins = [bound.replace(">=", "==") for bound in needed] if sdk == "oldest" else []
-    session.install(f".[{adapter}]", *pins)
+    session.install(f".[{adapter}]", *CASSETTES, *pins)
     session.run("turnproof", "certify", adapter, "--out", f"reports/matrix/{adapter}-{session.python}-{sdk}")
 
 
@@ -169,14 +170,14 @@ def merge(session: nox.Session) -> None:
 @nox.session
 def oldest(session: nox.Session) -> None:
     """Find the oldest versions of their SDKs that adapters are certified with (`nox -s oldest -- anthropic`)."""
-    session.install("-e", ".[all]", "pip")
+    session.install("-e", ".[all]", *CASSETTES, "pip")
     session.run("python", "-m", "tests.oldest", *(session.posargs or ADAPTERS))
 
 
 @nox.session
 def mutants(session: nox.Session) -> None:
     """Break adapters and the session in every known way and show what catches it (`nox -s mutants -- anthropic`)."""
-    session.install(".[all,telemetry]", *group("test"))
+    session.install(".[all,telemetry]", *CASSETTES, *group("test"))
     for subject in session.posargs or (*ADAPTERS, "reference"):
         session.run("turnproof", "mutants", subject, "--out", f"reports/mutants-{subject}")
     if not session.posargs:
@@ -189,14 +190,14 @@ def mutants(session: nox.Session) -> None:
 @nox.session
 def mutation(session: nox.Session) -> None:
     """Change adapters by a mutation tool and show what nothing notices (`nox -s mutation -- --sample 20`)."""
-    session.install("-e", ".[all]", *group("test"))
+    session.install("-e", ".[all]", *CASSETTES, *group("test"))
     session.run("python", "-m", "tests.mutation", *session.posargs)
 
 
 @nox.session
 def gate(session: nox.Session) -> None:
     """Open or close the gate of a migration phase for the reference session (`nox -s gate -- --phase 1`)."""
-    session.install(".[all]")
+    session.install(".[all]", *CASSETTES)
     session.run("turnproof", "gate", *(session.posargs or ["--phase", "2"]))
 
 
@@ -207,7 +208,7 @@ def show(session: nox.Session) -> None:
     Adapters are certified and measured beside other libraries; one of them is broken on purpose and its paths are
     compared; the example framework is taken through all five gates.
     """
-    session.install("-e", ".[all,bench,plots,telemetry,vcr]", "pytest-recording>=0.13")
+    session.install("-e", ".[all,bench,plots,telemetry,vcr]", *CASSETTES, "pytest-recording>=0.13")
     adapters = session.posargs or ADAPTERS
     session.run("turnproof", "certify", *adapters)
     session.run("turnproof", "mutants", adapters[0], "--out", "reports/mutants")
@@ -235,7 +236,7 @@ def agents(session: nox.Session) -> None:
     They talk to the emulator alone, with a key that opens nothing, and see no home but their own. Names of programs
     behind `--` take those alone.
     """
-    session.install("-e", ".[all]", *group("test"))
+    session.install("-e", ".[all]", *CASSETTES, *group("test"))
     folder = pathlib.Path(session.create_tmp()).resolve() / "programs"
     found = {}
     for name, package in AGENTS.items():
@@ -278,7 +279,7 @@ def handoff(session: nox.Session) -> None:
 @nox.session
 def record(session: nox.Session) -> None:
     """Record the cassettes of adapters from the emulator into the checkout (`nox -s record -- anthropic`)."""
-    session.install("-e", ".[all]")
+    session.install("-e", ".[all]", *CASSETTES)
     for adapter in session.posargs or ADAPTERS:
         session.run("turnproof", "record", adapter)
 
@@ -286,7 +287,7 @@ def record(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure all adapters and turnproof itself, draw plots (`nox -s bench -- anthropic --quick` for a turn alone)."""
-    session.install("-e", ".[all,bench,plots,telemetry,vcr]", "pytest-recording>=0.13")
+    session.install("-e", ".[all,bench,plots,telemetry,vcr]", *CASSETTES, "pytest-recording>=0.13")
     session.run("turnproof", "bench", *(session.posargs or (*ADAPTERS, "--self", "--out", "reports/bench.json")))
     if not session.posargs:
         session.run("python", "benchmarks/bench_history.py")
@@ -310,6 +311,64 @@ def peers(session: nox.Session) -> None:
     # Its settings, with what is known of it, are not those of our own adapters.
     session.chdir("examples/peers")
     session.run("turnproof", "certify", "--out", "../../reports/peers", *session.posargs)
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Build the distributions into `dist/` and try them in clean environments (`nox -s release -- openai bench`).
+
+    Without names the core and every extra are tried, each in an environment of its own.
+    """
+    session.install(*group("release"), "PyYAML")
+    dist = pathlib.Path("dist").resolve()
+    shutil.rmtree(dist, ignore_errors=True)
+    for folder in (".", "cassettes"):
+        session.run("python", "-m", "build", "--outdir", str(dist), folder)
+    built = sorted(map(str, dist.iterdir()))
+    session.run("twine", "check", "--strict", *built)
+    (wheel,) = dist.glob("turnproof-*.whl")
+    (cassettes,) = dist.glob("turnproof_cassettes-*.whl")
+    session.run("check-wheel-contents", str(wheel))
+    session.run("check-wheel-contents", "--no-config", "--toplevel", "turnproof_cassettes", str(cassettes))
+    if "urls" not in PYPROJECT["project"]:
+        session.warn("pyproject.toml has no project.urls: add the address of the repository before an upload")
+    extras = session.posargs or ["", *PYPROJECT["project"]["optional-dependencies"]]
+    for extra in extras:
+        try_wheel(session, wheel, extra)
+    if not session.posargs:
+        try_readme(session, next(dist.glob("turnproof-*.tar.gz")))
+        session.run("python", "-m", "tests.ci.install", str(wheel))
+
+
+def try_wheel(session: nox.Session, wheel: pathlib.Path, extra: str) -> None:
+    """Install the wheel with one extra into an empty environment; the adapter of that name is certified there."""
+    folder = pathlib.Path(session.create_tmp()).resolve() / (extra or "core")
+    shutil.rmtree(folder, ignore_errors=True)
+    session.run("python", "-m", "venv", str(folder))
+    python = str(folder / "bin" / "python")
+    session.run(python, "-m", "pip", "install", "--quiet", f"{wheel}[{extra}]" if extra else str(wheel), external=True)
+    session.run(python, "-m", "pip", "check", external=True)
+    command = [str(folder / "bin" / "turnproof")]
+    with session.chdir(folder):
+        session.run(*command, "list", "requirements", external=True, silent=True)
+        if (adapter := extra.replace("-", "_")) in ADAPTERS:
+            part = ["--only", "tools/results-answer-every-call", "--scenario", "tools/parallel"]
+            session.run(*command, "certify", adapter, *part, "--out", "reports", external=True)
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    session.log(f"{extra or 'core'}: {size / 1e6:.0f} MB with everything it needs")
+    shutil.rmtree(folder)
+
+
+def try_readme(session: nox.Session, sdist: pathlib.Path) -> None:
+    """Run the first command of the README in the unpacked source distribution."""
+    folder = pathlib.Path(session.create_tmp()).resolve()
+    shutil.unpack_archive(sdist, folder, filter="data")
+    checkout = folder / sdist.name.removesuffix(".tar.gz")
+    readme = (checkout / "README.md").read_text("utf-8")
+    command = next(line for line in readme.splitlines() if line.startswith("python3 -m venv"))
+    with session.chdir(checkout):
+        session.run("bash", "-c", command, external=True)
+    shutil.rmtree(checkout)
 
 
 @nox.session

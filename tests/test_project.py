@@ -82,3 +82,20 @@ def test_the_version_stands_in_one_place() -> None:
 def test_the_extras_that_sessions_install_exist(extra: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert extra in project["optional-dependencies"]
+
+
+def test_supported_pythons_are_those_of_the_matrix_and_of_the_release_page() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    prefix = "Programming Language :: Python :: "
+    named = [row.removeprefix(prefix) for row in project["classifiers"] if re.match(rf"{prefix}3\.", row)]
+    noxfile = (ROOT / "noxfile.py").read_text("utf-8")
+    assert f"@nox.session(python={named})".replace("'", '"') in noxfile
+    assert f"| Python | {', '.join(named)} " in (ROOT / "docs" / "release.md").read_text("utf-8")
+
+
+def test_cassettes_are_no_part_of_the_wheel_and_found_by_their_own_distribution() -> None:
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    assert not any("cassettes" in folder for folder in built["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
+    assert "turnproof.cassettes" not in built["project"]["entry-points"]
+    cassettes = tomllib.loads((ROOT / "cassettes" / "pyproject.toml").read_text("utf-8"))["project"]
+    assert cassettes["entry-points"] == {"turnproof.cassettes": {"standard": "turnproof_cassettes"}}
