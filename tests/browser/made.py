@@ -247,7 +247,7 @@ def beside(folder: Path, words: str = "plain") -> None:
             "started": "2026-11-22T10:00:00+00:00",
             "backend": words,
         },
-        "commands.bench.json": {
+        "bench.json": {
             "schema": "turnproof.bench/2",
             "started": "2026-11-22T11:00:00+00:00",
             "rounds": 5,

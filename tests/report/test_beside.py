@@ -101,7 +101,7 @@ COMPARISON = {
     "stale": ["old-difference"],
     "scenarios": [{"scenario": "tools/one", "mode": "stream", "standing": "violated", "problem": "p"}],
 }
-DOCUMENTS = {"mutants.json": MUTANTS, "gate-2.json": GATE, "commands.bench.json": BENCH, "comparison.json": COMPARISON}
+DOCUMENTS = {"mutants.json": MUTANTS, "gate-2.json": GATE, "bench.json": BENCH, "comparison.json": COMPARISON}
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 4 4"><title>Cost of a turn</title></svg>'
 
 
@@ -168,7 +168,7 @@ def test_a_damaged_or_foreign_document_is_named_and_takes_nothing_else_away(
 def test_a_document_of_another_version_is_named(tmp_path: Path) -> None:
     lay(
         tmp_path,
-        **{"commands.bench.json": {**BENCH, "schema": "turnproof.bench/1"}, "gate-1.json": {**GATE, "schema": "x/1"}},
+        **{"bench.json": {**BENCH, "schema": "turnproof.bench/1"}, "gate-1.json": {**GATE, "schema": "x/1"}},
     )
     assert len(look_beside(tmp_path).problems) == 2
 
@@ -185,7 +185,7 @@ def test_a_folder_with_nothing_beside_the_run_says_nothing_of_it(tmp_path: Path)
 def test_a_plot_stands_in_the_page_with_words_for_those_who_cannot_see_it(tmp_path: Path) -> None:
     lay(
         tmp_path,
-        **{"commands.bench.json": BENCH, "bench-turn.svg": SVG, "bench-a_b.svg": SVG.replace("Cost of a turn", " ")},
+        **{"bench.json": BENCH, "bench-turn.svg": SVG, "bench-a_b.svg": SVG.replace("Cost of a turn", " ")},
     )
     plots = {plot.file: plot for plot in look_beside(tmp_path).plots}
     assert plots["bench-turn.svg"].alt == "Cost of a turn"
@@ -207,7 +207,7 @@ def test_a_plot_stands_in_the_page_with_words_for_those_who_cannot_see_it(tmp_pa
     ],
 )
 def test_what_is_no_picture_is_told_and_left_out(tmp_path: Path, content: str, says: str) -> None:
-    lay(tmp_path, **{"commands.bench.json": BENCH, "bench-turn.svg": content})
+    lay(tmp_path, **{"bench.json": BENCH, "bench-turn.svg": content})
     found = look_beside(tmp_path)
     assert found.plots == ()
     assert found.problems[0].startswith("bench-turn.svg is not shown: ")

@@ -35,7 +35,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One small real run of the reference adapter, kept as JSON."""
-    file = tmp_path_factory.mktemp("bench") / "reports" / "commands.bench.json"
+    file = tmp_path_factory.mktemp("bench") / "reports" / "bench.json"
     with pytest.MonkeyPatch.context() as patched:
         # Plots have tests of their own.
         patched.setattr(plots, "can_draw", lambda: False)

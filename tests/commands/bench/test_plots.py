@@ -28,7 +28,7 @@ def with_ratios(*wanted: tuple[str, int, float]) -> Bench:
 def test_a_figure_becomes_an_svg_that_stands_for_itself(tmp_path: Path) -> None:
     bench = with_ratios(("stateless", 2, 1.5), ("stateless", 200, 1.6), ("<sdk>", 2, 3.0), ("<sdk>", 200, 90.0))
     (tmp_path / "bench-peak.svg").write_text("of an earlier run")
-    [file] = draw(bench, tmp_path / "commands.bench.json")
+    [file] = draw(bench, tmp_path / "bench.json")
     assert file == tmp_path / "bench-turn.svg"
     assert [path.name for path in tmp_path.iterdir()] == ["bench-turn.svg"]
     text = file.read_text("utf-8")
@@ -48,8 +48,8 @@ def test_the_paths_have_the_same_colours_whoever_else_is_there() -> None:
 
 
 def test_one_length_is_no_line(tmp_path: Path) -> None:
-    assert draw(with_ratios(("stateless", 2, 1.5)), tmp_path / "commands.bench.json") == []
-    assert draw(outcome(), tmp_path / "commands.bench.json") == []
+    assert draw(with_ratios(("stateless", 2, 1.5)), tmp_path / "bench.json") == []
+    assert draw(outcome(), tmp_path / "bench.json") == []
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_the_axis_is_marked_at_powers_of_ten(values: tuple[float, ...], marks: l
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     bench = with_ratios(("stateless", 2, 1.5), ("stateless", 200, 1.6))
     with pytest.raises(UsageError, match="cannot write the plot"):
-        draw(bench, tmp_path / "nowhere" / "commands.bench.json")
+        draw(bench, tmp_path / "nowhere" / "bench.json")

@@ -64,8 +64,8 @@ def test_the_json_follows_its_schema_and_is_read_back_whole(bench: Bench, tmp_pa
     written = to_json(bench)
     jsonschema.validate(json.loads(written), SCHEMA)
     assert written.endswith(b"}\n")
-    (tmp_path / "commands.bench.json").write_bytes(written)
-    assert read(tmp_path / "commands.bench.json") == bench
+    (tmp_path / "bench.json").write_bytes(written)
+    assert read(tmp_path / "bench.json") == bench
 
 
 def test_the_schema_is_one_and_refuses_what_it_does_not_know() -> None:
@@ -89,7 +89,7 @@ def test_the_schema_is_one_and_refuses_what_it_does_not_know() -> None:
     ],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, written: str, says: str) -> None:
-    file = tmp_path / "commands.bench.json"
+    file = tmp_path / "bench.json"
     file.write_bytes(written.encode("latin-1"))
     with pytest.raises(UsageError) as refused:
         read(file)
@@ -98,7 +98,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path, written: str, says: s
 
 
 def test_a_file_of_another_schema_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    file = tmp_path / "commands.bench.json"
+    file = tmp_path / "bench.json"
     file.write_text('{"schema": "turnproof.bench/1", "adapters": {}}')
     with pytest.raises(UsageError) as refused:
         read(file)

@@ -24,7 +24,7 @@ from turnproof.judge.verdict import Status
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("small")
-    specs = tuple(f"certify.small_bindings:{name}" for name in NAMES)
+    specs = tuple(f"commands.certify.small_bindings:{name}" for name in NAMES)
     assert certify(CertifyOptions(specs, backend="emulate", out=out)) == 0
     return out
 

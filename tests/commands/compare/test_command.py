@@ -68,7 +68,7 @@ def test_the_page_and_the_json_stand_beside_the_run(kept: Path) -> None:
         "run.ndjson",
         "evidence",
         "comparison.json",
-        "commands.compare.html",
+        "compare.html",
     }
     found = json.loads((out / "comparison.json").read_text())
     jsonschema.validate(found, SCHEMA)

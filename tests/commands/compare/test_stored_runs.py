@@ -140,4 +140,4 @@ def test_what_is_missing_or_damaged_is_said(tmp_path: Path) -> None:
 
 def test_reports_of_recorded_runs_go_where_they_are_asked_for(tmp_path: Path) -> None:
     compared(run(tmp_path / "a", both()), out=tmp_path / "b")
-    assert {path.name for path in (tmp_path / "b").iterdir()} == {"comparison.json", "commands.compare.html"}
+    assert {path.name for path in (tmp_path / "b").iterdir()} == {"comparison.json", "compare.html"}
