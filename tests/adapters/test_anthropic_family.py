@@ -30,8 +30,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 URL = "http://example.invalid"
 ADAPTERS = {
     "anthropic": CallModes(partial(anthropic.stateless, URL), partial(anthropic.legacy, URL)),
-    "zai": zai.WAYS,
-    "ollama": ollama.WAYS,
+    "zai": zai.MODES,
+    "ollama": ollama.MODES,
 }
 OTHERS = {"zai": zai, "ollama": ollama}
 KEYS = {"anthropic": anthropic.KEY, "zai": zai.KEY, "ollama": ollama.KEY}
