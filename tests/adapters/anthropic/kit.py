@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 
-from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Thought, ToolResult
+from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.anthropic.arrange import Arrangement
 from turnproof_adapters.anthropic.binding import BINDING
@@ -18,6 +19,18 @@ from turnproof_adapters.anthropic.models import model as facts_of
 from turnproof_adapters.anthropic.plain_conversation import DictCodec
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
+
+from ..contract.adapter_kit import (
+    CALLBACKS,
+    AdapterKit,
+    CancelMoment,
+    Ending,
+    Path,
+    WireCall,
+    WirePart,
+    WireText,
+    WireThinking,
+)
 
 OURS = "anthropic-messages"
 
@@ -173,3 +186,74 @@ class Capture:
 def outcome(response: ProviderResponse) -> tuple[Any, ...]:
     """What two paths must agree on."""
     return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
+
+
+def wire_blocks(parts: Iterable[WirePart]) -> list[dict[str, Any]]:
+    """The blocks of a batch answer."""
+    return [_wire_block(part) for part in parts]
+
+
+def _wire_block(part: WirePart) -> dict[str, Any]:
+    match part:
+        case WireText():
+            return text(part.text)
+        case WireThinking():
+            return {"type": "thinking", "thinking": part.text, "signature": "sig=="}
+        case WireCall():
+            return tool_use(part.call_id, part.name, json.loads(part.json))
+
+
+def wire_events(parts: Iterable[WirePart], signature: str | None = "sig==") -> list[list[bytes]]:
+    """The events of a stream, a list per block."""
+    return [_wire_block_events(index, part, signature) for index, part in enumerate(parts)]
+
+
+def _wire_block_events(index: int, part: WirePart, signature: str | None) -> list[bytes]:
+    match part:
+        case WireText():
+            return text_block(index, *part.pieces)
+        case WireThinking():
+            return thinking_block(index, *part.pieces, signature=signature)
+        case WireCall():
+            return call_block(index, part.call_id, part.name, *part.arguments)
+
+
+STOP_REASONS: Mapping[Ending, str] = {"stop": "end_turn", "calls": "tool_use", "limit": "max_tokens"}
+
+
+class Kit:
+    name = "anthropic"
+    reported_model = DATED
+    callbacks = CALLBACKS
+    calls_arrive_whole = True
+
+    def open(self, path: Path, url: str, **options: Any) -> Any:
+        return (stateless if path == "stateless" else legacy)(url, **options)
+
+    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
+        return answer(*wire_blocks(parts), stop=STOP_REASONS[ending])
+
+    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
+        return stream(*wire_events(parts), stop=STOP_REASONS[ending])
+
+    def cancel_moments(self) -> Mapping[str, CancelMoment]:
+        signed, open_text = thinking_block(0, "hm"), text_block(1, "so ", "far", closed=False)
+        half_a_call = call_block(2, "a", "rm", '{"path": "/')[:-1]
+        arrived = {
+            "after-the-head": CancelMoment([]),
+            "in-thinking": CancelMoment(thinking_block(0, "hm", signature=None, closed=False)),
+            "after-thinking": CancelMoment(signed, (Thought,)),
+            "in-text": CancelMoment([*signed, *open_text], (Thought, Text), "so far"),
+            "in-arguments": CancelMoment([*signed, *text_block(1, "so far"), *half_a_call], (Thought, Text), "so far"),
+            "after-a-call": CancelMoment(
+                [*text_block(0, "so far"), *call_block(1, "a", "rm", "{}")], (Text,), "so far"
+            ),
+        }
+        with_head = {
+            name: replace(moment, events=[start(), *moment.events], has_usage=True) for name, moment in arrived.items()
+        }
+        before_the_end = CancelMoment(stream(text_block(0, "so far"))[:-1], (Text,), "so far", has_usage=True)
+        return {"before-anything": CancelMoment([]), **with_head, "before-the-end-marker": before_the_end}
+
+
+KIT: AdapterKit = Kit()

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
-from turnproof.messages import Message, ProviderData, ProviderResponse
+from turnproof.messages import Message, ProviderData, ProviderResponse, Text, Thought
 from turnproof.provider import Endpoint
 from turnproof_adapters.antigravity.binding import BINDING
 from turnproof_adapters.antigravity.legacy import AntigravityLegacy
 from turnproof_adapters.antigravity.stateless import AntigravityStateless
+
+from ..contract.adapter_kit import (
+    CALLBACKS,
+    AdapterKit,
+    CancelMoment,
+    Ending,
+    Path,
+    WireCall,
+    WirePart,
+    WireText,
+    WireThinking,
+)
 
 KEY = "ya29.canary-0123456789"
 GEMINI, OLD, CLAUDE, GPT = "gemini-3-flash", "gemini-2.5-flash", "claude-sonnet-4-6", "gpt-oss-120b-medium"
@@ -148,3 +161,47 @@ class Capture:
 def outcome(response: ProviderResponse) -> tuple[Any, ...]:
     """What two ways of asking must agree on."""
     return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
+
+
+FINISH_REASONS: Mapping[Ending, str] = {"stop": "STOP", "calls": "STOP", "limit": "MAX_TOKENS"}
+
+
+class Kit:
+    name = "antigravity"
+    reported_model = GEMINI
+    callbacks = CALLBACKS
+    calls_arrive_whole = True
+
+    def open(self, path: Path, url: str, **options: Any) -> Any:
+        return (stateless if path == "stateless" else legacy)(url, **options)
+
+    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
+        return envelope(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+
+    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
+        return stream(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+
+    def cancel_moments(self) -> Mapping[str, CancelMoment]:
+        signed, words, last = thought("hm", SIGNATURE), text("so far"), text(".")
+        moments = {
+            "before-anything": CancelMoment([]),
+            "in-thinking": CancelMoment(stream(thought("hm"), last)[:1]),
+            "after-thinking": CancelMoment(stream(thought("hm"), thought("", SIGNATURE), last)[:2], (Thought,)),
+            "in-text": CancelMoment(stream(signed, words, last)[:2], (Thought, Text), "so far"),
+            "after-a-call": CancelMoment(stream(words, call("rm", {}, "toolu_vrtx_01A"), last)[:2], (Text,), "so far"),
+            "in-an-event": CancelMoment([stream(words, last)[0], b'data: {"resp'], (Text,), "so far"),
+        }
+        return {name: replace(moment, options={"model": CLAUDE}) for name, moment in moments.items()}
+
+
+def _wire_pieces(part: WirePart) -> list[dict[str, Any]]:
+    match part:
+        case WireText():
+            return [text(piece) for piece in part.pieces]
+        case WireThinking():
+            return [thought(piece) for piece in part.pieces]
+        case WireCall():
+            return [call(part.name, json.loads(part.json), part.call_id)]
+
+
+KIT: AdapterKit = Kit()

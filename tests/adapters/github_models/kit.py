@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import httpx2
 
-from turnproof.messages import FunctionCall, ProviderResponse, ToolResult
+from turnproof.messages import FunctionCall, ProviderResponse, Text, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.github_models.binding import COPILOT, COPILOT_RESPONSES, GITHUB
 from turnproof_adapters.github_models.copilot.legacy import CopilotChatLegacy, CopilotResponsesLegacy
 from turnproof_adapters.github_models.copilot.stateless import CopilotChatStateless, CopilotResponsesStateless
 from turnproof_adapters.github_models.legacy import GitHubModelsLegacy
 from turnproof_adapters.github_models.stateless import GitHubModelsStateless
+
+from ..contract.adapter_kit import (
+    AdapterKit,
+    CancelMoment,
+    Ending,
+    Path,
+    WireCall,
+    WirePart,
+    WireText,
+    WireThinking,
+)
 
 KEY = "ghp_canary0123456789"
 TOKEN = "tid=canary1;exp=1780000900;sku=free"
@@ -166,3 +177,53 @@ def response_of_codex(text: str = "hi") -> Json:
     content = [{"type": "output_text", "text": text, "annotations": []}]
     item = {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": content}
     return {"id": "resp_1", "object": "response", "status": "completed", "model": "gpt-5.3-codex", "output": [item]}
+
+
+def _wire_deltas(parts: Iterable[WirePart]) -> list[Json]:
+    deltas: list[Json] = []
+    calls = 0
+    for part in parts:
+        match part:
+            case WireText():
+                deltas += [{"content": piece} for piece in part.pieces]
+            case WireThinking():
+                raise NotImplementedError("the service shows no thinking")
+            case WireCall():
+                begun, *more = part.arguments
+                deltas.append({"tool_calls": [wire_call(part.call_id, part.name, begun, index=calls)]})
+                deltas += [{"tool_calls": [{"index": calls, "function": {"arguments": piece}}]} for piece in more]
+                calls += 1
+    return deltas
+
+
+FINISH_REASONS: Mapping[Ending, str] = {"stop": "stop", "calls": "tool_calls", "limit": "length"}
+
+
+class Kit:
+    name = "github_models"
+    reported_model = DATED
+    callbacks = ("on_chunk", "on_function_call", "on_usage_update")
+    calls_arrive_whole = False
+
+    def open(self, path: Path, url: str, **options: Any) -> Any:
+        return (stateless if path == "stateless" else legacy)(url, **options)
+
+    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
+        words = "".join(part.text for part in parts if isinstance(part, WireText))
+        calls = [wire_call(part.call_id, part.name, part.json) for part in parts if isinstance(part, WireCall)]
+        return answer(words or None, *calls, finish=FINISH_REASONS[ending])
+
+    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
+        return stream(*_wire_deltas(parts), finish=FINISH_REASONS[ending])
+
+    def cancel_moments(self) -> Mapping[str, CancelMoment]:
+        words = [chunk({"content": "so "}), chunk({"content": "far"})]
+        half_a_call = chunk({"tool_calls": [wire_call("a", "rm", '{"path": "/', index=0)]})
+        return {
+            "before-anything": CancelMoment([]),
+            "in-text": CancelMoment(words, (Text,), "so far"),
+            "in-arguments": CancelMoment([*words, half_a_call], (Text,), "so far"),
+        }
+
+
+KIT: AdapterKit = Kit()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import logging
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
@@ -15,10 +14,8 @@ import httpx2
 import pytest
 from azure.core.exceptions import AzureError, HttpResponseError, ServiceRequestError
 
-from turnproof.cancel import CancelToken
 from turnproof.errors import (
     AuthenticationError,
-    Cancelled,
     ContentFilterError,
     ContextLimitError,
     InvalidRequestError,
@@ -32,10 +29,9 @@ from turnproof.messages import FinishReason, InlineData, Message, ProviderRespon
 from turnproof_adapters.github_models.calling import from_exception
 from turnproof_adapters.openai.names import wire_name
 
-from ..background_call import BackgroundCall, full_listener, wait_until, write_and_hold
 from ..callback_recorder import CallbackRecorder
 from ..faults import BROKEN, everything, exceptions_of
-from ..scripted_server import LIMIT, Exchange, scripted
+from ..scripted_server import Exchange, scripted
 from .kit import (
     DATED,
     DONE,
@@ -383,73 +379,6 @@ def test_text_without_a_form_in_utf_8_is_the_requests_fault_and_is_not_sent(plac
 
 
 # -- ended
-
-HEAD = [chunk({"content": "so "}), chunk({"content": "far"})]
-
-
-@pytest.mark.parametrize("opened", ["stateless", "legacy"])
-@pytest.mark.parametrize("pieces", [[], HEAD, [*HEAD, chunk(PIECES[3])]], ids=["silent", "in-text", "in-a-call"])
-def test_a_silent_stream_is_cut_and_gives_what_had_arrived(opened: str, pieces: list[bytes]) -> None:
-    script, held = write_and_hold(*pieces)
-    recorder = CallbackRecorder()
-    on_chunk = recorder.callbacks["on_chunk"]
-    with scripted(script) as server:
-
-        def ask(token: CancelToken) -> ProviderResponse:
-            if opened == "stateless":
-                return stateless(server.url).complete([HI], cancel_token=token, on_chunk=on_chunk)
-            return legacy(server.url).send_message_streaming("hi", on_chunk, cancel_token=token)
-
-        running = BackgroundCall(ask)
-        assert held.wait(LIMIT)
-        running.wait_until_reading(lambda: recorder.text == "so far" or not pieces)
-        running.token.cancel()
-        response = running.result()
-        assert server.hung_up.wait(LIMIT), "the server did not see the cut"
-    assert isinstance(response, ProviderResponse), response
-    assert response.finish_reason is FinishReason.CANCELLED
-    assert response.parts == ((Text("so far"),) if pieces else ())
-
-
-@pytest.mark.parametrize("opened", ["stateless", "legacy"])
-def test_a_batch_call_is_cut_too(opened: str) -> None:
-    held = threading.Event()
-
-    def script(exchange: Exchange) -> None:
-        exchange.write(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{")
-        held.set()
-        exchange.wait_for_hangup()
-
-    with scripted(script) as server:
-        if opened == "stateless":
-            running = BackgroundCall(lambda token: stateless(server.url).complete([HI], cancel_token=token))
-        else:
-            running = BackgroundCall(lambda token: legacy(server.url).send_message("hi", cancel_token=token))
-        assert held.wait(LIMIT)
-        running.token.cancel()
-        assert running.result() == ProviderResponse(finish_reason=FinishReason.CANCELLED)
-        assert server.hung_up.wait(LIMIT)
-
-
-def test_a_call_that_is_still_connecting_is_cut_and_counts_as_never_sent() -> None:
-    with full_listener() as url:
-        provider = stateless(url)
-        running = BackgroundCall(lambda token: provider.complete([HI], cancel_token=token))
-        wait_until(lambda: running.frames[:1] == ["_connect"])
-        running.token.cancel()
-        assert isinstance(running.result(), Cancelled)
-
-
-def test_a_token_that_is_set_already_sends_nothing() -> None:
-    token, capture = CancelToken(), Capture()
-    token.cancel()
-    stateful = legacy(transport=capture.transport)
-    with pytest.raises(Cancelled):
-        stateless(transport=capture.transport).complete([HI], cancel_token=token)
-    with pytest.raises(Cancelled):
-        stateful.send_message_streaming("hi", unheard, cancel_token=token)
-    assert stateful.get_history() == []
-    assert not capture.requests
 
 
 @pytest.mark.usefixtures("patient")

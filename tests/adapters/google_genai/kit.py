@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import httpx2
 
-from turnproof.messages import ProviderData, ProviderResponse
+from turnproof.messages import ProviderData, ProviderResponse, Text, Thought
 from turnproof.provider import Endpoint
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
 from turnproof_adapters.google_genai.stateless import GoogleStateless
+
+from ..contract.adapter_kit import (
+    CALLBACKS,
+    AdapterKit,
+    CancelMoment,
+    Ending,
+    Path,
+    WireCall,
+    WirePart,
+    WireText,
+    WireThinking,
+)
 
 KEY = "key-canary-0123456789"
 MODEL = "gemini-3-flash-preview"
@@ -116,3 +129,55 @@ class Capture:
 def outcome(response: ProviderResponse) -> tuple[Any, ...]:
     """What two ways of asking must agree on."""
     return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
+
+
+FINISH_REASONS: Mapping[Ending, str] = {"stop": "STOP", "calls": "STOP", "limit": "MAX_TOKENS"}
+
+
+class Kit:
+    name = "google_genai"
+    reported_model = MODEL
+    callbacks = CALLBACKS
+    calls_arrive_whole = True
+
+    def open(self, path: Path, url: str, **options: Any) -> Any:
+        return (stateless if path == "stateless" else legacy)(url, **options)
+
+    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
+        return answer(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+
+    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
+        return stream(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+
+    def cancel_moments(self) -> Mapping[str, CancelMoment]:
+        return {
+            "before-anything": CancelMoment([]),
+            "after-an-empty-chunk": CancelMoment([chunk()], has_usage=True),
+            "in-thinking": CancelMoment([chunk(thought("hm"))], has_usage=True),
+            "after-a-signed-thought": CancelMoment([chunk(thought("hm", SIGNATURE))], (Thought,), has_usage=True),
+            "in-text": CancelMoment(
+                [chunk(thought("hm")), chunk(text("so ")), chunk(text("far"))], (Text,), "so far", has_usage=True
+            ),
+            "after-a-signed-text": CancelMoment(
+                [chunk(text("so ")), chunk(text("far", SIGNATURE))], (Text, Text), "so far", has_usage=True
+            ),
+            "after-a-call": CancelMoment(
+                [chunk(text("so far")), chunk(call("rm", {}, "a", SIGNATURE))], (Text,), "so far", has_usage=True
+            ),
+            "within-an-event": CancelMoment(
+                [chunk(text("so far")), chunk(text("never"))[:40]], (Text,), "so far", has_usage=True
+            ),
+        }
+
+
+def _wire_pieces(part: WirePart) -> list[dict[str, Any]]:
+    match part:
+        case WireText():
+            return [text(piece) for piece in part.pieces]
+        case WireThinking():
+            return [thought(piece) for piece in part.pieces]
+        case WireCall():
+            return [call(part.name, json.loads(part.json), part.call_id)]
+
+
+KIT: AdapterKit = Kit()

@@ -6,19 +6,20 @@ Blocks and deltas are those of Anthropic's format; `..anthropic.kit` writes them
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import httpx2
 
-from turnproof.messages import ProviderData, Thought
+from turnproof.messages import ProviderData, Text, Thought
 from turnproof.provider import Endpoint
 from turnproof_adapters.ollama.binding import BINDING
 from turnproof_adapters.ollama.legacy import OllamaLegacy
 from turnproof_adapters.ollama.stateless import OllamaStateless
 
-from ..anthropic.kit import event, text, text_block
+from ..anthropic.kit import STOP_REASONS, event, text, text_block, wire_blocks, wire_events
 from ..call_modes import CallModes
+from ..contract.adapter_kit import CALLBACKS, AdapterKit, CancelMoment, Ending, Path, WirePart, WireText, WireThinking
 
 KEY = "ollama-canary-0123456789"
 MODEL = "qwen3:8b"
@@ -95,3 +96,32 @@ class Server:
 
 
 MODES = CallModes(stateless, legacy)
+
+
+class Kit:
+    name = "ollama"
+    reported_model = MODEL
+    callbacks = CALLBACKS
+    calls_arrive_whole = True
+
+    def open(self, path: Path, url: str, **options: Any) -> Any:
+        return (stateless if path == "stateless" else legacy)(url, **options)
+
+    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
+        return answer(wire_blocks(parts), STOP_REASONS[ending])
+
+    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
+        return stream(*wire_events(parts, signature=None), stop=STOP_REASONS[ending])
+
+    def cancel_moments(self) -> Mapping[str, CancelMoment]:
+        thinking, words = wire_events([WireThinking(("hm ", "’")), WireText(("so ", "far"))], signature=None)
+        head = stream()[:1]
+        return {
+            "before-anything": CancelMoment([]),
+            "in-thinking": CancelMoment([*head, *thinking[:-1]], has_usage=True),
+            "after-thinking": CancelMoment([*head, *thinking], (Thought,), has_usage=True),
+            "in-text": CancelMoment([*head, *thinking, *words[:-1]], (Thought, Text), "so far", has_usage=True),
+        }
+
+
+KIT: AdapterKit = Kit()

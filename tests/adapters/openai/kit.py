@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import httpx2
 
-from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Thought, ToolResult
+from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.openai.arrange import Arrangement
 from turnproof_adapters.openai.binding import BINDING
@@ -16,6 +16,18 @@ from turnproof_adapters.openai.legacy import OpenAILegacy
 from turnproof_adapters.openai.rows import row
 from turnproof_adapters.openai.service import OPENAI, Service
 from turnproof_adapters.openai.stateless import OpenAIStateless
+
+from ..contract.adapter_kit import (
+    CALLBACKS,
+    AdapterKit,
+    CancelMoment,
+    Ending,
+    Path,
+    WireCall,
+    WirePart,
+    WireText,
+    WireThinking,
+)
 
 OURS = "openai-chat"
 KEY = "sk-canary-0123456789"
@@ -169,3 +181,58 @@ class Capture:
 def outcome(response: ProviderResponse) -> tuple[Any, ...]:
     """What two paths must agree on."""
     return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
+
+
+def wire_events(parts: Iterable[WirePart]) -> list[list[bytes]]:
+    """The chunks of a stream, a list per part."""
+    events, calls = [], 0
+    for part in parts:
+        match part:
+            case WireText():
+                events.append(texts(*part.pieces))
+            case WireThinking():
+                events.append([chunk({"reasoning_content": piece}) for piece in part.pieces])
+            case WireCall():
+                events.append(pieces(calls, part.call_id, part.name, *part.arguments))
+                calls += 1
+    return events
+
+
+FINISH_REASONS: Mapping[Ending, str] = {"stop": "stop", "calls": "tool_calls", "limit": "length"}
+
+
+class Kit:
+    name = "openai"
+    reported_model = DATED
+    callbacks = CALLBACKS
+    calls_arrive_whole = False
+
+    def open(self, path: Path, url: str, **options: Any) -> Any:
+        return (stateless if path == "stateless" else legacy)(url, **options)
+
+    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
+        words = "".join(part.text for part in parts if isinstance(part, WireText))
+        thoughts = "".join(part.text for part in parts if isinstance(part, WireThinking))
+        calls = [tool_call(part.call_id, part.name, part.json) for part in parts if isinstance(part, WireCall)]
+        more = {"reasoning_content": thoughts} if thoughts else {}
+        return answer(words or None, *calls, finish=FINISH_REASONS[ending], **more)
+
+    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
+        return stream(*wire_events(parts), finish=FINISH_REASONS[ending])
+
+    def cancel_moments(self) -> Mapping[str, CancelMoment]:
+        thinking, words = chunk({"reasoning_content": "hm"}), texts("so ", "far")
+        head, whole = opening(), stream(words)
+        return {
+            "before-anything": CancelMoment([]),
+            "after-the-head": CancelMoment([head]),
+            "in-thinking": CancelMoment([head, thinking]),
+            "in-text": CancelMoment([head, thinking, *words], (Text,), "so far"),
+            "in-arguments": CancelMoment([head, *words, *pieces(0, "a", "rm", '{"path": "/')], (Text,), "so far"),
+            "after-a-call": CancelMoment([head, *words, *pieces(0, "a", "rm", "{}")], (Text,), "so far"),
+            "after-the-finish": CancelMoment(whole[:-2], (Text,), "so far"),
+            "before-the-end-marker": CancelMoment(whole[:-1], (Text,), "so far", has_usage=True),
+        }
+
+
+KIT: AdapterKit = Kit()

@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from turnproof.cancel import CancelToken
 from turnproof.errors import (
     AuthenticationError,
     ContextLimitError,
@@ -279,3 +280,22 @@ def test_an_answer_to_a_schema_is_parsed_if_it_came_to_its_end(reply: Json, stru
     assert response.structured_output == structured
     assert capture.body["response_format"]["json_schema"]["strict"] is True
     assert legacy(URL, transport=capture.transport).send_message("hi", SCHEMA).structured_output == structured
+
+
+@pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
+def test_a_batch_answer_that_arrives_after_the_cancel_keeps_no_thinking(opened: Any) -> None:
+    reply = answer("so far", tool_call("a", "rm", "{}"), reasoning_content="hm", finish="tool_calls")
+    token = CancelToken()
+
+    class Late(Capture):
+        def _handle(self, request: Any) -> Any:
+            token.cancel()
+            return super()._handle(request)
+
+    provider = opened(URL, transport=Late(reply).transport)
+    if opened is stateless:
+        response = provider.complete(HI, cancel_token=token)
+    else:
+        response = provider.send_message("hi", cancel_token=token)
+    assert (response.parts, response.finish_reason) == ((Text("so far"),), FinishReason.CANCELLED)
+    assert response.usage.prompt_tokens == 120

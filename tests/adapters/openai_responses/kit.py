@@ -22,6 +22,18 @@ from turnproof_adapters.openai_responses.legacy import ResponsesLegacy
 from turnproof_adapters.openai_responses.lifecycle import ResponsesProvider
 from turnproof_adapters.openai_responses.stateless import ResponsesStateless
 
+from ..contract.adapter_kit import (
+    CALLBACKS,
+    AdapterKit,
+    CancelMoment,
+    Ending,
+    Path,
+    WireCall,
+    WirePart,
+    WireText,
+    WireThinking,
+)
+
 OURS = "openai-responses"
 KEY = "sk-canary-0123456789"
 MODEL = "gpt-5"
@@ -277,3 +289,57 @@ def _legacy_streamed(capture: Capture, recorder: Mapping[str, Any]) -> ProviderR
 
 BATCH: dict[str, Way4] = {"stateless": _whole, "legacy": _legacy_whole}
 STREAM: dict[str, Way4] = {"stateless": _streamed, "legacy": _legacy_streamed}
+
+
+class Kit:
+    name = "openai_responses"
+    reported_model = DATED
+    callbacks = CALLBACKS
+    calls_arrive_whole = True
+
+    def open(self, path: Path, url: str, **options: Any) -> Any:
+        return (stateless if path == "stateless" else legacy)(url, **options)
+
+    def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
+        return answer(*map(_wire_item, parts), **_ending(ending))
+
+    def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
+        return stream(*(_wire_events(place, part) for place, part in enumerate(parts)), **_ending(ending))
+
+    def cancel_moments(self) -> Mapping[str, CancelMoment]:
+        thinking, words, called = thinks(0, "hm"), says(1, "so ", "far"), calls(2, "a", "rm", '{"path": "/', '"}')
+        return {
+            "before-anything": CancelMoment([]),
+            "after-the-head": CancelMoment([started()]),
+            "in-thinking": CancelMoment([started(), *thinking[:-1]]),
+            "in-text": CancelMoment([started(), *words[:-1]], (Text,), "so far"),
+            "in-arguments": CancelMoment([started(), *words, *called[:-1]], (Text,), "so far"),
+            "after-a-call": CancelMoment([started(), *words, *called], (Text,), "so far"),
+        } | {"after-thinking": CancelMoment([started(), *thinking, *words[:-1]], (Thought, Text), "so far")}
+
+
+def _wire_item(part: WirePart) -> Json:
+    match part:
+        case WireText():
+            return message(part.text)
+        case WireThinking():
+            return reasoning(part.text)
+        case WireCall():
+            return function_call(part.call_id, part.name, part.json)
+
+
+def _wire_events(place: int, part: WirePart) -> list[bytes]:
+    match part:
+        case WireText():
+            return says(place, *part.pieces)
+        case WireThinking():
+            return thinks(place, *part.pieces)
+        case WireCall():
+            return calls(place, part.call_id, part.name, *part.arguments)
+
+
+def _ending(ending: Ending) -> Json:
+    return {"status": "incomplete", "reason": "max_output_tokens"} if ending == "limit" else {}
+
+
+KIT: AdapterKit = Kit()

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from turnproof.cancel import CancelToken
-from turnproof.errors import Cancelled, InvalidRequestError, UsageError
+from turnproof.errors import InvalidRequestError, UsageError
 from turnproof.messages import (
     CodeExecutionResult,
     ExecutableCode,
@@ -390,18 +389,6 @@ def test_a_turn_encodes_its_new_messages_and_dropping_the_memo_changes_no_byte()
     provider.complete(more)
     assert provider.messages_encoded == 2 * len(more)
     assert capture.requests[-1].content == capture.requests[-2].content
-
-
-def test_a_token_that_is_set_already_sends_nothing() -> None:
-    token, capture = CancelToken(), Capture()
-    token.cancel()
-    with pytest.raises(Cancelled):
-        stateless(transport=capture.transport).complete([HI], cancel_token=token)
-    stateful = legacy(transport=capture.transport)
-    with pytest.raises(Cancelled):
-        stateful.send_message("hi", cancel_token=token)
-    assert not capture.requests
-    assert stateful.get_history() == []
 
 
 def test_what_can_be_asked_of_a_provider() -> None:

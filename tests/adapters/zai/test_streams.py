@@ -13,13 +13,12 @@ from typing import Any
 import pytest
 
 from turnproof.errors import TransportError
-from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text
+from turnproof.messages import FunctionCall, Text
 
 from ..anthropic.kit import call_block, event, text_block, thinking_block
-from ..background_call import BackgroundCall, write_and_hold
 from ..call_modes import HI
 from ..callback_recorder import CallbackRecorder
-from ..scripted_server import LIMIT, scripted
+from ..scripted_server import scripted
 from .kit import issued, legacy, stateless, stream
 
 RICH = stream(
@@ -91,19 +90,3 @@ def test_a_frame_that_is_no_json_is_a_transport_error(frame: bytes, way: CallMod
     frames = [*RICH[:4], frame, *RICH[4:]]
     with scripted(lambda exchange: exchange.stream(*frames)) as server, pytest.raises(TransportError):
         way(server.url, CallbackRecorder())
-
-
-@each_way
-@pytest.mark.parametrize(("kept", "parts"), [(0, ()), (3, ()), (6, PARTS[:1]), (8, (PARTS[0], Text("it’s 北🌍\n")))])
-def test_a_silent_stream_is_cut_and_gives_what_had_arrived(kept: int, parts: tuple[Any, ...], way: CallMode) -> None:
-    script, held = write_and_hold(*RICH[:kept])
-    recorder = CallbackRecorder()
-    with scripted(script) as server:
-        running = BackgroundCall(lambda token: way(server.url, recorder, token))
-        assert held.wait(LIMIT)
-        running.wait_until_reading(lambda: recorder.usage or not kept)
-        running.token.cancel()
-        response = running.result()
-        assert server.hung_up.wait(LIMIT), "the server did not see the cut"
-    assert isinstance(response, ProviderResponse), response
-    assert (response.parts, response.finish_reason) == (parts, FinishReason.CANCELLED)
