@@ -56,6 +56,18 @@ def turnproof_endpoint() -> Iterator[Callable[..., Any]]:
 
 
 @pytest.fixture
+def turnproof_transport() -> Iterator[Callable[..., Any]]:
+    """`turnproof_endpoint` without a socket: the same function, for sync and async clients on httpx and httpx2.
+
+    Scenarios that need a socket (a cancel that has to wake a blocked read) are refused. Needs `turnproof[transport]`.
+    """
+    from .certify.fixtures import transports
+
+    with transports() as opened:
+        yield opened
+
+
+@pytest.fixture
 def turnproof_cassette() -> Iterator[Callable[..., Any]]:
     """A function `(cassette_path) -> ReplayEndpoint`: a local server that replays a cassette to any client."""
     from .certify.fixtures import replays

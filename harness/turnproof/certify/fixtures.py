@@ -1,8 +1,9 @@
-"""What the pytest plugin's fixtures give to a project's own tests: a scripted emulator, and a replay."""
+"""What the pytest plugin's fixtures return: a scripted emulator, the same without a socket, and a replay."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +15,14 @@ from ..scenarios import Scenario
 from ..scenarios import load as load_scenario
 from ..wire.cassettes import Player, load
 from ..wire.emulator import CassetteResponder, EmulatorServer, Exchange, ScriptResponder, ServerRun
-from ..wire.emulator.server_run import CANARY_KEY
+from ..wire.emulator.in_process import check_needs_no_socket
+from ..wire.emulator.server_run import CANARY_KEY, new_run
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptedEndpoint:
-    """A scripted emulator for a client under test. Turn 0 is armed; `arm(n)` goes to another turn."""
+    """A scripted emulator for a client under test, on a socket or in the process. Turn 0 is armed; `arm(n)` goes to
+    another turn."""
 
     base_url: str
     api_key: str
@@ -73,12 +76,37 @@ def endpoints() -> Iterator[Callable[..., ScriptedEndpoint]]:
         def opened(
             scenario: Scenario | str | Path, dialect: str = "anthropic-messages", model: str | None = None
         ) -> ScriptedEndpoint:
-            script = scenario if isinstance(scenario, Scenario) else load_scenario(Path(scenario))
-            wire = dialect_named(dialect)
-            run = server.open_run(wire, ScriptResponder(), seed=script.name)
-            endpoint = ScriptedEndpoint(run.base_url, CANARY_KEY, model or next(iter(wire.models)), script, run)
-            endpoint.arm(0)
-            return endpoint
+            script = _scenario(scenario)
+            run = server.open_run(dialect_named(dialect), ScriptResponder(), seed=script.name)
+            return _endpoint(run, script, model)
+
+        yield opened
+
+
+@contextlib.contextmanager
+def transports() -> Iterator[Callable[..., ScriptedEndpoint]]:
+    """Opens scripted endpoints that answer httpx and httpx2 in this process, without a socket, until the context ends.
+
+    Meanwhile these clients reach no other host. Raises UsageError where the extra `transport` is not installed, and the
+    function that it yields raises UsageError for a scenario that only a socket can play.
+    """
+    try:
+        from .transport import in_process
+    except ImportError as error:
+        raise UsageError(
+            f"`turnproof_transport` needs respx and pytest-httpx2 ({error}): pip install 'turnproof[transport]'"
+        ) from error
+    numbers = itertools.count(1)
+    with in_process() as serve:
+
+        def opened(
+            scenario: Scenario | str | Path, dialect: str = "anthropic-messages", model: str | None = None
+        ) -> ScriptedEndpoint:
+            script = _scenario(scenario)
+            check_needs_no_socket(script)
+            run = new_run(f"r{next(numbers)}", dialect_named(dialect), ScriptResponder(), seed=script.name)
+            serve(run)
+            return _endpoint(run, script, model)
 
         yield opened
 
@@ -97,3 +125,13 @@ def replays() -> Iterator[Callable[..., ReplayEndpoint]]:
             return ReplayEndpoint(run.base_url, CANARY_KEY, recorded.model, player, responder)
 
         yield opened
+
+
+def _scenario(scenario: Scenario | str | Path) -> Scenario:
+    return scenario if isinstance(scenario, Scenario) else load_scenario(Path(scenario))
+
+
+def _endpoint(run: ServerRun, script: Scenario, model: str | None) -> ScriptedEndpoint:
+    endpoint = ScriptedEndpoint(run.base_url, CANARY_KEY, model or next(iter(run.dialect.models)), script, run)
+    endpoint.arm(0)
+    return endpoint

@@ -17,6 +17,12 @@ def adapters_on_path(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(HERE))
 
 
+GREETING = """
+title: A greeting
+turns:
+  - user: Hello
+    model: Good morning.
+"""
 FEW = ("--turnproof-only", "core/finish-reason-says-why")
 
 
@@ -26,7 +32,7 @@ def test_it_adds_nothing_to_a_run_that_does_not_ask(pytester: pytest.Pytester) -
         import sys
 
         def test_nothing_heavy_was_imported():
-            wanted = "aiohttp", "msgspec", "turnproof.run.driver", "anthropic"
+            wanted = "aiohttp", "msgspec", "turnproof.run.driver", "turnproof.wire", "turnproof.commands", "anthropic"
             heavy = [name for name in wanted if name in sys.modules]
             assert heavy == []
         """
@@ -57,15 +63,7 @@ def test_an_unknown_adapter_is_a_usage_error_with_a_suggestion(pytester: pytest.
 
 
 def test_the_endpoint_fixture_is_a_scripted_provider(pytester: pytest.Pytester) -> None:
-    pytester.makefile(
-        ".yaml",
-        script="""
-        title: A greeting
-        turns:
-          - user: Hello
-            model: Good morning.
-        """,
-    )
+    pytester.makefile(".yaml", script=GREETING)
     pytester.makepyfile(
         """
         import anthropic
@@ -102,6 +100,27 @@ def test_the_cassette_fixture_replays_to_any_client(pytester: pytest.Pytester) -
             answer = client.messages.create(**body)
             assert answer.id == json.loads(recorded.response.body)["id"]
             assert replay.mismatches == ()
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
+def test_the_transport_fixture_is_the_endpoint_without_a_socket(pytester: pytest.Pytester, library: str) -> None:
+    pytester.makefile(".yaml", script=GREETING)
+    pytester.makepyfile(
+        f"""
+        import {library} as http
+
+        def test_my_client(turnproof_transport):
+            endpoint = turnproof_transport("script.yaml", "openai-chat")
+            answer = http.post(
+                f"{{endpoint.base_url}}/chat/completions",
+                headers={{"authorization": f"Bearer {{endpoint.api_key}}"}},
+                json={{"model": endpoint.model, "messages": [{{"role": "user", "content": "Hello"}}]}},
+            )
+            assert answer.json()["choices"][0]["message"]["content"] == "Good morning."
+            assert len(endpoint.requests) == 1
         """
     )
     pytester.runpytest_subprocess().assert_outcomes(passed=1)
