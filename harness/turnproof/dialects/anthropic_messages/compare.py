@@ -8,43 +8,40 @@ from msgspec.structs import replace
 
 from ...messages import JSON, Message, Opaque, Part, Text, Thought, ToolSchema, thaw, to_builtins
 from ..atoms import Atom, token_of
-from ..base import Call, ModelFacts, WireDifference
-from ..catalogue import same_model
-from ..history_agreement import Comparison
+from ..base import Call, ModelFacts
 from ..naming import NameMap
-from ..preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
+from ..request_comparison import RequestComparison
 from .models import MODELS
 from .names import LEGAL_ID, LEGAL_NAME
 from .rules import NAME
 
 
-class MessagesComparison(Comparison):
+class MessagesComparison(RequestComparison):
     """What the Messages API lets differ in a conversation."""
 
     dialect = NAME
     legal_id = LEGAL_ID
+    legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(held, call.messages, names)
-        self._model = model
+        super().__init__(held, call, model, names)
         config = (call.body or {}).get("thinking")
         self._thinking = config.get("type") if isinstance(config, dict) else None
-        self._last_said = max((n for n, message in enumerate(held) if _says_something(message)), default=-1)
 
     def is_foreign(self, atom: Atom) -> bool:
         data = atom.part.provider_data
         if atom.kind == "thought" and data is not None and data.dialect == self.dialect:
-            return bool(data.model) and not same_model(self.models, data.model, self._model)
+            return self.is_of_another_model(data)
         return super().is_foreign(atom)
 
     def may_omit_thought(self, thought: Atom) -> bool:
-        if super().may_omit_thought(thought) or thought.message < self._last_said:
+        if super().may_omit_thought(thought) or thought.message < self.last_input:
             return True
         return self._thinking in (None, "disabled")
 
     def may_omit(self, atom: Atom) -> bool:
-        return super().may_omit(atom) or (atom.message < self._last_said and self._came_to_nothing(atom.part))
+        return super().may_omit(atom) or (atom.message < self.last_input and self._came_to_nothing(atom.part))
 
     def _came_to_nothing(self, part: Part) -> bool:
         """A call of the service's own without its result."""
@@ -52,6 +49,17 @@ class MessagesComparison(Comparison):
             return False
         others = [each.part for each in self.held if isinstance(each.part, Opaque)]
         return all(other.data.get("tool_use_id") != part.data.get("id") for other in others)
+
+    @classmethod
+    def is_native(cls, tool: ToolSchema, call: Call) -> bool:
+        return any(
+            each.get("name", each.get("type")) == tool.name and (each.get("type") or "custom") != "custom"
+            for each in (call.body or {}).get("tools") or ()
+        )
+
+    @classmethod
+    def is_forced(cls, call: Call) -> bool:
+        return ((call.body or {}).get("tool_choice") or {}).get("type") in ("any", "tool")
 
     def demands(self, thought: Atom) -> bool:
         # Adaptive thinking is not known to be demanded back.
@@ -65,46 +73,6 @@ class MessagesComparison(Comparison):
                 missing.remove(atom)
                 added.remove(twin)
         super()._texts_changed(missing, added)
-
-
-def differences(
-    held: Sequence[Message],
-    system: Part | str | None,
-    tools: Sequence[ToolSchema],
-    call: Call,
-    model: str,
-    compared: type[MessagesComparison] = MessagesComparison,
-) -> list[WireDifference]:
-    """Where the request says something else than the session holds, the allowed differences aside.
-
-    `compared` is the comparison of another service that has the format, but not all of the rules.
-    """
-    body = call.body or {}
-    own = [tool for tool in call.tools if not _is_native(tool, body)]
-    names = NameMap(tools, own, LEGAL_NAME)
-    later = [message.text for message in held if message.role == "system"]
-    spoken = frozenset(message.text for message in call.messages if message.role == "system")
-    absorbed, found = system_differences(text_of(system), later, call, spoken)
-    comparison = compared(settled_instructions(held, absorbed, call), call, model, names)
-    found += comparison.run()
-    forced = (body.get("tool_choice") or {}).get("type") in ("any", "tool")
-    found += tool_differences(tools, own, call.tools, names, same_schema, forced=forced)
-    if call.model is not None and not same_model(compared.models, call.model, model):
-        found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
-    return found
-
-
-def _says_something(message: Message) -> bool:
-    return message.role == "user" and any(not isinstance(part, Text) or part.text.strip() for part in message.parts)
-
-
-def _is_native(tool: ToolSchema, body: JSON) -> bool:
-    """A tool that the service runs itself is no tool of the session."""
-    listed = body.get("tools") or ()
-    return any(
-        each.get("name", each.get("type")) == tool.name and (each.get("type") or "custom") != "custom"
-        for each in listed
-    )
 
 
 def match_form(call: Call) -> JSON:

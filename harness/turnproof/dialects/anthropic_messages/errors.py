@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...messages import JSON
-from ..base import ErrorMeaning, Refusal, Rendered, WireEvent
+from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
 from .writing import body_event, request_id, sse
 
 _RATE_LIMIT = (
@@ -38,7 +38,7 @@ def error_kind(status: int) -> tuple[str, str]:
     return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
 
 
-def error_meaning(status: int, message: str | None) -> ErrorMeaning | None:
+def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
     """Only the words tell a prompt that does not fit the window from other bad requests (`anthropic.md` §5)."""
     words = ("prompt is too long", "exceed context limit", "context window", "context length")
     if status == 400 and any(word in (message or "").lower() for word in words):
@@ -65,6 +65,6 @@ def render_refusal(refusal: Refusal, seed: str) -> Rendered:
     return Rendered(refusal.status, headers, (event,))
 
 
-def error_event(kind: str, message: str) -> WireEvent:
+def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
     """The event that reports an error after the stream began."""
     return sse("error", error_body(kind, message), 0, "error")

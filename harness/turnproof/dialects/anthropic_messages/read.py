@@ -33,10 +33,13 @@ def complaint(document: Mapping[str, Any], status: int) -> tuple[str | None, str
     return (word(error.get("type")), word(error.get("message"))) if isinstance(error, dict) else (None, None)
 
 
-def read_response(
-    status: int, headers: Mapping[str, str], body: bytes, dialect: str = NAME, complaint: Complaint = complaint
-) -> WireAnswer:
-    """The answer in neutral form; never raises. `dialect` is whose blocks they are, `complaint` how it says no."""
+def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+    """The answer in neutral form; never raises."""
+    return read_answer(status, headers, body, NAME, complaint)
+
+
+def read_answer(status: int, headers: Mapping[str, str], body: bytes, dialect: str, complaint: Complaint) -> WireAnswer:
+    """The answer of a service with this format. `dialect` is whose blocks they are, `complaint` finds its errors."""
     read = _read_stream if is_event_stream(headers.get("content-type", ""), body) else _read_batch
     try:
         answer = read(status, body, dialect, complaint)

@@ -50,6 +50,20 @@ class Answer:
         self.blocks = [self._block(part, n) for n, part in enumerate(reply.parts)]
         self.stop_reason = self.written_finish()
 
+    @classmethod
+    def rendered(cls, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
+        """The answer to `call`, streamed or whole. Signatures of its thinking are issued into the world."""
+        if call.body is not None and call.body.get("max_tokens") == 0:
+            # The cache is warmed, nothing is generated.
+            reply = Reply((), stop_reasons.READ["max_tokens"])
+        answer = cls(call, reply, usage, world, seed)
+        headers = answer.headers()
+        if call.stream:
+            headers["content-type"] = "text/event-stream; charset=utf-8"
+            return Rendered(200, headers, tuple(answer.events()))
+        headers["content-type"] = "application/json"
+        return Rendered(200, headers, (body_event(answer.body()),))
+
     # -- habits of the service
 
     def headers(self) -> dict[str, str]:
@@ -205,22 +219,6 @@ class Answer:
             yield from block_events(n, block, part, arguments, draw)
         yield Told("message_delta", {"delta": self.ending(), "usage": self.closing_usage()}, "usage")
         yield Told("message_stop", {}, "end")
-
-
-def render(
-    call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str, form: type[Answer] = Answer
-) -> Rendered:
-    """The answer to `call`, streamed or whole. Signatures of its thinking are issued into the world."""
-    if call.body is not None and call.body.get("max_tokens") == 0:
-        # The cache is warmed, nothing is generated.
-        reply = Reply((), stop_reasons.READ["max_tokens"])
-    answer = form(call, reply, usage, world, seed)
-    headers = answer.headers()
-    if call.stream:
-        headers["content-type"] = "text/event-stream; charset=utf-8"
-        return Rendered(200, headers, tuple(answer.events()))
-    headers["content-type"] = "application/json"
-    return Rendered(200, headers, (body_event(answer.body()),))
 
 
 def _weight(reply_part: ReplyPart) -> int:

@@ -9,7 +9,7 @@ from ...messages import Message, Part, Thought, ToolSchema
 from ..anthropic_messages.names import LEGAL_ID
 from ..atoms import Atom, token_of
 from ..base import Call, WireDifference
-from ..gemini import compare as gemini
+from ..gemini.compare import ContentsComparison
 from ..gemini.parts import standard_base64
 from ..history_agreement import Comparison
 from ..naming import NameMap
@@ -23,17 +23,17 @@ def differences(
 ) -> list[WireDifference]:
     """Where the request says something else than the session holds, the allowed differences aside."""
     if not is_claude(MODELS.get(call.model or "")):
-        return gemini.differences(held, system, tools, call, model, _Contents)
+        return _GeminiComparison.differences(held, system, tools, call, model)
     messages = tuple(Message(each.role, joined(each.parts), each.message_id) for each in call.messages)
-    return gemini.differences(held, system, tools, replace(call, messages=messages), model, _Claude)
+    return _ClaudeComparison.differences(held, system, tools, replace(call, messages=messages), model)
 
 
-class _Contents(gemini.Contents):
+class _GeminiComparison(ContentsComparison):
     dialect = rules.NAME
     models = MODELS
 
 
-class _Claude(_Contents):
+class _ClaudeComparison(_GeminiComparison):
     """Signatures stand on thoughts. In a running tool loop all of them come back as they were, or none."""
 
     legal_id = LEGAL_ID
@@ -43,7 +43,7 @@ class _Claude(_Contents):
         self._sends_thoughts = any(atom.kind == "thought" for atom in self.sent)
 
     def may_omit_thought(self, thought: Atom) -> bool:
-        settled = thought.message < self._last_said or not self._sends_thoughts
+        settled = thought.message < self.last_input or not self._sends_thoughts
         return settled or Comparison.may_omit_thought(self, thought)
 
     def _region(self, ours: list[Atom], theirs: list[Atom]) -> tuple[list[Atom], list[Atom]]:

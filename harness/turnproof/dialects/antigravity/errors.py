@@ -69,7 +69,7 @@ def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMe
         return "authentication"
     inner = nested_error(message)
     words = message if inner is None else lenient_reading.word(inner.get("message"))
-    return anthropic_meaning(status, words) or gemini.error_meaning(status, words)
+    return anthropic_meaning(status, None, words) or gemini.error_meaning(status, None, words)
 
 
 def nested(rule: Rule, message: str, path: str, kind: str = "invalid_request_error") -> Refusal:

@@ -23,7 +23,7 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
     """The answer in neutral form; never raises."""
     if (refused := _oauth(status, body)) is not None:
         return refused
-    answer = gemini.read_response(status, _headers(headers, body), body, _unwrapped)
+    answer = gemini.read_answer(status, _headers(headers, body), body, _unwrapped)
     answer = replace(answer, parts=joined(answer.parts))
     if (inner := nested_error(answer.error_message)) is not None and (said := word(inner.get("message"))) is not None:
         # What a client tells of it are Anthropic's words, not the JSON around them.
@@ -35,7 +35,7 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
 
 def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
     """The body as events; joined, their bytes are the body. A batch answer is one `body` event."""
-    return gemini.split_stream(_headers(headers, body), body, _unwrapped)
+    return gemini.split_enveloped(_headers(headers, body), body, _unwrapped)
 
 
 def _headers(headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..base import Call, HttpRequest, Refusal, World
+from ..base_dialect import enforced_first
 from ..gemini.names import LEGAL_NAME as LONGER_NAME
 from ..gemini.tools import declarations
 from ..gemini.validate import contents, settings, signatures, size, turns
@@ -31,7 +32,7 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     found = list(_door(request, call, world))
     if call.operation in ("generate", "count_tokens"):
         found += _asked(request, call, world)
-    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+    return enforced_first(found)
 
 
 def _door(request: HttpRequest, call: AntigravityCall, world: World) -> Iterator[Refusal]:

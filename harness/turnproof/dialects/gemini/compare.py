@@ -9,19 +9,16 @@ from msgspec.structs import replace
 from ...messages import (
     FunctionCall,
     Message,
-    Part,
-    Text,
     Thought,
     ToolResult,
     ToolSchema,
     thaw,
 )
 from ..atoms import Atom
-from ..base import Call, ModelFacts, WireDifference
+from ..base import Call, ModelFacts
 from ..catalogue import same_model
-from ..history_agreement import Comparison
 from ..naming import NameMap
-from ..preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
+from ..request_comparison import RequestComparison
 from .ids import is_positional
 from .models import DEMANDS_SIGNATURES, GIVES_IDS, MODELS
 from .names import LEGAL_ID, LEGAL_NAME
@@ -32,57 +29,35 @@ from .signing import stands_in
 from .surfaces import bare_model
 
 
-def differences(
-    held: Sequence[Message],
-    system: Part | str | None,
-    tools: Sequence[ToolSchema],
-    call: Call,
-    model: str,
-    compared: type[Contents] | None = None,
-) -> list[WireDifference]:
-    """Where the request says something else than the session holds, the allowed differences aside.
-
-    `compared` is who judges the conversation, for an API that carries this one's contents.
-    """
-    judge = compared or Contents
-    own = [tool for tool in call.tools if not _is_native(tool)]
-    names = NameMap(tools, own, LEGAL_NAME)
-    later = [message.text for message in held if message.role == "system"]
-    absorbed, found = system_differences(text_of(system), later, call)
-    found += judge(settled_instructions(held, absorbed, call), call, model, names).run()
-    found += tool_differences(tools, own, call.tools, names, same_schema, forced=_is_forced(call))
-    if call.model is not None and not same_model(judge.models, call.model, bare_model(model)):
-        found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
-    return found
-
-
-def _is_native(tool: ToolSchema) -> bool:
-    """A tool that the service runs itself is no tool of the session."""
-    return not tool.description and list(tool.parameters) == [tool.name]
-
-
-def _is_forced(call: Call) -> bool:
-    config = call.settings.get("toolConfig")
-    calling = config.get("functionCallingConfig") if isinstance(config, dict) else None
-    return isinstance(calling, dict) and calling.get("mode") == "ANY"
-
-
-class Contents(Comparison):
+class ContentsComparison(RequestComparison):
     """The comparison of one request. `dialect` is whose provider data is the service's own, `models` what it knows."""
 
     dialect = NAME
     legal_id = LEGAL_ID
+    legal_name = LEGAL_NAME
     models: Mapping[str, ModelFacts] = MODELS
     joins_thoughts = True
     attaches_beside = True
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(held, call.messages, names)
-        self._model = bare_model(model)
+        super().__init__(held, call, bare_model(model), names)
         facts = self.models.get(call.model or "")
         self._features = facts.features if facts is not None else frozenset[str]()
         self._signatures = {held_signature(part) for message in held for part in message.calls} - {None}
-        self._last_said = max((n for n, message in enumerate(held) if _says_something(message)), default=-1)
+
+    @classmethod
+    def is_native(cls, tool: ToolSchema, call: Call) -> bool:
+        return not tool.description and list(tool.parameters) == [tool.name]
+
+    @classmethod
+    def is_forced(cls, call: Call) -> bool:
+        config = call.settings.get("toolConfig")
+        calling = config.get("functionCallingConfig") if isinstance(config, dict) else None
+        return isinstance(calling, dict) and calling.get("mode") == "ANY"
+
+    @classmethod
+    def is_same_model(cls, requested: str, model: str) -> bool:
+        return super().is_same_model(requested, bare_model(model))
 
     # -- thinking: never demanded as text
 
@@ -100,7 +75,7 @@ class Contents(Comparison):
     def is_foreign(self, atom: Atom) -> bool:
         data = atom.part.provider_data
         if data is not None and data.dialect == self.dialect:
-            return bool(data.model) and not same_model(self.models, data.model, self._model)
+            return self.is_of_another_model(data)
         return super().is_foreign(atom)
 
     def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
@@ -115,7 +90,7 @@ class Contents(Comparison):
         """Whether a part comes from this model: something in its message bears the mark of it."""
         message = self.held_messages[atom.message]
         issued = [part.provider_data for part in message.parts if part.provider_data is not None]
-        return any(data.dialect == self.dialect and same_model(self.models, data.model, self._model) for data in issued)
+        return any(data.dialect == self.dialect and same_model(self.models, data.model, self.model) for data in issued)
 
     def _signature(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
         foreign = self.is_foreign(atom)
@@ -135,7 +110,7 @@ class Contents(Comparison):
             self.report("unlisted", path, ours, theirs, violation=False)
 
     def _demanded(self, atom: Atom) -> bool:
-        return atom.message > self._last_said and DEMANDS_SIGNATURES in self._features
+        return atom.message > self.last_input and DEMANDS_SIGNATURES in self._features
 
     # -- results
 
@@ -162,7 +137,3 @@ def held_signature(part: FunctionCall) -> str | None:
         (data[name] for name in ("signature", "thought_signature", "thoughtSignature") if data.get(name)), None
     )
     return standard_base64(found) if isinstance(found, str) else None
-
-
-def _says_something(message: Message) -> bool:
-    return message.role == "user" and any(not isinstance(part, Text) or part.text.strip() for part in message.parts)

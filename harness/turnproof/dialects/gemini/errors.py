@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...messages import JSON
-from ..base import ErrorMeaning, Refusal, Rendered, WireEvent
+from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
 from . import rules
 from .spelling import violations
 from .times import spelled
@@ -74,7 +74,7 @@ def error_kind(status: int) -> tuple[str, str]:
     return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
 
 
-def error_meaning(status: int, message: str | None) -> ErrorMeaning | None:
+def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
     """What only the words tell: a wrong key under 400, a prompt that is too long, a managed cache that is gone."""
     said = (message or "").lower()
     if status == 400 and any(words in said for words in ("api key not valid", "api key expired")):
@@ -95,7 +95,7 @@ def render_refusal(refusal: Refusal, seed: str) -> Rendered:
     return Rendered(refusal.status, JSON_HEADERS, (body_event(body),))
 
 
-def error_event(kind: str, message: str) -> WireEvent:
+def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
     """The event that reports an error after the stream began: a chunk that has nothing but the error."""
     return sse_event(Chunk(_error(_CODES.get(kind, 500), message, kind, []), "error"))
 

@@ -28,8 +28,13 @@ def _bare(message: JSON) -> JSON:
     return message
 
 
-def read_response(status: int, headers: Mapping[str, str], body: bytes, unwrap: Unwrap = _bare) -> WireAnswer:
-    """The answer in neutral form; never raises, as long as `unwrap` does not."""
+def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+    """The answer in neutral form; never raises."""
+    return read_answer(status, headers, body, _bare)
+
+
+def read_answer(status: int, headers: Mapping[str, str], body: bytes, unwrap: Unwrap) -> WireAnswer:
+    """The answer of an API that carries this one's, perhaps in an envelope; never raises, if `unwrap` does not."""
     try:
         answer = _read(status, headers, body, unwrap)
     except (RecursionError, PayloadError):
@@ -157,8 +162,13 @@ def _retry_delay(details: JSON) -> float | None:
 # -- streams
 
 
-def split_stream(headers: Mapping[str, str], body: bytes, unwrap: Unwrap = _bare) -> tuple[WireEvent, ...]:
+def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
     """The body as events; joined, their bytes are the body. A batch answer is one `body` event."""
+    return split_enveloped(headers, body, _bare)
+
+
+def split_enveloped(headers: Mapping[str, str], body: bytes, unwrap: Unwrap) -> tuple[WireEvent, ...]:
+    """The body of an API that carries this one's chunks, perhaps in an envelope, as events."""
     found = pieces(headers, body)
     if found is None:
         return (WireEvent(body, "body"),)

@@ -31,7 +31,7 @@ from ..base import (
 from ..lenient_reading import json_of
 from ..side_requests import as_asked, aside, reply_to_aside
 from ..tool_renaming import own_names, renamed, renamed_reply
-from . import compare
+from .compare import ContentsComparison
 from .dialect import Gemini
 from .models import MODELS
 
@@ -73,7 +73,7 @@ class ThroughCli(Gemini):
         call: Call,
         model: str,
     ) -> list[WireDifference]:
-        return compare.differences(held, system, tools, _bare(call, tools), model, _Contents)
+        return _CliComparison.differences(held, system, tools, _bare(call, tools), model)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that the program gave to the declared tools."""
@@ -81,7 +81,7 @@ class ThroughCli(Gemini):
         return renamed_reply(super().speak(reply, tools, _bare(call, tools)), written)
 
 
-class _Contents(compare.Contents):
+class _CliComparison(ContentsComparison):
     models = ThroughCli.models
 
 

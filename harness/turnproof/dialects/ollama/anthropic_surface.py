@@ -10,7 +10,6 @@ import msgspec
 from ...messages import FunctionCall, Thought
 from ..anthropic_messages.events import Block
 from ..anthropic_messages.render import Answer
-from ..anthropic_messages.render import render as anthropics_render
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, World
 from ..seeded_random import HEX, derived, drawn
 from .finishes import done_reason, stop_reason
@@ -20,7 +19,7 @@ from .rules import NAME
 
 def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to a call of `/v1/messages`."""
-    return anthropics_render(call, in_one(reply, seed), usage, world, seed, AnthropicSurfaceAnswer)
+    return AnthropicSurfaceAnswer.rendered(call, in_one(reply, seed), usage, world, seed)
 
 
 class AnthropicSurfaceAnswer(Answer):

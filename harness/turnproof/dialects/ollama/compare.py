@@ -8,7 +8,6 @@ from dataclasses import replace
 from msgspec.structs import replace as with_fields
 
 from ...messages import FileRef, FunctionCall, InlineData, Message, Part, Text, Thought, ToolResult, ToolSchema
-from ..anthropic_messages import compare
 from ..anthropic_messages.allowed import ALLOWED as ANTHROPICS
 from ..anthropic_messages.compare import MessagesComparison
 from ..atoms import Atom
@@ -59,7 +58,7 @@ def differences(
     """Where the request says something else than the session holds, the allowed differences aside."""
     if OllamaCall.of(call).surface is Surface.NATIVE:
         held = [_as_native(message) for message in held]
-    return compare.differences(held, system, tools, call, model, OllamaComparison)
+    return OllamaComparison.differences(held, system, tools, call, model)
 
 
 def _as_native(message: Message) -> Message:

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from ...messages import JSON, Message, Part, ToolSchema
 from ..anthropic_messages import compare as anthropics
 from ..anthropic_messages.names import LEGAL_NAME
-from ..base import (
-    NO_HEADERS,
-    AllowedDifference,
-    Call,
-    ErrorMeaning,
-    HttpRequest,
-    ModelFacts,
-    PrefixCache,
-    PromptUsage,
-    Refusal,
-    Rendered,
-    Reply,
-    Rule,
-    Service,
-    Trait,
-    WireAnswer,
-    WireDifference,
-    WireEvent,
-    World,
-)
-from ..naming import speak
+from ..base import Call, PrefixCache, PromptUsage, Rendered, Reply, Service, World
+from ..base_dialect import BaseDialect
 from ..sse import Spelling
 from . import anthropic_surface, compare, errors, extras, native_answers, pairing, read, rules, window
 from .cache import OllamaCache
@@ -36,8 +16,12 @@ from .parse import parse
 from .surfaces import OllamaCall, Surface
 from .validate import validate
 
+SPELLINGS: Mapping[Spelling, str] = {
+    "crlf": "proxies that write events and lines anew; anthropic 2.12 and ollama 0.6.3 take LF and CRLF"
+}
 
-class Ollama:
+
+class Ollama(BaseDialect):
     """`ollama`: `/api/chat`, `/api/generate`, `/api/tags`, `/api/show`, `/api/ps`, `/api/version`; and `/v1/messages`.
 
     `surface` decides only about errors that nobody's request is known of (a scripted status). Without `call_ids` it is
@@ -50,39 +34,26 @@ class Ollama:
         base_url_variable="OLLAMA_HOST",
         request_headers=frozenset({"anthropic-beta", "anthropic-version"}),
     )
-    noise: Sequence[bytes] = ()
+    noise = ()
     """The server writes nothing between events, and its client takes even a blank line for broken JSON."""
-    spellings: Mapping[Spelling, str] = {
-        "crlf": "proxies that write events and lines anew; anthropic 2.12 and ollama 0.6.3 take LF and CRLF"
-    }
+    spellings = SPELLINGS
     garbage = b'event: content_block_delta\ndata: {"type":"content_block_delta","message":{"con\x07 <html>\n\n'
     """Garbage as an event, and as a line of JSON."""
-    traits: frozenset[Trait] = frozenset({"early-usage", "repeated-usage"})
+    traits = frozenset({"early-usage", "repeated-usage"})
     legal_name = LEGAL_NAME
-    models: Mapping[str, ModelFacts] = MODELS
-    rules: Sequence[Rule] = tuple(rules.ALL)
-    allowed_differences: Sequence[AllowedDifference] = compare.ALLOWED
+    models = MODELS
+    rules = tuple(rules.ALL)
+    allowed_differences = compare.ALLOWED
 
     def __init__(self, surface: Surface = Surface.MESSAGES, *, call_ids: bool = True) -> None:
         self.name = rules.NAME if surface is Surface.MESSAGES else f"{rules.NAME}@{surface}"
         self._surface = surface
         self._call_ids = call_ids
 
-    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
-        return parse(request, world)
+    parse = staticmethod(parse)
+    validate = staticmethod(validate)
 
-    def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
-        return validate(call, world)
-
-    def new_cache(self) -> PrefixCache:
-        return OllamaCache()
-
-    def count(self, call: Call) -> int:
-        return window.count(call)
-
-    def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
-        """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
-        return speak(reply, tools, call.tools, LEGAL_NAME)
+    count = staticmethod(window.count)
 
     def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
         asked = OllamaCall.of(call)
@@ -92,42 +63,20 @@ class Ollama:
             return native_answers.loaded(asked, world)
         return native_answers.render(asked, reply, usage, world, seed, call_ids=self._call_ids)
 
-    def render_refusal(self, refusal: Refusal, seed: str) -> Rendered:
-        return errors.render_refusal(refusal, seed)
-
-    def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        return extras.render_extra(OllamaCall.of(call), world)
-
-    def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
-        return errors.error_event(kind, message, headers)
+    render_refusal = staticmethod(errors.render_refusal)
+    render_extra = staticmethod(extras.render_extra)
+    error_event = staticmethod(errors.error_event)
 
     def error_kind(self, status: int) -> tuple[str, str]:
         return errors.error_kind(self._surface, status)
 
-    def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
-        return errors.error_meaning(status, message)
+    error_meaning = staticmethod(errors.error_meaning)
+    read_response = staticmethod(read.read_response)
+    split_stream = staticmethod(read.split_stream)
 
-    def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
-        return read.read_response(status, headers, body)
+    is_positional = staticmethod(pairing.is_positional)
+    match_form = staticmethod(anthropics.match_form)
+    differences = staticmethod(compare.differences)
 
-    def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
-        return read.split_stream(headers, body)
-
-    def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
-        """Nothing is issued: the server signs nothing and keeps nothing that can be named."""
-
-    def is_positional(self, call_id: str) -> bool:
-        return pairing.is_positional(call_id)
-
-    def match_form(self, call: Call) -> JSON:
-        return anthropics.match_form(call)
-
-    def differences(
-        self,
-        held: Sequence[Message],
-        system: Part | str | None,
-        tools: Sequence[ToolSchema],
-        call: Call,
-        model: str,
-    ) -> list[WireDifference]:
-        return compare.differences(held, system, tools, call, model)
+    def new_cache(self) -> PrefixCache:
+        return OllamaCache()

@@ -12,7 +12,7 @@ import msgspec
 
 from ..anthropic_messages.read import complaint as anthropics_complaint
 from ..anthropic_messages.writing import body_event, sse
-from ..base import ErrorMeaning, Refusal, Rendered, Rule, WireEvent
+from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, Rule, WireEvent
 from ..lenient_reading import word
 from ..ndjson import is_ndjson
 from ..seeded_random import HEX, drawn
@@ -56,7 +56,7 @@ def error_kind(surface: Surface, status: int) -> tuple[str, str]:
     return kind_of(surface, status), _WORDS.get(status) or _WORDS[500 if status >= 500 else 400]
 
 
-def error_meaning(status: int, message: str | None) -> ErrorMeaning | None:
+def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
     """Only the words tell a prompt that does not fit; they come from the runner, or from the cloud."""
     return "context-limit" if status == 400 and any(each in (message or "") for each in _TOO_LONG) else None
 
@@ -90,7 +90,7 @@ def _envelope(kind: str, message: str) -> dict[str, Any]:
     return {"type": "error", "error": {"type": kind, "message": message}}
 
 
-def error_event(kind: str, message: str, headers: Mapping[str, str]) -> WireEvent:
+def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
     """The event that reports an error after the stream began: a line of a native stream, an event of the other."""
     if is_ndjson(headers.get("content-type", "")):
         return WireEvent(msgspec.json.encode({"error": message}) + b"\n", "error")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...messages import JSON
 from ..anthropic_messages.writing import body_event
-from ..base import ModelFacts, Rendered, WireEvent, World
+from ..base import Call, ModelFacts, PromptUsage, Rendered, WireEvent, World
 from .models import capabilities, feature
 from .native_answers import JSON_HEADERS, moment
 from .surfaces import OllamaCall
@@ -19,11 +19,11 @@ _MODIFIED = "2026-08-01T10:00:00Z"
 _SIZE = 5_200_000_000
 
 
-def render_extra(call: OllamaCall, world: World) -> Rendered:
+def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to a list, a description, or a question about the server. The model of a description is there."""
     listed = [facts for facts in world.models.values() if facts.alias_of is None]
     body: JSON
-    match call.verb:
+    match OllamaCall.of(call).verb:
         case "home":
             return Rendered(200, {"content-type": "text/plain; charset=utf-8"}, (WireEvent(HOME, "body"),))
         case "version":

@@ -26,7 +26,7 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
     document = None if is_event_stream(kind, body) else json_of(body)
     if isinstance(document, dict) and _is_native(document):
         return replace(_read_whole(status, document), retry_after=wait(headers))
-    return anthropics.read_response(status, headers, body, NAME, complaint)
+    return anthropics.read_answer(status, headers, body, NAME, complaint)
 
 
 def _is_native(document: Mapping[str, Any]) -> bool:

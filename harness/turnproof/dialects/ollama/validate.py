@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..base import Call, ModelFacts, Refusal, World
+from ..base import Call, HttpRequest, ModelFacts, Refusal, World
+from ..base_dialect import enforced_first
 from . import rules
 from .errors import refuse, unknown_model
 from .models import THINKING, TOOLS, full_name
@@ -14,7 +15,7 @@ from .window import count, first_kept, truncates, window_of
 _LEVELS = ("high", "medium", "low", "max")
 
 
-def validate(call: Call, world: World) -> list[Refusal]:
+def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one that the server would give first in front; what is not enforced last."""
     asked = OllamaCall.of(call)
     if asked.operation not in ("generate", "get_model"):
@@ -25,7 +26,7 @@ def validate(call: Call, world: World) -> list[Refusal]:
     if asked.operation == "get_model":
         return []
     found = [*_settings(asked, facts), *_prompt(asked, facts)]
-    return sorted(found, key=lambda each: not each.enforced)
+    return enforced_first(found)
 
 
 def _settings(call: OllamaCall, facts: ModelFacts) -> Iterator[Refusal]:

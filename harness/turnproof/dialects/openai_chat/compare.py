@@ -4,46 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...messages import FileRef, FunctionCall, InlineData, Message, Part, Text, Thought, ToolSchema
+from ...messages import FileRef, FunctionCall, InlineData, Message, Text, Thought, ToolSchema
 from ..atoms import Atom, media_key, token_of
-from ..base import Call, WireDifference
-from ..history_agreement import Comparison
+from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
-from ..preamble import settled_instructions, system_differences, text_of, tool_differences
-from .models import same_model
+from ..request_comparison import RequestComparison
+from .models import MODELS
 from .names import LEGAL_ID, LEGAL_NAME
 from .rules import NAME
 
 _FEW_WORDS = 64
 """Characters that may stand beside an attachment that could not go into its result."""
-
-
-def differences(
-    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
-) -> list[WireDifference]:
-    """Where the request says something else than the session holds, the allowed differences aside."""
-    own = [tool for tool in call.tools if not _is_native(tool)]
-    names = NameMap(tools, own, LEGAL_NAME)
-    later = [message.text for message in held if message.role == "system"]
-    spoken = frozenset(message.text for message in call.messages if message.role == "system")
-    absorbed, found = system_differences(text_of(system), later, call, spoken)
-    settled = [_calls_last(message) for message in settled_instructions(held, absorbed, call)]
-    found += _Messages(settled, call, names).run()
-    found += tool_differences(tools, own, call.tools, names, same_parameters, forced=_is_forced(call))
-    if call.model is not None and not same_model(call.model, model):
-        found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
-    return found
-
-
-def _is_native(tool: ToolSchema) -> bool:
-    """A tool that is no function stands with all of its definition where others have their parameters."""
-    return not tool.description and tool.parameters.get("type") == tool.name
-
-
-def _is_forced(call: Call) -> bool:
-    choice = call.settings.get("tool_choice")
-    return choice == "required" or isinstance(choice, dict)
 
 
 def _calls_last(message: Message) -> Message:
@@ -54,16 +26,31 @@ def _calls_last(message: Message) -> Message:
     return Message(message.role, (*others, *message.calls), message.message_id)
 
 
-class _Messages(Comparison):
+class ChatComparison(RequestComparison):
+    """What the chat completions API lets differ in a conversation."""
+
     dialect = NAME
     legal_id = LEGAL_ID
+    legal_name = LEGAL_NAME
+    models = MODELS
+    same_parameters = staticmethod(same_parameters)
     joins_thoughts = True
     attaches_beside = True
     flags_errors = False
 
-    def __init__(self, held: Sequence[Message], call: Call, names: NameMap) -> None:
-        super().__init__(held, call.messages, names)
+    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__([_calls_last(message) for message in held], call, model, names)
         self._sent_messages = call.messages
+
+    @classmethod
+    def is_native(cls, tool: ToolSchema, call: Call) -> bool:
+        # A tool that is no function stands with all of its definition where others have their parameters.
+        return not tool.description and tool.parameters.get("type") == tool.name
+
+    @classmethod
+    def is_forced(cls, call: Call) -> bool:
+        choice = call.settings.get("tool_choice")
+        return choice == "required" or isinstance(choice, dict)
 
     # -- thinking: never demanded
 

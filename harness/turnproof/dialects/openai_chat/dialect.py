@@ -1,35 +1,28 @@
-"""The chat completions API as a `Dialect`: each method is one of the package's modules."""
+"""The chat completions API as a `Dialect`: its data, and the function of this package for each operation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
-from ...messages import JSON, Message, Part, ToolSchema
 from ..base import (
     NO_HEADERS,
-    AllowedDifference,
     Call,
-    ErrorMeaning,
     HttpRequest,
-    ModelFacts,
     PrefixCache,
     PromptUsage,
     Refusal,
     Rendered,
     Reply,
-    Rule,
     Service,
     Trait,
-    WireAnswer,
-    WireDifference,
     WireEvent,
     World,
 )
-from ..naming import speak
-from ..sse import Spelling
-from . import compare, conversation, counting, errors, extras, matching, read, render, rules, writing
+from ..base_dialect import BaseDialect
+from . import conversation, counting, errors, extras, matching, read, render, rules, writing
 from .allowed import ALLOWED
 from .cache import ChatCache
+from .compare import ChatComparison
 from .models import MODELS
 from .names import LEGAL_NAME
 from .parse import parse
@@ -38,20 +31,20 @@ from .surfaces import ChatCall, Surface
 from .validate import validate
 
 
-class OpenAIChat:
+class OpenAIChat(BaseDialect):
     """`openai-chat`: `POST …/chat/completions` of one surface or another, batch and SSE, and the model lists.
 
     `surface` is the one that counts where an address does not tell, and for what has no address: errors that a script
     asks for. It stands in the name (`openai-chat@ollama`), that of OpenAI itself does not.
     """
 
-    noise: Sequence[bytes] = writing.NOISE
-    spellings: Mapping[Spelling, str] = writing.SPELLINGS
+    noise = writing.NOISE
+    spellings = writing.SPELLINGS
     garbage = writing.GARBAGE
     legal_name = LEGAL_NAME
-    models: Mapping[str, ModelFacts] = MODELS
-    rules: Sequence[Rule] = tuple(rules.ALL)
-    allowed_differences: Sequence[AllowedDifference] = ALLOWED
+    models = MODELS
+    rules = tuple(rules.ALL)
+    allowed_differences = ALLOWED
 
     def __init__(self, surface: Surface = Surface.OPENAI) -> None:
         manner = MANNERS[surface]
@@ -77,8 +70,7 @@ class OpenAIChat:
     def new_cache(self) -> PrefixCache:
         return ChatCache(self._surface)
 
-    def count(self, call: Call) -> int:
-        return counting.count(call)
+    count = staticmethod(counting.count)
 
     def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
         return render.render(self._of(call), reply, usage, world, seed)
@@ -95,37 +87,12 @@ class OpenAIChat:
     def error_kind(self, status: int) -> tuple[str, str]:
         return errors.error_kind(self._surface, status)
 
-    def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
-        return errors.error_meaning(status, kind, message)
-
-    def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
-        return read.read_response(status, headers, body)
-
-    def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
-        return read.split_stream(headers, body)
-
-    def is_positional(self, call_id: str) -> bool:
-        return conversation.is_positional(call_id)
-
-    def match_form(self, call: Call) -> JSON:
-        return matching.match_form(call)
-
-    def differences(
-        self,
-        held: Sequence[Message],
-        system: Part | str | None,
-        tools: Sequence[ToolSchema],
-        call: Call,
-        model: str,
-    ) -> list[WireDifference]:
-        return compare.differences(held, system, tools, call, model)
-
-    def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
-        """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
-        return speak(reply, tools, call.tools, LEGAL_NAME)
-
-    def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
-        """Nothing that a service of this API answers has to be known again."""
+    error_meaning = staticmethod(errors.error_meaning)
+    read_response = staticmethod(read.read_response)
+    split_stream = staticmethod(read.split_stream)
+    is_positional = staticmethod(conversation.is_positional)
+    match_form = staticmethod(matching.match_form)
+    differences = staticmethod(ChatComparison.differences)
 
     def _of(self, call: Call) -> ChatCall:
         return ChatCall.of(call, self._surface)

@@ -4,73 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...messages import JSON, FunctionCall, Message, Part, Text, Thought, ToolSchema
+from ...messages import FunctionCall, Message, Text, Thought, ToolSchema
 from ..atoms import Atom, token_of
-from ..base import Call, WireDifference
-from ..history_agreement import Comparison
+from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
-from ..preamble import settled_instructions, system_differences, text_of, tool_differences
+from ..request_comparison import RequestComparison
 from .items import id_of, kind_of, read_item
-from .models import same_model
+from .models import MODELS
 from .names import LEGAL_ID, LEGAL_NAME
 from .rules import NAME
 from .surfaces import Item, ResponsesCall
 
 
-def differences(
-    held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
-) -> list[WireDifference]:
-    """Where the request says something else than the session holds, the allowed differences aside."""
-    own = [tool for tool in call.tools if not _is_native(tool, call.body or {})]
-    names = NameMap(tools, own, LEGAL_NAME)
-    later = [message.text for message in held if message.role == "system"]
-    spoken = frozenset(message.text for message in call.messages if message.role == "system")
-    absorbed, found = system_differences(text_of(system), later, call, spoken)
-    found += _Items(settled_instructions(held, absorbed, call), call, model, names).run()
-    found += tool_differences(tools, own, call.tools, names, same_parameters, forced=_is_forced(call))
-    if call.model is not None and not same_model(call.model, model):
-        found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
-    return found
+class ItemsComparison(RequestComparison):
+    """What the Responses API lets differ in a conversation."""
 
-
-def _is_native(tool: ToolSchema, body: JSON) -> bool:
-    """A tool that the service runs itself is no tool of the session."""
-    return any(
-        each.get("name", each.get("type")) == tool.name and each.get("type", "function") != "function"
-        for each in body.get("tools") or ()
-    )
-
-
-def _is_forced(call: Call) -> bool:
-    choice = call.settings.get("tool_choice")
-    return choice == "required" or (isinstance(choice, dict) and choice.get("type") == "function")
-
-
-class _Items(Comparison):
     dialect = NAME
     legal_id = LEGAL_ID
+    legal_name = LEGAL_NAME
+    models = MODELS
+    same_parameters = staticmethod(same_parameters)
     flags_errors = False
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
-        super().__init__(held, call.messages, names)
-        self._model = model
-        self._last_said = max((n for n, message in enumerate(held) if _says_something(message)), default=-1)
+        super().__init__(held, call, model, names)
         named = [item for item in ResponsesCall.of(call).items if id_of(item) is not None]
         self._ids_sent = {(key, id_of(item)) for item in named for key in _keys(item)}
 
     def is_foreign(self, atom: Atom) -> bool:
         data = atom.part.provider_data
         if atom.kind == "thought" and data is not None and data.dialect == self.dialect:
-            return bool(data.model) and not same_model(data.model, self._model)
+            return self.is_of_another_model(data)
         return super().is_foreign(atom)
+
+    @classmethod
+    def is_native(cls, tool: ToolSchema, call: Call) -> bool:
+        return any(
+            each.get("name", each.get("type")) == tool.name and each.get("type", "function") != "function"
+            for each in (call.body or {}).get("tools") or ()
+        )
+
+    @classmethod
+    def is_forced(cls, call: Call) -> bool:
+        choice = call.settings.get("tool_choice")
+        return choice == "required" or (isinstance(choice, dict) and choice.get("type") == "function")
 
     # -- reasoning
 
     def may_omit_thought(self, thought: Atom) -> bool:
         if self.demands(thought):
             return False
-        return super().may_omit_thought(thought) or thought.message < self._last_said
+        return super().may_omit_thought(thought) or thought.message < self.last_input
 
     def demands(self, thought: Atom) -> bool:
         """Whether what came with this reasoning goes back under the id that it came with: the service then wants the
@@ -97,7 +82,3 @@ def _keys(item: Item) -> list[str]:
     if kind_of(item) == "function_call":
         return [str(item.get("call_id"))]
     return [part.text for part in read_item(item, "") if isinstance(part, Text)]
-
-
-def _says_something(message: Message) -> bool:
-    return message.role == "user" and any(not isinstance(part, Text) or part.text.strip() for part in message.parts)

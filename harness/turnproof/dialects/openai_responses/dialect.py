@@ -1,42 +1,20 @@
-"""The Responses API as a `Dialect`: each method is one of the package's modules."""
+"""The Responses API as a `Dialect`: its data, and the function of this package for each operation."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from ...messages import JSON, Message, Part, ToolSchema
-from ..base import (
-    NO_HEADERS,
-    AllowedDifference,
-    Call,
-    ErrorMeaning,
-    HttpRequest,
-    ModelFacts,
-    PrefixCache,
-    PromptUsage,
-    Refusal,
-    Rendered,
-    Reply,
-    Rule,
-    Service,
-    Trait,
-    WireAnswer,
-    WireDifference,
-    WireEvent,
-    World,
-)
-from ..naming import speak
-from ..sse import Spelling
-from . import compare, counting, errors, extras, framing, matching, observed_answers, read, render, rules, writing
+from ..base import PrefixCache, Service
+from ..base_dialect import BaseDialect
+from . import counting, errors, extras, framing, matching, observed_answers, read, render, rules, writing
 from .allowed import ALLOWED
 from .cache import ResponsesCache
+from .compare import ItemsComparison
 from .models import MODELS
 from .names import LEGAL_NAME
 from .parse import parse
 from .validate import validate
 
 
-class OpenAIResponses:
+class OpenAIResponses(BaseDialect):
     """`openai-responses`: `POST /v1/responses`, its token count and the model list, batch and SSE; Copilot's too."""
 
     name = rules.NAME
@@ -49,10 +27,10 @@ class OpenAIResponses:
         ),
         response_headers=frozenset({"openai-version", "retry-after-ms", "x-should-retry"}),
     )
-    noise: Sequence[bytes] = writing.NOISE
-    spellings: Mapping[Spelling, str] = writing.SPELLINGS
+    noise = writing.NOISE
+    spellings = writing.SPELLINGS
     garbage = writing.GARBAGE
-    traits: frozenset[Trait] = frozenset(
+    traits = frozenset(
         {
             "call-id-form",
             "calls-in-pieces",
@@ -65,65 +43,24 @@ class OpenAIResponses:
         }
     )
     legal_name = LEGAL_NAME
-    models: Mapping[str, ModelFacts] = MODELS
-    rules: Sequence[Rule] = tuple(rules.ALL)
-    allowed_differences: Sequence[AllowedDifference] = ALLOWED
+    models = MODELS
+    rules = tuple(rules.ALL)
+    allowed_differences = ALLOWED
 
-    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
-        return parse(request, world)
-
-    def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
-        return validate(request, call, world)
+    parse = staticmethod(parse)
+    validate = staticmethod(validate)
+    count = staticmethod(counting.count)
+    render = staticmethod(render.render)
+    render_refusal = staticmethod(errors.render_refusal)
+    render_extra = staticmethod(extras.render_extra)
+    error_event = staticmethod(errors.error_event)
+    error_kind = staticmethod(errors.error_kind)
+    error_meaning = staticmethod(errors.error_meaning)
+    read_response = staticmethod(read.read_response)
+    split_stream = staticmethod(framing.split_stream)
+    match_form = staticmethod(matching.match_form)
+    differences = staticmethod(ItemsComparison.differences)
+    observe = staticmethod(observed_answers.observe)
 
     def new_cache(self) -> PrefixCache:
         return ResponsesCache()
-
-    def count(self, call: Call) -> int:
-        return counting.count(call)
-
-    def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        return render.render(call, reply, usage, world, seed)
-
-    def render_refusal(self, refusal: Refusal, seed: str) -> Rendered:
-        return errors.render_refusal(refusal, seed)
-
-    def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        return extras.render_extra(call, usage, world, seed)
-
-    def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
-        return errors.error_event(kind, message)
-
-    def error_kind(self, status: int) -> tuple[str, str]:
-        return errors.error_kind(status)
-
-    def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
-        return errors.error_meaning(status, kind, message)
-
-    def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
-        return read.read_response(status, headers, body)
-
-    def split_stream(self, headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
-        return framing.split_stream(headers, body)
-
-    def is_positional(self, call_id: str) -> bool:
-        return False
-
-    def match_form(self, call: Call) -> JSON:
-        return matching.match_form(call)
-
-    def differences(
-        self,
-        held: Sequence[Message],
-        system: Part | str | None,
-        tools: Sequence[ToolSchema],
-        call: Call,
-        model: str,
-    ) -> list[WireDifference]:
-        return compare.differences(held, system, tools, call, model)
-
-    def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
-        """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
-        return speak(reply, tools, call.tools, LEGAL_NAME)
-
-    def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
-        observed_answers.observe(call, headers, body, world)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...messages import JSON
-from ..base import ErrorMeaning, Refusal, Rendered, WireEvent
+from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
 from . import rules
 from .writing import body_event, request_id, sse
 
@@ -98,7 +98,7 @@ def _plain(message: str) -> WireEvent:
     return WireEvent(message.encode(), "body")
 
 
-def error_event(kind: str, message: str) -> WireEvent:
+def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
     """The event that reports an error after the stream began (openai 3.54, `ResponseErrorEvent`)."""
     event: dict[str, Any] = {"type": "error", "code": kind, "message": message, "param": None, "sequence_number": 0}
     return sse("error", event, "error")

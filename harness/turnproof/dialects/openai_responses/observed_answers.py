@@ -14,7 +14,7 @@ from .surfaces import ResponsesCall
 _OPEN = (None, "in_progress", "queued")
 
 
-def observe(call: Call, headers: Mapping[str, str], body: bytes, world: World) -> None:
+def observe(call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
     """Remember what an answer to `call` issued. An answer that names its model is believed."""
     asked = ResponsesCall.of(call)
     for told in _told(headers, body):

@@ -2,35 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from ...messages import Message, Part, ToolSchema
-from ..anthropic_messages import AnthropicMessages, compare, read, render, signing
-from ..base import (
-    NO_HEADERS,
-    AllowedDifference,
-    Call,
-    ErrorMeaning,
-    HttpRequest,
-    ModelFacts,
-    PrefixCache,
-    PromptUsage,
-    Refusal,
-    Rendered,
-    Reply,
-    Rule,
-    Service,
-    Trait,
-    WireAnswer,
-    WireDifference,
-    WireEvent,
-    World,
-)
+from ..anthropic_messages import AnthropicMessages, signing
+from ..base import Call, PrefixCache, Service, World
 from . import errors, extras, rules
 from .cache import ZaiCache
 from .compare import ALLOWED, ZaiComparison
 from .models import MODELS
 from .parse import BASE_PATH, parse
+from .read import read_response
 from .render import ZaiAnswer
 from .validate import validate
 
@@ -49,7 +30,7 @@ class Zai(AnthropicMessages):
         base_path=BASE_PATH,
         request_headers=frozenset({"anthropic-beta", "anthropic-version"}),
     )
-    traits: frozenset[Trait] = frozenset(
+    traits = frozenset(
         {
             "calls-in-pieces",
             "error-flags",
@@ -61,49 +42,23 @@ class Zai(AnthropicMessages):
             "text-blocks",
         }
     )
-    models: Mapping[str, ModelFacts] = MODELS
-    rules: Sequence[Rule] = tuple(rules.ALL)
-    allowed_differences: Sequence[AllowedDifference] = ALLOWED
+    models = MODELS
+    rules = tuple(rules.ALL)
+    allowed_differences = ALLOWED
 
-    def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
-        return parse(request, world)
+    parse = staticmethod(parse)
+    validate = staticmethod(validate)
+    render = staticmethod(ZaiAnswer.rendered)
+    render_refusal = staticmethod(errors.render_refusal)
+    render_extra = staticmethod(extras.render_extra)
+    error_event = staticmethod(errors.error_event)
+    error_kind = staticmethod(errors.error_kind)
+    error_meaning = staticmethod(errors.error_meaning)
+    read_response = staticmethod(read_response)
+    differences = staticmethod(ZaiComparison.differences)
 
-    def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
-        return validate(request, call, world)
+    def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
+        signing.learn(read_response(status, headers, body).parts, call.model or "", world, rules.NAME)
 
     def new_cache(self) -> PrefixCache:
         return ZaiCache()
-
-    def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        return render.render(call, reply, usage, world, seed, ZaiAnswer)
-
-    def render_refusal(self, refusal: Refusal, seed: str) -> Rendered:
-        return errors.render_refusal(refusal, seed)
-
-    def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        return extras.render_extra(call, usage, world, seed)
-
-    def error_event(self, kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
-        return errors.error_event(kind, message)
-
-    def error_kind(self, status: int) -> tuple[str, str]:
-        return errors.error_kind(status)
-
-    def error_meaning(self, status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
-        return errors.error_meaning(kind)
-
-    def read_response(self, status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
-        return read.read_response(status, headers, body, self.name, errors.complaint)
-
-    def differences(
-        self,
-        held: Sequence[Message],
-        system: Part | str | None,
-        tools: Sequence[ToolSchema],
-        call: Call,
-        model: str,
-    ) -> list[WireDifference]:
-        return compare.differences(held, system, tools, call, model, ZaiComparison)
-
-    def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
-        signing.learn(self.read_response(status, headers, body).parts, call.model or "", world, self.name)

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...messages import JSON
 from ..anthropic_messages.writing import body_event, sse
-from ..base import ErrorMeaning, Refusal, Rendered, WireEvent
+from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
 from ..lenient_reading import word
 from ..seeded_random import HEX, derived, drawn
 
@@ -56,7 +56,7 @@ def error_kind(status: int) -> tuple[str, str]:
     return KINDS.get(status) or (KINDS[500] if status >= 500 else KINDS[400])
 
 
-def error_meaning(kind: str | None) -> ErrorMeaning | None:
+def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMeaning | None:
     """What a code means where its status alone says something else or too little."""
     return _MEANINGS.get(kind or "")
 
@@ -106,7 +106,7 @@ def _wrapped(code: str, message: str, seed: str) -> str:
             return f"[{code}][{message}][{request_id(seed)}]"
 
 
-def error_event(kind: str, message: str) -> WireEvent:
+def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS) -> WireEvent:
     """The event that reports an error after the stream began."""
     status = next((status for status, known in KINDS.items() if known[0] == kind), 500)
     return sse("error", _envelope(kind, message, status), 0, "error")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..anthropic_messages.conversation import blocks_of
 from ..anthropic_messages.counting import count
 from ..base import Call, HttpRequest, ModelFacts, Refusal, World
+from ..base_dialect import enforced_first
 from . import rules
 from .keys import refusals
 from .models import SEES
@@ -16,7 +17,7 @@ from .parse import illegal
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one that would be named first in front; inferred ones last."""
     found = list(_refusals(request, call, world))
-    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+    return enforced_first(found)
 
 
 def _refusals(request: HttpRequest, call: Call, world: World) -> Iterator[Refusal]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...base import Call, HttpRequest, Refusal, World
+from ...base_dialect import enforced_first
 from .. import headers
 from . import caching, pairing, settings, shape, size, thinking, turns
 from .context import Context
@@ -17,7 +18,7 @@ from .context import Context
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the API would name first in front; inferred ones last."""
     found = list(_refusals(request, call, world))
-    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+    return enforced_first(found)
 
 
 def _refusals(request: HttpRequest, call: Call, world: World) -> Iterator[Refusal]:

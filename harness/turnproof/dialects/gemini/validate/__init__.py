@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...base import Call, HttpRequest, Refusal, World
+from ...base_dialect import enforced_first
 from .. import auth
 from ..surfaces import GeminiCall
 from . import caching, contents, settings, signatures, size, turns
@@ -24,7 +25,7 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     context = Context.of(request, GeminiCall.of(call), world)
     for check in _CHECKS.get((call.operation, call.action), ()):
         found += check(context)
-    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+    return enforced_first(found)
 
 
 _CHECKS: dict[tuple[str, str], tuple[_Check, ...]] = {

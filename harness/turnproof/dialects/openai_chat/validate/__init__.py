@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...base import HttpRequest, Refusal, World
+from ...base_dialect import enforced_first
 from .. import auth
 from ..surfaces import ChatCall, Surface
 from . import arguments, messages, pairing, settings, size, zai
@@ -27,7 +28,7 @@ def validate(request: HttpRequest, call: ChatCall, world: World) -> list[Refusal
         context = Context.of(request, call, world)
         for check in _CHECKS[call.surface]:
             found += check(context)
-    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+    return enforced_first(found)
 
 
 _MAKER: tuple[_Check, ...] = (

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...base import Call, HttpRequest, Refusal, World
+from ...base_dialect import enforced_first
 from .. import auth
 from ..errors import COPILOT_BAD_REQUEST
 from ..surfaces import ResponsesCall, Surface
@@ -21,7 +22,7 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the API would name first in front; inferred ones last."""
     asked = ResponsesCall.of(call)
     found = [_spoken(each, asked.surface) for each in _refusals(request, asked, world)]
-    return [each for each in found if each.enforced] + [each for each in found if not each.enforced]
+    return enforced_first(found)
 
 
 def _refusals(request: HttpRequest, call: ResponsesCall, world: World) -> Iterator[Refusal]:

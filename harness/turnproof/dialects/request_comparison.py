@@ -1,0 +1,78 @@
+"""What a request and the session's history have to agree on: system text, messages, tools and the model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from ..messages import JSON, Message, Part, ProviderData, Text, ToolSchema
+from .base import Call, ModelFacts, WireDifference
+from .catalogue import same_model
+from .history_agreement import Comparison
+from .naming import NameMap
+from .preamble import same_schema, settled_instructions, system_differences, text_of, tool_differences
+
+
+class RequestComparison(Comparison):
+    """The comparison of one request. A dialect's subclass names what its service knows and what it lets differ."""
+
+    legal_name: ClassVar[re.Pattern[str]]
+    models: Mapping[str, ModelFacts]
+
+    def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
+        super().__init__(held, call.messages, names)
+        self.model = model
+        self.last_input = max((n for n, message in enumerate(held) if _is_input(message)), default=-1)
+        """Where the last message stands in which the user says something: what comes after it is the running turn."""
+
+    @classmethod
+    def differences(
+        cls,
+        held: Sequence[Message],
+        system: Part | str | None,
+        tools: Sequence[ToolSchema],
+        call: Call,
+        model: str,
+    ) -> list[WireDifference]:
+        """Where `call` differs from what the session holds, allowed differences aside."""
+        own = [tool for tool in call.tools if not cls.is_native(tool, call)]
+        names = NameMap(tools, own, cls.legal_name)
+        later = [message.text for message in held if message.role == "system"]
+        spoken = frozenset(message.text for message in call.messages if message.role == "system")
+        absorbed, found = system_differences(text_of(system), later, call, spoken)
+        found += cls(settled_instructions(held, absorbed, call), call, model, names).run()
+        found += tool_differences(tools, own, call.tools, names, cls.same_parameters, forced=cls.is_forced(call))
+        if call.model is not None and not cls.is_same_model(call.model, model):
+            found.append(WireDifference("unlisted", "$.model", model, call.model, violation=False))
+        return found
+
+    # -- what a dialect decides
+
+    @classmethod
+    def is_native(cls, tool: ToolSchema, call: Call) -> bool:
+        """Whether a tool of the request is one that the service runs itself, and no tool of the session."""
+        raise NotImplementedError
+
+    @classmethod
+    def is_forced(cls, call: Call) -> bool:
+        """Whether the request forces the model to call a tool."""
+        raise NotImplementedError
+
+    @classmethod
+    def is_same_model(cls, requested: str, model: str) -> bool:
+        """Whether the requested name means the session's model."""
+        return same_model(cls.models, requested, model)
+
+    @staticmethod
+    def same_parameters(held: JSON, sent: JSON) -> bool:
+        """Whether two schemas of a tool's parameters mean the same."""
+        return same_schema(held, sent)
+
+    def is_of_another_model(self, data: ProviderData) -> bool:
+        """Whether another model than the session's has issued this."""
+        return bool(data.model) and not same_model(self.models, data.model, self.model)
+
+
+def _is_input(message: Message) -> bool:
+    return message.role == "user" and any(not isinstance(part, Text) or part.text.strip() for part in message.parts)
