@@ -372,6 +372,13 @@ def try_readme(session: nox.Session, sdist: pathlib.Path) -> None:
 
 
 @nox.session
+def models(session: nox.Session) -> None:
+    """Write the table of models from its sources (`nox -s models -- --refresh` reads the published windows again)."""
+    session.install("genai-prices")
+    session.run("python", "models/build.py", *session.posargs)
+
+
+@nox.session
 def explore(session: nox.Session) -> None:
     """Try thousands of random scenarios on adapters and session (`nox -s explore -- anthropic --seed 7`)."""
     session.install(".[all,explore,telemetry]")

@@ -139,7 +139,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What the service knows of a model. Ages fast, so it is data with a date (`models.toml` of the dialect)."""
+    """What the service knows of a model. Ages fast, so it is data with a date (`dialects/models.json`)."""
 
     id: str
     context_tokens: int

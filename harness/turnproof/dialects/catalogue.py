@@ -1,24 +1,37 @@
-"""What a service knows of its models, read from the `models.toml` of its dialect.
+"""What services know of their models, read from the table `models.json`.
 
-A row has `id`, `context` and `output` (tokens), `minimum` (tokens of a cached prefix), `features`, and perhaps an
-`alias`.
+`nox -s models` writes the table from the sources in `models/`. A row has `dialect`, `id`, `context` and `output` (tokens),
+`minimum` (tokens of a cached prefix), `features`, perhaps an `alias`, and where and when its facts and its window come from
+(`facts`, `window`).
 """
 
 from __future__ import annotations
 
-import tomllib
+import json
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from types import MappingProxyType
+from typing import Any
 
 from .base import ModelFacts
 
 
+@cache
+def _table() -> Any:
+    return json.loads(resources.files(__package__).joinpath("models.json").read_text("utf-8"))
+
+
 def load(package: str) -> Mapping[str, ModelFacts]:
-    """Every model by id; an alias has facts of its own, with `alias_of` naming the id that answers carry."""
-    table = tomllib.loads(resources.files(package).joinpath("models.toml").read_text("utf-8"))
+    """Every model of a dialect's package by id.
+
+    An alias has facts of its own, with `alias_of` naming the id that answers carry.
+    """
+    dialect = package.rpartition(".")[2]
     found: dict[str, ModelFacts] = {}
-    for row in table["model"]:
+    for row in _table()["models"]:
+        if row["dialect"] != dialect:
+            continue
         for name in filter(None, (row["id"], row.get("alias"))):
             found[name] = ModelFacts(
                 id=name,

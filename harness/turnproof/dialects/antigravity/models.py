@@ -1,4 +1,4 @@
-"""The models of `models.toml`, and which of them is somebody else's behind Gemini's form."""
+"""The models of this dialect, and which of them is somebody else's behind Gemini's form."""
 
 from __future__ import annotations
 

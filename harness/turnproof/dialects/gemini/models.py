@@ -1,4 +1,4 @@
-"""The models of `models.toml`, under their ids and their aliases, and the features that they are asked for."""
+"""The models of this dialect, under their ids and their aliases, and the features that they are asked for."""
 
 from __future__ import annotations
 

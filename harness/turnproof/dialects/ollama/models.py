@@ -1,4 +1,4 @@
-"""The models of `models.toml`, under their names with and without the tag `latest`."""
+"""The models of this dialect, under their names with and without the tag `latest`."""
 
 from __future__ import annotations
 

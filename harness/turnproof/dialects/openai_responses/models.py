@@ -1,4 +1,4 @@
-"""The models of `models.toml`, under their dated ids and their aliases."""
+"""The models of this dialect, under their dated ids and their aliases."""
 
 from __future__ import annotations
 

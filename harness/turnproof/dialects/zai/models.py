@@ -1,4 +1,4 @@
-"""The models of `models.toml`, and the Claude names that the server takes for them."""
+"""The models of this dialect, and the Claude names that the server takes for them."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class Context:
         return self.call.operation == "count_tokens"
 
     def has(self, feature: str) -> bool:
-        """Whether the model is known to have a feature of `models.toml`."""
+        """Whether the model is known to have a feature of the model table."""
         return self.facts is not None and feature in self.facts.features
 
     @property

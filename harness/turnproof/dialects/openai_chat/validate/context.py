@@ -44,7 +44,7 @@ class Context:
         return self.facts.context_tokens if limit is None else min(limit, self.facts.context_tokens)
 
     def has(self, feature: str) -> bool:
-        """Whether the model is known to have a feature of `models.toml`."""
+        """Whether the model is known to have a feature of the model table."""
         return self.facts is not None and feature in self.facts.features
 
     def refuse(self, rule: Rule, kind: str, message: str, path: str = "$") -> Refusal:
