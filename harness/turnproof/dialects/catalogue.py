@@ -1,8 +1,8 @@
 """What services know of their models, read from the table `models.json`.
 
-`nox -s models` writes the table from the sources in `models/`. A row has `dialect`, `id`, `context` and `output` (tokens),
-`minimum` (tokens of a cached prefix), `features`, perhaps an `alias`, and where and when its facts and its window come from
-(`facts`, `window`).
+`nox -s models` writes the table from the sources in `models/`. A row has `dialect`, `id`, `context` and `output`
+(tokens), `minimum` (tokens of a cached prefix), `features` and perhaps an `alias`. `facts` and `window` name and date
+the sources of its facts and of its window.
 """
 
 from __future__ import annotations
