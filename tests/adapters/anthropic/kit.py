@@ -225,6 +225,17 @@ class Kit:
     name = "anthropic"
     reported_model = DATED
     callbacks = CALLBACKS
+    key = KEY
+    arguments_are_text = True
+    optional_last_events = 0
+    ignored_events = (
+        b": keep-alive\n\n",
+        event("ping"),
+        event("something_new", index=0, delta={"type": "text_delta", "text": "no"}),
+        event("content_block_delta", index=0, delta={"type": "new_delta", "text": "no"}),
+        event("content_block_delta", index=99, delta={"type": "new_delta", "text": "no"}),
+        b"event: \n\n",
+    )
     calls_arrive_whole = True
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
@@ -235,6 +246,15 @@ class Kit:
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*wire_events(parts), stop=STOP_REASONS[ending])
+
+    def overloaded_event(self, message: str) -> bytes:
+        return event("error", error={"details": None, "type": "overloaded_error", "message": message})
+
+    def broken_event(self, data: bytes) -> bytes:
+        return b"event: content_block_delta\ndata: %b\n\n" % data
+
+    def comparable(self, body: Any) -> Any:
+        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         signed, open_text = thinking_block(0, "hm"), text_block(1, "so ", "far", closed=False)

@@ -31,9 +31,9 @@ from turnproof_adapters.anthropic.stateless import AnthropicStateless
 from turnproof_adapters.anthropic.wire import Failure
 
 from ..callback_recorder import CallbackRecorder
-from ..faults import BROKEN, everything, exceptions_of, reset
+from ..faults import BROKEN, everything, reset
 from ..scripted_server import Exchange, scripted
-from .kit import KEY, MODEL, Capture, answer, legacy, stateless, stream, text, text_block
+from .kit import KEY, MODEL, answer, legacy, stateless, stream, text, text_block
 
 HI = [Message.user("hi")]
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -162,17 +162,6 @@ def test_a_proxys_page_is_typed_by_its_status(body: bytes, message: str) -> None
     assert failure.message == message
 
 
-def test_many_refused_streams_leave_the_client_usable() -> None:
-    """A refused stream that is never closed would hold its connection until the pool is empty."""
-    refuse = [lambda exchange: exchange.answer({"error": {"type": "rate_limit_error"}}, 429)] * 30
-    with scripted(*refuse, lambda exchange: exchange.answer(answer(text("hi")))) as server:
-        provider = stateless(server.url)
-        for _ in refuse:
-            fails(CASES[0], provider, lambda provider: provider.complete(HI, **CallbackRecorder().callbacks))
-        assert provider.complete(HI).text == "hi"
-        assert server.connections == 1
-
-
 @pytest.mark.parametrize(("advice", "status", "retryable"), [("false", 529, False), ("true", 400, True)])
 def test_the_service_may_say_itself_whether_to_try_again(advice: str, status: int, retryable: bool) -> None:
     with scripted(lambda exchange: exchange.answer({}, status, **{"x-should-retry": advice})) as server:
@@ -204,19 +193,6 @@ def test_an_answer_that_does_not_arrive_whole_is_a_transport_error(script: Calla
 def test_a_service_that_cannot_be_reached_is_a_transport_error(url: str) -> None:
     failure = fails(CASES[0], stateless(url), lambda provider: provider.complete(HI))
     assert type(failure) is TransportError
-
-
-@pytest.mark.parametrize("kind", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
-def test_every_exception_of_the_http_client_is_typed(kind: type[Exception], streamed: bool) -> None:
-    def fail(request: httpx2.Request) -> httpx2.Response:
-        raise kind(f"with {KEY} in it")
-
-    provider = stateless("http://example.invalid", transport=httpx2.MockTransport(fail))
-    callbacks = CallbackRecorder().callbacks if streamed else {}
-    failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, **callbacks))
-    assert type(failure) is TransportError
-    assert KEY not in str(failure)
 
 
 REQUEST = httpx2.Request("POST", "http://example.invalid")
@@ -255,20 +231,6 @@ def test_what_broke_off_is_told_in_the_words_of_its_cause(error: Exception, word
     failure = from_exception(error, ANTHROPIC, KEY)
     assert type(failure) is TransportError
     assert (failure.message, failure.status) == (words, None)
-
-
-@pytest.mark.parametrize("opened", [stateless, legacy], ids=["stateless", "legacy"])
-def test_text_without_a_form_in_utf_8_is_the_requests_fault_and_is_not_sent(opened: Any) -> None:
-    capture = Capture()
-    provider = opened("http://example.invalid", transport=capture.transport)
-    if opened is legacy:
-        provider.create_session("half of a pair: \ud800")
-        failure = fails(CASES[0], provider, lambda provider: provider.send_message("hi"))
-    else:
-        failure = fails(CASES[0], provider, lambda provider: provider.complete(HI, "half of a pair: \ud800"))
-    assert type(failure) is InvalidRequestError
-    assert failure.message == "the request holds text that is not valid Unicode: surrogates not allowed"
-    assert not capture.requests
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from turnproof.cache import ExplicitCachePlugin
 from turnproof.cancel import CancelToken
-from turnproof.errors import Cancelled, InvalidRequestError, OverloadedError, TransportError
+from turnproof.errors import InvalidRequestError
 from turnproof.messages import (
     FinishReason,
     FunctionCall,
-    InlineData,
     Message,
     Text,
     TokenUsage,
@@ -23,9 +19,6 @@ from turnproof.messages import (
     ToolSchema,
     same_history,
 )
-from turnproof.provider import LegacyProvider, StatelessProvider
-from turnproof_adapters.anthropic import legacy as legacy_module
-from turnproof_adapters.anthropic import stateless as stateless_module
 
 from ..callback_recorder import CallbackRecorder
 from ..scripted_server import Exchange, scripted
@@ -38,18 +31,6 @@ URL = "http://example.invalid"
 
 def history_of(provider: Any) -> list[tuple[str, tuple[Any, ...]]]:
     return [(message.role, message.parts) for message in provider.get_history()]
-
-
-def test_both_paths_follow_their_protocols() -> None:
-    assert isinstance(legacy(URL), LegacyProvider)
-    assert isinstance(stateless(URL), StatelessProvider)
-    assert not hasattr(stateless(URL), "get_token_usage")
-
-
-def test_neither_path_knows_the_other() -> None:
-    for module, other in ((legacy_module, "stateless"), (stateless_module, "legacy")):
-        imports = [node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.ImportFrom)]
-        assert other not in {node.module for node in imports}
 
 
 def test_a_conversation_with_tools_is_recorded_as_it_goes() -> None:
@@ -70,35 +51,6 @@ def test_a_conversation_with_tools_is_recorded_as_it_goes() -> None:
         ]
         assert [exchange.json["system"] for exchange in server.requests] == [[{"type": "text", "text": "rules"}]] * 2
         assert provider.get_token_usage() == TokenUsage(125, 7, 132, cache_read_tokens=100, cache_creation_tokens=5)
-
-
-SENDS: list[Callable[[Any], object]] = [
-    lambda provider: provider.send_message("again"),
-    lambda provider: provider.send_message_streaming("again", print),
-    lambda provider: provider.send_message_with_parts([Text("again"), InlineData("image/png", b"\x89")]),
-    lambda provider: provider.send_message_with_parts_streaming([Text("again")], print),
-    lambda provider: provider.send_tool_results([ToolResult("a", "read", "ok")]),
-    lambda provider: provider.send_tool_results_streaming([ToolResult("a", "read", "ok")], print),
-]
-
-
-@pytest.mark.parametrize("send", SENDS)
-def test_a_failed_call_leaves_the_history_as_it_was(send: Callable[[Any], object]) -> None:
-    with scripted(lambda exchange: exchange.answer({"error": {"type": "overloaded_error"}}, 529)) as server:
-        provider = legacy(server.url)
-        provider.create_session(None, None, [Message.user("hi"), Message.model(FunctionCall("a", "read", {}))])
-        before = provider.get_history()
-        with pytest.raises(OverloadedError):
-            send(provider)
-        assert provider.get_history() == before
-
-
-def test_a_stream_that_breaks_off_leaves_the_history_as_it_was() -> None:
-    with scripted(lambda exchange: exchange.stream(start(), *text_block(0, "so"))) as server:
-        provider = legacy(server.url)
-        with pytest.raises(TransportError):
-            provider.send_message_streaming("hi", print)
-        assert provider.get_history() == []
 
 
 def test_a_callback_that_raises_leaves_the_history_as_it_was() -> None:
@@ -132,26 +84,6 @@ def test_a_cancelled_call_keeps_the_users_side_and_what_the_model_had_said(said:
     assert response.finish_reason is FinishReason.CANCELLED
     expected: list[tuple[str, tuple[Any, ...]]] = [("user", (Text("hi"),))]
     assert history_of(provider) == expected + ([("model", (Text(said),))] if said else [])
-
-
-def test_a_call_cancelled_before_it_was_sent_keeps_nothing() -> None:
-    token = CancelToken()
-    token.cancel()
-    provider = legacy(URL)
-    with pytest.raises(Cancelled):
-        provider.send_message("hi", cancel_token=token)
-    assert provider.get_history() == []
-
-
-def test_the_history_handed_out_is_the_callers_own() -> None:
-    provider = legacy(URL, transport=Capture().transport)
-    given = [Message.user("hi"), Message.model("ho")]
-    provider.create_session(None, None, given)
-    given.clear()
-    provider.get_history().clear()
-    assert len(provider.get_history()) == 2
-    provider.create_session()
-    assert provider.get_history() == []
 
 
 def test_a_serialised_history_comes_back_without_loss() -> None:

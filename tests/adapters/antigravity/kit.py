@@ -170,6 +170,10 @@ class Kit:
     name = "antigravity"
     reported_model = GEMINI
     callbacks = CALLBACKS
+    key = KEY
+    arguments_are_text = False
+    optional_last_events = 0
+    ignored_events = (b": keep-alive\n\n", event({"response": {"candidates": []}}))
     calls_arrive_whole = True
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
@@ -180,6 +184,15 @@ class Kit:
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+
+    def overloaded_event(self, message: str) -> bytes:
+        return event({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
+
+    def broken_event(self, data: bytes) -> bytes:
+        return b"data: %b\n\n" % data
+
+    def comparable(self, body: Any) -> Any:
+        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         signed, words, last = thought("hm", SIGNATURE), text("so far"), text(".")

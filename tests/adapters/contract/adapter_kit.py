@@ -93,6 +93,14 @@ class AdapterKit(Protocol):
     """The model that an answer names."""
     callbacks: tuple[str, ...]
     """The callbacks for which its API sends something."""
+    key: str
+    """The key that `open` sends."""
+    arguments_are_text: bool
+    """Whether the arguments of a call are JSON in a string, which may be malformed."""
+    optional_last_events: int
+    """How many events at the end of a stream an answer is whole without."""
+    ignored_events: tuple[bytes, ...]
+    """Events that say nothing, or that nobody knows."""
     calls_arrive_whole: bool
     """Whether a call is one event of a stream, so that a callback gets it before the stream ends."""
 
@@ -103,6 +111,15 @@ class AdapterKit(Protocol):
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         """The events of a whole stream."""
+
+    def overloaded_event(self, message: str) -> bytes:
+        """An event of a stream that ends it with an `OverloadedError`."""
+
+    def broken_event(self, data: bytes) -> bytes:
+        """An event with these bytes for its data."""
+
+    def comparable(self, body: Any) -> Any:
+        """The body of a request without what the two paths write in different ways that mean the same."""
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         """Every moment of a stream at which a cancel may come."""

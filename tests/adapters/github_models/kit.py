@@ -203,6 +203,10 @@ class Kit:
     name = "github_models"
     reported_model = DATED
     callbacks = ("on_chunk", "on_function_call", "on_usage_update")
+    key = KEY
+    arguments_are_text = True
+    optional_last_events = 2
+    ignored_events = (FILTERED,)
     calls_arrive_whole = False
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
@@ -215,6 +219,15 @@ class Kit:
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*_wire_deltas(parts), finish=FINISH_REASONS[ending])
+
+    def overloaded_event(self, message: str) -> bytes:
+        return b"data: %b\n\n" % json.dumps({"error": {"code": "InternalServerError", "message": message}}).encode()
+
+    def broken_event(self, data: bytes) -> bytes:
+        return b"data: %b\n\n" % data
+
+    def comparable(self, body: Any) -> Any:
+        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         words = [chunk({"content": "so "}), chunk({"content": "far"})]

@@ -30,7 +30,7 @@ from turnproof_adapters.github_models.calling import from_exception
 from turnproof_adapters.openai.names import wire_name
 
 from ..callback_recorder import CallbackRecorder
-from ..faults import BROKEN, everything, exceptions_of
+from ..faults import everything
 from ..scripted_server import Exchange, scripted
 from .kit import (
     DATED,
@@ -319,31 +319,6 @@ def test_a_truncated_gzip_is_no_answer(way: Way) -> None:
             httpx2.MockTransport(lambda request: httpx2.Response(200, content=content, headers=headers)),
             CallbackRecorder(),
         )
-
-
-@pytest.mark.parametrize("script", BROKEN, ids=lambda script: script.__name__)
-def test_an_answer_that_does_not_arrive_whole_is_a_transport_error(script: Callable[[Exchange], None]) -> None:
-    with scripted(script) as server:
-        asking: list[Callable[[], object]] = [
-            lambda: stateless(server.url).complete([HI]),
-            lambda: legacy(server.url).send_message("hi"),
-            lambda: legacy(server.url).send_message_streaming("hi", unheard),
-        ]
-        for ask in asking:
-            with pytest.raises(TransportError) as failure:
-                ask()
-            assert failure.value.retryable
-
-
-@pytest.mark.parametrize("kind", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda kind: kind.__name__)
-def test_every_exception_of_the_http_client_is_typed(kind: type[Exception]) -> None:
-    def fail(request: httpx2.Request) -> httpx2.Response:
-        raise kind(f"with {KEY} in it")
-
-    for way in WAYS.values():
-        with pytest.raises(TransportError) as failure:
-            way(httpx2.MockTransport(fail), CallbackRecorder())
-        assert KEY not in everything(failure.value)
 
 
 @pytest.mark.parametrize(

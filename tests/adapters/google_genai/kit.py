@@ -138,6 +138,10 @@ class Kit:
     name = "google_genai"
     reported_model = MODEL
     callbacks = CALLBACKS
+    key = KEY
+    arguments_are_text = False
+    optional_last_events = 0
+    ignored_events = (event({}), event({"candidates": []}), event({"candidates": [{"index": 0}]}))
     calls_arrive_whole = True
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
@@ -148,6 +152,16 @@ class Kit:
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+
+    def overloaded_event(self, message: str) -> bytes:
+        return event({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
+
+    def broken_event(self, data: bytes) -> bytes:
+        return b"data: %b\r\n\r\n" % data
+
+    def comparable(self, body: Any) -> Any:
+        settings = {key: value for key, value in body.items() if (key, value) != ("generationConfig", {})}
+        return _without_snake_case(settings)
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         return {
@@ -178,6 +192,18 @@ def _wire_pieces(part: WirePart) -> list[dict[str, Any]]:
             return [thought(piece) for piece in part.pieces]
         case WireCall():
             return [call(part.name, json.loads(part.json), part.call_id)]
+
+
+def _without_snake_case(body: Any) -> Any:
+    match body:
+        case dict():
+            return {
+                key.replace("parameters_json_schema", "parametersJsonSchema"): _without_snake_case(value)
+                for key, value in body.items()
+            }
+        case list():
+            return [_without_snake_case(item) for item in body]
+    return body
 
 
 KIT: AdapterKit = Kit()

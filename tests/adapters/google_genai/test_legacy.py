@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
 from base64 import urlsafe_b64encode
 from typing import Any
 
@@ -28,9 +26,7 @@ from turnproof.messages import (
     same_history,
     to_builtins,
 )
-from turnproof.provider import LegacyProvider, StatelessProvider
 from turnproof_adapters.google_genai import legacy as legacy_module
-from turnproof_adapters.google_genai import stateless as stateless_module
 from turnproof_adapters.google_genai.names import is_made_up, wire_name
 
 from ..callback_recorder import CallbackRecorder
@@ -56,18 +52,6 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[chats.Chat]:
 
     monkeypatch.setattr(chats.Chats, "create", watched)
     return made
-
-
-def test_both_paths_follow_their_protocols() -> None:
-    assert isinstance(legacy(), LegacyProvider)
-    assert isinstance(stateless(), StatelessProvider)
-    assert not hasattr(stateless(), "get_token_usage")
-
-
-def test_neither_path_knows_the_other() -> None:
-    for module, other in ((legacy_module, "stateless"), (stateless_module, "legacy")):
-        imports = [node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.ImportFrom)]
-        assert other not in {node.module for node in imports}
 
 
 # What the Chat holds
@@ -173,17 +157,6 @@ def test_a_history_may_begin_with_words_of_either_side(history: list[Message]) -
     talk = LegacyConversation()
     talk.provider.create_session(None, None, history)
     assert talk.provider.get_history()[0].text == history[0].text
-
-
-def test_the_history_handed_out_is_the_callers_own() -> None:
-    talk = LegacyConversation()
-    given = [Message.user("hi"), Message.model("ho")]
-    talk.provider.create_session(None, None, given)
-    given.clear()
-    talk.provider.get_history().clear()
-    assert len(talk.provider.get_history()) == 2
-    talk.provider.create_session()
-    assert talk.provider.get_history() == []
 
 
 def test_a_new_session_begins_anew() -> None:

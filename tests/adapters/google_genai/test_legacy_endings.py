@@ -14,7 +14,6 @@ import pytest
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import (
-    Cancelled,
     ContentFilterError,
     OverloadedError,
     ProviderError,
@@ -231,17 +230,6 @@ def test_a_cancel_that_comes_with_the_last_byte_keeps_no_call(streamed: bool) ->
     assert talk.history == [("user", (Text("hi"),)), *([("model", expected)] if expected else [])]
     talk.say("again", streamed=streamed)
     assert "functionCall" not in str(talk.contents)
-
-
-@both
-def test_a_call_cancelled_before_it_was_sent_keeps_nothing(streamed: bool) -> None:
-    token = CancelToken()
-    token.cancel()
-    talk = LegacyConversation()
-    with pytest.raises(Cancelled):
-        talk.say("hi", streamed=streamed, cancel_token=token)
-    assert talk.requests == []
-    assert talk.history == []
 
 
 def test_a_cancelled_batch_call_keeps_the_users_side() -> None:

@@ -102,6 +102,10 @@ class Kit:
     name = "ollama"
     reported_model = MODEL
     callbacks = CALLBACKS
+    key = KEY
+    arguments_are_text = True
+    optional_last_events = 0
+    ignored_events = (b": keep-alive\n\n", event("ping"), event("something_new", index=0))
     calls_arrive_whole = True
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
@@ -112,6 +116,15 @@ class Kit:
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*wire_events(parts, signature=None), stop=STOP_REASONS[ending])
+
+    def overloaded_event(self, message: str) -> bytes:
+        return event("error", error={"details": None, "type": "overloaded_error", "message": message})
+
+    def broken_event(self, data: bytes) -> bytes:
+        return b"event: content_block_delta\ndata: %b\n\n" % data
+
+    def comparable(self, body: Any) -> Any:
+        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         thinking, words = wire_events([WireThinking(("hm ", "’")), WireText(("so ", "far"))], signature=None)

@@ -205,6 +205,10 @@ class Kit:
     name = "openai"
     reported_model = DATED
     callbacks = CALLBACKS
+    key = KEY
+    arguments_are_text = True
+    optional_last_events = 2
+    ignored_events = (event({"choices": [], "something": "new"}),)
     calls_arrive_whole = False
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
@@ -219,6 +223,15 @@ class Kit:
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*wire_events(parts), finish=FINISH_REASONS[ending])
+
+    def overloaded_event(self, message: str) -> bytes:
+        return event({"error": {"message": message, "type": "server_error", "code": None}})
+
+    def broken_event(self, data: bytes) -> bytes:
+        return b"data: %b\n\n" % data
+
+    def comparable(self, body: Any) -> Any:
+        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         thinking, words = chunk({"reasoning_content": "hm"}), texts("so ", "far")

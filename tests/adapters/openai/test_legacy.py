@@ -2,49 +2,29 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import Cancelled, OverloadedError, TransportError
 from turnproof.messages import (
     FinishReason,
     FunctionCall,
-    InlineData,
     Message,
     Text,
     TokenUsage,
     ToolResult,
     ToolSchema,
 )
-from turnproof.provider import LegacyProvider, StatelessProvider
-from turnproof_adapters.openai import legacy as legacy_module
-from turnproof_adapters.openai import stateless as stateless_module
 
 from ..callback_recorder import CallbackRecorder
 from ..scripted_server import Exchange, scripted
 from .histories import TOOLS, arbitrary, grown
-from .kit import URL, Capture, answer, legacy, opening, pieces, stateless, stream, texts, tool_call
+from .kit import URL, Capture, answer, legacy, pieces, stateless, stream, texts, tool_call
 
 
 def history_of(provider: Any) -> list[tuple[str, tuple[Any, ...]]]:
     return [(message.role, message.parts) for message in provider.get_history()]
-
-
-def test_both_paths_follow_their_protocols() -> None:
-    assert isinstance(legacy(URL), LegacyProvider)
-    assert isinstance(stateless(URL), StatelessProvider)
-    assert not hasattr(stateless(URL), "get_token_usage")
-
-
-def test_neither_path_knows_the_other() -> None:
-    for module, other in ((legacy_module, "stateless"), (stateless_module, "legacy")):
-        imports = [node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.ImportFrom)]
-        assert other not in {node.module for node in imports}
 
 
 def test_a_conversation_with_tools_is_recorded_as_it_goes() -> None:
@@ -66,34 +46,6 @@ def test_a_conversation_with_tools_is_recorded_as_it_goes() -> None:
         rules = {"role": "system", "content": "rules"}
         assert [exchange.json["messages"][0] for exchange in server.requests] == [rules] * 2
         assert provider.get_token_usage() == TokenUsage(120, 7, 127, cache_read_tokens=100, thinking_tokens=3)
-
-
-SENDS: list[Callable[[Any], object]] = [
-    lambda provider: provider.send_message("again"),
-    lambda provider: provider.send_message_streaming("again", print),
-    lambda provider: provider.send_message_with_parts([Text("again"), InlineData("image/png", b"\x89")]),
-    lambda provider: provider.send_message_with_parts_streaming([Text("again")], print),
-    lambda provider: provider.send_tool_results([ToolResult("a", "read", "ok")]),
-    lambda provider: provider.send_tool_results_streaming([ToolResult("a", "read", "ok")], print),
-]
-
-
-@pytest.mark.parametrize("send", SENDS)
-def test_a_failed_call_leaves_the_history_as_it_was(send: Callable[[Any], object]) -> None:
-    with scripted(lambda exchange: exchange.answer({"error": {"message": "busy"}}, 503)) as server:
-        provider = legacy(server.url)
-        provider.create_session(None, None, [Message.user("hi"), Message.model(FunctionCall("a", "read", {}))])
-        before = provider.get_history()
-        with pytest.raises(OverloadedError):
-            send(provider)
-        assert provider.get_history() == before
-
-
-def test_a_stream_that_breaks_off_leaves_the_history_as_it_was() -> None:
-    provider = legacy(URL, transport=Capture(events=[opening(), *texts("so")]).transport)
-    with pytest.raises(TransportError):
-        provider.send_message_streaming("hi", print)
-    assert provider.get_history() == []
 
 
 def test_a_callback_that_raises_leaves_the_history_as_it_was() -> None:
@@ -124,15 +76,6 @@ def test_a_cancelled_call_keeps_the_users_side_and_what_the_model_had_said(said:
     assert response.finish_reason is FinishReason.CANCELLED
     expected: list[tuple[str, tuple[Any, ...]]] = [("user", (Text("hi"),))]
     assert history_of(provider) == expected + ([("model", (Text(said),))] if said else [])
-
-
-def test_a_call_cancelled_before_it_was_sent_keeps_nothing() -> None:
-    token = CancelToken()
-    token.cancel()
-    provider = legacy(URL)
-    with pytest.raises(Cancelled):
-        provider.send_message("hi", cancel_token=token)
-    assert provider.get_history() == []
 
 
 SETTINGS: list[dict[str, Any]] = [

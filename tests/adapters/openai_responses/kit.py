@@ -295,9 +295,15 @@ class Kit:
     name = "openai_responses"
     reported_model = DATED
     callbacks = CALLBACKS
+    key = KEY
+    arguments_are_text = True
+    optional_last_events = 0
+    ignored_events = (event("response.something_new", value=1), b": keep-alive\n\n")
     calls_arrive_whole = True
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
+        if "timeout" in options:
+            options["silence"] = options.pop("timeout")
         return (stateless if path == "stateless" else legacy)(url, **options)
 
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
@@ -305,6 +311,15 @@ class Kit:
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*(_wire_events(place, part) for place, part in enumerate(parts)), **_ending(ending))
+
+    def overloaded_event(self, message: str) -> bytes:
+        return event("error", code="server_error", message=message, param=None)
+
+    def broken_event(self, data: bytes) -> bytes:
+        return b"event: response.output_text.delta\ndata: %b\n\n" % data
+
+    def comparable(self, body: Any) -> Any:
+        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         thinking, words, called = thinks(0, "hm"), says(1, "so ", "far"), calls(2, "a", "rm", '{"path": "/', '"}')

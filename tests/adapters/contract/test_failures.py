@@ -1,0 +1,128 @@
+"""Whatever goes wrong on the way is one of turnproof's errors, alike on every path; the key is in none of them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import httpx2
+import pytest
+
+from turnproof.errors import InvalidRequestError, OverloadedError, ProviderError, RateLimitError, TransportError
+
+from ..faults import BROKEN, everything, exceptions_of
+from ..scripted_server import Exchange, scripted
+from .adapter_kit import HI, OpenedPath, Subject, text
+from .subjects import batch_and_stream, each_subject
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::UserWarning"),
+]
+URL = "http://example.invalid"
+
+
+def failure_of(opened: OpenedPath, streamed: bool) -> ProviderError:
+    with pytest.raises(ProviderError) as failure:
+        opened.ask(streamed)
+    return failure.value
+
+
+@each_subject
+@batch_and_stream
+@pytest.mark.parametrize("script", BROKEN, ids=lambda script: script.__name__)
+def test_an_answer_that_does_not_arrive_whole_is_a_transport_error(
+    subject: Subject, streamed: bool, script: Callable[[Exchange], None]
+) -> None:
+    with scripted(script) as server:
+        failure = failure_of(subject.open(server.url), streamed)
+    assert type(failure) is TransportError
+    assert failure.retryable
+
+
+@each_subject
+@batch_and_stream
+@pytest.mark.parametrize("content_type", ["text/html", "application/json"])
+def test_a_page_in_place_of_an_answer_is_a_transport_error(subject: Subject, streamed: bool, content_type: str) -> None:
+    page = httpx2.Response(200, content=b"<html>busy</html>", headers={"content-type": content_type})
+    failure = failure_of(subject.open(URL, transport=httpx2.MockTransport(lambda _: page)), streamed)
+    assert type(failure) is TransportError
+    assert failure.retryable
+
+
+@each_subject
+@batch_and_stream
+@pytest.mark.parametrize("body", [b"<html><h1>Unavailable</h1></html>", b"", b'["odd"]'], ids=["page", "empty", "list"])
+def test_a_refusal_of_another_form_is_typed_by_its_status(subject: Subject, streamed: bool, body: bytes) -> None:
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(503, content=body))
+    failure = failure_of(subject.open(URL, transport=transport), streamed)
+    assert type(failure) is OverloadedError
+    assert failure.status == 503
+
+
+@each_subject
+@batch_and_stream
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://[::1]:1"])
+def test_a_service_that_cannot_be_reached_is_a_transport_error(subject: Subject, streamed: bool, url: str) -> None:
+    assert type(failure_of(subject.open(url), streamed)) is TransportError
+
+
+@each_subject
+@batch_and_stream
+@pytest.mark.parametrize("kind", exceptions_of(httpx2, httpx2.HTTPError), ids=lambda kind: kind.__name__)
+def test_every_exception_of_the_http_client_is_typed(subject: Subject, streamed: bool, kind: type[Exception]) -> None:
+    def fail(request: httpx2.Request) -> httpx2.Response:
+        raise kind(f"with {subject.kit.key} in it")
+
+    failure = failure_of(subject.open(URL, transport=httpx2.MockTransport(fail)), streamed)
+    assert type(failure) is TransportError
+    assert subject.kit.key not in everything(failure)
+
+
+@each_subject
+@batch_and_stream
+def test_the_key_shows_nowhere_although_the_service_repeats_it(
+    subject: Subject, streamed: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    key = subject.kit.key
+    bodies = [b'{"error": {"message": "bad %b"}}' % key.encode(), b"proxy refused %b" % key.encode()]
+    with caplog.at_level(logging.DEBUG):
+        for body in bodies:
+            response = httpx2.Response(500, content=body)
+            opened = subject.open(URL, transport=httpx2.MockTransport(lambda _, response=response: response))
+            assert key not in everything(failure_of(opened, streamed))
+            assert key not in repr(opened.provider)
+    assert key not in caplog.text
+
+
+@each_subject
+@batch_and_stream
+def test_many_refused_calls_are_sent_once_each_and_leave_the_client_usable(subject: Subject, streamed: bool) -> None:
+    """A refused stream that is never closed would hold its connection until the pool is empty."""
+    refusals = [lambda exchange: exchange.answer({"error": {"message": "slower", "code": 429}}, 429)] * 12
+    with scripted(*refusals, lambda exchange: exchange.answer(subject.kit.answer(text("hi")))) as server:
+        opened = subject.open(server.url)
+        for _ in refusals:
+            assert type(failure_of(opened, streamed)) is RateLimitError
+        assert opened.batch().text == "hi"
+        assert (len(server.requests), server.connections) == (13, 1)
+
+
+@each_subject
+def test_text_without_a_form_in_utf_8_is_refused_before_anything_is_sent(subject: Subject) -> None:
+    sent: list[httpx2.Request] = []
+
+    def record(request: httpx2.Request) -> httpx2.Response:
+        sent.append(request)
+        return httpx2.Response(500)
+
+    provider = subject.open(URL, transport=httpx2.MockTransport(record)).provider
+    words = "half of a pair: \ud800"
+    if subject.path == "legacy":
+        provider.create_session(words)
+    with pytest.raises(InvalidRequestError) as failure:
+        provider.send_message("hi") if subject.path == "legacy" else provider.complete([HI], words)
+    assert failure.value.message == "the request holds text that is not valid Unicode: surrogates not allowed"
+    if subject.path == "legacy":
+        assert provider.get_history() == []
+    assert not sent

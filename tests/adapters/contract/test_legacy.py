@@ -1,0 +1,150 @@
+"""The path that owns its history: what it holds after each kind of call, and what it sends."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from turnproof.errors import OverloadedError, TransportError
+from turnproof.messages import FunctionCall, InlineData, Message, Text, ToolResult, ToolSchema, same_history
+from turnproof.provider import LegacyProvider, StatelessProvider
+
+from ..scripted_server import Exchange, scripted
+from .adapter_kit import AdapterKit, Subject, call, text
+from .subjects import each_kit, each_subject
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+URL = "http://example.invalid"
+
+
+def history_of(provider: Any) -> list[tuple[str, tuple[Any, ...]]]:
+    return [(message.role, message.parts) for message in provider.get_history()]
+
+
+def discard(piece: str) -> None:
+    """A callback whose pieces no test looks at."""
+
+
+@each_kit
+def test_both_paths_follow_their_protocols(kit: AdapterKit) -> None:
+    assert isinstance(kit.open("legacy", URL), LegacyProvider)
+    assert isinstance(kit.open("stateless", URL), StatelessProvider)
+    assert not hasattr(kit.open("stateless", URL), "get_token_usage")
+
+
+@each_subject
+def test_neither_path_imports_the_other(subject: Subject) -> None:
+    other = "legacy" if subject.path == "stateless" else "stateless"
+    names = {each.__module__ for each in type(subject.open(URL).provider).__mro__}
+    own = [name for name in names if name.startswith("turnproof_adapters.")]
+    assert any(name.endswith(f".{subject.path}") for name in own)
+    for name in own:
+        tree = ast.parse(inspect.getsource(importlib.import_module(name)))
+        imported = {(node.module or "").split(".")[-1] for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert other not in imported, name
+
+
+@each_kit
+def test_a_conversation_with_tools_is_recorded_as_it_goes(kit: AdapterKit) -> None:
+    used, done = kit.answer(text("look"), call("a", "read", '{"p": 1}'), ending="calls"), kit.stream(text("do", "ne"))
+    with scripted(lambda exchange: exchange.answer(used), lambda exchange: exchange.stream(*done)) as server:
+        provider = kit.open("legacy", server.url)
+        provider.create_session("rules", [ToolSchema("read")])
+        first = provider.send_message("hi")
+        assert (first.text, first.calls[0].name, first.calls[0].args) == ("look", "read", {"p": 1})
+        result = ToolResult(first.calls[0].id, "read", "ok")
+        second = provider.send_tool_results_streaming([result], discard)
+        assert history_of(provider) == [
+            ("user", (Text("hi"),)),
+            ("model", first.parts),
+            ("tool", (result,)),
+            ("model", second.parts),
+        ]
+        assert second.text == "done"
+        assert provider.get_token_usage() == second.usage
+        assert all(b"rules" in exchange.body for exchange in server.requests)
+
+
+SENDS: dict[str, Callable[[Any], object]] = {
+    "message": lambda provider: provider.send_message("again"),
+    "message-streamed": lambda provider: provider.send_message_streaming("again", discard),
+    "parts": lambda provider: provider.send_message_with_parts([Text("again"), InlineData("image/png", b"\x89")]),
+    "parts-streamed": lambda provider: provider.send_message_with_parts_streaming([Text("again")], discard),
+    "results": lambda provider: provider.send_tool_results([ToolResult("a", "read", "ok")]),
+    "results-streamed": lambda provider: provider.send_tool_results_streaming([ToolResult("a", "read", "ok")], discard),
+}
+
+
+@each_kit
+@pytest.mark.parametrize("send", SENDS)
+def test_a_refused_call_leaves_the_history_as_it_was(kit: AdapterKit, send: str) -> None:
+    with scripted(lambda exchange: exchange.answer({"error": {"message": "busy"}}, 503)) as server:
+        provider = kit.open("legacy", server.url)
+        provider.create_session(None, None, [Message.user("hi"), Message.model(FunctionCall("a", "read", {}))])
+        before = history_of(provider)
+        with pytest.raises(OverloadedError):
+            SENDS[send](provider)
+        assert history_of(provider) == before
+
+
+@each_kit
+def test_a_stream_that_breaks_off_leaves_the_history_as_it_was(kit: AdapterKit) -> None:
+    with scripted(lambda exchange: exchange.stream(kit.stream(text("so ", "far"))[0])) as server:
+        provider = kit.open("legacy", server.url)
+        with pytest.raises(TransportError):
+            provider.send_message_streaming("hi", discard)
+        assert provider.get_history() == []
+
+
+@each_kit
+def test_the_history_handed_out_is_the_callers_own(kit: AdapterKit) -> None:
+    provider = kit.open("legacy", URL)
+    given = [Message.user("hi"), Message.model("ho")]
+    provider.create_session(None, None, given)
+    given.clear()
+    provider.get_history().clear()
+    assert len(provider.get_history()) == 2
+    provider.create_session()
+    assert provider.get_history() == []
+
+
+@each_kit
+def test_a_serialised_history_comes_back_without_loss(kit: AdapterKit) -> None:
+    provider = kit.open("legacy", URL)
+    history = [
+        Message.user("question", InlineData("image/png", b"\x89")),
+        Message.model("let me look", FunctionCall("a", "read", {"n": 1})),
+        Message.tool(ToolResult("a", "read", {"rows": [1, None, "’北"]})),
+        Message.model("answer"),
+    ]
+    assert same_history(provider.deserialize_history(provider.serialize_history(history)), history)
+
+
+@each_kit
+@pytest.mark.parametrize("streamed", [False, True], ids=["batch", "stream"])
+def test_both_paths_send_the_same_request(kit: AdapterKit, streamed: bool) -> None:
+    tools = [ToolSchema("mcp.ls", "List files", {"type": "object", "properties": {"at": {"type": "string"}}})]
+    earlier = [Message.user("see"), Message.model("look", FunctionCall("a", "mcp.ls", {"at": "’北"}))]
+    earlier.append(Message.tool(ToolResult("a", "mcp.ls", {"n": [1.5, None]})))
+    earlier.append(Message.model("so"))
+
+    def reply(exchange: Exchange) -> None:
+        if streamed:
+            exchange.stream(*kit.stream(text("a", "b")))
+        else:
+            exchange.answer(kit.answer(text("ab")))
+
+    with scripted(reply) as server:
+        stateful = kit.open("legacy", server.url)
+        stateful.create_session("rules", tools, earlier)
+        stateful.send_message_streaming("so?", discard) if streamed else stateful.send_message("so?")
+        callbacks = {"on_chunk": discard} if streamed else {}
+        kit.open("stateless", server.url).complete([*earlier, Message.user("so?")], "rules", tools, **callbacks)
+        by_legacy, by_stateless = server.requests
+    assert by_legacy.path == by_stateless.path
+    assert kit.comparable(by_legacy.json) == kit.comparable(by_stateless.json)
