@@ -134,7 +134,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def typecheck(session: nox.Session) -> None:
     """Check the types, strictly."""
-    session.install("-e", ".[all,bench,explore,plots,pydantic-ai,telemetry,vcr]", *group("typecheck"))
+    session.install("-e", ".[all,bench,explore,plots,pydantic-ai,telemetry,transport,vcr]", *group("typecheck"))
     session.run("mypy", *session.posargs)
 
 
