@@ -33,7 +33,7 @@ class Agent:
         if self.given.orphan:
             child = subprocess.Popen(["sleep", "600"], start_new_session=True, stdout=subprocess.DEVNULL)
             (self.store.folder.parent / "orphan").write_text(str(child.pid))
-        for message in self.wire.heard():
+        for message in self.wire.requests():
             if self.given.mute:
                 continue
             if "id" not in message:

@@ -27,8 +27,8 @@ class Wire:
         self._asked: dict[Any, queue.SimpleQueue[dict[str, Any]]] = {}
         self._questions = 0
 
-    def recorder(self) -> Iterator[dict[str, Any]]:
-        """What the client wants, to the end of the input. Its answers go to whoever has asked."""
+    def requests(self) -> Iterator[dict[str, Any]]:
+        """Yield each request of the client until the input ends. Its answers go to the call that asked."""
         for line in sys.stdin:
             message = json.loads(line)
             if "method" in message:
