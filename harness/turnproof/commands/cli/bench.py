@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from ..._base.exit_codes import Exit
 from ...errors import UsageError
 from . import completion
+from .options import OnePath, names_argument
 
 
 def bench(
     adapters: Annotated[
         list[str] | None,
-        typer.Argument(
-            autocompletion=completion.adapters,
-            metavar="ADAPTER",
-            help="Installed names, or module:attribute. Default: those configured.",
+        names_argument(
+            completion.adapters, "ADAPTER", "Installed names, or module:attribute. Default: those configured."
         ),
     ] = None,
-    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
+    path: OnePath = None,
     messages: Annotated[
         list[int] | None,
         typer.Option(

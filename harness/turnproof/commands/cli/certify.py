@@ -4,13 +4,27 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ..._base.exit_codes import Exit
-from ..._base.settings import Backend, Depth
+from ..._base.settings import Depth
 from . import completion
+from .options import (
+    AdaptersInProcess,
+    Annotations,
+    AnyBackend,
+    CertificationJson,
+    Jobs,
+    OnePath,
+    ReportsFolder,
+    Scenarios,
+    Seed,
+    ViolationDetails,
+    names_argument,
+    names_option,
+)
 from .prestart import prepare_workers
 
 if TYPE_CHECKING:
@@ -20,63 +34,41 @@ if TYPE_CHECKING:
 def certify(
     adapters: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="ADAPTER",
-            autocompletion=completion.subjects,
-            help="Adapters or sessions: installed names, or module:attribute; SESSION@ADAPTER runs a session with "
-            "another adapter. Default: those configured.",
+        names_argument(
+            completion.subjects,
+            "ADAPTER",
+            "Adapters or sessions: installed names, or module:attribute; SESSION@ADAPTER runs a session with another "
+            "adapter. Default: those configured.",
         ),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            autocompletion=completion.requirements,
-            metavar="ID",
-            help="Only these requirements; patterns like 'tools/*' work.",
-        ),
+        names_option(completion.requirements, "ID", "Only these requirements; patterns like 'tools/*' work."),
     ] = None,
     skip: Annotated[
-        list[str] | None,
-        typer.Option(autocompletion=completion.requirements, metavar="ID", help="Without these requirements."),
+        list[str] | None, names_option(completion.requirements, "ID", "Without these requirements.")
     ] = None,
-    profile: Annotated[
-        list[str] | None, typer.Option(autocompletion=completion.profiles, metavar="NAME", help="Only these profiles.")
-    ] = None,
-    scenario: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=completion.scenarios,
-            metavar="NAME",
-            help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml).",
-        ),
-    ] = None,
+    profile: Annotated[list[str] | None, names_option(completion.profiles, "NAME", "Only these profiles.")] = None,
+    scenario: Scenarios = None,
     failed: Annotated[
         bool, typer.Option("--failed", help="Only what was violated or undecided in the last run in --out.")
     ] = False,
     watch: Annotated[
         bool, typer.Option("--watch", help="Measure again whenever a file of the subject changes (extra `watch`).")
     ] = False,
-    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
-    backend: Annotated[
-        Backend | None, typer.Option(help="What answers. Default: replay with cassettes, else emulate.")
-    ] = None,
+    path: OnePath = None,
+    backend: AnyBackend = None,
     depth: Annotated[Depth | None, typer.Option(help="quick (the default) or full.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where reports go. Default: reports.")] = None,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")
-    ] = None,
+    out: ReportsFolder = None,
+    jobs: Jobs = None,
+    seed: Seed = None,
     accept: Annotated[
         bool, typer.Option("--accept", help="Write what is violated down as known issues, for 90 days.")
     ] = False,
-    in_process: Annotated[
-        bool, typer.Option("--in-process", help="Run adapters in this process, for debugging.")
-    ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print certification.json instead of the summary.")] = False,
-    annotations: Annotated[
-        bool, typer.Option("--annotations", help="Annotate as GitHub Actions read it. There it is the default.")
-    ] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")] = False,
+    in_process: AdaptersInProcess = False,
+    json: CertificationJson = False,
+    annotations: Annotations = False,
+    verbose: ViolationDetails = False,
 ) -> Exit:
     """Certify adapters and sessions.
 

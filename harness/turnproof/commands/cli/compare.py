@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ..._base.exit_codes import Exit
-from ..._base.settings import Backend, Depth
+from ..._base.settings import Depth
 from . import completion
+from .options import AdaptersInProcess, AnyBackend, Jobs, Scenarios, Seed, names_argument
 from .prestart import prepare_workers
 
 if TYPE_CHECKING:
@@ -20,40 +21,27 @@ if TYPE_CHECKING:
 def compare(
     subjects: Annotated[
         list[str],
-        typer.Argument(
-            autocompletion=completion.adapters,
-            metavar="ADAPTER|RUN...",
-            help="One adapter (its two paths), two adapters, or one or two folders with a run.",
+        names_argument(
+            completion.adapters,
+            "ADAPTER|RUN...",
+            "One adapter (its two paths), two adapters, or one or two folders with a run.",
             show_default=False,
         ),
     ],
-    scenario: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=completion.scenarios,
-            metavar="NAME",
-            help="Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml).",
-        ),
-    ] = None,
+    scenario: Scenarios = None,
     path: Annotated[
         Literal["stateless", "legacy"] | None, typer.Option(help="Of two adapters or runs, one path alone.")
     ] = None,
     mode: Annotated[Literal["stream", "batch"] | None, typer.Option(help="One mode alone.")] = None,
-    backend: Annotated[
-        Backend | None, typer.Option(help="What answers. Default: replay with cassettes, else emulate.")
-    ] = None,
+    backend: AnyBackend = None,
     depth: Annotated[Depth | None, typer.Option(help="quick (the default) or full: all scenarios.")] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where run and reports go. Default: reports/compare.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")
-    ] = None,
+    jobs: Jobs = None,
+    seed: Seed = None,
     bytes: Annotated[bool, typer.Option("--bytes", help="Show the bodies of requests byte for byte.")] = False,
-    in_process: Annotated[
-        bool, typer.Option("--in-process", help="Run adapters in this process, for debugging.")
-    ] = False,
+    in_process: AdaptersInProcess = False,
     json: Annotated[bool, typer.Option("--json", help="Print comparison.json instead of the tables.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show values whole, and what is noise.")] = False,
 ) -> Exit:

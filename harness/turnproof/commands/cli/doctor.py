@@ -10,15 +10,16 @@ import typer
 
 from ..._base.exit_codes import Exit
 from . import completion
+from .options import names_argument
 
 
 def doctor(
     adapters: Annotated[
         list[str] | None,
-        typer.Argument(
-            autocompletion=completion.adapters,
-            metavar="ADAPTER",
-            help="Bindings to examine: installed names, or module:attribute. Default: those configured, or none.",
+        names_argument(
+            completion.adapters,
+            "ADAPTER",
+            "Bindings to examine: installed names, or module:attribute. Default: those configured, or none.",
             show_default=False,
         ),
     ] = None,

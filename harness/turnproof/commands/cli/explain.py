@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import completion
+from .options import names_argument
 
 if TYPE_CHECKING:
     from ...judge.requirements import Requirement
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 def explain(
     requirement: Annotated[
         str,
-        typer.Argument(
-            autocompletion=completion.requirements,
-            metavar="ID|CODE",
-            help="For example tools/results-answer-every-call, or tools/results-answer-every-call/result-count.",
+        names_argument(
+            completion.requirements,
+            "ID|CODE",
+            "For example tools/results-answer-every-call, or tools/results-answer-every-call/result-count.",
         ),
     ],
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

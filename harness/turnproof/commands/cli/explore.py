@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from ..._base.exit_codes import Exit
 from . import completion
+from .options import Jobs, OnePath, names_argument, names_option
 from .prestart import prepare_workers
 
 
 def explore(
     subject: Annotated[
         str,
-        typer.Argument(
-            autocompletion=completion.subjects,
-            metavar="ADAPTER",
-            help="An adapter or a session: an installed name, or module:attribute; SESSION@ADAPTER runs a session with "
+        names_argument(
+            completion.subjects,
+            "ADAPTER",
+            "An adapter or a session: an installed name, or module:attribute; SESSION@ADAPTER runs a session with "
             "another adapter.",
             show_default=False,
         ),
@@ -31,21 +32,18 @@ def explore(
     most: Annotated[int, typer.Option(min=1, metavar="N", help="How many findings are enough.")] = 5,
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            autocompletion=completion.requirements,
-            metavar="ID",
-            help="Judge by these requirements; patterns work, too. Default: all MUSTs.",
+        names_option(
+            completion.requirements, "ID", "Judge by these requirements; patterns work, too. Default: all MUSTs."
         ),
     ] = None,
     skip: Annotated[
-        list[str] | None,
-        typer.Option(autocompletion=completion.requirements, metavar="ID", help="Judge without these requirements."),
+        list[str] | None, names_option(completion.requirements, "ID", "Judge without these requirements.")
     ] = None,
-    path: Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")] = None,
+    path: OnePath = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where scenarios go, in a folder explored. Default: reports.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
+    jobs: Jobs = None,
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Run the adapter in this process, for debugging.")
     ] = False,

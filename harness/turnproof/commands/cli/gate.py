@@ -11,6 +11,7 @@ import typer
 from ..._base.exit_codes import Exit
 from ..._base.settings import Backend, Depth, GateMode
 from . import completion
+from .options import Annotations, Jobs, ReportsFolder, Seed, names_argument, names_option
 
 if TYPE_CHECKING:
     from ..gates import GateReport
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 def gate(
     subjects: Annotated[
         list[str] | None,
-        typer.Argument(
-            autocompletion=completion.subjects,
-            metavar="SUBJECT",
-            help="An adapter, a session, or SESSION@ADAPTER. Default: what [tool.turnproof.gates] names.",
+        names_argument(
+            completion.subjects,
+            "SUBJECT",
+            "An adapter, a session, or SESSION@ADAPTER. Default: what [tool.turnproof.gates] names.",
         ),
     ] = None,
     phase: Annotated[
@@ -30,19 +31,13 @@ def gate(
     ] = None,
     scenario: Annotated[
         list[str] | None,
-        typer.Option(
-            autocompletion=completion.scenarios,
-            metavar="NAME",
-            help="Only these scenarios, to look at one; opens no gate.",
-        ),
+        names_option(completion.scenarios, "NAME", "Only these scenarios, to look at one; opens no gate."),
     ] = None,
     backend: Annotated[Backend | None, typer.Option(help="What answers. Default: emulate.")] = None,
     depth: Annotated[Depth | None, typer.Option(help="quick, or full: all scenarios. Default: full.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where reports go. Default: reports.")] = None,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
-    seed: Annotated[
-        int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")
-    ] = None,
+    out: ReportsFolder = None,
+    jobs: Jobs = None,
+    seed: Seed = None,
     mode: Annotated[
         GateMode | None,
         typer.Option(
@@ -53,9 +48,7 @@ def gate(
     update_baseline: Annotated[
         bool, typer.Option("--update-baseline", help="Record how the gate stands, for later runs in shadow mode.")
     ] = False,
-    annotations: Annotated[
-        bool, typer.Option("--annotations", help="Annotate as GitHub Actions read it. There it is the default.")
-    ] = False,
+    annotations: Annotations = False,
     in_process: Annotated[
         bool, typer.Option("--in-process", help="Run sessions in this process, for debugging.")
     ] = False,

@@ -10,26 +10,23 @@ import typer
 
 from ..._base.exit_codes import Exit
 from . import completion
+from .options import AdaptersInProcess, Jobs, ShownSeed, names_argument, names_option
 from .prestart import prepare_workers
 
 
 def handoff(
     adapters: Annotated[
         list[str] | None,
-        typer.Argument(
-            autocompletion=completion.adapters,
-            metavar="ADAPTER[=MODEL]...",
-            help="Who takes part; with another model than its own after `=`. Default: every installed adapter.",
+        names_argument(
+            completion.adapters,
+            "ADAPTER[=MODEL]...",
+            "Who takes part; with another model than its own after `=`. Default: every installed adapter.",
             show_default=False,
         ),
     ] = None,
     scenario: Annotated[
         str | None,
-        typer.Option(
-            autocompletion=completion.scenarios,
-            metavar="NAME",
-            help="The conversation. Default: handoff/journey; files (*.yaml) work.",
-        ),
+        names_option(completion.scenarios, "NAME", "The conversation. Default: handoff/journey; files (*.yaml) work."),
     ] = None,
     after: Annotated[
         list[int] | None, typer.Option(metavar="N", help="Change after so many turns. Default: after each in turn.")
@@ -38,11 +35,9 @@ def handoff(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where the reports go. Default: reports/handoff.")
     ] = None,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="All random choices follow from it.")] = 0,
-    in_process: Annotated[
-        bool, typer.Option("--in-process", help="Run adapters in this process, for debugging.")
-    ] = False,
+    jobs: Jobs = None,
+    seed: ShownSeed = 0,
+    in_process: AdaptersInProcess = False,
     json: Annotated[bool, typer.Option("--json", help="Print handoff.json instead of the tables.")] = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show each part that could not travel.")] = False,
 ) -> Exit:

@@ -9,6 +9,7 @@ import typer
 
 from ..._base.exit_codes import Exit
 from . import completion
+from .options import Jobs, names_option
 from .prestart import prepare_workers
 
 
@@ -17,14 +18,11 @@ def mutants(
         str, typer.Argument(autocompletion=completion.subjects, help="The control: an adapter or a session.")
     ] = "anthropic",
     only: Annotated[
-        list[str] | None,
-        typer.Option(
-            autocompletion=completion.mutants, metavar="NAME", help="Only these mutants; patterns like 'result-*' work."
-        ),
+        list[str] | None, names_option(completion.mutants, "NAME", "Only these mutants; patterns like 'result-*' work.")
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where mutants.json goes. Default: reports.")] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Every random choice follows from it.")] = 0,
-    jobs: Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")] = None,
+    jobs: Jobs = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of the matrix.")] = False,
 ) -> Exit:
     """Break an adapter or a session on purpose, see what is caught.

@@ -9,6 +9,7 @@ import typer
 
 from ..._base.exit_codes import Exit
 from . import completion
+from .options import names_option
 from .prestart import prepare_workers
 
 
@@ -18,11 +19,7 @@ def record(
     ] = "anthropic",
     only: Annotated[
         list[str] | None,
-        typer.Option(
-            autocompletion=completion.scenarios,
-            metavar="SCENARIO",
-            help="Only these scenarios; patterns like 'tools/*' work.",
-        ),
+        names_option(completion.scenarios, "SCENARIO", "Only these scenarios; patterns like 'tools/*' work."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where cassettes go. Default: the installed cassettes.")

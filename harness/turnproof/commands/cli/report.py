@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from ..._base.exit_codes import Exit
+from .options import CertificationJson, RunFolder, ViolationDetails
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with run.ndjson.")] = Path("reports"),
-    json: Annotated[bool, typer.Option("--json", help="Print certification.json instead of the summary.")] = False,
-    verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")] = False,
+    folder: RunFolder = Path("reports"),
+    json: CertificationJson = False,
+    verbose: ViolationDetails = False,
 ) -> Exit | None:
     """Write the reports of a run again.
 

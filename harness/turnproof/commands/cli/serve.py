@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import completion
+from .options import names_option
 
 if TYPE_CHECKING:
     from ...scenarios import Scenario
@@ -20,10 +21,7 @@ def serve(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
     scenario: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=completion.scenarios, metavar="NAME|FILE", help="Answer from this scenario. Default: echo."
-        ),
+        str | None, names_option(completion.scenarios, "NAME|FILE", "Answer from this scenario. Default: echo.")
     ] = None,
     key: Annotated[str | None, typer.Option(help="Accept only this key. Default: any.")] = None,
 ) -> None:

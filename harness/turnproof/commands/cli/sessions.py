@@ -10,6 +10,7 @@ import typer
 from ..._base.exit_codes import Exit
 from ...errors import UsageError
 from . import completion
+from .options import names_option
 from .session_options import (
     BaseURL,
     Cwd,
@@ -128,11 +129,7 @@ def resume(
     store: Store = None,
     adapter: Annotated[
         str | None,
-        typer.Option(
-            autocompletion=completion.adapters,
-            metavar="NAME",
-            help="With --store: the adapter that goes on, perhaps with =MODEL.",
-        ),
+        names_option(completion.adapters, "NAME", "With --store: the adapter that goes on, perhaps with =MODEL."),
     ] = None,
     cwd: Cwd = None,
     everywhere: Everywhere = False,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from ..._base.counts import counted
 from ..._base.exit_codes import Exit
+from .options import RunFolder
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder with run.ndjson.")] = Path("reports"),
+    folder: RunFolder = Path("reports"),
 ) -> Exit:
     """Give the verdicts again from the evidence.
 

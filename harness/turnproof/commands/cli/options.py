@@ -1,0 +1,46 @@
+"""The options and arguments that several commands have alike, each written once with its help and its completion.
+
+A command whose option of the same name means something else writes its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ..._base.settings import Backend
+from . import completion
+
+
+def names_option(complete: Callable[..., Any], metavar: str, help: str) -> Any:
+    """An option for names, which `complete` completes in the shell."""
+    return typer.Option(autocompletion=complete, metavar=metavar, help=help)
+
+
+def names_argument(complete: Callable[..., Any], metavar: str, help: str, *, show_default: bool = True) -> Any:
+    """An argument for names, which `complete` completes in the shell."""
+    return typer.Argument(autocompletion=complete, metavar=metavar, help=help, show_default=show_default)
+
+
+Scenarios = Annotated[
+    list[str] | None,
+    names_option(
+        completion.scenarios, "NAME", "Only these scenarios; patterns like 'cancel/*' work, and files (*.yaml)."
+    ),
+]
+OnePath = Annotated[Literal["stateless", "legacy"] | None, typer.Option(help="One path alone.")]
+AnyBackend = Annotated[Backend | None, typer.Option(help="What answers. Default: replay with cassettes, else emulate.")]
+ReportsFolder = Annotated[Path | None, typer.Option(metavar="DIR", help="Where reports go. Default: reports.")]
+RunFolder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder with run.ndjson.")]
+Jobs = Annotated[int | None, typer.Option("-j", "--jobs", min=1, metavar="N", help="Worker processes.")]
+Seed = Annotated[int | None, typer.Option(metavar="N", help="All random choices follow from it. Default: 0.")]
+ShownSeed = Annotated[int, typer.Option(metavar="N", help="All random choices follow from it.")]
+AdaptersInProcess = Annotated[bool, typer.Option("--in-process", help="Run adapters in this process, for debugging.")]
+Annotations = Annotated[
+    bool, typer.Option("--annotations", help="Annotate as GitHub Actions read it. There it is the default.")
+]
+CertificationJson = Annotated[bool, typer.Option("--json", help="Print certification.json instead of the summary.")]
+ViolationDetails = Annotated[bool, typer.Option("-v", "--verbose", help="Show the details of what is not held.")]
