@@ -14,10 +14,10 @@ from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call
 from turnproof.messages import Message, ToolSchema
 
-from .anthropic_pairs import Ask, world
-from .anthropic_pairs.asks import MODEL, assistant, body, call, result
-from .anthropic_pairs.asks import user as user_message
-from .test_anthropic_differences import (
+from .anthropic_messages.builders import MODEL, assistant, body, call, result
+from .anthropic_messages.builders import user as user_message
+from .anthropic_messages.pairs import Ask, world
+from .anthropic_messages.test_differences import (
     HELD_LOOP,
     RESULT,
     THANKS,

@@ -1,0 +1,115 @@
+"""What the Messages API accepts although one might think otherwise: the negative controls of the wire sheet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .builders import (
+    ASKED,
+    MODEL,
+    NEWEST,
+    REDACTED,
+    SIGNATURE_OF_NOTHING,
+    THINKING,
+    TOOL,
+    Ask,
+    ask,
+    assistant,
+    call,
+    counted,
+    image,
+    loop,
+    mark,
+    new_version,
+    result,
+    system,
+    text,
+    thinking,
+    user,
+)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A request that must pass."""
+
+    id: str
+    ask: Ask
+
+
+_SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "moist"}}
+_FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+_PNG = image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="})
+
+ACCEPTED: tuple[Accepted, ...] = (
+    Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), ASKED)),
+    Accepted(
+        "merged-calls-answered-together",
+        ask(ASKED, assistant(call("a")), assistant(call("b")), user(result("a"), result("b")), tools=[TOOL]),
+    ),
+    Accepted(
+        "results-in-two-user-messages",
+        ask(ASKED, assistant(call("a"), call("b")), user(result("a")), user(result("b")), tools=[TOOL]),
+    ),
+    Accepted(
+        "same-id-in-different-turns",
+        ask(ASKED, assistant(call()), user(result()), assistant("41 %"), ASKED, assistant(call()), user(result())),
+    ),
+    Accepted("foreign-ids", ask(ASKED, assistant(call("fc_0a-B")), user(result("fc_0a-B")))),
+    Accepted("blank-assistant-text", ask(ASKED, assistant(text(" "), call()), user(result()))),
+    Accepted("result-content-string", loop(result(content="41 %"))),
+    Accepted("result-content-blocks", loop(result(content=[text("41 %"), _PNG]))),
+    Accepted("result-content-empty-list", loop(result(content=[]))),
+    Accepted("result-content-absent", loop({"type": "tool_result", "tool_use_id": "call_1"})),
+    Accepted("result-flagged-as-error", loop(result(is_error=True))),
+    Accepted("text-after-results", loop(result(), text("And bed 4?"))),
+    Accepted("thinking-back-while-off", ask(ASKED, assistant(thinking(), "41 %"), user("Thanks"))),
+    Accepted("thinking-absent-while-on-but-no-loop", ask(ASKED, assistant("41 %"), user("Thanks"), **THINKING)),
+    Accepted(
+        "redacted-opens-the-loop",
+        ask(ASKED, assistant({"type": "redacted_thinking", "data": REDACTED}, call()), user(result()), **THINKING),
+    ),
+    Accepted(
+        "later-calls-of-a-loop-without-thinking",
+        ask(
+            ASKED,
+            assistant(thinking(), call("a")),
+            user(result("a")),
+            assistant(call("b")),
+            user(result("b")),
+            **THINKING,
+        ),
+    ),
+    Accepted(
+        "adaptive-thinking-does-not-demand-it",
+        ask(ASKED, assistant(call()), user(result()), model=NEWEST, thinking={"type": "adaptive"}),
+    ),
+    Accepted("prefill-on-4-5", ask(ASKED, assistant("Bed 3 is"), model="claude-haiku-4-5")),
+    Accepted("empty-final-assistant-message", ask(ASKED, assistant())),
+    Accepted("paused-turn-goes-back", ask(ASKED, assistant("Searching.", _SEARCH), model=NEWEST)),
+    Accepted(
+        "caller-of-a-call-sent-back",
+        ask(ASKED, assistant(call(caller={"type": "direct"})), user(result()), tools=[TOOL]),
+    ),
+    Accepted("server-tool-beside-text", ask(ASKED, assistant(_SEARCH, _FOUND, "41 %"), user("Thanks"))),
+    Accepted("unknown-block-types", ask(user({"type": "hologram", "anything": 1}, "Look."))),
+    Accepted(
+        "system-after-results-at-the-end",
+        ask(ASKED, assistant(call()), user(result()), system("Be brief."), model=NEWEST),
+    ),
+    Accepted("system-string-blank", ask(system=" ")),
+    Accepted("null-cache-control", ask(user(text("Hello", cache_control=None)))),
+    Accepted("automatic-breakpoint-on-a-marked-block", ask(user(text("Hello", **mark())), **mark())),
+    Accepted("one-hour-before-five-minutes", ask(user(text("Go.", **mark("5m"))), tools=[TOOL | mark("1h")])),
+    Accepted("window-of-4-5-is-not-strict", ask(user("moist soil " * 72_500), max_tokens=64_000)),
+    Accepted("cache-warm-up", ask(max_tokens=0)),
+    Accepted(
+        "count-with-tools-and-thinking", counted(tools=[TOOL], thinking={"type": "enabled", "budget_tokens": 1024})
+    ),
+    Accepted("dated-id", ask(model=f"{MODEL}-20250929")),
+    Accepted("file-source-in-the-new-version", new_version(user(image({"type": "file", "file_id": "file_1"})))),
+    Accepted(
+        "signed-thinking-of-empty-text",
+        ask(ASKED, assistant(thinking("", SIGNATURE_OF_NOTHING), call()), user(result()), **THINKING),
+    ),
+)

@@ -1,0 +1,426 @@
+"""Is the wire what the session holds? Each listed difference is accepted, each loss and invention is seen.
+
+The requests are written out by hand: an encoder of ours could share a mistake with the comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import pytest
+
+from turnproof.dialects.anthropic_messages import DIALECT
+from turnproof.dialects.base import Call, WireDifference
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+)
+
+from .builders import MODEL, SIGNATURE, THINKING, THOUGHT, assistant, body, call, image, mark, result, text
+from .builders import system as system_message
+from .builders import thinking as thinking_block
+from .builders import user as user_message
+from .pairs import Ask, world
+
+NAME = "anthropic-messages"
+Json = dict[str, Any]
+
+user, model = Message.user, Message.model
+CALL = FunctionCall("call_1", "read_sensor", {"bed": "3"})
+RESULT = ToolResult("call_1", "read_sensor", "41 %")
+SIGNED = Thought(THOUGHT, provider_data=ProviderData(NAME, MODEL, {"signature": SIGNATURE}))
+SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
+WIRE_SENSOR: Json = {
+    "name": "read_sensor", "description": "Read one sensor",
+    "input_schema": {"type": "object", "properties": {"bed": {"type": "string"}}},
+}  # fmt: skip
+PNG = InlineData("image/png", b"png")
+WIRE_PNG = image({"type": "base64", "media_type": "image/png", "data": "cG5n"})
+
+SEARCH = Opaque(
+    NAME, "server_tool_use", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}}
+)
+FOUND = Opaque(
+    NAME, "web_search_tool_result", {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+)
+
+READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
+
+ASKED, WIRE_ASKED = user("How moist is bed 3?"), user_message("How moist is bed 3?")
+THANKS, WIRE_THANKS = user("Thanks"), user_message("Thanks")
+HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
+WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, assistant("Let me look.", call()), user_message(result()))
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is held, what was sent, and what must be said of it (nothing, where it is right)."""
+
+    id: str
+    held: Sequence[Message]
+    sent: Sequence[Json]
+    expect: tuple[str, ...] = ()
+    violation: bool = True
+    system: Part | str | None = None
+    tools: Sequence[ToolSchema] = ()
+    wire: Json = field(default_factory=dict)
+    allows: str = ""
+
+
+def differences(case: Case) -> list[WireDifference]:
+    request = Ask(body(*case.sent, **case.wire)).request(msgspec.json.encode)
+    sent = DIALECT.parse(request, world())
+    assert isinstance(sent, Call), sent
+    return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
+
+
+def tool_with(name: str) -> ToolSchema:
+    return ToolSchema(name, "Read one sensor", {"type": "object", "properties": {}})
+
+
+def wire_tool(name: str, description: str = "Read one sensor") -> Json:
+    return {"name": name, "description": description, "input_schema": {"type": "object", "properties": {}}}
+
+
+def foreign(dialect: str = NAME, by: str = "claude-opus-4-8") -> Thought:
+    return Thought(THOUGHT, provider_data=ProviderData(dialect, by, {"signature": SIGNATURE}))
+
+
+RIGHT: tuple[Case, ...] = (
+    Case("plain", [ASKED, model("41 %"), THANKS], [WIRE_ASKED, assistant("41 %"), WIRE_THANKS]),
+    Case("loop", HELD_LOOP, WIRE_LOOP),
+    Case("merged-users", [ASKED, THANKS], [user_message("How moist is bed 3?", "Thanks")], allows="merged-roles"),
+    Case(
+        "merged-results-and-text",
+        [*HELD_LOOP, THANKS],
+        [*WIRE_LOOP[:2], user_message(result(), "Thanks")],
+        allows="merged-roles",
+    ),
+    Case("split-results", [ASKED, model(CALL, FunctionCall("b", "read_sensor")),
+                           Message.tool(RESULT, ToolResult("b", "read_sensor", "1"))],
+         [WIRE_ASKED, assistant(call(), call("b", input={})), user_message(result()), user_message(result("b", "1"))],
+         allows="merged-roles"),
+    Case(
+        "results-moved-to-the-front",
+        [*HELD_LOOP[:2], user("While you look:"), HELD_LOOP[2]],
+        [*WIRE_LOOP[:2], user_message(result(), "While you look:")],
+        allows="results-first",
+    ),
+    Case("joined-texts", [user("Hello", "there")], [user_message("Hello\n\nthere")], allows="joined-text"),
+    Case("split-text", [user("Hello there")], [user_message(text("Hello "), text("there"))], allows="joined-text"),
+    Case(
+        "joined-around-a-blank", [user("a", " ", "b"), model("c")], [user_message("a b"), assistant("c")],
+         allows="joined-text"
+    ),
+    Case("blank-texts", [user("Hello", ""), model(" \n", CALL), Message.tool(RESULT)],
+         [user_message("Hello"), assistant(call()), user_message(result())], allows="blank-text"),
+    Case("blank-result-beside-an-image",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", " ", attachments=(PNG,)))],
+         [*WIRE_LOOP[:2], user_message(result(content=[WIRE_PNG]))], allows="blank-text"),
+    Case("empty-model-message", [ASKED, model(), THANKS], [WIRE_ASKED, WIRE_THANKS], allows="blank-text"),
+    Case("prefill-trimmed", [ASKED, model("Bed 3 is ")], [WIRE_ASKED, assistant("Bed 3 is")],
+         allows="trailing-blanks-of-prefill"),
+    Case(
+        "legal-names",
+        [ASKED, model(FunctionCall("call_1", "sensor.read")), Message.tool(ToolResult("call_1", "sensor.read", "1"))],
+        [WIRE_ASKED, assistant(call(name="sensor_read", input={})), user_message(result(content="1"))],
+        tools=[tool_with("sensor.read"), tool_with("sensor_read")][:1],
+        wire={"tools": [wire_tool("sensor_read")]},
+        allows="legal-tool-names",
+    ),
+    Case(
+        "colliding-names",
+        [ASKED, model(FunctionCall("a", "s.read"), FunctionCall("b", "s_read")),
+         Message.tool(ToolResult("a", "s.read", "1"), ToolResult("b", "s_read", "2"))],
+        [WIRE_ASKED, assistant(call("a", name="s_read_2", input={}), call("b", name="s_read", input={})),
+         user_message(result("a", "1"), result("b", "2"))],
+        tools=[tool_with("s.read"), tool_with("s_read")],
+        wire={"tools": [wire_tool("s_read"), wire_tool("s_read_2")]},
+        allows="legal-tool-names",
+    ),
+    Case(
+        "legal-ids",
+        [ASKED, model(FunctionCall("call:1", "read_sensor")), Message.tool(ToolResult("call:1", "read_sensor", "1"))],
+        [WIRE_ASKED, assistant(call("call_1", input={})), user_message(result("call_1", "1"))],
+        allows="legal-call-ids",
+    ),
+    Case(
+        "empty-ids",
+        [ASKED, model(FunctionCall("", "read_sensor")), Message.tool(ToolResult("", "read_sensor", "1"))],
+        [WIRE_ASKED, assistant(call("made_up", input={})), user_message(result("made_up", "1"))],
+        allows="legal-call-ids",
+    ),
+    Case("sorted-tools", [ASKED], [WIRE_ASKED], tools=[tool_with("b"), tool_with("a")],
+         wire={"tools": [wire_tool("a"), wire_tool("b")]}, allows="tool-order"),
+    Case("filled-schema", [ASKED], [WIRE_ASKED], tools=[ToolSchema("now", "The time")],
+         wire={"tools": [wire_tool("now", "The time")]}, allows="empty-schema-filled"),
+    Case("old-thinking-left-out", [ASKED, model(SIGNED, "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], wire=THINKING, allows="old-thinking"),
+    Case("old-thinking-sent", [ASKED, model(SIGNED, "41 %"), THANKS],
+         [WIRE_ASKED, assistant(thinking_block(), "41 %"), WIRE_THANKS], wire=THINKING),
+    Case("unsigned-thinking-left-out", [ASKED, model(Thought("So."), CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(call()), user_message(result())], wire=THINKING, allows="foreign-thinking"),
+    Case("thinking-of-another-model-left-out", [ASKED, model(foreign(), CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(call()), user_message(result())], wire=THINKING, allows="foreign-thinking"),
+    Case("thinking-of-another-api-left-out", [ASKED, model(foreign("gemini"), CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(call()), user_message(result())], wire=THINKING, allows="foreign-thinking"),
+    Case("unsigned-thinking-as-tagged-text", [ASKED, model(Thought("So."), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("<thinking>\nSo.\n</thinking>\n", "41 %"), WIRE_THANKS], allows="foreign-thinking"),
+    Case("unsigned-thinking-told-by-the-user", [ASKED, model(Thought("So."), "41 %"), THANKS],
+         [user_message("How moist is bed 3?", "<assistant_thinking>\nSo.\n</assistant_thinking>"), assistant("41 %"),
+          WIRE_THANKS], allows="foreign-thinking"),
+    Case("thinking-off", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(call()), user_message(result())], allows="thinking-off"),
+    Case("issued-by-the-dated-model", [ASKED, model(foreign(by=f"{MODEL}-20250929"), CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(thinking_block(), call()), user_message(result())], wire=THINKING),
+    Case("redacted-thinking-sent",
+         [ASKED, model(Thought("", provider_data=ProviderData(NAME, MODEL, {"redacted": "eA=="})), CALL),
+         Message.tool(RESULT)],
+         [WIRE_ASKED, assistant({"type": "redacted_thinking", "data": "eA=="}, call()), user_message(result())],
+         wire=THINKING),
+    Case("foreign-opaque", [ASKED, model(Opaque("gemini", "blob", {"x": 1}), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="foreign-opaque"),
+    Case("abandoned-service-call", [ASKED, model("I look.", SEARCH), THANKS],
+         [WIRE_ASKED, assistant("I look."), WIRE_THANKS], allows="abandoned-service-call"),
+    Case("foreign-code-as-text",
+         [ASKED, model(ExecutableCode("python", "print(41)"), CodeExecutionResult("ok", "41"), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("```python\nprint(41)\n```", "```\n41\n```", "41 %"), WIRE_THANKS],
+         allows="foreign-code-as-text"),
+    Case("own-opaque", [ASKED, model(Opaque(NAME, "hologram", {"type": "hologram"}), "41 %"), THANKS],
+         [WIRE_ASKED, assistant({"type": "hologram"}, "41 %"), WIRE_THANKS]),
+    Case("result-as-json", [*HELD_LOOP[:2],
+         Message.tool(ToolResult("call_1", "read_sensor", {"percent": 41, "ok": True}))],
+         [*WIRE_LOOP[:2], user_message(result(content='{"ok":true, "percent": 41}'))], allows="result-as-json-text"),
+    Case("result-of-nothing", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor"))],
+         [*WIRE_LOOP[:2], user_message({"type": "tool_result", "tool_use_id": "call_1"})],
+         allows="result-as-json-text"),
+    Case("result-with-attachment-and-flag",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "see", True, (PNG,)))],
+         [*WIRE_LOOP[:2], user_message(result(content=[text("see"), WIRE_PNG], is_error=True))]),
+    Case("media", [user("Look", PNG, FileRef("application/pdf", "https://a/b.pdf"))],
+         [user_message("Look", WIRE_PNG, {"type": "document", "source": {"type": "url", "url": "https://a/b.pdf"}})]),
+    Case("marks", [ASKED], [user_message(text("How moist is bed 3?", **mark()))], system="S",
+         wire={"system": [text("S", **mark())]}, allows="cache-marks"),
+    Case("dangling-answered-with-an-error", [ASKED, model(CALL), THANKS],
+         [WIRE_ASKED, assistant(call()), user_message(result(content="cancelled", is_error=True), "Thanks")],
+         allows="repaired-dangling-call"),
+    Case("dangling-left-out", [ASKED, model("Let me look.", CALL), THANKS],
+         [WIRE_ASKED, assistant("Let me look."), WIRE_THANKS], allows="repaired-dangling-call"),
+    Case("orphan-left-out", [Message.tool(RESULT), ASKED], [WIRE_ASKED], allows="repaired-dangling-call"),
+    Case("same-id-in-two-turns", [*HELD_LOOP, model("41 %"), *HELD_LOOP], [*WIRE_LOOP, assistant("41 %"), *WIRE_LOOP]),
+    Case("system-with-role", [ASKED, Message.system("Be brief.")], [WIRE_ASKED, system_message("Be brief.")],
+         system="S", wire={"system": "S"}, allows="system-in-conversation"),
+    Case("system-merged-into-the-field", [ASKED, Message.system("Be brief."), model("41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], system="S", wire={"system": "S\n\nBe brief."},
+         allows="system-in-conversation"),
+    Case("system-in-the-field-alone", [ASKED, Message.system("Be brief.")], [WIRE_ASKED],
+         wire={"system": [text("Be brief.")]}, allows="system-in-conversation"),
+    Case("system-as-tagged-user-text", [ASKED, Message.system("Be brief.")],
+         [user_message("How moist is bed 3?", "<system>Be brief.</system>")], allows="system-in-conversation"),
+    Case("system-in-blocks", [ASKED], [WIRE_ASKED], system=Text("One.\nTwo."),
+         wire={"system": [text("One.\n"), text("Two.")]}),
+    Case("alias-for-dated", [ASKED], [WIRE_ASKED], wire={"model": f"{MODEL}-20250929"}, allows="dated-model"),
+)  # fmt: skip
+
+
+TWO_CALLS = model(CALL, FunctionCall("b", "water", {"bed": "4"}))
+TWO_RESULTS = Message.tool(RESULT, ToolResult("b", "water", "done"))
+WIRE_TWO = assistant(call(), call("b", name="water", input={"bed": "4"}))
+
+WRONG: tuple[Case, ...] = (
+    Case("lost-message", [ASKED, model("41 %"), THANKS], [WIRE_ASKED, WIRE_THANKS], ("lost-text",)),
+    Case("lost-first-message", [user("I grow kale."), model("Fine."), ASKED], [WIRE_ASKED], ("lost-text", "lost-text")),
+    Case("lost-text-beside-a-call", HELD_LOOP, [WIRE_ASKED, assistant(call()), user_message(result())], ("lost-text",)),
+    Case("lost-text-beside-results", [*HELD_LOOP, THANKS], WIRE_LOOP, ("lost-text",)),
+    Case("changed-text", [ASKED], [user_message("How moist is bed 4?")], ("lost-text",)),
+    Case("clipped-text", [ASKED], [user_message("How moist is")], ("lost-text",)),
+    Case("folded-letters", [user("Beet ﬁve")], [user_message("Beet five")], ("lost-text",)),
+    Case("lost-call-and-result", [*HELD_LOOP, THANKS], [WIRE_ASKED, assistant("Let me look."), WIRE_THANKS],
+         ("lost-call", "lost-result")),
+    Case("lost-parallel-call", [ASKED, TWO_CALLS, TWO_RESULTS],
+         [WIRE_ASKED, assistant(call()), user_message(result())], ("lost-call", "lost-result")),
+    Case("lost-result-replaced", [*HELD_LOOP], [*WIRE_LOOP[:2], user_message(result(content="ok"))], ("lost-result",)),
+    Case("emptied-json-result", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", READING))],
+         [*WIRE_LOOP[:2], user_message(result(content="{}"))], ("lost-result",)),
+    Case("changed-arguments", HELD_LOOP, [WIRE_ASKED, assistant("Let me look.", call(input={"bed": "4"})),
+         WIRE_LOOP[2]],
+         ("changed-args",)),
+    Case("emptied-arguments", HELD_LOOP, [WIRE_ASKED, assistant("Let me look.", call(input={})), WIRE_LOOP[2]],
+         ("changed-args",)),
+    Case("true-is-not-one", [ASKED, model(FunctionCall("call_1", "read_sensor", {"all": True})), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(call(input={"all": 1})), user_message(result())], ("changed-args",)),
+    Case("another-tool", HELD_LOOP, [WIRE_ASKED, assistant("Let me look.", call(name="water")), WIRE_LOOP[2]],
+         ("lost-call",)),
+    Case("swapped-results", [ASKED, TWO_CALLS, TWO_RESULTS],
+         [WIRE_ASKED, WIRE_TWO, user_message(result(content="done"), result("b", "41 %"))],
+         ("lost-result", "lost-result")),
+    Case("reordered-results", [ASKED, TWO_CALLS, TWO_RESULTS],
+         [WIRE_ASKED, WIRE_TWO, user_message(result("b", "done"), result())], ("order",)),
+    Case("reordered-calls", [ASKED, TWO_CALLS, TWO_RESULTS],
+         [WIRE_ASKED, assistant(call("b", name="water", input={"bed": "4"}), call()),
+          user_message(result(), result("b", "done"))], ("order",)),
+    Case("text-behind-its-call", HELD_LOOP, [WIRE_ASKED, assistant(call(), "Let me look."), WIRE_LOOP[2]], ("order",)),
+    Case("reordered-messages", [ASKED, model("41 %"), THANKS], [WIRE_THANKS, assistant("41 %"), WIRE_ASKED],
+         ("order", "order")),
+    Case("result-of-another-call",
+         [ASKED, model(FunctionCall("c:1", "read_sensor")), Message.tool(ToolResult("c:1", "read_sensor", "1"))],
+         [WIRE_ASKED, assistant(call("c_1", input={})), user_message(result("c_2", "1"))], ("lost-result", "invented")),
+    Case("thought-behind-its-call", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(call(), thinking_block()), user_message(result())], ("order",), wire=THINKING),
+    Case("lost-error-flag", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", True))],
+         WIRE_LOOP,
+         ("lost-error-flag",)),
+    Case("invented-error-flag", HELD_LOOP, [*WIRE_LOOP[:2], user_message(result(is_error=True))], ("invented",)),
+    Case("lost-attachment", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", False, (PNG,)))],
+         WIRE_LOOP, ("lost-attachment",)),
+    Case("lost-image", [user("Look", PNG)], [user_message("Look")], ("lost-attachment",)),
+    Case("changed-image", [user("Look", InlineData("image/png", b"other"))], [user_message("Look", WIRE_PNG)],
+         ("lost-attachment", "invented")),
+    Case("lost-own-opaque", [ASKED, model(Opaque(NAME, "hologram", {"type": "hologram"}), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], ("lost-attachment",)),
+    Case("a-service-call-with-its-result-is-not-abandoned", [ASKED, model("I look.", SEARCH, FOUND), THANKS],
+         [WIRE_ASKED, assistant("I look.", FOUND.data), WIRE_THANKS], ("lost-attachment",)),
+    Case("a-paused-one-is-not-abandoned", [ASKED, model("I look.", SEARCH)], [WIRE_ASKED, assistant("I look.")],
+         ("lost-attachment",)),
+    Case("lost-signed-thinking-in-the-loop", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(call()), user_message(result())], ("lost-signature",), wire=THINKING),
+    Case("thinking-without-its-signature", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(thinking_block(signature=""), call()), user_message(result())], ("lost-signature",),
+         wire=THINKING),
+    Case("thinking-with-another-signature", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(thinking_block(signature="eA=="), call()), user_message(result())], ("lost-signature",),
+         wire=THINKING),
+    Case("thinking-with-another-text", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(thinking_block("So."), call()), user_message(result())], ("lost-signature",),
+         wire=THINKING),
+    Case("invented-thinking", HELD_LOOP, [WIRE_ASKED, assistant(thinking_block(), "Let me look.", call()),
+         WIRE_LOOP[2]],
+         ("invented",)),
+    Case("invented-message", [ASKED], [user_message("By the way."), assistant("Yes?"), WIRE_ASKED],
+         ("invented", "invented")),
+    Case("invented-call", [ASKED, model("41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %", call()), user_message(result(), "Thanks")], ("invented", "invented")),
+    Case("doubled-message", [ASKED], [WIRE_ASKED, WIRE_ASKED], ("invented",)),
+    Case("marker-of-a-cancelled-turn", [ASKED, model("Bed 3"), THANKS],
+         [WIRE_ASKED, assistant("Bed 3", "[interrupted by the user]"), WIRE_THANKS], ("invented",)),
+    Case("lost-system", [ASKED], [WIRE_ASKED], ("system",), system="Be kind."),
+    Case("old-system", [ASKED], [WIRE_ASKED], ("system",), system="Be kind.", wire={"system": "Be brief."}),
+    Case("invented-system", [ASKED], [WIRE_ASKED], ("system",), wire={"system": "Be brief."}),
+    Case("lost-later-system", [ASKED, Message.system("Be brief.")], [WIRE_ASKED], ("system",), system="S",
+         wire={"system": "S"}),
+    Case("lost-tool", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR]),
+    Case("vanished-tool-still-offered", [ASKED], [WIRE_ASKED], ("tools",), wire={"tools": [WIRE_SENSOR]}),
+    Case("renamed-legal-tool", [ASKED], [WIRE_ASKED], ("tools", "tools"), tools=[SENSOR],
+         wire={"tools": [WIRE_SENSOR | {"name": "sensor"}]}),
+    Case("lost-description", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR],
+         wire={"tools": [WIRE_SENSOR | {"description": ""}]}),
+    Case("lost-parameter", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR],
+         wire={"tools": [WIRE_SENSOR | {"input_schema": {"type": "object"}}]}),
+    Case("two-tools-under-one-name",
+         [ASKED, model(FunctionCall("a", "s.read"), FunctionCall("b", "s_read")),
+          Message.tool(ToolResult("a", "s.read", "1"), ToolResult("b", "s_read", "2"))],
+         [WIRE_ASKED, assistant(call("a", name="s_read", input={}), call("b", name="s_read", input={})),
+          user_message(result("a", "1"), result("b", "2"))],
+         ("lost-call", "tools"), tools=[tool_with("s.read"), tool_with("s_read")],
+         wire={"tools": [wire_tool("s_read")]}),
+)  # fmt: skip
+
+
+UNCLASSIFIED: tuple[Case, ...] = (
+    Case("white-space-within-a-text", [user("Hello  there")], [user_message("Hello there")], ("unlisted",)),
+    Case("trimmed-text", [user(" Hello "), model("Hi"), THANKS], [user_message("Hello"), assistant("Hi"), WIRE_THANKS],
+         ("unlisted",)),
+    Case("legal-id-rewritten", HELD_LOOP,
+         [WIRE_ASKED, assistant("Let me look.", call("toolu_x")), user_message(result("toolu_x"))], ("unlisted",)),
+    Case("result-wrapped", HELD_LOOP, [*WIRE_LOOP[:2], user_message(result(content='{"result": "41 %"}'))],
+         ("unlisted",)),
+    Case("result-as-repr", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", READING))],
+         [*WIRE_LOOP[:2], user_message(result(content=repr(READING)))], ("unlisted",)),
+    Case("result-placeholder", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", ""))],
+         [*WIRE_LOOP[:2], user_message(result(content="(no output)"))], ("unlisted",)),
+    Case("attachment-beside-its-result",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", False, (PNG,)))],
+         [*WIRE_LOOP[:2], user_message(result(), WIRE_PNG)], ("unlisted", "unlisted")),
+    Case("adaptive-thinking-left-out", [ASKED, model(SIGNED, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(call()), user_message(result())], ("unlisted",),
+         wire={"thinking": {"type": "adaptive"}}),
+    Case("placeholder-for-nothing", [ASKED, model("Hi"), user("")], [WIRE_ASKED, assistant("Hi"), user_message(".")],
+         ("unlisted",)),
+    Case("dangling-answered-as-if-it-had-run", [ASKED, model(CALL), THANKS],
+         [WIRE_ASKED, assistant(call()), user_message(result(content="ok"), "Thanks")], ("unlisted",)),
+    Case("strict-schema", [ASKED], [WIRE_ASKED], ("unlisted",), tools=[SENSOR],
+         wire={"tools": [WIRE_SENSOR | {"input_schema": {
+             "type": "object", "properties": {"bed": {"type": "string"}}, "additionalProperties": False}}]}),
+    Case("tool-of-the-adapter-forced", [ASKED], [WIRE_ASKED], ("unlisted",),
+         wire={"tools": [WIRE_SENSOR], "tool_choice": {"type": "tool", "name": "read_sensor"}}),
+    Case("image-of-the-model", [ASKED, model("Here.", PNG), THANKS], [WIRE_ASKED, assistant("Here."), WIRE_THANKS],
+         ("unlisted",)),
+    Case("code-that-another-service-ran", [ASKED, model(ExecutableCode("python", "1 + 1"), "2"), THANKS],
+         [WIRE_ASKED, assistant("2"), WIRE_THANKS], ("unlisted",)),
+    Case("another-model", [ASKED], [WIRE_ASKED], ("unlisted",), wire={"model": "claude-haiku-4-5"}),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RIGHT, ids=attrgetter("id"))
+def test_what_is_right_is_not_accused(case: Case) -> None:
+    assert differences(case) == []
+
+
+@pytest.mark.parametrize("case", WRONG, ids=attrgetter("id"))
+def test_losses_and_inventions_are_violations(case: Case) -> None:
+    found = differences(case)
+    assert sorted(each.what for each in found) == sorted(case.expect), found
+    assert all(each.violation for each in found)
+
+
+@pytest.mark.parametrize("case", UNCLASSIFIED, ids=attrgetter("id"))
+def test_what_is_neither_listed_nor_a_loss_is_unlisted(case: Case) -> None:
+    found = differences(case)
+    assert [each.what for each in found] == list(case.expect), found
+    assert not any(each.violation for each in found)
+
+
+def test_every_allowed_difference_has_a_case_that_it_allows() -> None:
+    assert {case.allows for case in RIGHT if case.allows} == {each.name for each in DIALECT.allowed_differences}
+    assert all(each.reason and each.source for each in DIALECT.allowed_differences)
+
+
+def test_a_difference_says_where_and_shows_both_sides() -> None:
+    case = next(case for case in WRONG if case.id == "changed-arguments")
+    assert differences(case) == [
+        WireDifference(
+            "changed-args",
+            "$.messages[1].parts[1].args",
+            {"bed": "3"},
+            {"bed": "4"},
+            violation=True,
+            sent_path="$.sent.messages[1].parts[1].args",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    "build",
+    [lambda held: held, lambda held: held[1:], lambda held: held[:10] + held[11:]],
+    ids=["whole", "head", "gap"],
+)
+def test_a_loss_is_found_at_once_in_a_long_conversation(build: Callable[[list[Json]], list[Json]]) -> None:
+    held = [message for n in range(500) for message in (user(f"Question {n}"), model(f"Answer {n}"))]
+    sent = [wire for n in range(500) for wire in (user_message(f"Question {n}"), assistant(f"Answer {n}"))]
+    found = differences(Case("long", held, build(sent)))
+    assert len(found) == len(sent) - len(build(sent))

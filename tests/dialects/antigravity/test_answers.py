@@ -1,0 +1,347 @@
+"""Answers of the gateway: Gemini's in an envelope, and Claude's in Gemini's form."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from dataclasses import replace
+from operator import itemgetter
+
+import pytest
+
+from turnproof.dialects.antigravity import DIALECT
+from turnproof.dialects.antigravity.call import AntigravityCall
+from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
+from turnproof.messages import FinishReason, FunctionCall, Part, ProviderData, Text, Thought, ToolSchema
+
+from .builders import (
+    ASKED,
+    CLAUDE,
+    GEMINI,
+    GPT,
+    OLD,
+    SENSOR,
+    Ask,
+    Json,
+    ask,
+    call,
+    envelope,
+    judged,
+    model,
+    read,
+    response,
+    thought,
+    user,
+    world,
+)
+
+SEEDS = [str(n) for n in range(12)]
+PROMPT = PromptUsage(31, cache_read=20)
+LOOK = (Thought("Bed 3 needs the sensor."), Text("Let me look. 🌱"), FunctionCall("", "read_sensor", {"bed": "3"}))
+
+
+def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.STOP, raw: str | None = None) -> Reply:
+    wrapped = tuple(part if isinstance(part, ReplyPart) else ReplyPart(part) for part in parts)
+    return Reply(wrapped, finish, raw)
+
+
+def asked(form: str = "batch", name: str = CLAUDE, *, thoughts: bool = True) -> AntigravityCall:
+    """A call as it is read: in one piece, as a stream of events, or as a stream of one array."""
+    config = {"thinkingConfig": {"includeThoughts": thoughts}}
+    body = envelope(
+        {"contents": [ASKED], "tools": [{"functionDeclarations": [SENSOR]}], "generationConfig": config}, name
+    )
+    verb = "generateContent" if form == "batch" else "streamGenerateContent"
+    return read(Ask(body, f"/v1internal:{verb}", query={"alt": "sse"} if form == "sse" else {}))
+
+
+def render(said: Reply, to: AntigravityCall, *, seed: str = "s", at: World | None = None) -> Rendered:
+    return DIALECT.render(to, said, PROMPT, at or world(), seed)
+
+
+def data(rendered: Rendered) -> bytes:
+    return b"".join(event.data for event in rendered.events)
+
+
+def understood(rendered: Rendered) -> WireAnswer:
+    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+
+
+def envelopes(rendered: Rendered) -> list[Json]:
+    """The envelopes of a rendered answer; one for a batch answer."""
+    body = data(rendered)
+    if body.startswith(b"data: "):
+        return [json.loads(event.data.removeprefix(b"data: ")) for event in rendered.events]
+    found = json.loads(body)
+    return found if isinstance(found, list) else [found]
+
+
+def bodies(rendered: Rendered) -> list[Json]:
+    return list(map(itemgetter("response"), envelopes(rendered)))
+
+
+def wire_parts(rendered: Rendered) -> list[Json]:
+    return [part for each in bodies(rendered) for part in each["candidates"][0]["content"].get("parts", ())]
+
+
+FORMS = ("batch", "sse", "array")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", [GEMINI, CLAUDE, GPT])
+def test_everything_stands_in_an_envelope_with_one_trace(form: str, name: str) -> None:
+    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked(form, name))
+    found = envelopes(rendered)
+    assert {tuple(each) for each in found} == {("response", "traceId")}
+    assert {each["traceId"] for each in found} == {rendered.headers["x-cloudaicompanion-trace-id"]}
+    assert {each["response"]["modelVersion"] for each in found} == {name}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", [GEMINI, OLD, CLAUDE, GPT])
+def test_batch_and_stream_say_the_same(form: str, name: str) -> None:
+    said = reply(*LOOK, finish=FinishReason.TOOL_USE)
+    answer = understood(render(said, asked(form, name)))
+    whole = understood(render(said, asked("batch", name)))
+    assert answer.complete
+    assert [(type(part), getattr(part, "text", None)) for part in answer.parts] == [
+        (type(part), getattr(part, "text", None)) for part in whole.parts
+    ]
+    assert (answer.usage, answer.finish, answer.raw_finish) == (whole.usage, whole.finish, whole.raw_finish)
+    assert answer.finish is FinishReason.TOOL_USE
+
+
+def test_equal_seeds_give_equal_bytes() -> None:
+    said = reply(*LOOK, finish=FinishReason.TOOL_USE)
+    once, again, other = (data(render(said, asked("sse"), seed=seed)) for seed in ("s", "s", "t"))
+    assert once == again != other
+
+
+# -- Claude
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_thought_of_claude_is_signed_and_known_again(form: str) -> None:
+    here = world()
+    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked(form), at=here)
+    said, text, called = understood(rendered).parts
+    assert (said, text) == (
+        Thought("Bed 3 needs the sensor.", provider_data=said.provider_data),
+        Text("Let me look. 🌱"),
+    )
+    assert isinstance(called, FunctionCall)
+    assert called.provider_data is None
+    assert said.provider_data is not None
+    signature = said.provider_data.data["signature"]
+    assert b64decode(signature)
+    assert list(here.issued) == [signature]
+    back = ask(
+        ASKED,
+        model(thought("Bed 3 needs the sensor.", signature), "Let me look.", call(called.id, bed="3")),
+        user(response(called.id)),
+        model=CLAUDE,
+    )
+    assert judged(back, here) == []
+    assert [each.rule.id for each in judged(back, world())] == ["antigravity/claude-invalid-signature"]
+
+
+def test_in_a_stream_the_signature_stands_on_a_piece_of_its_own() -> None:
+    parts = wire_parts(render(reply(*LOOK), asked("sse")))
+    signed = [part for part in parts if "thoughtSignature" in part]
+    assert [(part["text"], part["thought"]) for part in signed] == [("", True)]
+    assert "".join(part["text"] for part in parts if part.get("thought")) == "Bed 3 needs the sensor."
+
+
+def test_a_thought_that_is_sent_back_in_its_pieces_is_one_thought() -> None:
+    here = world()
+    parts = wire_parts(render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked("sse"), at=here))
+    parts = [part for part in parts if part.get("text") != "" or "thoughtSignature" in part]
+    call_id = next(part["functionCall"]["id"] for part in parts if "functionCall" in part)
+    back = ask(ASKED, {"role": "model", "parts": parts}, user(response(call_id)), model=CLAUDE)
+    assert judged(back, here) == []
+
+
+def test_two_thoughts_of_claude_have_a_signature_each() -> None:
+    answer = understood(render(reply(Thought("One."), Thought("Two."), Text("Three.")), asked("sse")))
+    one, two, _ = answer.parts
+    assert (one, two) == (
+        Thought("One.", provider_data=one.provider_data),
+        Thought("Two.", provider_data=two.provider_data),
+    )
+    assert one.provider_data != two.provider_data
+
+
+def test_a_scripted_signature_is_the_one_that_is_sent() -> None:
+    here = world()
+    scripted = Thought("Hm.", provider_data=ProviderData("scenario", "", {"signature": "c2NyaXB0ZWQ="}))
+    (part, _) = wire_parts(render(reply(scripted, Text("a")), asked(), at=here))
+    assert part == thought("Hm.", "c2NyaXB0ZWQ=")
+    assert "c2NyaXB0ZWQ=" in here.issued
+
+
+@pytest.mark.parametrize("name", [CLAUDE, GEMINI])
+def test_thoughts_that_nobody_asked_for_are_not_shown(name: str) -> None:
+    shown = wire_parts(render(reply(*LOOK), asked("batch", name, thoughts=False)))
+    assert [next(iter(part)) for part in shown] == ["text", "functionCall"]
+
+
+def test_calls_of_claude_have_ids_of_their_own_form_and_end_with_either_word() -> None:
+    said = reply(*LOOK, finish=FinishReason.TOOL_USE)
+    endings = set()
+    for seed in SEEDS:
+        answer = understood(render(said, asked(), seed=seed))
+        assert answer.finish is FinishReason.TOOL_USE
+        (called,) = (part for part in answer.parts if isinstance(part, FunctionCall))
+        assert called.id.startswith("toolu_vrtx_01")
+        endings.add(answer.raw_finish)
+    assert endings == {"STOP", "OTHER"}
+
+
+def test_other_without_a_call_is_an_error() -> None:
+    answer = understood(render(reply(Text("a"), raw="OTHER"), asked()))
+    assert answer.finish is FinishReason.ERROR
+
+
+def test_what_claude_thought_is_counted_with_what_it_said() -> None:
+    (body,) = bodies(render(reply(*LOOK), asked()))
+    figures = body["usageMetadata"]
+    assert "thoughtsTokenCount" not in figures
+    assert (
+        figures["totalTokenCount"] == figures["promptTokenCount"] + figures["candidatesTokenCount"] == body_total(GPT)
+    )
+    assert body["responseId"].startswith("msg_vrtx_01")
+
+
+def body_total(name: str) -> int:
+    """All tokens of the same answer by another model."""
+    (body,) = bodies(render(reply(*LOOK), asked("batch", name)))
+    total: int = body["usageMetadata"]["totalTokenCount"]
+    return total
+
+
+def test_no_figure_falls_in_a_stream() -> None:
+    for name in (GEMINI, CLAUDE):
+        totals = [each["usageMetadata"]["totalTokenCount"] for each in bodies(render(reply(*LOOK), asked("sse", name)))]
+        assert totals == sorted(totals)
+
+
+# -- Gemini
+
+
+def test_a_call_of_gemini_is_signed_and_its_signature_is_demanded_back() -> None:
+    here = world()
+    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked("sse", GEMINI), at=here)
+    (called,) = (part for part in wire_parts(rendered) if "functionCall" in part)
+    assert "thoughtSignature" in called
+    answers = user(response(called["functionCall"]["id"]))
+    assert judged(ask(ASKED, model(called), answers), here) == []
+    bare = {"functionCall": called["functionCall"]}
+    assert [each.rule.id for each in judged(ask(ASKED, model(bare), answers), here)] == [
+        "antigravity/missing-signature"
+    ]
+
+
+def test_a_tool_is_called_by_the_name_that_was_offered_for_it() -> None:
+    long = "read_the_sensor_in_bed_" + "3" * 60
+    offered = ask(tools=[{"functionDeclarations": [SENSOR | {"name": long[:64]}]}], model=CLAUDE)
+    said = DIALECT.speak(reply(FunctionCall("", long)), [ToolSchema(long, SENSOR["description"])], read(offered))
+    assert [each.part.name for each in said.parts if isinstance(each.part, FunctionCall)] == [long[:64]]
+
+
+def test_a_blocked_prompt_has_no_candidates() -> None:
+    (body,) = bodies(render(reply(finish=FinishReason.SAFETY, raw="PROMPT_BLOCKED:OTHER"), asked("batch", GEMINI)))
+    assert body["promptFeedback"] == {"blockReason": "OTHER"}
+    assert "candidates" not in body
+
+
+# -- what is learned from answers that came from elsewhere
+
+
+@pytest.mark.parametrize("name", [GEMINI, CLAUDE])
+@pytest.mark.parametrize("form", ["batch", "sse"])
+def test_signatures_of_a_recorded_answer_are_known(name: str, form: str) -> None:
+    said, there, here = reply(*LOOK, finish=FinishReason.TOOL_USE), world(), world()
+    to = asked(form, name)
+    rendered = render(said, to, at=there)
+    DIALECT.observe(to, rendered.status, rendered.headers, data(rendered), here)
+    assert here.issued == there.issued != {}
+
+
+# -- reading what others wrote
+
+
+def test_lines_without_an_envelope_are_read_too() -> None:
+    rendered = render(reply(Text("It is shut. 🌱")), asked("sse"))
+    bare = b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in bodies(rendered))
+    answer = DIALECT.read_response(200, rendered.headers, bare)
+    assert replace(answer, parts=()) == replace(understood(rendered), parts=())
+    assert answer.parts == (Text("It is shut. 🌱"),)
+
+
+def test_a_stream_that_is_cut_says_so_wherever_it_is_cut() -> None:
+    rendered = render(reply(Text("It is shut, and will be.")), asked("sse"))
+    events = rendered.events
+    for kept in range(len(events)):
+        body = b"".join(event.data for event in events[:kept])
+        assert not DIALECT.read_response(200, rendered.headers, body).complete
+    assert understood(rendered).complete
+
+
+def test_split_streams_joined_are_the_stream() -> None:
+    rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked("sse"))
+    body = data(rendered)
+    found = DIALECT.split_stream(rendered.headers, body)
+    assert b"".join(event.data for event in found) == body
+    assert [event.kind for event in found] == [event.kind for event in rendered.events]
+    assert "".join(event.text for event in found) == "Let me look. 🌱"
+
+
+ERROR: Json = {
+    "code": 503,
+    "message": "No capacity available for model gemini-3.1-pro-high on the server",
+    "status": "UNAVAILABLE",
+    "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "39s"}],
+}
+
+
+@pytest.mark.parametrize("body", [{"error": ERROR}, [{"error": ERROR}]], ids=["an object", "a list of one"])
+@pytest.mark.parametrize("content_type", ["application/json; charset=UTF-8", "text/event-stream", ""])
+def test_an_error_is_json_whatever_its_content_type_says(body: Json | list[Json], content_type: str) -> None:
+    headers = {"content-type": content_type}
+    answer = DIALECT.read_response(503, headers, json.dumps(body, indent=2).encode())
+    assert (answer.error_kind, answer.error_message) == ("UNAVAILABLE", ERROR["message"])
+    assert answer.retry_after == 39.0
+
+
+def test_an_error_in_mid_stream_keeps_what_came_before() -> None:
+    rendered = render(reply(Text("It is shut.")), asked("sse"))
+    event = DIALECT.error_event("UNAVAILABLE", "Gone.")
+    answer = DIALECT.read_response(200, rendered.headers, rendered.events[0].data + event.data)
+    assert (answer.error_kind, answer.error_message, answer.complete) == ("UNAVAILABLE", "Gone.", False)
+    assert "It is shut.".startswith("".join(part.text for part in answer.parts if isinstance(part, Text)))
+
+
+def test_of_an_error_of_claudes_the_words_are_read_that_stand_within() -> None:
+    said = "prompt is too long: 200001 tokens > 200000 maximum"
+    inner = json.dumps({"type": "error", "error": {"type": "invalid_request_error", "message": said}})
+    body = json.dumps({"error": {"code": 400, "message": inner, "status": "INVALID_ARGUMENT"}}).encode()
+    answer = DIALECT.read_response(400, {"content-type": "application/json"}, body)
+    assert (answer.error_kind, answer.error_message) == ("INVALID_ARGUMENT", said)
+    for message in (inner, said):
+        assert DIALECT.error_meaning(400, "INVALID_ARGUMENT", message) == "context-limit"
+
+
+def test_a_refused_refresh_is_read_as_an_error() -> None:
+    body = b'{"error": "invalid_grant", "error_description": "Token has been expired or revoked."}'
+    answer = DIALECT.read_response(400, {"content-type": "application/json"}, body)
+    assert (answer.error_kind, answer.error_message) == ("invalid_grant", "Token has been expired or revoked.")
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b"[]", b"{}", b"null", b'{"response": 1}', b'{"error": 1}', b"data: \n\n"]
+)
+@pytest.mark.parametrize("status", [200, 502])
+def test_reading_never_raises(body: bytes, status: int) -> None:
+    for content_type in ("text/event-stream", "application/json", "text/html"):
+        answer = DIALECT.read_response(status, {"content-type": content_type}, body)
+        assert answer.parts == ()

@@ -1,0 +1,103 @@
+"""Conversations as a session holds them, and as requests written by hand: an encoder of ours could share a mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from turnproof.dialects.base import Call
+from turnproof.dialects.gemini import DIALECT
+from turnproof.messages import FunctionCall, InlineData, Message, Part, ProviderData, ToolResult, ToolSchema
+
+from .builders import MODEL, SIGNATURE, TOOL, Json, ask, at, response
+from .builders import call as wire_call
+from .builders import model as wire_model
+from .builders import user as wire_user
+from .pairs import world
+
+NAME = "gemini"
+
+user, model = Message.user, Message.model
+
+
+def issued(by: str = MODEL, dialect: str = NAME, **data: Any) -> ProviderData:
+    return ProviderData(dialect, by, {"signature": SIGNATURE, **data})
+
+
+CALL = FunctionCall("id_1", "read_sensor", {"bed": "3"})
+SIGNED = FunctionCall("id_1", "read_sensor", {"bed": "3"}, provider_data=issued())
+RESULT = ToolResult("id_1", "read_sensor", "41 %")
+SENSOR = ToolSchema(
+    "read_sensor", "Read one sensor",
+    {"type": "object", "properties": {"bed": {"type": "string"}}, "required": ["bed"]},
+)  # fmt: skip
+PNG = InlineData("image/png", b"png")
+WIRE_PNG: Json = {"inlineData": {"mimeType": "image/png", "data": "cG5n"}}
+READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
+
+ASKED, WIRE_ASKED = user("How moist is bed 3?"), wire_user("How moist is bed 3?")
+THANKS, WIRE_THANKS = user("Thanks"), wire_user("Thanks")
+
+
+def call(signature: str | None = None, call_id: str | None = "id_1", **more: Any) -> Json:
+    """A call on the wire with the id that the session holds, or with none."""
+    return wire_call(signature, **({} if call_id is None else {"id": call_id}), **more)
+
+
+def result(value: Any = None, call_id: str | None = "id_1", **more: Any) -> Json:
+    return response(value, **({} if call_id is None else {"id": call_id}), **more)
+
+
+HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", SIGNED), Message.tool(RESULT))
+WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, wire_model("Let me look.", call(SIGNATURE)), wire_user(result()))
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is held, what was sent, and what must be said of it (nothing, where it is right)."""
+
+    id: str
+    held: Sequence[Message]
+    sent: Sequence[Json]
+    expect: tuple[str, ...] = ()
+    system: Part | str | None = None
+    tools: Sequence[ToolSchema] = ()
+    wire: Json = field(default_factory=dict)
+    model: str = MODEL
+    allows: str = ""
+
+
+def parsed(case: Case) -> Call:
+    """The request of a case as the dialect reads it."""
+    sent = DIALECT.parse(at(case.model, ask(*case.sent, **case.wire)).request(msgspec.json.encode), world())
+    assert isinstance(sent, Call), sent
+    return sent
+
+
+def declaring(*tools: Json, **more: Any) -> Json:
+    return {"tools": [{"functionDeclarations": list(tools)}], **more}
+
+
+def tool_with(name: str) -> ToolSchema:
+    return ToolSchema(name, "Read one sensor", SENSOR.parameters)
+
+
+def wire_tool(name: str, **more: Any) -> Json:
+    return TOOL | {"name": name} | more
+
+
+def system(text: str) -> Json:
+    return {"systemInstruction": {"parts": [{"text": text}]}}
+
+
+def after_call(sent: Json, held: ToolResult = RESULT) -> tuple[list[Message], list[Json]]:
+    """The running loop with this result held, and this user content sent for it."""
+    return [*HELD_LOOP[:2], Message.tool(held)], [*WIRE_LOOP[:2], sent]
+
+
+TWO_CALLS = model(SIGNED, FunctionCall("id_2", "water", {"bed": "4"}))
+TWO_RESULTS = Message.tool(RESULT, ToolResult("id_2", "water", "done"))
+WIRE_TWO = wire_model(call(SIGNATURE), call(None, "id_2", name="water", args={"bed": "4"}))

@@ -1,0 +1,264 @@
+"""Every refusal of Ollama's server as a pair, on the door that gives it, and what Anthropic refuses and it accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from turnproof.dialects.base import World
+from turnproof.dialects.ollama import DIALECT
+
+from ..anthropic_messages.builders import (
+    ASKED,
+    TOOL,
+    Ask,
+    Json,
+    Pair,
+    assistant,
+    body,
+    call,
+    image,
+    mark,
+    result,
+    text,
+    user,
+)
+
+MODEL = "qwen3:8b"
+PLAIN = "gemma3:1b"
+QUESTION: Json = {"role": "user", "content": "How moist is bed 3?"}
+FUNCTION: Json = {
+    "type": "function",
+    "function": {"name": "read_sensor", "description": "Read one sensor", "parameters": {"type": "object"}},
+}
+NO_KEY: Mapping[str, str | None] = {"x-api-key": None, "anthropic-version": None}
+
+
+def world() -> World:
+    """No key, and all models."""
+    return World(keys=frozenset(), models=DIALECT.models, clock=lambda: 1.7e9)
+
+
+def door(*messages: Json, **more: Any) -> Ask:
+    """A request to `/v1/messages` (one question where there are no messages)."""
+    return Ask(body(*messages, **{"model": MODEL, **more}), headers=NO_KEY)
+
+
+def chat(*messages: Json, **more: Any) -> Ask:
+    """A request to `/api/chat`."""
+    return Ask({"model": MODEL, "messages": list(messages or (QUESTION,)), **more}, "/api/chat", headers=NO_KEY)
+
+
+def generate(prompt: str = "How moist is bed 3?", **more: Any) -> Ask:
+    """A request to `/api/generate`."""
+    return Ask({"model": MODEL, "prompt": prompt, **more}, "/api/generate", headers=NO_KEY)
+
+
+def shown(name: str) -> Ask:
+    return Ask({"model": name}, "/api/show", headers=NO_KEY)
+
+
+def native_call(arguments: Any, **more: Any) -> Json:
+    made = {"function": {"name": "read_sensor", "arguments": arguments}, **more}
+    return {"role": "assistant", "content": "", "tool_calls": [made]}
+
+
+def native(rule: str, illegal: Ask, message: str, legal: Ask, status: int = 400, variant: str = "native") -> Pair:
+    return Pair(rule, illegal, message, legal, status, "", variant=variant)
+
+
+def _without(asked: Ask, name: str) -> Ask:
+    return replace(asked, body={key: value for key, value in asked.body.items() if key != name})
+
+
+_PNG: Json = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+_LONG: Json = {"role": "user", "content": "m" * 8_000}
+
+PAIRS: tuple[Pair, ...] = (
+    Pair(
+        "not-found",
+        replace(door(), path="/v1/messages/count_tokens"),
+        "404 page not found",
+        door(),
+        404,
+        "not_found_error",
+    ),
+    native("not-found", replace(chat(), path="/api/chats"), "404 page not found", chat(), 404),
+    native("not-found", replace(chat(), method="GET"), "404 page not found", chat(), 404, "method"),
+    native("missing-body", Ask(path="/api/chat", raw=b"", headers=NO_KEY), "missing request body", chat()),
+    Pair("unreadable-body", replace(door(), raw=b"{"), "invalid JSON", door()),
+    native("unreadable-body", replace(chat(), raw=b"[]"), "invalid JSON", chat()),
+    native(
+        "unreadable-body",
+        chat({"role": "user", "content": 5}),
+        "json: cannot unmarshal number into Go struct field messages.0.content of type string",
+        chat({"role": "user", "content": None}),
+        variant="type",
+    ),
+    native(
+        "unreadable-body",
+        chat({**QUESTION, "images": ["?"]}),
+        "illegal base64 data at input byte 0",
+        chat({**QUESTION, "images": ["iVBORw0KGgo="]}),
+        variant="image",
+    ),
+    Pair(
+        "unreadable-body",
+        door(max_tokens="5"),
+        "json: cannot unmarshal value into Go struct field MessagesRequest.max_tokens of type int",
+        door(max_tokens=5),
+        variant="limit",
+    ),
+    native(
+        "arguments-not-an-object",
+        chat(QUESTION, native_call('{"bed": "3"}')),
+        "json: cannot unmarshal string into Go struct field messages.1.tool_calls.0.function.arguments of type "
+        "api.ToolCallFunctionArguments",
+        chat(QUESTION, native_call({"bed": "3"})),
+    ),
+    Pair("missing-model", _without(door(), "model"), "model is required", door()),
+    native("missing-model", _without(chat(), "model"), "model is required", chat()),
+    native("missing-model", shown(""), "model is required", shown(MODEL), variant="show"),
+    Pair("missing-max-tokens", _without(door(), "max_tokens"), "max_tokens is required and must be positive", door()),
+    Pair(
+        "missing-max-tokens",
+        door(max_tokens=0),
+        "max_tokens is required and must be positive",
+        door(max_tokens=1),
+        variant="zero",
+    ),
+    Pair("missing-messages", _without(door(), "messages"), "messages is required", door()),
+    Pair(
+        "missing-messages",
+        replace(door(), body={**door().body, "messages": []}),
+        "messages is required",
+        door(),
+        variant="none",
+    ),
+    Pair(
+        "call-without-id",
+        door(ASKED, assistant(call(id=""))),
+        "tool_use block missing required 'id' field",
+        door(ASKED, assistant(call("a b"))),
+    ),
+    Pair(
+        "call-without-name",
+        door(ASKED, assistant(call(name=""))),
+        "tool_use block missing required 'name' field",
+        door(ASKED, assistant(call(name="a.b"))),
+    ),
+    Pair("image-source", door(user({"type": "image"})), "invalid image source", door(user(image(_PNG)))),
+    Pair(
+        "image-source",
+        door(user(image({"type": "url", "url": "https://garden.example/bed.png"}))),
+        "invalid image source type: url. Only base64 images are supported.",
+        door(user(image(_PNG))),
+        variant="url",
+    ),
+    Pair(
+        "image-source",
+        door(user(image({**_PNG, "data": "?"}))),
+        "invalid base64 image data: illegal base64 data at input byte 0",
+        door(user(image(_PNG))),
+        variant="base64",
+    ),
+    Pair(
+        "image-source",
+        door(ASKED, assistant(call()), user(result(content=[{"type": "image"}]))),
+        "invalid tool_result image source",
+        door(ASKED, assistant(call()), user(result(content=[image(_PNG)]))),
+        variant="result",
+    ),
+    Pair(
+        "input-schema",
+        door(tools=[{**TOOL, "input_schema": "any"}]),
+        'invalid input_schema for tool "read_sensor": json: cannot unmarshal',
+        door(tools=[TOOL]),
+    ),
+    Pair(
+        "messages-unknown-model",
+        door(model="qwen9"),
+        "model 'qwen9' not found",
+        door(model="qwen3"),
+        404,
+        "not_found_error",
+    ),
+    native("unknown-model", chat(model="qwen9"), "model 'qwen9' not found", chat(model="qwen3:latest"), 404),
+    native("unknown-model", generate(model=""), "model '' not found", generate(), 404, "generate"),
+    native("unknown-model", shown("qwen9"), "model 'qwen9' not found", shown("llama3"), 404, "show"),
+    native(
+        "no-thinking",
+        chat(model=PLAIN, think=True),
+        '"gemma3:1b" does not support thinking',
+        chat(model=PLAIN, think=False),
+    ),
+    native(
+        "think-value",
+        chat(think="xhigh"),
+        'invalid think value: "xhigh" (must be "high", "medium", "low", "max", true, or false)',
+        chat(think="max"),
+    ),
+    replace(
+        native(
+            "format",
+            chat(format="yaml"),
+            'invalid format: expected "json" or a valid JSON Schema object',
+            chat(format={"type": "object"}),
+        ),
+        enforced=False,
+    ),
+    native(
+        "no-tools",
+        chat(model=PLAIN, tools=[FUNCTION]),
+        "registry.ollama.ai/library/gemma3:1b does not support tools",
+        chat(tools=[FUNCTION]),
+    ),
+    Pair(
+        "no-tools",
+        door(model="llama3", tools=[TOOL]),
+        "registry.ollama.ai/library/llama3:latest does not support tools",
+        door(model="llama3", tools=[]),
+    ),
+    native(
+        "context-exceeded",
+        chat(_LONG, QUESTION, truncate=False, options={"num_ctx": 1000}),
+        "request (2013 tokens) exceeds the available context size (1000 tokens), try increasing it",
+        chat(_LONG, QUESTION, truncate=False, options={"num_ctx": 2013}),
+    ),
+    Pair(
+        "prompt-truncated",
+        chat(_LONG, QUESTION, options={"num_ctx": 1000}),
+        "2013 tokens do not fit into num_ctx 1000: the 1 oldest messages were dropped",
+        chat(_LONG, QUESTION, options={"num_ctx": 2013}),
+        200,
+        "",
+        enforced=False,
+    ),
+)
+
+WITHOUT_PAIR: Mapping[str, str] = {
+    "busy": "it depends on the load of the server: `error_kind(503)` and scripted faults"
+}
+"""Rules that no request can break by itself, with the reason."""
+
+LENIENT: Mapping[str, Ask] = {
+    "dangling-call": door(ASKED, assistant(call()), ASKED, tools=[TOOL]),
+    "orphan-result": door(user(result("call_9"))),
+    "text-before-result": door(ASKED, assistant(call()), user("Here:", result())),
+    "two-results-for-one-call": door(ASKED, assistant(call()), user(result(), result())),
+    "empty-text": door(user(text(""))),
+    "foreign-role": door({"role": "critic", "content": "Hm."}),
+    "five-breakpoints": door(user(*(text(f"{n}", **mark()) for n in range(5)))),
+    "unknown-field": door(colour="green"),
+    "forged-signature": door(ASKED, assistant({"type": "thinking", "thinking": "Hm.", "signature": "forged"}), ASKED),
+    "thinking-of-a-model-that-has-none": door(model=PLAIN, thinking={"type": "enabled", "budget_tokens": 9}),
+    "forced-tool": door(tools=[TOOL], tool_choice={"type": "tool", "name": "read_sensor"}),
+    "wrong-key": replace(door(), headers={"x-api-key": "wrong"}),
+    "native-orphan-result": chat({"role": "tool", "tool_name": "read_sensor", "content": "41 %"}),
+    "native-dangling-call": chat(QUESTION, native_call({}), QUESTION),
+    "native-foreign-role": chat({"role": "critic", "content": "Hm."}),
+    "native-nulls": chat({**QUESTION, "images": None, "tool_calls": None}, options=None, tools=None, keep_alive=None),
+    "native-no-messages": Ask({"model": MODEL}, "/api/chat"),
+}
+"""What other services refuse and this server does not look at."""

@@ -1,0 +1,345 @@
+"""Answers of Ollama's server: lines or an object on its own API, Anthropic's format with few figures on the other."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from properties import examples
+
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer
+from turnproof.dialects.ollama import DIALECT, Ollama
+from turnproof.errors import HarnessError
+from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Text, Thought, TokenUsage
+
+from ..anthropic_messages.builders import TOOL, Ask, Json
+from .pairs import FUNCTION, MODEL, chat, door, generate, shown, world
+
+PROMPT = PromptUsage(198)
+LOOK = (
+    Thought("Bed 3 needs the sensor."),
+    Text("Let me look at bed 3. 🌱"),
+    FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C"}),
+    FunctionCall("", "water"),
+)
+STREAMS = {"chat": chat(tools=[FUNCTION]), "messages": door(stream=True, tools=[TOOL])}
+WHOLES = {"chat": chat(stream=False, tools=[FUNCTION]), "messages": door(tools=[TOOL])}
+
+
+def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.TOOL_USE, **more: Any) -> Reply:
+    wrapped = tuple(part if isinstance(part, ReplyPart) else ReplyPart(part) for part in parts)
+    return Reply(wrapped, finish, **more)
+
+
+def render(said: Reply, asked: Ask, *, seed: str = "s", wire: Ollama | None = None) -> Rendered:
+    call = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    assert isinstance(call, Call), call
+    return (wire or DIALECT).render(call, said, PROMPT, world(), seed)
+
+
+def data(rendered: Rendered) -> bytes:
+    return b"".join(event.data for event in rendered.events)
+
+
+def read(rendered: Rendered) -> WireAnswer:
+    return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
+
+
+def lines(rendered: Rendered) -> list[Json]:
+    return [json.loads(line) for line in data(rendered).splitlines()]
+
+
+def body_of(rendered: Rendered) -> Json:
+    found: Json = json.loads(data(rendered))
+    return found
+
+
+def payloads(rendered: Rendered, kind: str) -> list[Json]:
+    return [json.loads(each.data.split(b"data: ", 1)[1]) for each in rendered.events if each.kind == kind]
+
+
+# -- either door
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_batch_and_stream_say_the_same(name: str) -> None:
+    said = reply(*LOOK, usage={"output": 31})
+    stream, whole = read(render(said, STREAMS[name])), read(render(said, WHOLES[name]))
+    assert stream == whole
+    thought, text, look, water = stream.parts
+    assert (thought, text) == LOOK[:2]
+    assert isinstance(look, FunctionCall)
+    assert isinstance(water, FunctionCall)
+    assert (look.name, look.args, water.args) == ("read_sensor", {"bed": "3", "unit": "°C"}, {})
+    assert look.id.startswith("call_")
+    assert len(look.id) == len("call_") + 8
+    assert look.id != water.id
+    assert stream.usage == TokenUsage(198, 31, 229)
+    assert (stream.finish, stream.complete) == (FinishReason.TOOL_USE, True)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_equal_seeds_give_equal_bytes_and_another_seed_gives_others(name: str) -> None:
+    first, again, other = (data(render(reply(*LOOK), STREAMS[name], seed=seed)) for seed in "sst")
+    assert first == again != other
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_every_cut_of_a_stream_is_read_as_incomplete(name: str) -> None:
+    rendered = render(reply(*LOOK), STREAMS[name])
+    assert DIALECT.split_stream(rendered.headers, data(rendered)) == rendered.events
+    for cut in range(len(rendered.events)):
+        body = b"".join(event.data for event in rendered.events[:cut])
+        assert not DIALECT.read_response(200, rendered.headers, body).complete
+    assert not DIALECT.read_response(200, rendered.headers, data(rendered)[:-2]).complete
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_message_holds_thinking_then_text_then_calls(name: str) -> None:
+    said = reply(Text("One. "), LOOK[2], Thought("Hm."), Text("Two."))
+    assert [type(part) for part in read(render(said, STREAMS[name])).parts] == [Thought, Text, FunctionCall]
+    assert read(render(said, WHOLES[name])).parts[1] == Text("One. Two.")
+
+
+@pytest.mark.parametrize("asked", [*STREAMS.values(), *WHOLES.values()])
+def test_of_a_clipped_call_nothing_is_said(asked: Ask) -> None:
+    clipped = ReplyPart(FunctionCall("", "read_sensor", {"bed": "3"}), ('{"be',), broken=True)
+    answer = read(render(reply(Text("Let me"), clipped, finish=FinishReason.MAX_TOKENS), asked))
+    assert (answer.parts, answer.finish, answer.broken_calls) == ((Text("Let me"),), FinishReason.MAX_TOKENS, 0)
+
+
+@pytest.mark.parametrize("asked", [*STREAMS.values(), *WHOLES.values()])
+def test_scripted_ids_and_figures_are_kept(asked: Ask) -> None:
+    answer = read(render(reply(FunctionCall("c", "water"), usage={"fresh": 5, "cache_read": 2, "output": 3}), asked))
+    assert answer.parts == (FunctionCall("c", "water"),)
+    assert answer.usage == TokenUsage(7, 3, 10)
+
+
+def test_what_the_server_has_no_field_for_is_a_fault_of_the_script() -> None:
+    with pytest.raises(HarnessError, match="ollama cannot answer with a part of type InlineData"):
+        render(reply(InlineData("image/png", b"png")), chat())
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=4))
+@examples(25)
+def test_pieces_join_to_the_text_on_either_door(pieces: list[str]) -> None:
+    said = reply(ReplyPart(Text("".join(pieces)), tuple(pieces)), finish=FinishReason.STOP)
+    for asked in STREAMS.values():
+        rendered = render(said, asked)
+        assert [event.text for event in rendered.events if event.kind == "text"] == pieces
+        assert read(rendered).parts == (Text("".join(pieces)),)
+
+
+# -- the server's own API
+
+
+def test_a_stream_is_lines_of_json_and_the_last_has_the_figures() -> None:
+    rendered = render(reply(*LOOK, usage={"output": 31}), STREAMS["chat"])
+    assert rendered.headers["content-type"] == "application/x-ndjson"
+    *begun, last = lines(rendered)
+    assert all(line["done"] is False and set(line) == {"model", "created_at", "message", "done"} for line in begun)
+    assert all(line["message"]["role"] == "assistant" for line in begun)
+    assert last["message"] == {"role": "assistant", "content": ""}
+    assert (last["done"], last["done_reason"]) == (True, "stop")
+    assert (last["prompt_eval_count"], last["eval_count"]) == (198, 31)
+    durations = [last[name] for name in ("load_duration", "prompt_eval_duration", "eval_duration")]
+    assert last["total_duration"] == sum(durations)
+    assert all(event.data.endswith(b"}\n") and event.data.count(b"\n") == 1 for event in rendered.events)
+
+
+def test_a_call_comes_whole_in_a_line_of_its_own_with_its_arguments_as_an_object() -> None:
+    rendered = render(reply(*LOOK), STREAMS["chat"])
+    calls = [json.loads(event.data)["message"]["tool_calls"] for event in rendered.events if event.kind == "args"]
+    assert [len(each) for each in calls] == [1, 1]
+    assert [each[0]["function"] for each in calls] == [
+        {"index": 0, "name": "read_sensor", "arguments": {"bed": "3", "unit": "°C"}},
+        {"index": 1, "name": "water", "arguments": {}},
+    ]
+
+
+def test_an_older_server_gives_its_calls_no_ids() -> None:
+    older = Ollama(call_ids=False)
+    for asked in (STREAMS["chat"], WHOLES["chat"]):
+        answer = read(render(reply(FunctionCall("c", "water")), asked, wire=older))
+        assert answer.parts == (FunctionCall("", "water"),)
+    on_the_door = read(render(reply(FunctionCall("", "water")), STREAMS["messages"], wire=older))
+    assert all(part.id for part in on_the_door.parts if isinstance(part, FunctionCall))
+
+
+def test_a_count_of_nothing_is_left_out() -> None:
+    call = DIALECT.parse(chat(stream=False).request(msgspec.json.encode), world())
+    assert isinstance(call, Call)
+    rendered = DIALECT.render(call, reply(Text("Hi")), PromptUsage(0), world(), "s")
+    assert "prompt_eval_count" not in body_of(rendered)
+    assert read(rendered).usage == TokenUsage(0, 1, 1)
+
+
+def test_a_completion_has_a_response_and_a_context() -> None:
+    stream = lines(render(reply(Thought("Hm."), Text("Moist.")), generate()))
+    assert "".join(line["response"] for line in stream) == "Moist."
+    assert "".join(line.get("thinking", "") for line in stream) == "Hm."
+    assert not any("message" in line for line in stream)
+    whole = body_of(render(reply(Text("Moist.")), generate(stream=False)))
+    assert whole["response"] == "Moist."
+    assert all(type(number) is int for number in whole["context"])
+    assert "context" not in body_of(render(reply(Text("Moist.")), generate(stream=False, raw=True)))
+
+
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        (Ask({"model": MODEL, "messages": []}, "/api/chat"), "load"), (generate(""), "load"),
+        (Ask({"model": MODEL, "messages": [], "keep_alive": 0}, "/api/chat"), "unload"),
+        (generate("", keep_alive=0), "unload"),
+    ],
+)  # fmt: skip
+def test_without_a_conversation_the_model_is_only_loaded(asked: Ask, reason: str) -> None:
+    rendered = render(reply(Text("not said")), asked)
+    assert rendered.headers["content-type"] == "application/json; charset=utf-8"
+    answer = read(rendered)
+    assert (answer.raw_finish, answer.parts, answer.complete) == (reason, (), True)
+
+
+@pytest.mark.parametrize(
+    ("finish", "raw", "done", "stop"),
+    [
+        (FinishReason.STOP, None, "stop", "end_turn"), (FinishReason.MAX_TOKENS, None, "length", "max_tokens"),
+        (FinishReason.CONTEXT_LIMIT, None, "length", "max_tokens"), (FinishReason.REFUSAL, None, "stop", "end_turn"),
+        (FinishReason.STOP, "stop_sequence", "stop", "end_turn"), (FinishReason.STOP, "odd", "odd", "stop_sequence"),
+    ],
+)  # fmt: skip
+def test_the_server_has_few_words_for_an_end(finish: FinishReason, raw: str | None, done: str, stop: str) -> None:
+    said = reply(Text("Yes."), finish=finish, raw_finish=raw)
+    assert read(render(said, chat())).raw_finish == done
+    assert read(render(said, door())).raw_finish == stop
+
+
+# -- the door of Anthropic's format
+
+
+def test_the_figures_are_two_and_those_of_the_start_an_estimate() -> None:
+    rendered = [render(reply(*LOOK, usage={"output": 31}), STREAMS["messages"], seed=str(n)) for n in range(20)]
+    starts = [payloads(each, "start")[0]["message"]["usage"] for each in rendered]
+    assert all(set(each) == {"input_tokens", "output_tokens"} and each["output_tokens"] == 0 for each in starts)
+    assert len({each["input_tokens"] for each in starts}) > 1
+    assert {json.dumps(payloads(each, "usage")[0]["usage"]) for each in rendered} == {
+        '{"input_tokens": 198, "output_tokens": 31}'
+    }
+
+
+def test_a_call_is_one_delta_and_without_arguments_an_empty_object() -> None:
+    deltas = [each["delta"]["partial_json"] for each in payloads(render(reply(*LOOK), STREAMS["messages"]), "args")]
+    assert deltas == ['{"bed":"3","unit":"°C"}', "{}"]
+
+
+def test_nothing_is_signed_padded_or_pinged() -> None:
+    rendered = render(reply(*LOOK), STREAMS["messages"])
+    assert {"signature", "ping"}.isdisjoint(event.kind for event in rendered.events)
+    assert b"signature" not in data(rendered)
+    assert b" }\n" not in data(rendered)
+
+
+def test_what_is_empty_is_left_out() -> None:
+    whole = body_of(render(reply(*LOOK), WHOLES["messages"]))
+    assert set(whole) == {"id", "type", "role", "model", "content", "stop_reason", "usage"}
+    assert (whole["model"], whole["stop_reason"]) == (MODEL, "tool_use")
+    assert not any("caller" in block for block in whole["content"])
+    start = payloads(render(reply(*LOOK), STREAMS["messages"]), "start")[0]["message"]
+    assert set(start) == {"id", "type", "role", "model", "content", "usage"}
+    assert body_of(render(reply(finish=FinishReason.STOP), door()))["content"] is None
+
+
+def test_a_model_is_named_as_it_was_asked_for() -> None:
+    for name in ("qwen3", "qwen3:latest"):
+        assert body_of(render(reply(Text("Yes.")), door(model=name)))["model"] == name
+        assert body_of(render(reply(Text("Yes.")), chat(model=name, stream=False)))["model"] == name
+
+
+# -- what is read
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"", b"{", b"[]", b"5", b'{"message":5,"done":true}', b'{"message":{"content":5,"tool_calls":5},"done":true}',
+        b'{"message":{"tool_calls":[5,{"function":5},{"function":{"arguments":"x"}}]},"done":true,"eval_count":"9"}',
+        b'{"models":[]}', b"<html>", b"\xff\n{", b'{"error":5}',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["application/json", "application/x-ndjson", "text/event-stream", ""])
+def test_reading_never_raises(body: bytes, kind: str) -> None:
+    answer = DIALECT.read_response(200, {"content-type": kind}, body)
+    assert answer.parts == ()
+    events = DIALECT.split_stream({"content-type": kind}, body)
+    assert b"".join(event.data for event in events) == body
+
+
+def test_an_error_line_ends_a_stream_that_had_begun() -> None:
+    begun = render(reply(Text("Let me look at it."), finish=FinishReason.STOP), chat())
+    body = b"".join(event.data for event in begun.events[:1]) + DIALECT.error_event("", "gone", begun.headers).data
+    answer = DIALECT.read_response(200, begun.headers, body)
+    assert (answer.error_kind, answer.error_message, answer.complete) == ("", "gone", False)
+    assert answer.parts == (Text(begun.events[0].text),)
+    assert [event.kind for event in DIALECT.split_stream(begun.headers, body)] == ["text", "error"]
+
+
+def test_garbage_is_garbage_on_either_door() -> None:
+    for asked in STREAMS.values():
+        rendered = render(reply(*LOOK), asked)
+        spoilt = b"".join(event.data for event in rendered.events[:2]) + DIALECT.garbage
+        spoilt += b"".join(event.data for event in rendered.events[2:])
+        assert not DIALECT.read_response(200, rendered.headers, spoilt).complete
+
+
+def test_calls_of_older_servers_and_odd_order_are_read() -> None:
+    body = (
+        b'{"model":"m","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"a","arguments":{}}},'
+        b'{"function":{"name":"b"}}]},"done":false}\n'
+        b'{"model":"m","message":{"role":"assistant","content":"Done."},"done":true,"done_reason":"stop"}\n'
+    )
+    answer = DIALECT.read_response(200, {"content-type": "application/x-ndjson"}, body)
+    assert answer.parts == (Text("Done."), FunctionCall("", "a"), FunctionCall("", "b"))
+    assert (answer.finish, answer.raw_finish) == (FinishReason.TOOL_USE, "stop")
+
+
+# -- what no script speaks of
+
+
+def extra(asked: Ask) -> Json:
+    call = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    assert isinstance(call, Call)
+    return body_of(DIALECT.render_extra(call, PromptUsage(0), world(), "s"))
+
+
+def get(path: str) -> Ask:
+    return Ask(path=path, method="GET")
+
+
+def test_the_tags_list_each_model_once_with_what_it_can_do() -> None:
+    rows = {row["name"]: row for row in extra(get("/api/tags"))["models"]}
+    assert rows["qwen3:8b"]["capabilities"] == ["completion", "tools", "thinking"]
+    assert rows["gemma3:1b"]["capabilities"] == ["completion"]
+    assert rows["qwen3:latest"]["details"]["family"] == "qwen3"
+    assert len(rows) == len([facts for facts in DIALECT.models.values() if facts.alias_of is None])
+
+
+@pytest.mark.parametrize("name", ["qwen3:8b", "llama3:latest", "granite3.2-vision"])
+def test_the_window_of_a_model_stands_under_the_name_of_its_architecture(name: str) -> None:
+    told = extra(shown(name))
+    info = told["model_info"]
+    architecture = info["general.architecture"]
+    assert info[f"{architecture}.context_length"] == DIALECT.models[name].context_tokens
+    assert set(told["capabilities"]) >= {"completion"}
+
+
+def test_the_server_says_that_it_is_there_and_which_one_it_is() -> None:
+    assert list(extra(get("/api/version"))) == ["version"]
+    assert extra(get("/api/ps"))["models"][0]["context_length"] > 0
+    assert extra(get("/v1/models"))["object"] == "list"
+    call = DIALECT.parse(get("/").request(msgspec.json.encode), world())
+    assert isinstance(call, Call)
+    assert data(DIALECT.render_extra(call, PromptUsage(0), world(), "s")) == b"Ollama is running"

@@ -1,0 +1,214 @@
+"""Each rule of Ollama's server from both sides, on the door that gives it; and what it does not look at."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any
+
+import anthropic
+import httpx2
+import msgspec
+import pytest
+
+from turnproof.dialects import dialect
+from turnproof.dialects.base import Call, Evidence, Refusal, Rendered, Reply, ReplyPart, Rule
+from turnproof.dialects.ollama import DIALECT, rules
+from turnproof.dialects.ollama.models import full_name
+from turnproof.messages import FinishReason, Text
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+
+from ..anthropic_messages.builders import Ask, Pair
+from .pairs import LENIENT, PAIRS, QUESTION, WITHOUT_PAIR, chat, world
+
+encode = msgspec.json.encode
+NATIVE = dialect("ollama@native")
+
+
+def judged(ask: Ask) -> list[Refusal]:
+    """All refusals of a request, whether it fell at reading or at judging."""
+    request = ask.request(encode)
+    call = DIALECT.parse(request, world())
+    return DIALECT.validate(request, call, world()) if isinstance(call, Call) else [call]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
+def test_the_illegal_request_is_refused_in_the_words_of_the_server(pair: Pair) -> None:
+    first = judged(pair.illegal)[0]
+    assert first.rule.id == f"ollama/{pair.rule}"
+    assert (first.status, first.kind, first.message) == (pair.status, pair.kind, pair.message)
+    assert first.enforced is pair.enforced
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
+def test_the_nearest_legal_neighbour_is_accepted(pair: Pair) -> None:
+    assert [each.message for each in judged(pair.legal)] == []
+
+
+@pytest.mark.parametrize("asked", LENIENT.values(), ids=LENIENT)
+def test_what_the_server_does_not_look_at_is_accepted(asked: Ask) -> None:
+    assert judged(asked) == []
+
+
+def test_every_rule_has_a_pair_or_a_reason_why_not() -> None:
+    named = {rule.id.removeprefix("ollama/") for rule in rules.ALL}
+    assert named == {pair.rule for pair in PAIRS} | set(WITHOUT_PAIR)
+    assert len(named) == len(rules.ALL)
+    assert all(rule.source for rule in rules.ALL)
+
+
+def test_only_what_is_inferred_or_happens_in_silence_is_not_enforced() -> None:
+    silent = [rule for rule in rules.ALL if rule.silent]
+    inferred = [rule for rule in rules.ALL if rule.evidence is Evidence.INFERRED]
+    assert (silent, inferred) == ([rules.PROMPT_TRUNCATED], [rules.FORMAT])
+    assert {pair.rule for pair in PAIRS if not pair.enforced} == {"prompt-truncated", "format"}
+
+
+def test_what_is_enforced_stands_in_front() -> None:
+    both = chat({"role": "user", "content": "m" * 8_000}, QUESTION, format="yaml", think="odd", options={"num_ctx": 9})
+    assert [each.enforced for each in judged(both)] == [True, False, False]
+
+
+def test_no_refusal_of_the_door_that_nobody_recorded_rests_on_a_recording() -> None:
+    found = [judged(pair.illegal)[0] for pair in PAIRS if pair.kind]
+    assert not any(each.rule.evidence is Evidence.RECORDED for each in found)
+
+
+def test_a_silent_rule_is_never_enforced_however_well_it_is_known() -> None:
+    for silent in (False, True):
+        rule = Rule("ollama/x", Evidence.RECORDED, "nowhere", silent)
+        assert Refusal(rule, 400, "", "No.").enforced is not silent
+
+
+@pytest.mark.parametrize(
+    ("asked", "full"),
+    [
+        ("gemma3:1b", "registry.ollama.ai/library/gemma3:1b"), ("llama3", "registry.ollama.ai/library/llama3:latest"),
+        ("me/own", "registry.ollama.ai/me/own:latest"), ("hf.co/me/own:q4", "hf.co/me/own:q4"),
+    ],
+)  # fmt: skip
+def test_a_model_is_refused_by_its_full_name(asked: str, full: str) -> None:
+    assert full_name(asked) == full
+
+
+# -- error bodies
+
+
+def test_each_door_has_its_own_error_body() -> None:
+    door, native = (
+        next(pair for pair in PAIRS if pair.id == name) for name in ("messages-unknown-model", "unknown-model-native")
+    )
+    enveloped, plain = (
+        json.loads(DIALECT.render_refusal(judged(each.illegal)[0], "s").events[0].data) for each in (door, native)
+    )
+    assert plain == {"error": "model 'qwen9' not found"}
+    assert enveloped["error"] == {"type": "not_found_error", "message": "model 'qwen9' not found"}
+    assert enveloped["type"] == "error"
+    assert len(enveloped["request_id"]) == len("req_") + 24
+
+
+def test_where_there_is_no_route_the_web_framework_answers() -> None:
+    rendered = DIALECT.render_refusal(judged(PAIRS[0].illegal)[0], "s")
+    assert (rendered.status, rendered.headers["content-type"]) == (404, "text/plain")
+    assert rendered.events[0].data == b"404 page not found"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "invalid_request_error"), (401, "authentication_error"), (403, "permission_error"),
+        (404, "not_found_error"), (429, "rate_limit_error"), (500, "api_error"), (503, "overloaded_error"),
+        (529, "overloaded_error"), (418, "api_error"),
+    ],
+)  # fmt: skip
+def test_a_status_has_a_kind_on_one_door_and_none_on_the_other(status: int, kind: str) -> None:
+    assert DIALECT.error_kind(status)[0] == kind
+    name, message = NATIVE.error_kind(status)
+    assert name == ""
+    rendered = NATIVE.render_refusal(Refusal(rules.BUSY, status, name, message), "s")
+    answer = NATIVE.read_response(status, rendered.headers, rendered.events[0].data)
+    assert (answer.error_kind, answer.error_message) == ("", message)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "meaning"),
+    [
+        (400, "request (9 tokens) exceeds the available context size (1 tokens), try increasing it", "context-limit"),
+        (400, "prompt too long; exceeded max context length by 1119046 tokens (ref: x)", "context-limit"),
+        (400, "model is required", None),
+        (500, "exceeds the available context", None),
+        (400, None, None),
+    ],
+)
+def test_only_the_words_tell_that_a_prompt_is_too_long(status: int, message: str | None, meaning: str | None) -> None:
+    assert DIALECT.error_meaning(status, "", message) == meaning
+
+
+def test_an_error_in_mid_stream_has_the_framing_of_its_stream() -> None:
+    line = DIALECT.error_event("", "out of memory", {"content-type": "application/x-ndjson"})
+    assert (line.data, line.kind) == (b'{"error":"out of memory"}\n', "error")
+    event = DIALECT.error_event("api_error", "out of memory", {"content-type": "text/event-stream"})
+    assert event.data.startswith(b"event: error\ndata: {")
+    assert json.loads(event.data.split(b"data: ")[1])["error"] == {"type": "api_error", "message": "out of memory"}
+
+
+# -- over HTTP
+
+
+class Yes:
+    """Answers whatever was accepted."""
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        usage, _ = run.cache.account(call, run.world.models[call.model or ""], 0.0)
+        if call.operation != "generate":
+            return run.dialect.render_extra(call, usage, run.world, "s")
+        return run.dialect.render(call, Reply((ReplyPart(Text("Yes.")),), FinishReason.STOP), usage, run.world, "s")
+
+
+@pytest.fixture(scope="module")
+def run() -> Iterator[ServerRun]:
+    with EmulatorServer() as server:
+        yield server.open_run(DIALECT, Yes())
+
+
+def sent(run: ServerRun, asked: Ask) -> tuple[int, bytes]:
+    request = asked.request(encode)
+    host, port = run.base_url.split("/")[2].split(":")
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
+    try:
+        connection.request(request.method, f"/run/{run.id}{request.path}", request.body, dict(request.headers))
+        response = connection.getresponse()
+        return response.status, response.read()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.kind == ""], ids=attrgetter("id"))
+def test_the_native_refusals_stand_over_http(pair: Pair, run: ServerRun) -> None:
+    status, body = sent(run, pair.illegal)
+    if pair.rule == "not-found":
+        assert (status, body) == (404, b"404 page not found")
+    elif pair.enforced:
+        assert (status, json.loads(body)) == (pair.status, {"error": pair.message})
+    else:
+        assert status == 200
+        assert run.exchanges[-1].findings[0].rule.id == f"ollama/{pair.rule}"
+    assert sent(run, pair.legal)[0] == 200
+
+
+@pytest.mark.parametrize(
+    "pair", [pair for pair in PAIRS if pair.kind and pair.illegal.raw is None], ids=attrgetter("id")
+)
+def test_the_sdk_raises_the_refusals_of_the_door_that_is_made_for_it(pair: Pair, run: ServerRun) -> None:
+    with (
+        anthropic.Anthropic(base_url=run.base_url, api_key="any", max_retries=0, http_client=httpx2.Client()) as client,
+        pytest.raises(anthropic.APIStatusError) as raised,
+    ):
+        client.post(pair.illegal.path, cast_to=httpx2.Response, body=pair.illegal.body)
+    assert raised.value.status_code == pair.status
+    if pair.rule != "not-found":
+        body: Any = raised.value.body
+        assert body["error"] == {"type": pair.kind, "message": pair.message}
+    assert sent(run, pair.legal)[0] == 200

@@ -1,0 +1,81 @@
+"""What the chat completions API accepts although one might think otherwise: the negative controls of the sheets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from turnproof.dialects.openai_chat.surfaces import Surface
+
+from .builders import (
+    ASKED,
+    PNG,
+    TOOL,
+    Ask,
+    ask,
+    assistant,
+    body,
+    call,
+    image,
+    loop,
+    result,
+    system,
+    tool,
+    user,
+)
+
+
+@dataclass(frozen=True)
+class Accepted:
+    """A request that must pass."""
+
+    id: str
+    ask: Ask
+
+
+_UNPAIRED = (ASKED, assistant(None, call("a")), user("Well?"), result("b"))
+
+ACCEPTED: tuple[Accepted, ...] = (
+    Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), ASKED)),
+    Accepted("only-instructions", ask(system("Greet the gardener."))),
+    Accepted("developer-role", ask(system("Be brief.", "developer"), ASKED)),
+    Accepted("instructions-in-the-middle", ask(ASKED, assistant("41 %"), system("Be brief."), ASKED)),
+    Accepted("neighbours-of-one-role", ask(ASKED, user("And bed 4?"), assistant("41 %"), assistant("And 38 %."))),
+    Accepted("calls-without-content", loop(result())),
+    Accepted("calls-with-empty-content", ask(ASKED, assistant("", call()), result(), tools=[TOOL])),
+    Accepted(
+        "calls-with-no-content-key",
+        ask(ASKED, {key: value for key, value in assistant(None, call()).items() if key != "content"}, result()),
+    ),
+    Accepted("text-beside-calls", ask(ASKED, assistant("Let me look.", call()), result())),
+    Accepted(
+        "results-in-any-order",
+        ask(ASKED, assistant(None, call("a"), call("b")), result("b"), result("a"), tools=[TOOL]),
+    ),
+    Accepted("arguments-that-are-no-json", ask(ASKED, assistant(None, call(arguments='{"bed": ')), result())),
+    Accepted("empty-result", loop(result(content=""))),
+    Accepted("result-in-blocks", loop(result(content=[{"type": "text", "text": "41 %"}]))),
+    Accepted("image-as-data-url", ask(user([{"type": "text", "text": "What is this?"}, image(PNG)]))),
+    Accepted("names-of-speakers", ask({**ASKED, "name": "anna"})),
+    Accepted("null-arguments", ask(response_format=None, tools=None, stream_options=None, max_tokens=None)),
+    Accepted("dated-id", ask(model="gpt-4o-2024-08-06")),
+    Accepted("both-limits-of-an-old-model", ask(max_completion_tokens=100)),
+    Accepted("functions-of-the-old-kind", ask(functions=[tool()["function"]], function_call="auto")),
+    Accepted("schema-that-is-not-strict", ask(tools=[tool(parameters={"type": "object"}, strict=False)])),
+    Accepted("trailing-slash", Ask(body(), path="/v1/chat/completions/")),
+    Accepted("organisation-of-github", Ask(
+        body(surface=Surface.GITHUB), path="/orgs/garden/inference/chat/completions", surface=Surface.GITHUB,
+    )),
+    Accepted("coding-plan-of-zai", Ask(
+        body(surface=Surface.ZAI), path="/api/coding/paas/v4/chat/completions", surface=Surface.ZAI,
+    )),
+    Accepted("thinking-sent-back-to-zai", ask(
+        ASKED, assistant("41 %", reasoning_content="Read it."), user("And?"), surface=Surface.ZAI,
+        thinking={"type": "enabled", "clear_thinking": False},
+    )),
+    Accepted("unpaired-on-zai", ask(*_UNPAIRED, surface=Surface.ZAI)),
+    Accepted("unpaired-on-ollama", ask(*_UNPAIRED, surface=Surface.OLLAMA)),
+    Accepted("anything-on-ollama", ask(surface=Surface.OLLAMA, enable_thinking=False, keep_alive="5m")),
+    Accepted("wrong-key-on-ollama", Ask(
+        body(surface=Surface.OLLAMA), headers={"authorization": "Bearer wrong"}, surface=Surface.OLLAMA,
+    )),
+)  # fmt: skip

@@ -1,0 +1,273 @@
+"""Is the wire what the session holds? Each listed difference is accepted, each loss and invention is seen.
+
+The requests are written out by hand: an encoder of ours could share a mistake with the comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import pytest
+
+from turnproof.dialects.base import Call, WireDifference
+from turnproof.dialects.openai_chat import DIALECT
+from turnproof.messages import (
+    CacheMark,
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    Part,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+)
+
+from .builders import MODEL, PNG, assistant, body, call, image, result
+from .builders import system as system_message
+from .builders import tool as wire_tool
+from .builders import user as user_message
+from .pairs import Ask, world
+
+NAME = "openai-chat"
+Json = dict[str, Any]
+
+user, model = Message.user, Message.model
+CALL = FunctionCall("call_1", "read_sensor", {"bed": "3"})
+OTHER = FunctionCall("call_2", "read_sensor", {"bed": "4"})
+RESULT, NINE = ToolResult("call_1", "read_sensor", "41 %"), ToolResult("call_2", "read_sensor", "9")
+SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
+PICTURE = InlineData("image/png", b"\x89PNG\r\n\x1a\n")
+READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
+LONG = "call_" + "x" * 60
+
+ASKED, WIRE_ASKED = user("How moist is bed 3?"), user_message("How moist is bed 3?")
+THANKS, WIRE_THANKS = user("Thanks"), user_message("Thanks")
+HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
+WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, assistant("Let me look.", call()), result())
+WIRE_OTHER = call("call_2", arguments='{"bed": "4"}')
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is held, what was sent, and what must be said of it (nothing, where it is right)."""
+
+    id: str
+    held: Sequence[Message]
+    sent: Sequence[Json]
+    expect: tuple[str, ...] = ()
+    system: Part | str | None = None
+    tools: Sequence[ToolSchema] = ()
+    wire: Json = field(default_factory=dict)
+    allows: str = ""
+
+
+def differences(case: Case) -> list[WireDifference]:
+    request = Ask(body(*case.sent, **case.wire)).request(msgspec.json.encode)
+    sent = DIALECT.parse(request, world())
+    assert isinstance(sent, Call), sent
+    return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
+
+
+def thought(text: str, dialect: str = NAME, **data: str) -> Thought:
+    return Thought(text, provider_data=ProviderData(dialect, MODEL, data) if data else None)
+
+
+def answered(held: ToolResult, content: Any) -> tuple[list[Message], list[Json]]:
+    """A loop that ends with this result, held and sent."""
+    return [ASKED, model(CALL), Message.tool(held)], [WIRE_ASKED, assistant(None, call()), result(content=content)]
+
+
+def loop_case(name: str, held: ToolResult, content: Any, *expect: str, allows: str = "") -> Case:
+    return Case(name, *answered(held, content), expect, allows=allows)
+
+
+_CLOSED: Json = {
+    "type": "object", "properties": {"bed": {"type": ["string", "null"]}}, "required": ["bed"],
+    "additionalProperties": False,
+}  # fmt: skip
+_ATTACHED = ToolResult("call_1", "read_sensor", "See the picture.", attachments=(PICTURE,))
+_PYTHON = ExecutableCode("python", "print(41)", provider_data=ProviderData("gemini", "g", {}))
+_GAVE = CodeExecutionResult("OK", "41\n", provider_data=ProviderData("gemini", "g", {}))
+
+RIGHT: tuple[Case, ...] = (
+    Case("plain", [ASKED, model("41 %"), THANKS], [WIRE_ASKED, assistant("41 %"), WIRE_THANKS]),
+    Case("loop", HELD_LOOP, WIRE_LOOP, tools=[SENSOR], wire={"tools": [wire_tool()]}),
+    Case("instructions", [ASKED], [system_message("Be brief."), WIRE_ASKED], system="Be brief."),
+    Case("as-developer", [ASKED], [system_message("Be brief.", "developer"), WIRE_ASKED], system=Text("Be brief."),
+         allows="instructions-role"),
+    Case("merged-users", [ASKED, THANKS], [user_message("How moist is bed 3?\n\nThanks")], allows="merged-roles"),
+    Case("split-users", [user("How moist is bed 3?", "Thanks")], [WIRE_ASKED, WIRE_THANKS], allows="merged-roles"),
+    Case("results-before-what-is-said", [*HELD_LOOP[:2], THANKS, Message.tool(RESULT)], [*WIRE_LOOP, WIRE_THANKS],
+         allows="results-first"),
+    Case("blocks", [user("How moist ", "is bed 3?")],
+         [user_message([{"type": "text", "text": "How moist "}, {"type": "text", "text": "is bed 3?"}])]),
+    Case("joined-blocks", [user("How moist ", "is bed 3?")], [WIRE_ASKED], allows="joined-text"),
+    Case("text-behind-a-call", [ASKED, model(CALL, "One moment."), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant("One moment.", call()), result()], allows="text-before-calls"),
+    Case("no-content-beside-calls", [ASKED, model("", CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant(None, call()), result()], allows="blank-text"),
+    Case("parallel-results", [ASKED, model(CALL, OTHER), Message.tool(RESULT, NINE)],
+         [WIRE_ASKED, assistant(None, call(), WIRE_OTHER), result(), result("call_2", "9")]),
+    Case("legal-names",
+         [ASKED, model(FunctionCall("call_1", "mcp.read", {})), Message.tool(ToolResult("call_1", "mcp.read", "1"))],
+         [WIRE_ASKED, assistant(None, call(name="mcp_read", arguments="{}")), result(content="1")],
+         tools=[ToolSchema("mcp.read", "Read one sensor", {"type": "object", "properties": {}})],
+         wire={"tools": [wire_tool("mcp_read", {"type": "object", "properties": {}})]}, allows="legal-tool-names"),
+    Case("short-ids", [ASKED, model(FunctionCall(LONG, "read_sensor", {"bed": "3"})),
+                       Message.tool(ToolResult(LONG, "read_sensor", "41 %"))],
+         [WIRE_ASKED, assistant(None, call()), result()], allows="short-call-ids"),
+    Case("tools-in-another-order", [ASKED], [WIRE_ASKED], tools=[SENSOR, ToolSchema("water", "Read one sensor")],
+         wire={"tools": [wire_tool("water", {}), wire_tool()]}, allows="tool-order"),
+    Case("empty-schema", [ASKED], [WIRE_ASKED], tools=[ToolSchema("water", "Read one sensor")],
+         wire={"tools": [wire_tool("water", {"type": "object", "properties": {}})]}, allows="empty-schema-filled"),
+    Case("strict-schema", [ASKED], [WIRE_ASKED], tools=[SENSOR],
+         wire={"tools": [wire_tool(parameters=_CLOSED, strict=True)]}, allows="strict-schema"),
+    Case("no-thinking", [ASKED, model(thought("Hm."), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="thinking-left-out"),
+    Case("thinking-back", [ASKED, model(thought("Hm."), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %", reasoning_content="Hm."), WIRE_THANKS]),
+    Case("sealed-thinking-back", [ASKED, model(thought("Hm.", encrypted="c2VhbA=="), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %", reasoning_text="Hm.", reasoning_opaque="c2VhbA=="), WIRE_THANKS]),
+    Case("thoughts-as-one", [ASKED, model(thought("Hm. "), thought("Bed 3."), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %", reasoning_content="Hm. Bed 3."), WIRE_THANKS], allows="thinking-joined"),
+    Case("foreign-thinking-tagged", [ASKED, model(thought("Hm.", "gemini", signature="x"), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("<thinking>Hm.</thinking>\n41 %"), WIRE_THANKS], allows="foreign-thinking"),
+    Case("foreign-block", [ASKED, model(Opaque("gemini", "toolCall", {"a": 1}), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="foreign-opaque"),
+    Case("foreign-code", [ASKED, model(_PYTHON, _GAVE, "It is 41."), THANKS],
+         [WIRE_ASKED, assistant("```python\nprint(41)\n```\n\n```\n41\n```\n\nIt is 41."), WIRE_THANKS],
+         allows="foreign-code-as-text"),
+    loop_case("value-as-json", ToolResult("call_1", "read_sensor", READING),
+              '{"percent":41,"ok":true,"beds":["3",null]}', allows="result-as-json-text"),
+    loop_case("empty-result", ToolResult("call_1", "read_sensor", None), "", allows="result-as-json-text"),
+    loop_case("failure-as-it-is", ToolResult("call_1", "read_sensor", "no such bed", is_error=True), "no such bed",
+              allows="error-in-words"),
+    loop_case("failure-in-more-words", ToolResult("call_1", "read_sensor", "no such bed", is_error=True),
+              "Error: no such bed", allows="error-in-words"),
+    loop_case("failure-in-an-object", ToolResult("call_1", "read_sensor", {"reason": "gone"}, is_error=True),
+              '{"error": {"reason": "gone"}}', allows="error-in-words"),
+    loop_case("attached-inside", _ATTACHED, [{"type": "text", "text": "See the picture."}, image(PNG)]),
+    Case("attached-beside", [ASKED, model(CALL), Message.tool(_ATTACHED)],
+         [WIRE_ASKED, assistant(None, call()), result(content="See the picture."),
+          user_message([{"type": "text", "text": "The picture of call_1:"}, image(PNG)])],
+         allows="attachments-beside-results"),
+    Case("picture", [user("What is this?", PICTURE)],
+         [user_message([{"type": "text", "text": "What is this?"}, image(PNG)])]),
+    Case("picture-elsewhere", [user(FileRef("image/png", "https://garden.example/a.png"))],
+         [user_message([image("https://garden.example/a.png")])]),
+    Case("marks", [user(Text("How moist is bed 3?", cache=CacheMark()))], [WIRE_ASKED], allows="cache-marks"),
+    Case("dangling-left-out", [ASKED, model("Let me look.", CALL), THANKS],
+         [WIRE_ASKED, assistant("Let me look."), WIRE_THANKS], allows="repaired-dangling-call"),
+    Case("orphan-left-out", [ASKED, Message.tool(RESULT), THANKS], [WIRE_ASKED, WIRE_THANKS],
+         allows="repaired-dangling-call"),
+    Case("instruction-in-its-place", [ASKED, model("41 %"), Message.system("Be brief."), THANKS],
+         [WIRE_ASKED, assistant("41 %"), system_message("Be brief."), WIRE_THANKS], allows="system-in-conversation"),
+    Case("instruction-in-front", [ASKED, model("41 %"), Message.system("Be brief."), THANKS],
+         [system_message("Be brief."), WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="system-in-conversation"),
+    Case("instruction-tagged", [ASKED, model("41 %"), Message.system("Be brief."), THANKS],
+         [WIRE_ASKED, assistant("41 %"), user_message("<system>Be brief.</system>\nThanks")],
+         allows="system-in-conversation"),
+    Case("dated-model", [ASKED], [WIRE_ASKED], wire={"model": "gpt-4o-2024-08-06"}, allows="dated-model"),
+    Case("forced-tool-of-the-adapter", [ASKED], [WIRE_ASKED], ("unlisted",),
+         wire={"tools": [wire_tool("answer")], "tool_choice": "required"}),
+)  # fmt: skip
+
+WRONG: tuple[Case, ...] = (
+    Case("lost-text", [ASKED, model("41 %"), THANKS], [WIRE_ASKED, WIRE_THANKS], ("lost-text",)),
+    Case("lost-text-beside-a-call", HELD_LOOP, [WIRE_ASKED, assistant(None, call()), result()], ("lost-text",)),
+    Case("changed-text", [ASKED], [user_message("How dry is bed 3?")], ("lost-text",)),
+    Case("lost-message", [ASKED, model("41 %"), THANKS], [WIRE_ASKED, assistant("41 %")], ("lost-text",)),
+    Case("lost-instructions", [ASKED], [WIRE_ASKED], ("system",), system="Be brief."),
+    Case("invented-instructions", [ASKED], [system_message("Be rude."), WIRE_ASKED], ("system",)),
+    Case("lost-later-instruction", [ASKED, model("41 %"), Message.system("Be brief."), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], ("system",)),
+    Case("invented-text", [ASKED], [WIRE_ASKED, user_message("And what about everything else?")], ("invented",)),
+    Case("lost-call", [ASKED, model(CALL, OTHER), Message.tool(RESULT, NINE)],
+         [WIRE_ASKED, assistant(None, call()), result(), result("call_2", "9")], ("lost-call",)),
+    Case("lost-result", [ASKED, model(CALL, OTHER), Message.tool(RESULT, NINE)],
+         [WIRE_ASKED, assistant(None, call(), WIRE_OTHER), result()], ("lost-result",)),
+    Case("changed-arguments", HELD_LOOP,
+         [WIRE_ASKED, assistant("Let me look.", call(arguments='{"bed": "4"}')), result()], ("changed-args",)),
+    Case("arguments-that-are-no-json", HELD_LOOP,
+         [WIRE_ASKED, assistant("Let me look.", call(arguments='{"bed"')), result()], ("changed-args",)),
+    Case("changed-name", HELD_LOOP, [WIRE_ASKED, assistant("Let me look.", call(name="water")), result()],
+         ("lost-call",)),
+    loop_case("changed-result", RESULT, "42 %", "lost-result"),
+    loop_case("lost-value", ToolResult("call_1", "read_sensor", READING), '{"ok":true}', "lost-result"),
+    loop_case("lost-failure", ToolResult("call_1", "read_sensor", "no such bed", is_error=True), "ok", "lost-result"),
+    loop_case("lost-attachment", _ATTACHED, "See the picture.", "lost-attachment"),
+    Case("lost-picture", [user("What is this?", PICTURE)], [user_message("What is this?")], ("lost-attachment",)),
+    Case("results-in-another-order", [ASKED, model(CALL, OTHER), Message.tool(RESULT, NINE)],
+         [WIRE_ASKED, assistant(None, call(), WIRE_OTHER), result("call_2", "9"), result()], ("order",)),
+    Case("order", [user("One."), model("Two."), user("Three."), model("Four."), THANKS],
+         [user_message("Three."), assistant("Two."), user_message("One."), assistant("Four."), WIRE_THANKS],
+         ("order", "order")),
+    Case("invented-seal", [ASKED, model(thought("Hm."), "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %", reasoning_text="Hm.", reasoning_opaque="c2VhbA=="), WIRE_THANKS],
+         ("invented",)),
+    Case("invented-result", [ASKED, model("41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %", call()), result(), WIRE_THANKS], ("invented", "invented")),
+    Case("lost-tool", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR]),
+    Case("invented-tool", [ASKED], [WIRE_ASKED], ("tools",), wire={"tools": [wire_tool()]}),
+    Case("lost-parameter", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR],
+         wire={"tools": [wire_tool(parameters={"type": "object", "properties": {}})]}),
+    Case("long-text-beside-an-attachment", [ASKED, model(CALL), Message.tool(_ATTACHED)],
+         [WIRE_ASKED, assistant(None, call()), result(content="See the picture."),
+          user_message([{"type": "text", "text": "And I also want to know about all the others. " * 2}, image(PNG)])],
+         ("invented",)),
+)  # fmt: skip
+
+UNLISTED: tuple[Case, ...] = (
+    Case("other-model", [ASKED], [WIRE_ASKED], ("unlisted",), wire={"model": "gpt-4o-mini"}),
+    Case("changed-legal-id", HELD_LOOP, [WIRE_ASKED, assistant("Let me look.", call("c_9")), result("c_9")],
+         ("unlisted",)),
+    loop_case("good-result-in-more-words", RESULT, "Result: 41 %", "unlisted"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", [case for case in RIGHT if not case.expect], ids=attrgetter("id"))
+def test_what_is_right_is_not_accused(case: Case) -> None:
+    assert differences(case) == []
+
+
+@pytest.mark.parametrize("case", WRONG, ids=attrgetter("id"))
+def test_every_loss_and_invention_is_a_violation(case: Case) -> None:
+    found = differences(case)
+    assert [each.what for each in found] == list(case.expect), found
+    assert all(each.violation for each in found)
+
+
+@pytest.mark.parametrize("case", [*UNLISTED, *(case for case in RIGHT if case.expect)], ids=attrgetter("id"))
+def test_what_nobody_has_listed_accuses_nobody(case: Case) -> None:
+    found = differences(case)
+    assert [each.what for each in found] == list(case.expect), found
+    assert not any(each.violation for each in found)
+
+
+def test_every_allowed_difference_has_a_case_that_it_allows() -> None:
+    assert {case.allows for case in RIGHT if case.allows} == {each.name for each in DIALECT.allowed_differences}
+    assert all(each.reason and each.source for each in DIALECT.allowed_differences)
+
+
+def test_a_difference_says_where_and_shows_both_sides() -> None:
+    case = next(case for case in WRONG if case.id == "changed-arguments")
+    assert differences(case) == [
+        WireDifference(
+            "changed-args",
+            "$.messages[1].parts[1].args",
+            {"bed": "3"},
+            {"bed": "4"},
+            violation=True,
+            sent_path="$.sent.messages[1].parts[1].args",
+        )
+    ]

@@ -1,0 +1,113 @@
+"""The pairs of refusals once more, over a real socket, and through the real SDK where it is installed.
+
+The dialect alone could be right while the server answers in another form; the SDK's own exception is what an adapter
+sees.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import httpx2
+import pytest
+
+from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
+from turnproof.dialects.openai_chat import SURFACES
+from turnproof.dialects.openai_chat.surfaces import Surface
+from turnproof.messages import FinishReason, Text
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+
+from .builders import KEY
+from .pairs import PAIRS, Ask, Pair, world
+
+# What is too long proves nothing more over HTTP, and takes its time.
+SENDABLE = [pair for pair in PAIRS if len(json.dumps(pair.illegal.body)) < 10_000]
+
+
+class Yes:
+    """Answers whatever was accepted."""
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        if call.operation != "generate":
+            return run.dialect.render_extra(call, run.cache.account(call, _no_model(run), 0.0)[0], run.world, "s")
+        usage, commit = run.cache.account(call, run.world.models[call.model or ""], 0.0)
+        commit()
+        return run.dialect.render(call, Reply((ReplyPart(Text("Yes.")),), FinishReason.STOP), usage, run.world, "s")
+
+
+def _no_model(run: ServerRun) -> Any:
+    return next(iter(run.world.models.values()))
+
+
+@dataclass
+class Service:
+    """A server for each surface that knows the world of the pairs."""
+
+    runs: Mapping[Surface, ServerRun]
+    client: httpx2.Client
+
+    def send(self, asked: Ask) -> httpx2.Response:
+        request = asked.request(lambda body: json.dumps(body).encode())
+        run = self.runs[asked.surface]
+        host = run.base_url.removesuffix(run.dialect.service.base_path)
+        return self.client.request(
+            request.method,
+            f"{host}{request.path}",
+            params=dict(request.query),
+            headers=dict(request.headers),
+            content=request.body,
+        )
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with EmulatorServer() as server, httpx2.Client(timeout=60) as client:
+        runs = {surface: server.open_run(SURFACES[surface], Yes(), keys=frozenset({KEY})) for surface in Surface}
+        for run in runs.values():
+            run.world = world()
+        yield Service(runs, client)
+
+
+@pytest.mark.parametrize("pair", SENDABLE, ids=attrgetter("id"))
+def test_the_server_refuses_in_the_form_of_its_surface_and_not_the_neighbour(pair: Pair, service: Service) -> None:
+    answer = service.send(pair.illegal)
+    if pair.enforced:
+        dialect = SURFACES[pair.illegal.surface]
+        read = dialect.read_response(answer.status_code, answer.headers, answer.content)
+        assert answer.status_code == pair.status
+        assert (read.error_message or "").strip() == pair.message
+        assert read.error_kind in (pair.kind, None)
+    else:
+        assert answer.status_code == 200
+    assert service.send(pair.legal).status_code == 200
+
+
+@pytest.fixture(scope="module")
+def sdk(service: Service) -> Iterator[Any]:
+    """The official client, whose requests go where they are told: it puts `/v1` in front of none."""
+    openai = pytest.importorskip("openai")
+    base_url = service.runs[Surface.OPENAI].base_url.removesuffix("/v1")
+    with openai.OpenAI(base_url=base_url, api_key=KEY, max_retries=0, http_client=httpx2.Client()) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "pair", [each for each in SENDABLE if each.illegal.surface is Surface.OPENAI], ids=attrgetter("id")
+)
+def test_the_sdk_raises_the_refusal(pair: Pair, sdk: Any) -> None:
+    import openai  # type: ignore[import-not-found, unused-ignore]
+
+    request = pair.illegal.request(lambda body: json.dumps(body).encode())
+    headers: Any = {"authorization": openai.Omit()} | dict(request.headers)
+    send = sdk.post if request.method == "POST" else sdk.get
+    content = {"content": request.body} if request.method == "POST" else {}
+    with pytest.raises(openai.APIStatusError) as raised:
+        send(request.path, cast_to=httpx2.Response, options={"headers": headers}, **content)
+    assert raised.value.status_code == pair.status
+    assert (raised.value.code or raised.value.type) == pair.kind
+    assert raised.value.param == pair.param
+    assert raised.value.request_id

@@ -1,0 +1,106 @@
+"""The implicit cache: from 1024 tokens on, in steps of 128, per model, and never to the very end of a prompt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from turnproof.dialects.base import Call, PrefixCache
+from turnproof.dialects.openai_responses import DIALECT
+from turnproof.dialects.openai_responses.counting import count
+
+from .builders import ASKED, MODEL, assistant, function, user, world
+from .rendering import SAID, asked, final
+
+NEWEST = "gpt-5.6-sol"
+PROSE = "moist soil " * 100  # 1100 bytes: 275 tokens and what is put around them
+PIECES = tuple(user(f"{n} {PROSE}") for n in range(8))
+
+
+def read(cache: PrefixCache, call: Call, now: float = 0.0) -> int:
+    """What is read from the cache for this request, which is then written to it."""
+    usage, commit = cache.account(call, DIALECT.models[call.model or ""], now)
+    assert usage.whole == count(call)
+    assert call.model == NEWEST or usage.cache_write_5m == 0
+    commit()
+    return usage.cache_read
+
+
+def prompt(*items: Any, **body: Any) -> Call:
+    return asked(items=items, **body)
+
+
+def test_a_prompt_that_goes_on_reads_what_went_before() -> None:
+    cache = DIALECT.new_cache()
+    first = prompt(*PIECES)
+    assert read(cache, first) == 0
+    found = read(cache, prompt(*PIECES, assistant("Yes."), user("And now?")))
+    assert 0 < count(first) - found < 400
+    assert found % 128 == 0
+
+
+def test_a_prompt_below_the_minimum_is_not_cached() -> None:
+    cache = DIALECT.new_cache()
+    read(cache, prompt(*PIECES[:2]))
+    assert read(cache, prompt(*PIECES[:2], ASKED)) == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"instructions": "Be brief."}, {"tools": [function("another")]}, {"model": "gpt-5-mini"}],
+    ids=["instructions", "tools", "model"],
+)
+def test_another_beginning_or_model_reads_nothing(body: dict[str, Any]) -> None:
+    cache = DIALECT.new_cache()
+    read(cache, prompt(*PIECES))
+    assert read(cache, prompt(*PIECES, ASKED, **body)) == 0
+
+
+def test_an_alias_and_the_dated_model_share_a_cache() -> None:
+    cache = DIALECT.new_cache()
+    read(cache, prompt(*PIECES))
+    assert read(cache, prompt(*PIECES, ASKED, model=f"{MODEL}-2025-08-07")) > 0
+
+
+def test_a_cache_is_forgotten_after_five_minutes() -> None:
+    cache = DIALECT.new_cache()
+    read(cache, prompt(*PIECES))
+    assert read(cache, prompt(*PIECES, ASKED), 299.0) > 0
+    assert read(cache, prompt(*PIECES, ASKED, assistant("a")), 700.0) == 0
+
+
+def test_newer_models_count_by_single_tokens_and_tell_what_they_wrote() -> None:
+    cache = DIALECT.new_cache()
+    first, second = prompt(*PIECES, model=NEWEST), prompt(*PIECES, ASKED, assistant("a"), model=NEWEST)
+    usage, commit = cache.account(first, DIALECT.models[NEWEST], 0.0)
+    assert 0 < usage.cache_write_5m < usage.whole == count(first)
+    commit()
+    assert read(cache, second) == usage.cache_write_5m
+    told = final(DIALECT.render(first, SAID["text"], usage, world(), "s"))["usage"]
+    assert told["input_tokens_details"] == {"cache_write_tokens": usage.cache_write_5m, "cached_tokens": 0}
+    assert told["input_tokens"] == usage.whole
+
+
+def test_counting_leaves_nothing_behind() -> None:
+    cache = DIALECT.new_cache()
+    counted = Call("count_tokens", MODEL, messages=prompt(*PIECES).messages)
+    assert read(cache, counted) == 0
+    assert read(cache, prompt(*PIECES, ASKED)) == 0
+
+
+def test_an_image_is_part_of_the_prefix() -> None:
+    def seen(picture: str) -> dict[str, Any]:
+        return user("See:", {"type": "input_image", "image_url": f"data:image/png;base64,{picture}"})
+
+    cache = DIALECT.new_cache()
+    read(cache, prompt(*PIECES, seen("cG5n"), *PIECES))
+    same = read(cache, prompt(*PIECES, seen("cG5n"), *PIECES, ASKED))
+    other = read(cache, prompt(*PIECES, seen("Z2lm"), *PIECES, ASKED))
+    assert same > other > 0
+
+
+def test_ids_of_items_do_not_change_the_prefix() -> None:
+    cache = DIALECT.new_cache()
+    read(cache, prompt(*PIECES, assistant("Yes.", id="msg_1"), ASKED))
+    assert read(cache, prompt(*PIECES, assistant("Yes.", id="msg_2"), ASKED, ASKED)) > 0

@@ -1,0 +1,289 @@
+"""Is the wire what the session holds? Each listed difference is accepted, each loss and invention is seen.
+
+The requests are written out by hand: an encoder of ours could share a mistake with the comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+import pytest
+
+from turnproof.dialects.base import Call, WireDifference
+from turnproof.dialects.openai_responses import DIALECT
+from turnproof.messages import (
+    CacheMark,
+    CodeExecutionResult,
+    ExecutableCode,
+    FunctionCall,
+    InlineData,
+    Message,
+    Opaque,
+    ProviderData,
+    Text,
+    Thought,
+    ToolResult,
+    ToolSchema,
+    marked,
+)
+
+from .builders import (
+    MODEL,
+    OTHER,
+    RESPONSE,
+    SEALED,
+    SEALED_ELSEWHERE,
+    Ask,
+    assistant,
+    call,
+    function,
+    output,
+    world,
+)
+from .builders import body as body_of
+from .builders import reasoning as reasoning_item
+from .builders import user as user_item
+
+NAME = "openai-responses"
+Json = dict[str, Any]
+
+user, model = Message.user, Message.model
+CALL = FunctionCall("call_1", "read_sensor", {"bed": "3"})
+RESULT = ToolResult("call_1", "read_sensor", "41 %")
+SCHEMA: Json = {"type": "object", "properties": {"bed": {"type": "string"}}, "required": ["bed"]}
+SENSOR = ToolSchema("read_sensor", "Read one sensor", SCHEMA)
+WIRE_SENSOR = function(parameters=SCHEMA, description="Read one sensor")
+PNG = InlineData("image/png", b"png")
+WIRE_PNG: Json = {"type": "input_image", "image_url": "data:image/png;base64,cG5n"}
+READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
+
+ASKED, WIRE_ASKED = user("How moist is bed 3?"), user_item("How moist is bed 3?")
+THANKS, WIRE_THANKS = user("Thanks"), user_item("Thanks")
+HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
+WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, assistant("Let me look."), call(), output())
+
+
+def thought(text: str = "", *, dialect: str = NAME, by: str = MODEL, **kept: str) -> Thought:
+    """A thought with what its issuer gave with it: sealed content, unless something else is said."""
+    return Thought(text, provider_data=ProviderData(dialect, by, kept or {"encrypted": SEALED}))
+
+
+SEALED_THOUGHT = thought("Hm.", id="rs_1", encrypted=SEALED)
+OWN_CALL = FunctionCall("call_1", "read_sensor", {"bed": "3"}, provider_data=ProviderData(NAME, MODEL, {"id": "fc_1"}))
+OWN_TEXT = Text("41 %", provider_data=ProviderData(NAME, MODEL, {"item": "msg_1", "phase": "final_answer"}))
+WIRE_THOUGHT = reasoning_item("rs_1", SEALED, summary=[{"type": "summary_text", "text": "Hm."}])
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is held, what was sent, and what must be said of it (nothing, where it is right)."""
+
+    id: str
+    held: Sequence[Message]
+    sent: Sequence[Json]
+    expect: tuple[str, ...] = ()
+    violation: bool = True
+    system: str | None = None
+    tools: Sequence[ToolSchema] = ()
+    wire: Json = field(default_factory=dict)
+    allows: str = ""
+
+
+def differences(case: Case) -> list[WireDifference]:
+    request = Ask(body_of(*case.sent, **case.wire)).request(msgspec.json.encode)
+    sent = DIALECT.parse(request, world())
+    assert isinstance(sent, Call), sent
+    return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
+
+
+def opened(*, closed: bool = False, **properties: Any) -> Json:
+    """An object schema; `closed` as a strict tool has it."""
+    found: Json = {"type": "object", "properties": properties}
+    return found | {"required": list(properties), "additionalProperties": False} if closed else found
+
+
+LONG = "call_" + "x" * 80
+OPTIONAL = ToolSchema("read_sensor", "", opened(bed={"type": "string"}, row=opened(n={"type": "integer"})))
+STRICT = opened(
+    closed=True, bed={"type": ["string", "null"]},
+    row={"anyOf": [opened(closed=True, n={"type": "integer"}), {"type": "null"}]},
+)  # fmt: skip
+
+RIGHT: tuple[Case, ...] = (
+    Case("plain", [ASKED, model("41 %"), THANKS], [WIRE_ASKED, assistant("41 %"), WIRE_THANKS]),
+    Case("loop", HELD_LOOP, WIRE_LOOP),
+    Case("merged-users", [ASKED, THANKS], [user_item("How moist is bed 3?", "Thanks")], allows="merged-roles"),
+    Case("outputs-first", [*HELD_LOOP[:2], user("While you look:"), HELD_LOOP[2]],
+         [*WIRE_LOOP, user_item("While you look:")], allows="results-first"),
+    Case("joined-texts", [user("Hello", "there")], [user_item("Hello\n\nthere")], allows="joined-text"),
+    Case("blank-texts", [user("Hello", ""), model(" \n", CALL), Message.tool(RESULT)],
+         [user_item("Hello"), call(), output()], allows="blank-text"),
+    Case("empty-model-message", [ASKED, model(), THANKS], [WIRE_ASKED, WIRE_THANKS], allows="blank-text"),
+    Case("rewritten-name", [ASKED, model(FunctionCall("c", "garden.read", {})),
+                            Message.tool(ToolResult("c", "garden.read", "1"))],
+         [WIRE_ASKED, call("c", "garden_read", "{}"), output("c", "1")],
+         tools=[ToolSchema("garden.read", "", opened())], wire={"tools": [function("garden_read", opened())]},
+         allows="legal-tool-names"),
+    Case("shortened-id", [ASKED, model(FunctionCall(LONG, "read_sensor", {"bed": "3"})),
+                          Message.tool(ToolResult(LONG, "read_sensor", "41 %"))],
+         [WIRE_ASKED, call(LONG[:64]), output(LONG[:64])], allows="legal-call-ids"),
+    Case("sorted-tools", [ASKED], [WIRE_ASKED], tools=[SENSOR, ToolSchema("a", "", opened())],
+         wire={"tools": [function("a", opened()), WIRE_SENSOR]}, allows="tool-order"),
+    Case("no-parameters", [ASKED], [WIRE_ASKED], tools=[ToolSchema("a")],
+         wire={"tools": [{"type": "function", "name": "a", "parameters": None}]}, allows="empty-schema-filled"),
+    Case("strict-tool", [ASKED], [WIRE_ASKED], tools=[OPTIONAL],
+         wire={"tools": [function(parameters=STRICT, strict=True)]}, allows="strict-schema"),
+    Case("reasoning-back", [ASKED, model(SEALED_THOUGHT, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, WIRE_THOUGHT, call(id="fc_1"), output()]),
+    Case("old-reasoning-left-out", [ASKED, model(SEALED_THOUGHT, "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="old-reasoning"),
+    Case("reasoning-of-another-model-left-out", [ASKED, model(thought("Hm.", by=OTHER), CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, call(), output()], allows="foreign-reasoning"),
+    Case("reasoning-of-another-api-told", [ASKED, model(thought("Hm.", dialect="gemini"), CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, assistant("<thinking>Hm.</thinking>"), call(), output()], allows="foreign-reasoning"),
+    Case("reasoning-nobody-sealed", [ASKED, model(Thought("Hm."), CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, call(), output()], allows="foreign-reasoning"),
+    Case("summary-left-out", [ASKED, model(SEALED_THOUGHT, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, reasoning_item("rs_1", SEALED), call(), output()], allows="summary-left-out"),
+    Case("reasoning-by-its-id", [ASKED, model(SEALED_THOUGHT, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, reasoning_item("rs_stored", None), call(), output()],
+         allows="reasoning-by-id"),
+    Case("old-reasoning-left-out-beside-ids-of-the-clients-own", [ASKED, model(SEALED_THOUGHT, "41 %"), THANKS],
+         [WIRE_ASKED, assistant("41 %", id="msg_made_up"), WIRE_THANKS], allows="old-reasoning"),
+    Case("ids-left-out", [ASKED, model(SEALED_THOUGHT, OWN_TEXT), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], allows="item-ids"),
+    Case("held-by-the-service",
+         [user("How moist is bed 3?"),
+          model(thought(id="rs_stored", encrypted=SEALED), FunctionCall("call_s", "read_sensor", {"bed": "3"})),
+          Message.tool(ToolResult("call_s", "read_sensor", "41 %"))],
+         [output("call_s")], wire={"previous_response_id": RESPONSE}, allows="held-by-the-service"),
+    Case("foreign-block", [ASKED, model(Opaque("gemini", "odd", {"a": 1}), "41 %")],
+         [WIRE_ASKED, assistant("41 %")], allows="foreign-opaque"),
+    Case("code-of-another-api",
+         [ASKED, model(ExecutableCode("python", "print(6 * 7)"), CodeExecutionResult("ok", "42"))],
+         [WIRE_ASKED, assistant("```python\nprint(6 * 7)\n```"), assistant("42")], allows="foreign-code-as-text"),
+    Case("json-result", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", READING))],
+         [*WIRE_LOOP[:3], output(said='{"percent": 41, "ok": true, "beds": ["3", null]}')],
+         allows="result-as-json-text"),
+    Case("empty-result", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", None))],
+         [*WIRE_LOOP[:3], output(said="")], allows="result-as-json-text"),
+    Case("error-as-it-is", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "wet", is_error=True))],
+         [*WIRE_LOOP[:3], output(said="wet")], allows="errors-as-text"),
+    Case("error-in-words", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "wet", is_error=True))],
+         [*WIRE_LOOP[:3], output(said="Error: wet")], allows="errors-as-text"),
+    Case("image-in-the-output",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(said=[{"type": "input_text", "text": "See:"}, WIRE_PNG])]),
+    Case("image-of-the-user", [user("See:", PNG)], [user_item("See:", WIRE_PNG)]),
+    Case("dangling-call-left-out", [ASKED, model("Let me look.", CALL), THANKS],
+         [WIRE_ASKED, assistant("Let me look."), WIRE_THANKS], allows="repaired-dangling-call"),
+    Case("instructions", [ASKED], [WIRE_ASKED], system="Be brief.", wire={"instructions": "Be brief."}),
+    Case("instructions-as-developer", [ASKED], [{"role": "developer", "content": "Be brief."}, WIRE_ASKED],
+         system="Be brief.", allows="system-in-conversation"),
+    Case("later-instruction", [ASKED, model("41 %"), Message.system("Now in French."), THANKS],
+         [WIRE_ASKED, assistant("41 %"), {"role": "system", "content": "Now in French."}, WIRE_THANKS],
+         allows="system-in-conversation"),
+    Case("later-instruction-in-front", [ASKED, model("41 %"), Message.system("Now in French."), THANKS],
+         [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], system="Be brief.",
+         wire={"instructions": "Be brief.\n\nNow in French."}, allows="system-in-conversation"),
+    Case("dated-model", [ASKED], [WIRE_ASKED], wire={"model": "gpt-5-2025-08-07"}, allows="dated-model"),
+    Case("tool-of-the-service", [ASKED], [WIRE_ASKED], tools=[SENSOR],
+         wire={"tools": [WIRE_SENSOR, {"type": "web_search"}]}),
+)  # fmt: skip
+
+WRONG: tuple[Case, ...] = (
+    Case("lost-text", [ASKED, model("41 %"), THANKS], [WIRE_ASKED, WIRE_THANKS], ("lost-text",)),
+    Case("changed-text", [ASKED], [user_item("How moist is bed 4?")], ("lost-text",)),
+    Case("lost-call", HELD_LOOP, [*WIRE_LOOP[:2], output()], ("lost-call",)),
+    Case("lost-result", HELD_LOOP, WIRE_LOOP[:3], ("lost-result",)),
+    Case("changed-result", HELD_LOOP, [*WIRE_LOOP[:3], output(said="14 %")], ("lost-result",)),
+    Case("changed-arguments", HELD_LOOP, [*WIRE_LOOP[:2], call(arguments='{"bed":3}'), output()], ("changed-args",)),
+    Case("broken-arguments", HELD_LOOP, [*WIRE_LOOP[:2], call(arguments='{"bed":'), output()],
+         ("lost-call", "invented")),
+    Case("swapped-results",
+         [ASKED, model(FunctionCall("a", "f"), FunctionCall("b", "f")),
+          Message.tool(ToolResult("a", "f", "one"), ToolResult("b", "f", "two"))],
+         [WIRE_ASKED, call("a", "f", "{}"), call("b", "f", "{}"), output("a", "two"), output("b", "one")],
+         ("lost-result", "lost-result")),
+    Case("order", [ASKED, model("41 %"), THANKS], [WIRE_THANKS, assistant("41 %"), WIRE_ASKED], ("order",)),
+    Case("invented-text", [ASKED], [WIRE_ASKED, assistant("I am quite sure of it, believe me.")], ("invented",)),
+    Case("lost-image", [user("See:", PNG)], [user_item("See:")], ("lost-attachment",)),
+    Case("lost-image-of-a-result",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(said="See:")], ("lost-attachment",)),
+    Case("lost-own-block", [ASKED, model(Opaque(NAME, "web_search_call", {"id": "ws_1"}), "41 %")],
+         [WIRE_ASKED, assistant("41 %")], ("lost-attachment",)),
+    Case("reasoning-left-out-before-its-call", [ASKED, model(SEALED_THOUGHT, OWN_CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, call(id="fc_1"), output()], ("lost-signature",)),
+    Case("reasoning-left-out-before-its-message", [ASKED, model(SEALED_THOUGHT, OWN_TEXT), THANKS],
+         [WIRE_ASKED, assistant("41 %", id="msg_1"), WIRE_THANKS], ("lost-signature",)),
+    Case("reasoning-altered", [ASKED, model(SEALED_THOUGHT, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, WIRE_THOUGHT | {"encrypted_content": SEALED_ELSEWHERE}, call(), output()], ("lost-signature",)),
+    Case("reasoning-emptied", [ASKED, model(SEALED_THOUGHT, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, reasoning_item(None, None, summary=[{"type": "summary_text", "text": "Hm."}]), call(), output()],
+         ("lost-signature",)),
+    Case("reasoning-of-another-model-sealed-anew", [ASKED, model(thought("Hm.", by=OTHER), "41 %"), THANKS],
+         [WIRE_ASKED, WIRE_THOUGHT | {"encrypted_content": SEALED_ELSEWHERE}, assistant("41 %"), WIRE_THANKS],
+         ("invented",)),
+    Case("reasoning-invented", [ASKED, model("41 %"), THANKS],
+         [WIRE_ASKED, reasoning_item("rs_1", SEALED), assistant("41 %"), WIRE_THANKS], ("invented",)),
+    Case("no-instructions", [ASKED], [WIRE_ASKED], ("system",), system="Be brief."),
+    Case("changed-instructions", [ASKED], [WIRE_ASKED], ("system",), system="Be brief.",
+         wire={"instructions": "Talk."}),
+    Case("lost-tool", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR]),
+    Case("invented-tool", [ASKED], [WIRE_ASKED], ("tools",), wire={"tools": [WIRE_SENSOR]}),
+    Case("lost-parameter", [ASKED], [WIRE_ASKED], ("tools",), tools=[SENSOR],
+         wire={"tools": [WIRE_SENSOR | {"parameters": opened()}]}),
+)  # fmt: skip
+
+UNLISTED: tuple[Case, ...] = (
+    Case("reasoning-of-the-running-loop-left-out", [ASKED, model(SEALED_THOUGHT, OWN_CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, call(), output()], ("unlisted",)),
+    Case("summary-retold", [ASKED, model(SEALED_THOUGHT, CALL), Message.tool(RESULT)],
+         [WIRE_ASKED, WIRE_THOUGHT | {"summary": [{"type": "summary_text", "text": "Well."}]}, call(), output()],
+         ("unlisted",)),
+    Case("needlessly-another-id", HELD_LOOP, [*WIRE_LOOP[:2], call("fc_9"), output("fc_9")], ("unlisted",)),
+    Case("another-model", [ASKED], [WIRE_ASKED], ("unlisted",), wire={"model": OTHER}),
+    Case("extra-tool-under-force", [ASKED], [WIRE_ASKED], ("unlisted",),
+         wire={"tools": [WIRE_SENSOR], "tool_choice": "required"}),
+    Case("type-changed-by-a-strict-tool", [ASKED], [WIRE_ASKED], ("unlisted",), tools=[SENSOR],
+         wire={"tools": [function(parameters=opened(closed=True, bed={"type": "integer"}),
+                                  description="Read one sensor")]}),
+    Case("image-beside-the-output",
+         [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "See:", attachments=(PNG,)))],
+         [*WIRE_LOOP[:3], output(said="See:"), user_item(WIRE_PNG)], ("unlisted", "unlisted")),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", RIGHT, ids=attrgetter("id"))
+def test_what_is_right_is_no_difference(case: Case) -> None:
+    assert differences(case) == []
+
+
+@pytest.mark.parametrize("case", WRONG, ids=attrgetter("id"))
+def test_every_loss_and_invention_is_seen(case: Case) -> None:
+    found = differences(case)
+    assert tuple(sorted({each.what for each in found})) == tuple(sorted(set(case.expect)))
+    assert all(each.violation for each in found)
+
+
+@pytest.mark.parametrize("case", UNLISTED, ids=attrgetter("id"))
+def test_what_nobody_has_classified_accuses_nobody(case: Case) -> None:
+    found = differences(case)
+    assert tuple(each.what for each in found) == case.expect
+    assert not any(each.violation for each in found)
+
+
+def test_every_allowed_difference_has_a_case_that_it_allows() -> None:
+    listed = {each.name for each in DIALECT.allowed_differences}
+    assert {case.allows for case in RIGHT} - {""} == listed - {"cache-marks"}
+    assert all(each.source and each.reason for each in DIALECT.allowed_differences)
+
+
+def test_marks_of_breakpoints_are_no_content() -> None:
+    held = [user(marked(Text("How moist is bed 3?"), CacheMark()))]
+    assert differences(Case("marked", held, [WIRE_ASKED], allows="cache-marks")) == []

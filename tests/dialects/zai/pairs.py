@@ -1,0 +1,147 @@
+"""Every refusal of Z.ai's Anthropic-compatible endpoint as a pair, and what Anthropic refuses and it accepts.
+
+The words of requests are Anthropic's (`anthropic_messages.builders`): the same requests, at another address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from turnproof.dialects.base import World
+from turnproof.dialects.zai import DIALECT
+
+from ..anthropic_messages.builders import (
+    ASKED,
+    KEY,
+    THINKING,
+    TOOL,
+    Ask,
+    Json,
+    Pair,
+    assistant,
+    body,
+    call,
+    image,
+    mark,
+    result,
+    text,
+    thinking,
+    user,
+)
+from ..anthropic_messages.builders import system as instruction
+
+MODEL = "glm-4.7"
+PATH = "/api/anthropic/v1/messages"
+INVALID = "Invalid API parameter, please check the documentation."
+
+
+def world() -> World:
+    """One key, all models, nothing issued."""
+    return World(keys=frozenset({KEY}), models=DIALECT.models, clock=lambda: 0.0)
+
+
+def ask(*messages: Json, headers: Mapping[str, str | None] | None = None, **more: Any) -> Ask:
+    """A request of these messages (one question where there are none)."""
+    return Ask(body(*messages, **{"model": MODEL, **more}), PATH, headers=headers or {})
+
+
+def without(name: str) -> Ask:
+    """The smallest request without one of its fields."""
+    return Ask({key: value for key, value in ask().body.items() if key != name}, PATH)
+
+
+_PNG = image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="})
+
+PAIRS: tuple[Pair, ...] = (
+    Pair("wrong-route", replace(ask(), path="/v1/messages"), "404 NOT_FOUND", ask(), 200, "500"),
+    Pair("wrong-route", Ask(path=PATH, method="GET"), "404 NOT_FOUND", ask(), 200, "500", variant="method"),
+    Pair(
+        "missing-key", ask(headers={"x-api-key": None}),
+        "Authentication parameter not received in Header, unable to authenticate", ask(), 401, "1001",
+    ),
+    Pair("bad-key", ask(headers={"x-api-key": "wrong"}), "token expired or incorrect", ask(), 401, "401"),
+    Pair(
+        "bad-key", ask(headers={"x-api-key": None, "authorization": "Bearer wrong"}), "token expired or incorrect",
+        ask(headers={"x-api-key": None, "authorization": f"Bearer {KEY}"}), 401, "401", variant="bearer",
+    ),
+    Pair("unreadable-body", Ask(path=PATH, raw=b"{"), INVALID, ask(), 400, "1210"),
+    Pair("unreadable-body", Ask(path=PATH, raw=b"[]"), INVALID, ask(), 400, "1210", variant="list"),
+    Pair(
+        "missing-parameter", without("messages"), "The messages parameter was not received properly.", ask(),
+        400, "1213",
+    ),
+    Pair(
+        "missing-parameter", without("model"), "The model parameter was not received properly.", ask(), 400, "1213",
+        variant="model",
+    ),
+    Pair(
+        "illegal-parameter", ask(system=5), "The system parameter is illegal. Please check the documentation.",
+        ask(system="5"), 400, "1214",
+    ),
+    Pair(
+        "illegal-parameter", ask({"role": "user", "content": [5]}),
+        "The messages parameter is illegal. Please check the documentation.",
+        ask({"role": "user", "content": []}), 400, "1214", variant="block",
+    ),
+    Pair(
+        "unknown-model", ask(model="glm-1"), "Unknown Model, please check the model code.",
+        ask(model="claude-haiku-4-5"), 400, "1211",
+    ),
+    Pair(
+        "unknown-model", Ask(path="/api/anthropic/v1/models/glm-1", method="GET"),
+        "Unknown Model, please check the model code.",
+        Ask(path=f"/api/anthropic/v1/models/{MODEL}", method="GET"), 400, "1211", variant="described",
+    ),
+    Pair(
+        "no-user-message", ask(instruction("Be brief.")),
+        "The messages parameter is illegal. Please check the documentation.",
+        ask(instruction("Be brief."), ASKED), 400, "1214",
+    ),
+    Pair(
+        "forced-tool", ask(tools=[TOOL], tool_choice={"type": "tool", "name": "read_sensor"}), INVALID,
+        ask(tools=[TOOL], tool_choice={"type": "auto"}), 400, "1210",
+    ),
+    Pair(
+        "forced-tool", ask(tools=[TOOL], tool_choice={"type": "any"}), INVALID,
+        ask(tools=[TOOL], tool_choice={"type": "none"}), 400, "1210", variant="any",
+    ),
+    Pair(
+        "prompt-too-long", ask(user("m" * 800_000)), "Prompt exceeds max length", ask(user("m" * 700_000)), 400, "1261",
+    ),
+    Pair(
+        "no-output-limit", without("max_tokens"), "The max_tokens parameter was not received properly.", ask(),
+        400, "1213", enforced=False,
+    ),
+    Pair(
+        "image-for-text-model", ask(user(_PNG)), INVALID, ask(user(_PNG), model="glm-4.6v"), 400, "1210",
+        enforced=False,
+    ),
+)  # fmt: skip
+
+WITHOUT_PAIR: Mapping[str, str] = {
+    "rate-limit": "it depends on what else is sent: `error_kind(429)` and the faults of the emulator",
+    "overloaded": "it depends on the load of the service: `error_kind(529)` and the faults of the emulator",
+    "balance": "it depends on the account: a scripted fault",
+    "usage-limit": "it depends on the account: a scripted fault",
+}
+"""Rules that no request can break by itself, with the reason."""
+
+LENIENT: Mapping[str, Ask] = {
+    "dangling-call": ask(ASKED, assistant(call()), ASKED, tools=[TOOL]),
+    "orphan-result": ask(user(result("call_9"))),
+    "text-before-result": ask(ASKED, assistant(call()), user("Here:", result()), tools=[TOOL]),
+    "two-results-for-one-call": ask(ASKED, assistant(call()), user(result(), result()), tools=[TOOL]),
+    "same-id-twice": ask(ASKED, assistant(call(), call()), user(result())),
+    "odd-id": ask(ASKED, assistant(call("call 1!")), user(result("call 1!"))),
+    "empty-text": ask(user(text(""))),
+    "prefill-with-trailing-blanks": ask(ASKED, assistant("It is ")),
+    "thinking-without-signature": ask(ASKED, assistant(thinking(signature=None), "41 %"), ASKED, **THINKING),
+    "foreign-signature": ask(ASKED, assistant(thinking(), "41 %"), ASKED, thinking={"type": "enabled"}),
+    "five-breakpoints": ask(user(*(text(f"{n}", **mark()) for n in range(5)))),
+    "unknown-field": ask(colour="green"),
+    "unknown-beta": ask(headers={"anthropic-beta": "no-such-beta"}),
+    "no-version": ask(headers={"anthropic-version": None}),
+}
+"""What Anthropic refuses and this service is not known to."""

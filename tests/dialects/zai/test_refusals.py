@@ -1,0 +1,211 @@
+"""Each rule of Z.ai's Anthropic-compatible endpoint from both sides; and that Anthropic's rules are not among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import anthropic
+import httpx2
+import msgspec
+import pytest
+
+from turnproof.dialects import anthropic_messages
+from turnproof.dialects.base import Call, Dialect, Evidence, Refusal, Rendered, Reply, ReplyPart
+from turnproof.dialects.zai import DIALECT, rules
+from turnproof.dialects.zai.parse import BASE_PATH
+from turnproof.messages import FinishReason, Text
+from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
+
+from ..anthropic_messages.builders import KEY, Ask, Pair
+from ..anthropic_messages.pairs import world as anthropics_world
+from .pairs import LENIENT, PAIRS, WITHOUT_PAIR, ask, world
+
+encode = msgspec.json.encode
+
+
+def judged(ask: Ask, by: Dialect = DIALECT) -> list[Refusal]:
+    """All refusals of a request, whether it fell at reading or at judging."""
+    at = world() if by is DIALECT else anthropics_world()
+    request = ask.request(encode)
+    call = by.parse(request, at)
+    return by.validate(request, call, at) if isinstance(call, Call) else [call]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
+def test_the_illegal_request_is_refused_with_the_code_of_the_service(pair: Pair) -> None:
+    first = judged(pair.illegal)[0]
+    assert first.rule.id == f"zai/{pair.rule}"
+    assert (first.status, first.kind, first.message) == (pair.status, pair.kind, pair.message)
+    assert first.enforced is pair.enforced
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
+def test_the_nearest_legal_neighbour_is_accepted(pair: Pair) -> None:
+    assert [each.message for each in judged(pair.legal)] == []
+
+
+@pytest.mark.parametrize("name", LENIENT)
+def test_what_only_anthropic_refuses_is_accepted(name: str) -> None:
+    asked = LENIENT[name]
+    assert judged(asked) == []
+    as_anthropic = Ask({**asked.body, "model": "claude-sonnet-4-5"}, headers=asked.headers)
+    assert any(each.enforced for each in judged(as_anthropic, anthropic_messages.DIALECT))
+
+
+def test_every_rule_has_a_pair_or_a_reason_why_not() -> None:
+    named = {rule.id.removeprefix("zai/") for rule in rules.ALL}
+    assert named == {pair.rule for pair in PAIRS} | set(WITHOUT_PAIR)
+    assert len(named) == len(rules.ALL)
+    assert all(rule.source for rule in rules.ALL)
+
+
+def test_no_rule_rests_on_a_recording_and_only_inferred_ones_are_not_enforced() -> None:
+    assert {rule.evidence for rule in rules.ALL} == {Evidence.ISSUE, Evidence.DOCUMENTED, Evidence.INFERRED}
+    inferred = {rule.id.removeprefix("zai/") for rule in rules.ALL if rule.evidence is Evidence.INFERRED}
+    assert inferred == {pair.rule for pair in PAIRS if not pair.enforced}
+
+
+def test_a_wrong_key_is_named_before_a_broken_body() -> None:
+    broken = Ask(path="/api/anthropic/v1/messages", raw=b"{", headers={"x-api-key": "wrong"})
+    assert judged(broken)[0].rule is rules.BAD_KEY
+
+
+# -- in which shape
+
+
+def body_of(refusal: Refusal, seed: str = "s") -> Any:
+    rendered = DIALECT.render_refusal(refusal, seed)
+    assert rendered.status == refusal.status
+    return msgspec.json.decode(rendered.events[0].data)
+
+
+def refusal(status: int, kind: str, message: str = "No.", **more: Any) -> Refusal:
+    return Refusal(rules.RATE_LIMIT, status, kind, message, **more)
+
+
+def test_an_error_of_the_model_comes_in_the_envelope_of_anthropic_with_a_code() -> None:
+    body = body_of(refusal(429, "1113", "Insufficient balance"), seed="1")
+    assert body["type"] == "error"
+    assert (body["error"]["type"], body["error"]["code"]) == ("rate_limit_error", "1113")
+    assert body["request_id"].startswith("2026")
+
+
+def test_an_error_of_the_gateway_has_no_type() -> None:
+    body = body_of(refusal(429, "1302", "Rate limit reached for requests"))
+    assert body == {
+        "error": {"code": "1302", "message": "Rate limit reached for requests"}, "request_id": body["request_id"],
+    }  # fmt: skip
+
+
+def test_a_wrong_route_is_told_under_status_200() -> None:
+    found = judged(Ask(path="/api/anthropic/v1/complete"))[0]
+    assert body_of(found) == {"code": 500, "msg": "404 NOT_FOUND", "success": False}
+
+
+def test_unavailable_is_an_error_that_is_a_text() -> None:
+    kind, message = DIALECT.error_kind(503)
+    assert body_of(refusal(503, kind, message)) == {"error": "DNS resolution failure"}
+
+
+def test_messages_are_wrapped_together_with_the_code_at_times_and_read_alike() -> None:
+    bodies = [body_of(refusal(400, "1261", "Prompt exceeds max length"), str(seed)) for seed in range(12)]
+    heads = {each["error"]["message"].count("[") for each in bodies}
+    assert heads == {0, 2, 3}
+    for body in bodies:
+        answer = DIALECT.read_response(400, {}, encode(body))
+        assert (answer.error_kind, answer.error_message) == ("1261", "Prompt exceeds max length")
+
+
+def test_the_service_names_no_time_to_wait_unless_the_script_does() -> None:
+    assert "retry-after" not in DIALECT.render_refusal(refusal(429, "1302"), "s").headers
+    assert DIALECT.render_refusal(refusal(429, "1302", retry_after=2.0), "s").headers["retry-after"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "meaning"),
+    [
+        (401, "401", "authentication"), (200, "401", "authentication"), (400, "1261", "context-limit"),
+        (400, "1301", "content-filter"), (429, "1305", "overloaded"), (429, "1302", None), (429, "1113", None),
+        (400, "1210", None), (503, None, None),
+    ],
+)  # fmt: skip
+def test_a_code_says_more_than_its_status(status: int, kind: str | None, meaning: str | None) -> None:
+    assert DIALECT.error_meaning(status, kind, "") == meaning
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 418, 429, 500, 502, 503, 529])
+def test_each_status_has_a_code_that_is_read_back(status: int) -> None:
+    kind, message = DIALECT.error_kind(status)
+    rendered = DIALECT.render_refusal(refusal(status, kind, message), "s")
+    answer = DIALECT.read_response(status, rendered.headers, rendered.events[0].data)
+    assert (answer.error_kind or "", answer.error_message) == (kind, message)
+
+
+# -- through the SDK
+
+
+class Yes:
+    """Answers whatever was accepted."""
+
+    async def answer(self, run: ServerRun, exchange: Exchange, call: Call) -> Rendered:
+        usage, _ = run.cache.account(call, run.world.models[call.model or ""], 0.0)
+        return run.dialect.render(call, Reply((ReplyPart(Text("Yes.")),), FinishReason.STOP), usage, run.world, "s")
+
+
+@dataclass
+class Service:
+    """A client of the emulated service."""
+
+    client: anthropic.Anthropic
+
+    def send(self, asked: Ask) -> Any:
+        request = asked.request(encode)
+        headers: Any = {"authorization": anthropic.Omit(), "anthropic-version": anthropic.Omit()}
+        return self.client.post(
+            request.path.removeprefix(BASE_PATH),
+            cast_to=httpx2.Response,
+            content=request.body,
+            options={"headers": headers | request.headers},
+        )
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[Service]:
+    with EmulatorServer() as server:
+        run = server.open_run(DIALECT, Yes(), keys=frozenset({KEY}))
+        with anthropic.Anthropic(
+            base_url=run.base_url, api_key=KEY, max_retries=0, http_client=httpx2.Client()
+        ) as client:
+            yield Service(client)
+
+
+SENDABLE = [
+    pair
+    for pair in PAIRS
+    if pair.illegal.method == "POST" and pair.illegal.raw is None and pair.rule not in ("missing-key", "wrong-route")
+]
+
+
+@pytest.mark.parametrize("pair", SENDABLE, ids=attrgetter("id"))
+def test_the_sdk_raises_the_refusal_and_not_for_its_neighbour(pair: Pair, service: Service) -> None:
+    if pair.enforced:
+        with pytest.raises(anthropic.APIStatusError) as raised:
+            service.send(pair.illegal)
+        body: Any = raised.value.body
+        assert (raised.value.status_code, body["error"]["code"]) == (pair.status, pair.kind)
+        assert pair.message in body["error"]["message"]
+    else:
+        assert service.send(pair.illegal).status_code == 200
+    assert service.send(pair.legal).status_code == 200
+
+
+def test_the_sdk_takes_the_error_of_a_wrong_route_for_an_answer(service: Service) -> None:
+    """A base URL without `/api/anthropic` is not refused: what comes is a message without anything of one."""
+    body = ask().body
+    elsewhere = service.client.with_options(base_url=str(service.client.base_url).replace(BASE_PATH, ""))
+    said: Any = elsewhere.messages.create(model=body["model"], max_tokens=body["max_tokens"], messages=body["messages"])
+    assert said.type is None
+    assert said.content is None
