@@ -1,17 +1,19 @@
 """A prompt as the row of cells that is counted and cached: system text, tools, then the conversation.
 
 Cells are made from the neutral form, so that either spelling, either form of `countTokens`, and a managed cache give
-the same count as the request written out. Ids and empty texts weigh nothing, signatures as much as they are long.
+the same count as the request written out. Ids and empty texts weigh nothing, signatures as much as they are long. A
+text in several parts counts as the one text that they make: where a stream was cut is no property of the prompt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import msgspec
 
 from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, ToolResult, ToolSchema
-from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
+from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, bytes_tokens, json_tokens, text_tokens
 from ..base import Call
 from ..prefix_cache import Cell, kept_for_the_latest
 from .parts import signature_of
@@ -58,9 +60,18 @@ def _row(call: Call) -> Iterator[Cell]:
         yield _tool(tool, position)
     for message in call.messages:
         role = b"model" if message.role == "model" else b"user"
+        before = 0
         for part in message.parts:
             position += 1
-            yield _cell(part, role, position)
+            cell = _cell(part, role, position)
+            if isinstance(part, Text) and not signature_of(part):
+                size = before + len(part.text.encode())
+                if before:
+                    cell = replace(cell, tokens=bytes_tokens(size) - bytes_tokens(before))
+                before = size
+            else:
+                before = 0
+            yield cell
 
 
 def _tool(tool: ToolSchema, position: int) -> Cell:
