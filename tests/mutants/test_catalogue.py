@@ -11,11 +11,13 @@ from typing import get_args
 import pytest
 
 from turnproof.commands.certify.scenarios import suite_scenarios
+from turnproof.errors import CatalogueError
 from turnproof.judge.requirements import Level, Suite, load_suite
 from turnproof.judge.requirements.model import _SOURCE
 from turnproof.run.driver.mutation import Mutant, Seam, all_mutants
 from turnproof.scenarios import Scenario
 from turnproof_suites.mutants import MUTANTS
+from turnproof_suites.mutants._mutant import mutant_rows, suite_mutant
 
 by_name = pytest.mark.parametrize("mutant", MUTANTS, ids=attrgetter("name"))
 
@@ -37,6 +39,12 @@ def test_there_are_enough_mutants_and_no_name_is_used_twice() -> None:
 
 def test_installed_suites_offer_exactly_these_mutants() -> None:
     assert list(all_mutants().values()) == list(MUTANTS)
+
+
+def test_every_row_has_a_class_and_every_class_a_row() -> None:
+    assert list(mutant_rows()) == [mutant.name for mutant in MUTANTS]
+    with pytest.raises(CatalogueError, match=r"mutants\.toml: no mutant is named 'refusal-unkown'"):
+        suite_mutant("refusal-unkown")
 
 
 def test_every_seam_is_used() -> None:

@@ -1,16 +1,24 @@
 """`@mutant(...)`: a small class that breaks one thing, made into a `Mutant`.
 
+`@suite_mutant(name)` does so for the mutants of this suite: the arguments are their rows in `mutants.toml`.
+
 The class is a `Broken` adapter (seams inputs, outputs, callbacks), a `Rewriting` proxy (seam wire), a `BrokenSession`
-(seam session) or a `BrokenAgent` (seam agent); what its docstring says is what it breaks.
+(seam session) or a `BrokenAgent` (seam agent); its docstring says what it breaks.
 """
 
 from __future__ import annotations
 
 import inspect
+import tomllib
+from collections import Counter
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
+from pathlib import Path as File
 from typing import Any, TypeAlias
 
+import msgspec
+
+from turnproof.errors import CatalogueError
 from turnproof.provider import Path
 from turnproof.run.driver.mutation import Failing, Mutant, Seam
 
@@ -21,6 +29,44 @@ from ._session import BrokenSession, broken
 Breaking: TypeAlias = type[Broken] | type[Rewriting] | type[BrokenSession]
 
 BOTH: tuple[Path, ...] = ("stateless", "legacy")
+
+ROWS_FILE = File(__file__).parent.parent / "mutants.toml"
+
+
+class MutantRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A row of `mutants.toml`: the arguments of `mutant`."""
+
+    name: str
+    seam: Seam
+    caught_by: str
+    scenarios: tuple[str, ...]
+    sources: tuple[str, ...]
+    paths: tuple[Path, ...] = BOTH
+    capability: tuple[str, ...] = ()
+    fails: Failing | None = None
+
+
+@cache
+def mutant_rows() -> dict[str, MutantRow]:
+    """The rows of `mutants.toml` by name. Raises CatalogueError for an unknown key or value, and for a name used
+    twice."""
+    try:
+        rows = msgspec.convert(tomllib.loads(ROWS_FILE.read_text("utf-8")), dict[str, tuple[MutantRow, ...]])["mutant"]
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise CatalogueError(f"{ROWS_FILE}: {error}") from error
+    by_name = {row.name: row for row in rows}
+    if len(by_name) < len(rows):
+        twice = next(name for name, count in Counter(row.name for row in rows).items() if count > 1)
+        raise CatalogueError(f"{ROWS_FILE}: two mutants are named {twice!r}")
+    return by_name
+
+
+def suite_mutant(name: str) -> Callable[[Breaking], Mutant]:
+    """Turn the decorated class into the mutant of this name in `mutants.toml`. Raises CatalogueError without a row."""
+    row = mutant_rows().get(name)
+    if row is None:
+        raise CatalogueError(f"{ROWS_FILE}: no mutant is named {name!r}")
+    return mutant(**msgspec.structs.asdict(row))
 
 
 def mutant(

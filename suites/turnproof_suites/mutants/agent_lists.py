@@ -12,7 +12,7 @@ from turnproof.sessions import SessionInfo
 from turnproof.subject import SessionReply, SessionTurn
 
 from ._agent import BrokenAgent
-from ._mutant import mutant
+from ._mutant import suite_mutant
 
 
 class _BrokenList(BrokenAgent):
@@ -27,13 +27,7 @@ class _BrokenList(BrokenAgent):
         return found
 
 
-@mutant(
-    "first-page-only",
-    "agent",
-    caught_by="sessions/list-has-every-session",
-    scenarios="sessions/many",
-    sources=("behaviours:O4", "behaviours:O5"),
-)
+@suite_mutant("first-page-only")
 class FirstPageOnly(_BrokenList):
     """Of a list that comes in pages, the first one is read."""
 
@@ -41,13 +35,7 @@ class FirstPageOnly(_BrokenList):
         return found[:25]
 
 
-@mutant(
-    "a-page-read-twice",
-    "agent",
-    caught_by="sessions/list-has-every-session",
-    scenarios="sessions/resumed_twice",
-    sources="behaviours:O5",
-)
+@suite_mutant("a-page-read-twice")
 class APageReadTwice(_BrokenList):
     """What stands last on one page stands first on the next."""
 
@@ -55,13 +43,7 @@ class APageReadTwice(_BrokenList):
         return [*found, *found[-1:]]
 
 
-@mutant(
-    "list-of-the-own-folder",
-    "agent",
-    caught_by="sessions/list-is-of-the-folder-asked-for",
-    scenarios="sessions/listed",
-    sources=("behaviours:O5", "defects:RS7"),
-)
+@suite_mutant("list-of-the-own-folder")
 class ListOfTheOwnFolder(_BrokenList):
     """Whatever folder is asked for, the list is of the one that the program runs in."""
 
@@ -69,13 +51,7 @@ class ListOfTheOwnFolder(_BrokenList):
         return super().list_sessions(self.setup.cwd)
 
 
-@mutant(
-    "times-left-out",
-    "agent",
-    caught_by="sessions/list-tells-when",
-    scenarios="sessions/resumed_twice",
-    sources=("behaviours:O1", "behaviours:O4"),
-)
+@suite_mutant("times-left-out")
 class TimesLeftOut(_BrokenList):
     """The list tells of no session when it was updated."""
 
@@ -83,13 +59,7 @@ class TimesLeftOut(_BrokenList):
         return [replace(info, updated_at=None) for info in found]
 
 
-@mutant(
-    "listing-takes-over-an-id",
-    "agent",
-    caught_by="sessions/listing-changes-nothing",
-    scenarios="sessions/listed",
-    sources=("behaviours:O6", "defects:RS9"),
-)
+@suite_mutant("listing-takes-over-an-id")
 class ListingTakesOverAnId(_BrokenList):
     """The last id that was read is taken for that of the session that is open, until the next turn."""
 
@@ -102,13 +72,7 @@ class ListingTakesOverAnId(_BrokenList):
         return super().said(say, turn)
 
 
-@mutant(
-    "titles-made-for-a-list",
-    "agent",
-    caught_by="sessions/listing-asks-no-model",
-    scenarios="sessions/resumed_twice",
-    sources="behaviours:O5",
-)
+@suite_mutant("titles-made-for-a-list")
 class TitlesMadeForAList(_BrokenList):
     """For a list the model is asked what the conversation is about."""
 
@@ -120,13 +84,7 @@ class TitlesMadeForAList(_BrokenList):
 # -- forks --------------------------------------------------------------------------------------------------
 
 
-@mutant(
-    "fork-is-its-origin",
-    "agent",
-    caught_by="sessions/fork-has-an-id-of-its-own",
-    scenarios="sessions/forked",
-    sources="design:agents",
-)
+@suite_mutant("fork-is-its-origin")
 class ForkIsItsOrigin(BrokenAgent):
     """A fork goes on in the session itself, under its id."""
 
@@ -134,13 +92,7 @@ class ForkIsItsOrigin(BrokenAgent):
         return self.own_id or ""
 
 
-@mutant(
-    "fork-begins-empty",
-    "agent",
-    caught_by="sessions/fork-knows-what-was-said",
-    scenarios="sessions/forked",
-    sources="design:agents",
-)
+@suite_mutant("fork-begins-empty")
 class ForkBeginsEmpty(BrokenAgent):
     """The copy gets an id, and a new session is spoken to under it."""
 
@@ -151,13 +103,7 @@ class ForkBeginsEmpty(BrokenAgent):
         return copy
 
 
-@mutant(
-    "fork-writes-into-its-origin",
-    "agent",
-    caught_by="sessions/fork-leaves-its-origin-alone",
-    scenarios="sessions/forked",
-    sources="design:agents",
-)
+@suite_mutant("fork-writes-into-its-origin")
 class ForkWritesIntoItsOrigin(BrokenAgent):
     """The copy gets an id, and what is said in it is stored with the session that it was made of."""
 
@@ -178,13 +124,7 @@ class ForkWritesIntoItsOrigin(BrokenAgent):
 # -- deletions ----------------------------------------------------------------------------------------------
 
 
-@mutant(
-    "deletion-hides",
-    "agent",
-    caught_by="sessions/deleted-session-is-gone",
-    scenarios="sessions/deleted",
-    sources="behaviours:L3",
-)
+@suite_mutant("deletion-hides")
 class DeletionHides(_BrokenList):
     """A deleted session is in no list, and can be resumed."""
 
@@ -208,13 +148,7 @@ class DeletionHides(_BrokenList):
             self.do("delete_session", session_id)
 
 
-@mutant(
-    "deletion-leaves-an-entry",
-    "agent",
-    caught_by="sessions/deleted-session-is-gone",
-    scenarios="sessions/deleted",
-    sources="behaviours:L3",
-)
+@suite_mutant("deletion-leaves-an-entry")
 class DeletionLeavesAnEntry(_BrokenList):
     """A deleted session cannot be resumed, and is still in the list."""
 
@@ -228,13 +162,7 @@ class DeletionLeavesAnEntry(_BrokenList):
         self.gone = (*self.gone, SessionInfo(session_id, cwd=self.setup.cwd))
 
 
-@mutant(
-    "deletion-closes-what-is-open",
-    "agent",
-    caught_by="sessions/deleting-leaves-the-others",
-    scenarios="sessions/deleted",
-    sources="behaviours:L3",
-)
+@suite_mutant("deletion-closes-what-is-open")
 class DeletionClosesWhatIsOpen(BrokenAgent):
     """Whichever session is deleted, the next message begins a new one."""
 
@@ -243,13 +171,7 @@ class DeletionClosesWhatIsOpen(BrokenAgent):
         self.new_session()
 
 
-@mutant(
-    "deletion-of-nothing-succeeds",
-    "agent",
-    caught_by="sessions/deleting-an-unknown-one-is-refused",
-    scenarios="sessions/deleted",
-    sources="behaviours:L3",
-)
+@suite_mutant("deletion-of-nothing-succeeds")
 class DeletionOfNothingSucceeds(BrokenAgent):
     """To delete a session that there is not is no error."""
 

@@ -10,7 +10,7 @@ from typing import Any
 from turnproof.subject import SessionSetup
 
 from ._agent import BrokenAgent
-from ._mutant import mutant
+from ._mutant import suite_mutant
 
 _WAITING = "import time; time.sleep(60)"
 
@@ -22,13 +22,7 @@ def _started(*words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
 
 
-@mutant(
-    "helper-left-running",
-    "agent",
-    caught_by="sessions/no-process-is-left",
-    scenarios="sessions/broken_off",
-    sources="defects:ST21",
-)
+@suite_mutant("helper-left-running")
 class HelperLeftRunning(BrokenAgent):
     """The program starts a helper in a session of its own, and only the program is ended."""
 
@@ -37,13 +31,7 @@ class HelperLeftRunning(BrokenAgent):
         return super().opened(setup)
 
 
-@mutant(
-    "key-in-the-command",
-    "agent",
-    caught_by="sessions/key-is-in-no-command-line",
-    scenarios="sessions/broken_off",
-    sources="defects:SE1",
-)
+@suite_mutant("key-in-the-command")
 class KeyInTheCommand(BrokenAgent):
     """The program is started with the key as an argument."""
 
@@ -57,13 +45,7 @@ class KeyInTheCommand(BrokenAgent):
         self.helper.wait()
 
 
-@mutant(
-    "settings-in-the-project",
-    "agent",
-    caught_by="sessions/working-folder-stays-as-it-is",
-    scenarios="sessions/broken_off",
-    sources="behaviours:O11",
-)
+@suite_mutant("settings-in-the-project")
 class SettingsInTheProject(BrokenAgent):
     """The program's settings are written into the folder that it works in."""
 

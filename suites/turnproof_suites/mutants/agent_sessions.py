@@ -15,18 +15,12 @@ from turnproof.sessions import SessionCapabilities
 from turnproof.subject import SessionReply, SessionSetup, SessionTurn
 
 from ._agent import BrokenAgent, Resumed
-from ._mutant import mutant
+from ._mutant import suite_mutant
 
 # -- which session is open ----------------------------------------------------------------------------------
 
 
-@mutant(
-    "no-session-id-told",
-    "agent",
-    caught_by="sessions/has-an-id",
-    scenarios="basics/plain",
-    sources=("behaviours:D13", "defects:RS4"),
-)
+@suite_mutant("no-session-id-told")
 class NoSessionIdTold(BrokenAgent):
     """The id stands in the program's first line, and the adapter waits for a setting that names it."""
 
@@ -34,13 +28,7 @@ class NoSessionIdTold(BrokenAgent):
         return None
 
 
-@mutant(
-    "session-id-of-each-turn",
-    "agent",
-    caught_by="sessions/id-stays-through-its-turns",
-    scenarios="basics/four_turns",
-    sources="defects:RS1",
-)
+@suite_mutant("session-id-of-each-turn")
 class SessionIdOfEachTurn(BrokenAgent):
     """Each turn has an id of its own, which is told for that of the session."""
 
@@ -53,13 +41,7 @@ class SessionIdOfEachTurn(BrokenAgent):
         return reply
 
 
-@mutant(
-    "new-session-is-the-old-one",
-    "agent",
-    caught_by="sessions/new-session-is-another-one",
-    scenarios="sessions/continued_in_place",
-    sources="behaviours:D13",
-)
+@suite_mutant("new-session-is-the-old-one")
 class NewSessionIsTheOldOne(BrokenAgent):
     """A new session is asked for, and the program is given the old id with the next message."""
 
@@ -67,13 +49,7 @@ class NewSessionIsTheOldOne(BrokenAgent):
         """What is open stays open."""
 
 
-@mutant(
-    "earlier-words-carried-over",
-    "agent",
-    caught_by="sessions/sessions-stay-apart",
-    scenarios="sessions/resumed_in_place",
-    sources=("behaviours:O8", "defects:RS10"),
-)
+@suite_mutant("earlier-words-carried-over")
 class EarlierWordsCarriedOver(BrokenAgent):
     """What the user said last goes along with the first message of a new session."""
 
@@ -89,13 +65,7 @@ class EarlierWordsCarriedOver(BrokenAgent):
         return super().send(said, turn)
 
 
-@mutant(
-    "history-of-all-sessions",
-    "agent",
-    caught_by="sessions/local-history-is-the-open-sessions",
-    scenarios="sessions/resumed_in_place",
-    sources="behaviours:O8",
-)
+@suite_mutant("history-of-all-sessions")
 class HistoryOfAllSessions(BrokenAgent):
     """The local copy grows from session to session, and is never replaced."""
 
@@ -112,13 +82,7 @@ class HistoryOfAllSessions(BrokenAgent):
 # -- taking one up again ------------------------------------------------------------------------------------
 
 
-@mutant(
-    "resume-begins-anew",
-    "agent",
-    caught_by="sessions/resume-brings-back-what-was-said",
-    scenarios="sessions/resumed_in_place",
-    sources=("behaviours:D13", "defects:RS1"),
-)
+@suite_mutant("resume-begins-anew")
 class ResumeBeginsAnew(Resumed):
     """A fresh session is begun, and goes by the id that was to be resumed."""
 
@@ -126,13 +90,7 @@ class ResumeBeginsAnew(Resumed):
         self.begun_anew(session_id)
 
 
-@mutant(
-    "resume-tells-another-id",
-    "agent",
-    caught_by="sessions/resume-keeps-the-id",
-    scenarios="sessions/resumed",
-    sources=("defects:RS5", "defects:RS6"),
-)
+@suite_mutant("resume-tells-another-id")
 class ResumeTellsAnotherId(Resumed):
     """The program goes on under the same id, and tells another one, which is believed."""
 
@@ -140,13 +98,7 @@ class ResumeTellsAnotherId(Resumed):
         self.under = f"{session_id}-2"
 
 
-@mutant(
-    "resumed-as-text",
-    "agent",
-    caught_by="sessions/resume-restores-calls-and-results",
-    scenarios="sessions/resumed",
-    sources=("defects:TP2", "behaviours:L1"),
-)
+@suite_mutant("resumed-as-text")
 class ResumedAsText(Resumed):
     """A session is put back as one text in front of the next message: what was called in it is not in that."""
 
@@ -161,13 +113,7 @@ class ResumedAsText(Resumed):
         return super().send(said, turn)
 
 
-@mutant(
-    "replay-shown-as-new",
-    "agent",
-    caught_by="sessions/resumed-history-is-no-new-output",
-    scenarios="sessions/resumed",
-    sources=("defects:RS8", "defects:TH11"),
-)
+@suite_mutant("replay-shown-as-new")
 class ReplayShownAsNew(Resumed):
     """The messages that the program replays late stand in front of the next answer."""
 
@@ -184,13 +130,7 @@ class ReplayShownAsNew(Resumed):
         return replace(reply, text=late + reply.text)
 
 
-@mutant(
-    "resumed-history-is-empty",
-    "agent",
-    caught_by="sessions/resume-restores-local-history",
-    scenarios="sessions/resumed",
-    sources="behaviours:O8",
-)
+@suite_mutant("resumed-history-is-empty")
 class ResumedHistoryIsEmpty(Resumed):
     """The local history begins with the next turn."""
 
@@ -214,13 +154,7 @@ class _OpenedOtherwise(BrokenAgent):
         return setup
 
 
-@mutant(
-    "no-system-text-on-resume",
-    "agent",
-    caught_by="sessions/system-text-is-sent-after-resume",
-    scenarios="sessions/resumed",
-    sources=("defects:LS6", "behaviours:O10"),
-)
+@suite_mutant("no-system-text-on-resume")
 class NoSystemTextOnResume(_OpenedOtherwise):
     """The system text is told where a session is made, and the program does not store it."""
 
@@ -228,13 +162,7 @@ class NoSystemTextOnResume(_OpenedOtherwise):
         return replace(setup, system=None)
 
 
-@mutant(
-    "no-tools-on-resume",
-    "agent",
-    caught_by="sessions/tools-are-there-after-resume",
-    scenarios="sessions/resumed",
-    sources=("behaviours:O3", "defects:LS6"),
-)
+@suite_mutant("no-tools-on-resume")
 class NoToolsOnResume(_OpenedOtherwise):
     """The servers of tools are passed with a new session, and not where one is loaded."""
 
@@ -242,13 +170,7 @@ class NoToolsOnResume(_OpenedOtherwise):
         return replace(setup, tools=())
 
 
-@mutant(
-    "default-model-on-resume",
-    "agent",
-    caught_by="sessions/model-stays-the-one-asked-for",
-    scenarios="sessions/resumed_twice",
-    sources="defects:RS10",
-)
+@suite_mutant("default-model-on-resume")
 class DefaultModelOnResume(_OpenedOtherwise):
     """A session that is resumed asks the model of the program's own settings."""
 
@@ -266,13 +188,7 @@ def _names(model: str, models: Mapping[str, ModelFacts]) -> set[str]:
     return {model} if facts is None else {name for name in (model, facts.id, facts.alias_of) if name}
 
 
-@mutant(
-    "system-text-told-twice",
-    "agent",
-    caught_by="sessions/system-text-is-sent-once",
-    scenarios="basics/plain",
-    sources="behaviours:O10",
-)
+@suite_mutant("system-text-told-twice")
 class SystemTextToldTwice(BrokenAgent):
     """The system text is a setting of the program, and stands in front of each message as well."""
 
@@ -283,13 +199,7 @@ class SystemTextToldTwice(BrokenAgent):
 # -- what there is not --------------------------------------------------------------------------------------
 
 
-@mutant(
-    "unknown-session-begun",
-    "agent",
-    caught_by="sessions/unknown-id-is-refused",
-    scenarios="sessions/unknown",
-    sources=("behaviours:O6", "defects:RS4"),
-)
+@suite_mutant("unknown-session-begun")
 class UnknownSessionBegun(BrokenAgent):
     """Where there is no session of that id, a new one is begun without a word."""
 
@@ -300,13 +210,7 @@ class UnknownSessionBegun(BrokenAgent):
             self.new_session()
 
 
-@mutant(
-    "unknown-session-not-in-a-table",
-    "agent",
-    caught_by="sessions/unknown-id-is-refused",
-    scenarios="sessions/unknown",
-    sources="behaviours:O6",
-)
+@suite_mutant("unknown-session-not-in-a-table")
 class UnknownSessionNotInATable(BrokenAgent):
     """An unknown id is looked up in a table of those that are known, and the caller gets the KeyError."""
 
@@ -317,13 +221,7 @@ class UnknownSessionNotInATable(BrokenAgent):
             raise KeyError(session_id) from None
 
 
-@mutant(
-    "refused-resume-closes",
-    "agent",
-    caught_by="sessions/refused-resume-changes-nothing",
-    scenarios="sessions/unknown",
-    sources=("behaviours:O6", "defects:RS6"),
-)
+@suite_mutant("refused-resume-closes")
 class RefusedResumeCloses(BrokenAgent):
     """The session that is open is let go of before the other one is found."""
 
@@ -335,13 +233,7 @@ class RefusedResumeCloses(BrokenAgent):
             raise
 
 
-@mutant(
-    "opening-insists",
-    "agent",
-    caught_by="sessions/opening-falls-back",
-    scenarios="sessions/opened_unknown",
-    sources=("behaviours:O3", "defects:RS4"),
-)
+@suite_mutant("opening-insists")
 class OpeningInsists(BrokenAgent):
     """Opening fails where the session that a setting names is gone."""
 
@@ -357,13 +249,7 @@ class OpeningInsists(BrokenAgent):
         return handle
 
 
-@mutant(
-    "first-made-is-the-last",
-    "agent",
-    caught_by="sessions/continue-takes-the-last-updated",
-    scenarios="sessions/continued_in_place",
-    sources="behaviours:O4",
-)
+@suite_mutant("first-made-is-the-last")
 class FirstMadeIsTheLast(BrokenAgent):
     """Going on takes what stands first in a list, and that is the oldest."""
 
@@ -383,13 +269,7 @@ class FirstMadeIsTheLast(BrokenAgent):
         return self.made[0]
 
 
-@mutant(
-    "continues-in-the-configured-folder",
-    "agent",
-    caught_by="sessions/continue-stays-in-its-folder",
-    scenarios="sessions/continued_elsewhere",
-    sources=("behaviours:O5", "defects:RS7"),
-)
+@suite_mutant("continues-in-the-configured-folder")
 class ContinuesInTheConfiguredFolder(BrokenAgent):
     """The folder of the settings is passed to the program, and not the one that is worked in."""
 
@@ -399,13 +279,7 @@ class ContinuesInTheConfiguredFolder(BrokenAgent):
         return super().opened(replace(setup, cwd=self.configured.setdefault(setup.home, setup.cwd)))
 
 
-@mutant(
-    "damaged-agent-session-begun-anew",
-    "agent",
-    caught_by="sessions/damaged-session-is-no-empty-one",
-    scenarios="sessions/damaged",
-    sources=("defects:PE3", "behaviours:P6"),
-)
+@suite_mutant("damaged-agent-session-begun-anew")
 class DamagedAgentSessionBegunAnew(BrokenAgent):
     """A session whose file has lines that cannot be read is begun anew under its old id."""
 
@@ -414,13 +288,7 @@ class DamagedAgentSessionBegunAnew(BrokenAgent):
         self.under = session_id
 
 
-@mutant(
-    "capability-under-another-name",
-    "agent",
-    caught_by="sessions/capabilities-are-what-is-claimed",
-    scenarios="sessions/resumed",
-    sources=("behaviours:O1", "behaviours:O2"),
-)
+@suite_mutant("capability-under-another-name")
 class CapabilityUnderAnotherName(BrokenAgent):
     """That sessions can be loaded is said as `can_resume`, which nobody reads."""
 
@@ -440,13 +308,7 @@ class _Renamed:
         self.can_fork = told.can_fork
 
 
-@mutant(
-    "capability-not-there",
-    "agent",
-    caught_by="sessions/capabilities-are-what-is-claimed",
-    scenarios="sessions/forked",
-    sources="behaviours:O1",
-)
+@suite_mutant("capability-not-there")
 class CapabilityNotThere(BrokenAgent):
     """The agent says that it forks sessions, and refuses to."""
 

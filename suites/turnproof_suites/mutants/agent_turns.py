@@ -16,20 +16,14 @@ from turnproof.messages import Message, TokenUsage
 from turnproof.subject import SessionReply, SessionSetup, SessionTurn
 
 from ._agent import BrokenAgent, BrokenTools, overheard
-from ._mutant import mutant
+from ._mutant import suite_mutant
 
 Say = Callable[[SessionTurn], SessionReply]
 
 # -- tools --------------------------------------------------------------------------------------------------
 
 
-@mutant(
-    "agents-calls-run-again",
-    "agent",
-    caught_by="sessions/calls-run-once",
-    scenarios="tools/one",
-    sources="defects:TP16",
-)
+@suite_mutant("agents-calls-run-again")
 class AgentsCallsRunAgain(BrokenTools):
     """The calls that the agent tells of have run already, and whoever hears of them runs them again."""
 
@@ -38,13 +32,7 @@ class AgentsCallsRunAgain(BrokenTools):
         return tool.run(args, token)
 
 
-@mutant(
-    "agents-arguments-as-text",
-    "agent",
-    caught_by="sessions/calls-run-once",
-    scenarios="tools/large_arguments",
-    sources=("defects:TP17", "defects:TP18"),
-)
+@suite_mutant("agents-arguments-as-text")
 class AgentsArgumentsAsText(BrokenTools):
     """The program makes text of every argument that is none, and the tool gets it as it comes."""
 
@@ -52,13 +40,7 @@ class AgentsArgumentsAsText(BrokenTools):
         return tool.run({key: one if isinstance(one, str) else json.dumps(one) for key, one in args.items()}, token)
 
 
-@mutant(
-    "agents-results-dropped",
-    "agent",
-    caught_by="sessions/results-reach-the-model",
-    scenarios="tools/one",
-    sources="defects:TP2",
-)
+@suite_mutant("agents-results-dropped")
 class AgentsResultsDropped(BrokenTools):
     """The server of tools says that a call was done, and not what came of it."""
 
@@ -67,13 +49,7 @@ class AgentsResultsDropped(BrokenTools):
         return "done"
 
 
-@mutant(
-    "yes-to-everything",
-    "agent",
-    caught_by="sessions/denied-tools-do-not-run",
-    scenarios="sessions/denied",
-    sources="design:agents",
-)
+@suite_mutant("yes-to-everything")
 class YesToEverything(BrokenAgent):
     """The program asks whether a call may run, and is told yes without anybody being asked."""
 
@@ -84,13 +60,7 @@ class YesToEverything(BrokenAgent):
 # -- turns that end otherwise -------------------------------------------------------------------------------
 
 
-@mutant(
-    "second-turn-dropped",
-    "agent",
-    caught_by="sessions/one-turn-at-a-time",
-    scenarios="sessions/at_once",
-    sources="defects:RS3",
-)
+@suite_mutant("second-turn-dropped")
 class SecondTurnDropped(BrokenAgent):
     """What is asked for while a turn runs is forgotten, and its caller gets an empty answer."""
 
@@ -106,13 +76,7 @@ class SecondTurnDropped(BrokenAgent):
             self.busy = False
 
 
-@mutant(
-    "one-answer-behind",
-    "agent",
-    caught_by="sessions/cancelled-turn-serves-the-next",
-    scenarios="sessions/cancelled",
-    sources=("behaviours:D13", "defects:TP1"),
-)
+@suite_mutant("one-answer-behind")
 class OneAnswerBehind(BrokenAgent):
     """The end of a cancelled turn comes late, and each later message gets the answer to the one before."""
 
@@ -127,13 +91,7 @@ class OneAnswerBehind(BrokenAgent):
         return reply
 
 
-@mutant(
-    "cancel-told-to-nobody",
-    "agent",
-    caught_by="sessions/cancel-ends-the-request",
-    scenarios="sessions/cancelled",
-    sources=("behaviours:G5", "defects:ST21"),
-)
+@suite_mutant("cancel-told-to-nobody")
 class CancelToldToNobody(BrokenAgent):
     """A cancel is kept for the end of the turn: the program writes its answer to the end."""
 
@@ -142,13 +100,7 @@ class CancelToldToNobody(BrokenAgent):
         return replace(reply, outcome="cancelled") if turn.cancel_token.is_cancelled else reply
 
 
-@mutant(
-    "failed-turn-is-the-last",
-    "agent",
-    caught_by="sessions/failed-turn-serves-the-next",
-    scenarios="sessions/failed",
-    sources=("defects:RS6", "behaviours:P5"),
-)
+@suite_mutant("failed-turn-is-the-last")
 class FailedTurnIsTheLast(BrokenAgent):
     """The program ends with a failed turn, and nobody starts it again."""
 
@@ -164,13 +116,7 @@ class FailedTurnIsTheLast(BrokenAgent):
             raise
 
 
-@mutant(
-    "failure-told-as-an-answer",
-    "agent",
-    caught_by="sessions/failure-is-no-answer",
-    scenarios="sessions/failed",
-    sources="defects:ER11",
-)
+@suite_mutant("failure-told-as-an-answer")
 class FailureToldAsAnAnswer(BrokenAgent):
     """The text of an error is returned as the reply, since the program has ended its turn."""
 
@@ -181,13 +127,7 @@ class FailureToldAsAnAnswer(BrokenAgent):
             return SessionReply(f"API Error: {error}")
 
 
-@mutant(
-    "lost-answer-in-front",
-    "agent",
-    caught_by="sessions/retried-answer-is-shown-once",
-    scenarios="sessions/broken_off",
-    sources="design:agents",
-)
+@suite_mutant("lost-answer-in-front")
 class LostAnswerInFront(BrokenAgent):
     """An answer that broke off is asked for again, and what had come of it stays in front of the new one."""
 
@@ -201,13 +141,7 @@ class LostAnswerInFront(BrokenAgent):
         return replace(reply, text="".join(pieces) or reply.text)
 
 
-@mutant(
-    "half-an-answer-of-the-killed",
-    "agent",
-    caught_by="sessions/killed-agent-ends-the-turn",
-    scenarios="sessions/killed",
-    sources=("defects:ER11", "defects:ST21"),
-)
+@suite_mutant("half-an-answer-of-the-killed")
 class HalfAnAnswerOfTheKilled(BrokenAgent):
     """When the program's output ends, what it has written so far is the reply."""
 
@@ -219,13 +153,7 @@ class HalfAnAnswerOfTheKilled(BrokenAgent):
             return SessionReply("".join(pieces))
 
 
-@mutant(
-    "broken-pipe-raised",
-    "agent",
-    caught_by="sessions/killed-agent-ends-the-turn",
-    scenarios="sessions/killed_tool",
-    sources="defects:ST21",
-)
+@suite_mutant("broken-pipe-raised")
 class BrokenPipeRaised(BrokenAgent):
     """A program that is gone is noticed by writing to it, and the caller gets the error of the pipe."""
 
@@ -236,13 +164,7 @@ class BrokenPipeRaised(BrokenAgent):
             raise BrokenPipeError(32, "Broken pipe") from error
 
 
-@mutant(
-    "killed-agent-forgets",
-    "agent",
-    caught_by="sessions/earlier-turns-survive-a-kill",
-    scenarios="sessions/killed",
-    sources=("behaviours:D13", "defects:PE3"),
-)
+@suite_mutant("killed-agent-forgets")
 class KilledAgentForgets(BrokenAgent):
     """The program is started again without the id of its session."""
 
@@ -256,13 +178,7 @@ class KilledAgentForgets(BrokenAgent):
             raise
 
 
-@mutant(
-    "lost-words-stay-in-the-history",
-    "agent",
-    caught_by="sessions/loss-is-not-hidden",
-    scenarios="sessions/killed",
-    sources="behaviours:O8",
-)
+@suite_mutant("lost-words-stay-in-the-history")
 class LostWordsStayInTheHistory(BrokenAgent):
     """What was shown of an answer stays in the local history, whatever the program has stored."""
 
@@ -280,13 +196,7 @@ class LostWordsStayInTheHistory(BrokenAgent):
         return [*super().history(), *self.lost]
 
 
-@mutant(
-    "agents-figures-added-up",
-    "agent",
-    caught_by="sessions/usage-is-of-the-turn",
-    scenarios="basics/four_turns",
-    sources="behaviours:O9",
-)
+@suite_mutant("agents-figures-added-up")
 class AgentsFiguresAddedUp(BrokenAgent):
     """The program tells what the session has taken, and that is told for the turn."""
 

@@ -11,18 +11,12 @@ from turnproof.errors import AuthenticationError, CacheExpiredError
 from turnproof.messages import Message, ProviderResponse, Text
 
 from ._broken import Broken, CallInputs, Proceed
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 
 
-@mutant(
-    "message-marks-dropped",
-    "wire",
-    caught_by="cache/history-is-marked",
-    scenarios="cache/growth",
-    sources=("defects:PC4", "defects:PC5"),
-)
+@suite_mutant("message-marks-dropped")
 class MessageMarksDropped(Rewriting):
     """Breakpoints are set on system text and tools, and never on the history."""
 
@@ -32,13 +26,7 @@ class MessageMarksDropped(Rewriting):
                 wire.clear_mark(block)
 
 
-@mutant(
-    "five-marks",
-    "wire",
-    caught_by="cache/at-most-four-marks",
-    scenarios="cache/growth",
-    sources="defects:PC1",
-)
+@suite_mutant("five-marks")
 class FiveMarks(Rewriting):
     """Every message of the user gets a breakpoint."""
 
@@ -48,13 +36,7 @@ class FiveMarks(Rewriting):
                 wire.set_mark(wire.blocks(message)[-1])
 
 
-@mutant(
-    "tool-order-unstable",
-    "wire",
-    caught_by="cache/tool-order-is-stable",
-    scenarios="tools/sequential",
-    sources="defects:PC3",
-)
+@suite_mutant("tool-order-unstable")
 class ToolOrderUnstable(Rewriting):
     """Tools go out in another order in every second request."""
 
@@ -68,14 +50,7 @@ class ToolOrderUnstable(Rewriting):
             wire.tools(body).reverse()
 
 
-@mutant(
-    "clock-in-the-prompt",
-    "inputs",
-    caught_by="cache/prefix-is-stable",
-    scenarios="cache/growth",
-    sources="defects:PC2",
-    paths=("stateless",),
-)
+@suite_mutant("clock-in-the-prompt")
 class ClockInThePrompt(Broken):
     """The system text begins with something that is new in every call."""
 
@@ -87,14 +62,7 @@ class ClockInThePrompt(Broken):
         return replace(given, system=f"It is tick {self.ticks}.\n{text}")
 
 
-@mutant(
-    "only-last-mark-sent",
-    "inputs",
-    caught_by="cache/marks-reach-the-wire",
-    scenarios="cache/growth",
-    sources="defects:PC6",
-    paths=("stateless",),
-)
+@suite_mutant("only-last-mark-sent")
 class OnlyLastMarkSent(Broken):
     """Of several breakpoints in the history only the last one goes out."""
 
@@ -104,14 +72,7 @@ class OnlyLastMarkSent(Broken):
         return replace(given, messages=[unmark.get(message, message) for message in given.messages])
 
 
-@mutant(
-    "managed-name-not-sent",
-    "inputs",
-    caught_by="cache/managed-cache-serves-the-prefix",
-    scenarios="cache/managed_expiry",
-    sources=("behaviours:J4", "wire:gemini#7"),
-    paths=("stateless",),
-)
+@suite_mutant("managed-name-not-sent")
 class ManagedNameNotSent(Broken):
     """The prefix is stored, and every request carries it all the same."""
 
@@ -121,13 +82,7 @@ class ManagedNameNotSent(Broken):
         return replace(given, system=system, tools=tools)
 
 
-@mutant(
-    "managed-cache-made-twice",
-    "inputs",
-    caught_by="cache/managed-cache-is-made-once",
-    scenarios="cache/managed_expiry",
-    sources=("behaviours:J4", "wire:gemini#7"),
-)
+@suite_mutant("managed-cache-made-twice")
 class ManagedCacheMadeTwice(Broken):
     """Two objects of an adapter that know nothing of each other store the same prefix."""
 
@@ -137,13 +92,7 @@ class ManagedCacheMadeTwice(Broken):
         return self.inner.create_cache(*prefix, **options)
 
 
-@mutant(
-    "lost-cache-is-a-missing-permission",
-    "outputs",
-    caught_by="cache/lost-cache-is-replaced",
-    scenarios="cache/managed_expiry",
-    sources=("behaviours:J4", "wire:gemini#7"),
-)
+@suite_mutant("lost-cache-is-a-missing-permission")
 class LostCacheIsAMissingPermission(Broken):
     """The refusal is taken for what its status says: the key may not do this."""
 
@@ -154,13 +103,7 @@ class LostCacheIsAMissingPermission(Broken):
             raise AuthenticationError(error.message, status=error.status, kind=error.kind) from error
 
 
-@mutant(
-    "managed-cache-left-behind",
-    "outputs",
-    caught_by="cache/managed-caches-are-deleted",
-    scenarios="cache/managed_expiry",
-    sources=("behaviours:J4", "wire:gemini#7"),
-)
+@suite_mutant("managed-cache-left-behind")
 class ManagedCacheLeftBehind(Broken):
     """Shutting down lets go of connections, and of nothing that was stored."""
 
@@ -176,13 +119,7 @@ def _unmarked(message: Message) -> Message:
     return changed(message, parts=tuple(changed(part, cache=None) for part in message.parts))
 
 
-@mutant(
-    "mark-stays-at-the-start",
-    "wire",
-    caught_by="cache/reads-grow-with-the-history",
-    scenarios="cache/growth",
-    sources=("defects:PC4", "behaviours:J3"),
-)
+@suite_mutant("mark-stays-at-the-start")
 class MarkStaysAtTheStart(Rewriting):
     """The breakpoint of the history stays where it was set first, however long the history grows."""
 

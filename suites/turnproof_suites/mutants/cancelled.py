@@ -12,7 +12,7 @@ from turnproof.errors import TransportError
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage
 
 from ._broken import Broken, CallInputs, Proceed, also, overheard
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 from .tools_outgoing import drop_failed_results
@@ -22,13 +22,7 @@ def _cancelled(response: ProviderResponse) -> bool:
     return response.finish_reason is FinishReason.CANCELLED
 
 
-@mutant(
-    "cancel-raised-as-failure",
-    "outputs",
-    caught_by="cancellation/returns-a-cancelled-response",
-    scenarios="cancel/in_text",
-    sources="behaviours:G2",
-)
+@suite_mutant("cancel-raised-as-failure")
 class CancelRaisedAsFailure(Broken):
     """A cancelled stream is a broken stream: the call raises."""
 
@@ -38,13 +32,7 @@ class CancelRaisedAsFailure(Broken):
         return response
 
 
-@mutant(
-    "cancelled-answer-looks-whole",
-    "outputs",
-    caught_by="cancellation/returns-a-cancelled-response",
-    scenarios="cancel/in_text",
-    sources="behaviours:G2",
-)
+@suite_mutant("cancelled-answer-looks-whole")
 class CancelledAnswerLooksWhole(Broken):
     """What had arrived before the cancel is returned as an ordinary answer."""
 
@@ -52,13 +40,7 @@ class CancelledAnswerLooksWhole(Broken):
         return replace(response, finish_reason=FinishReason.STOP) if _cancelled(response) else response
 
 
-@mutant(
-    "partial-text-dropped",
-    "outputs",
-    caught_by="cancellation/partial-text-is-kept",
-    scenarios="cancel/in_text",
-    sources="defects:CA1",
-)
+@suite_mutant("partial-text-dropped")
 class PartialTextDropped(Broken):
     """A cancelled response is empty, though its text was shown."""
 
@@ -66,13 +48,7 @@ class PartialTextDropped(Broken):
         return replace(response, parts=()) if _cancelled(response) else response
 
 
-@mutant(
-    "finished-call-kept-on-cancel",
-    "outputs",
-    caught_by="cancellation/no-calls-are-left-behind",
-    scenarios="cancel/after_call",
-    sources=("defects:TP1", "defects:CA3"),
-)
+@suite_mutant("finished-call-kept-on-cancel")
 class FinishedCallKeptOnCancel(Broken):
     """Calls that were complete when the cancel came stay in the cancelled response."""
 
@@ -84,13 +60,7 @@ class FinishedCallKeptOnCancel(Broken):
         return replace(response, parts=(*response.parts, *kept)) if _cancelled(response) else response
 
 
-@mutant(
-    "half-call-returned-on-cancel",
-    "outputs",
-    caught_by="cancellation/no-calls-are-left-behind",
-    scenarios="cancel/in_arguments",
-    sources="defects:CA2",
-)
+@suite_mutant("half-call-returned-on-cancel")
 class HalfCallReturnedOnCancel(Broken):
     """A call that was cut in its arguments is returned with none."""
 
@@ -100,13 +70,7 @@ class HalfCallReturnedOnCancel(Broken):
         return replace(response, parts=(*response.parts, FunctionCall(id="call_half", name="water_bed")))
 
 
-@mutant(
-    "half-call-announced-on-cancel",
-    "callbacks",
-    caught_by="cancellation/half-calls-are-not-announced",
-    scenarios="cancel/in_arguments",
-    sources=("defects:CA2", "defects:ST5"),
-)
+@suite_mutant("half-call-announced-on-cancel")
 class HalfCallAnnouncedOnCancel(Broken):
     """A call that was cut in its arguments is announced with what there was."""
 
@@ -116,13 +80,7 @@ class HalfCallAnnouncedOnCancel(Broken):
         return response
 
 
-@mutant(
-    "usage-lost-on-cancel",
-    "outputs",
-    caught_by="cancellation/usage-is-kept",
-    scenarios="cancel/in_text",
-    sources="defects:CA4",
-)
+@suite_mutant("usage-lost-on-cancel")
 class UsageLostOnCancel(Broken):
     """A cancelled response says that nothing was used."""
 
@@ -130,13 +88,7 @@ class UsageLostOnCancel(Broken):
         return replace(response, usage=TokenUsage()) if _cancelled(response) else response
 
 
-@mutant(
-    "cancel-ignored",
-    "inputs",
-    caught_by="cancellation/silence-is-no-obstacle",
-    scenarios="cancel/in_text",
-    sources="defects:ST21",
-)
+@suite_mutant("cancel-ignored")
 class CancelIgnored(Broken):
     """The token is not passed on."""
 
@@ -144,13 +96,7 @@ class CancelIgnored(Broken):
         return given_with(given, token=None) if given.on_chunk is not None else given
 
 
-@mutant(
-    "cancel-noticed-at-the-next-piece",
-    "inputs",
-    caught_by="cancellation/silence-is-no-obstacle",
-    scenarios="cancel/in_text",
-    sources=("defects:ST21", "behaviours:G7"),
-)
+@suite_mutant("cancel-noticed-at-the-next-piece")
 class CancelNoticedAtTheNextPiece(Broken):
     """The token is looked at whenever a piece arrives, and at no other time."""
 
@@ -195,30 +141,12 @@ class ReadsOnBehindTheCaller(Broken):
         return ProviderResponse(parts, heard.usage, FinishReason.CANCELLED)
 
 
-ConnectionLeftOpenOnCancel = mutant(
-    "connection-left-open-on-cancel",
-    "outputs",
-    caught_by="cancellation/connection-is-closed",
-    scenarios="cancel/in_text",
-    sources="defects:CA5",
-)(ReadsOnBehindTheCaller)
+ConnectionLeftOpenOnCancel = suite_mutant("connection-left-open-on-cancel")(ReadsOnBehindTheCaller)
 
-ServerDrainedAfterCancel = mutant(
-    "server-drained-after-cancel",
-    "outputs",
-    caught_by="cancellation/server-is-not-drained",
-    scenarios="cancel/in_long_text",
-    sources="defects:CA7",
-)(ReadsOnBehindTheCaller)
+ServerDrainedAfterCancel = suite_mutant("server-drained-after-cancel")(ReadsOnBehindTheCaller)
 
 
-@mutant(
-    "batch-cancel-ignored",
-    "inputs",
-    caught_by="cancellation/batch-calls-can-be-cancelled",
-    scenarios="cancel/in_batch",
-    sources="behaviours:G5",
-)
+@suite_mutant("batch-cancel-ignored")
 class BatchCancelIgnored(Broken):
     """Only streams look at the token."""
 
@@ -226,13 +154,7 @@ class BatchCancelIgnored(Broken):
         return given_with(given, token=None) if given.on_chunk is None else given
 
 
-@mutant(
-    "interruption-noted-in-the-answer",
-    "outputs",
-    caught_by="cancellation/nothing-is-invented",
-    scenarios="cancel/in_text",
-    sources="defects:CA8",
-)
+@suite_mutant("interruption-noted-in-the-answer")
 class InterruptionNotedInTheAnswer(Broken):
     """A note of ours is appended to what the model had said."""
 
@@ -242,13 +164,7 @@ class InterruptionNotedInTheAnswer(Broken):
         return replace(response, parts=(*response.parts, Text("[interrupted by the user]")))
 
 
-@mutant(
-    "partial-answer-not-replayed",
-    "wire",
-    caught_by="cancellation/partial-text-reaches-the-next-turn",
-    scenarios="cancel/in_text",
-    sources=("defects:CA1", "behaviours:G8"),
-)
+@suite_mutant("partial-answer-not-replayed")
 class PartialAnswerNotReplayed(Rewriting):
     """The model's words right before the new message are missing from the request."""
 
@@ -258,13 +174,7 @@ class PartialAnswerNotReplayed(Rewriting):
             del messages[-2]
 
 
-@mutant(
-    "cancelled-tools-unanswered",
-    "wire",
-    caught_by="cancellation/running-tools-are-answered",
-    scenarios="cancel/during_tool",
-    sources="defects:TP2",
-)
+@suite_mutant("cancelled-tools-unanswered")
 class CancelledToolsUnanswered(Rewriting):
     """Calls whose tools were cancelled get no result."""
 
@@ -272,14 +182,7 @@ class CancelledToolsUnanswered(Rewriting):
         drop_failed_results(wire, body)
 
 
-@mutant(
-    "legacy-forgets-cancelled-turn",
-    "outputs",
-    caught_by="cancellation/history-serves-the-next-turn",
-    scenarios="cancel/in_text",
-    sources="defects:LS5",
-    paths=("legacy",),
-)
+@suite_mutant("legacy-forgets-cancelled-turn")
 class LegacyForgetsCancelledTurn(Broken):
     """The provider records a turn at the end of its stream, so that it never records a cancelled one."""
 

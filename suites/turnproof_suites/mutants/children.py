@@ -7,17 +7,11 @@ from collections.abc import Sequence
 from turnproof.messages import Message
 from turnproof.subject import SessionReply, SessionTurn
 
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._session import BrokenSession
 
 
-@mutant(
-    "child-begins-with-a-copy",
-    "session",
-    caught_by="subagents/child-begins-empty",
-    scenarios="subagents/child",
-    sources="behaviours:M1",
-)
+@suite_mutant("child-begins-with-a-copy")
 class ChildBeginsWithACopy(BrokenSession):
     """A child goes on from what its parent holds."""
 
@@ -46,13 +40,7 @@ class _Family(BrokenSession):
         return super().send(text, turn)
 
 
-@mutant(
-    "child-heard-by-its-parent",
-    "session",
-    caught_by="subagents/parent-is-untouched",
-    scenarios="subagents/child",
-    sources="behaviours:M1",
-)
+@suite_mutant("child-heard-by-its-parent")
 class ChildHeardByItsParent(_Family):
     """What a child is told stands in its parent's history, until the parent's next turn."""
 
@@ -60,13 +48,7 @@ class ChildHeardByItsParent(_Family):
         return [*super().history(), *self.heard]
 
 
-@mutant(
-    "child-forgets",
-    "session",
-    caught_by="subagents/child-keeps-its-own",
-    scenarios="subagents/child",
-    sources="behaviours:M1",
-)
+@suite_mutant("child-forgets")
 class ChildForgets(_Family):
     """A child has forgotten its first turn when it is told something else."""
 

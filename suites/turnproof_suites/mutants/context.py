@@ -12,17 +12,11 @@ from turnproof.messages import FunctionCall, Message, Part, ProviderResponse, To
 from turnproof.provider import Path
 from turnproof.subject import SessionReply, SessionSetup, SessionTurn
 
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._session import BrokenSession
 
 
-@mutant(
-    "context-added-up",
-    "session",
-    caught_by="accounting/context-is-known",
-    scenarios="basics/long_history",
-    sources=("defects:US1", "behaviours:K4"),
-)
+@suite_mutant("context-added-up")
 class ContextAddedUp(BrokenSession):
     """What the conversation takes is the sum of all that was reported in it."""
 
@@ -37,13 +31,7 @@ class ContextAddedUp(BrokenSession):
         return self.taken
 
 
-@mutant(
-    "context-empty-after-a-collection",
-    "session",
-    caught_by="accounting/context-shrinks-with-a-collection",
-    scenarios="gc/tool_pairs",
-    sources="defects:GC9",
-)
+@suite_mutant("context-empty-after-a-collection")
 class ContextEmptyAfterACollection(BrokenSession):
     """After a collection the context counts as empty until the provider reports again."""
 
@@ -117,14 +105,7 @@ def _beginning(cut: ToolResult, whole: ToolResult) -> ToolResult:
     return changed(cut, result=str(whole.result)[: len(str(cut.result))])
 
 
-@mutant(
-    "results-cut-without-a-word",
-    "session",
-    caught_by="recovery/results-are-cut-to-fit",
-    scenarios="gc/large_result",
-    sources="behaviours:H7",
-    paths=("stateless",),
-)
+@suite_mutant("results-cut-without-a-word")
 class ResultsCutWithoutAWord(_KnowsResults):
     """Of a result that does not fit the beginning is sent, as if that were all."""
 
@@ -132,14 +113,7 @@ class ResultsCutWithoutAWord(_KnowsResults):
         return self.with_results(messages, _beginning)
 
 
-@mutant(
-    "rejected-results-held",
-    "session",
-    caught_by="recovery/rejected-results-are-gone",
-    scenarios="gc/large_result",
-    sources="behaviours:H8",
-    paths=("stateless",),
-)
+@suite_mutant("rejected-results-held")
 class RejectedResultsHeld(_KnowsResults):
     """Results are cut on their way out; what is held are the ones that were rejected."""
 
@@ -147,14 +121,7 @@ class RejectedResultsHeld(_KnowsResults):
         return self.with_results(super().history(), _whole)
 
 
-@mutant(
-    "room-for-one-request",
-    "session",
-    caught_by="gc/headroom-is-left",
-    scenarios="gc/equal_results",
-    sources="defects:GC5",
-    paths=("stateless",),
-)
+@suite_mutant("room-for-one-request")
 class RoomForOneRequest(_KnowsResults):
     """Every round begins with whole results again; they are cut when they are refused."""
 

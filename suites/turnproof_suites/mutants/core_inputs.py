@@ -15,16 +15,10 @@ from turnproof.messages import Message, ProviderResponse, Text
 from turnproof.provider import Path, SystemInstruction
 
 from ._broken import Broken, CallInputs, Proceed
-from ._mutant import mutant
+from ._mutant import suite_mutant
 
 
-@mutant(
-    "system-dropped-with-history",
-    "inputs",
-    caught_by="core/system-text-is-sent-each-turn",
-    scenarios="basics/system_changes",
-    sources="defects:SY1",
-)
+@suite_mutant("system-dropped-with-history")
 class SystemDroppedWithHistory(Broken):
     """The system text goes out only while there is no history yet."""
 
@@ -33,13 +27,7 @@ class SystemDroppedWithHistory(Broken):
         return replace(given, system=None) if talked else given
 
 
-@mutant(
-    "first-system-text-kept",
-    "inputs",
-    caught_by="core/system-text-is-sent-each-turn",
-    scenarios="basics/system_changes",
-    sources=("defects:SP2", "defects:SP5"),
-)
+@suite_mutant("first-system-text-kept")
 class FirstSystemTextKept(Broken):
     """The system text of the first call goes out in all later ones."""
 
@@ -50,13 +38,7 @@ class FirstSystemTextKept(Broken):
         return replace(given, system=self.first)
 
 
-@mutant(
-    "new-message-sent-twice",
-    "inputs",
-    caught_by="core/new-message-goes-out-once",
-    scenarios="basics/four_turns",
-    sources="behaviours:P2",
-)
+@suite_mutant("new-message-sent-twice")
 class NewMessageSentTwice(Broken):
     """The user's new message is appended by the session and by the adapter."""
 
@@ -67,14 +49,7 @@ class NewMessageSentTwice(Broken):
         return replace(given, messages=[*before, changed(last, parts=last.parts * 2)])
 
 
-@mutant(
-    "history-cut-in-silence",
-    "inputs",
-    caught_by="core/wire-is-what-the-session-holds",
-    scenarios="basics/four_turns",
-    sources="defects:LS7",
-    paths=("stateless",),
-)
+@suite_mutant("history-cut-in-silence")
 class HistoryCutInSilence(Broken):
     """Only the last three messages go out, whatever the conversation was."""
 
@@ -82,14 +57,7 @@ class HistoryCutInSilence(Broken):
         return replace(given, messages=list(given.messages[-3:]))
 
 
-@mutant(
-    "only-new-messages-sent",
-    "inputs",
-    caught_by="core/wire-is-what-the-session-holds",
-    scenarios="basics/four_turns",
-    sources=("defects:RS1", "defects:LS7"),
-    paths=("stateless",),
-)
+@suite_mutant("only-new-messages-sent")
 class OnlyNewMessagesSent(Broken):
     """What was sent once is taken to be known to the service, and not sent again."""
 
@@ -103,14 +71,7 @@ class OnlyNewMessagesSent(Broken):
         return replace(given, messages=fresh)
 
 
-@mutant(
-    "callers-list-grows",
-    "inputs",
-    caught_by="core/arguments-are-left-alone",
-    scenarios="basics/four_turns",
-    sources="defects:SP1",
-    paths=("stateless",),
-)
+@suite_mutant("callers-list-grows")
 class CallersListGrows(Broken):
     """The answer is appended to the caller's own list of messages."""
 
@@ -121,14 +82,7 @@ class CallersListGrows(Broken):
         return response
 
 
-@mutant(
-    "request-counted-in-the-prompt",
-    "inputs",
-    caught_by="core/a-fresh-object-sends-the-same",
-    scenarios="basics/four_turns",
-    sources="defects:PC2",
-    paths=("stateless",),
-)
+@suite_mutant("request-counted-in-the-prompt")
 class RequestCountedInThePrompt(Broken):
     """Each object numbers its requests in the system text."""
 
@@ -140,14 +94,7 @@ class RequestCountedInThePrompt(Broken):
         return replace(given, system=f"{text}\n(request {self.count})")
 
 
-@mutant(
-    "longest-conversation-wins",
-    "inputs",
-    caught_by="core/order-of-conversations-does-not-matter",
-    scenarios="basics/four_turns",
-    sources="defects:SP4",
-    paths=("stateless",),
-)
+@suite_mutant("longest-conversation-wins")
 class LongestConversationWins(Broken):
     """The object keeps the longest conversation it has seen, and sends that one."""
 
@@ -159,14 +106,7 @@ class LongestConversationWins(Broken):
         return replace(given, messages=list(self.longest))
 
 
-@mutant(
-    "threads-share-one-slot",
-    "inputs",
-    caught_by="core/threads-are-not-mixed",
-    scenarios="basics/four_turns",
-    sources=("defects:SP4", "defects:SP5"),
-    paths=("stateless",),
-)
+@suite_mutant("threads-share-one-slot")
 class ThreadsShareOneSlot(Broken):
     """What a call was given passes through a field of the object, where the next call overwrites it."""
 
@@ -180,15 +120,7 @@ class ThreadsShareOneSlot(Broken):
         return self.slot
 
 
-@mutant(
-    "history-counted-message-by-message",
-    "inputs",
-    caught_by="core/side-requests-stay-few",
-    scenarios="basics/four_turns",
-    sources="defects:GC10",
-    paths=("stateless",),
-    capability=("count_tokens",),
-)
+@suite_mutant("history-counted-message-by-message")
 class HistoryCountedMessageByMessage(Broken):
     """Before each call, every message of the history is counted by a request of its own."""
 
@@ -198,15 +130,7 @@ class HistoryCountedMessageByMessage(Broken):
         return proceed(given)
 
 
-@mutant(
-    "models-listed-in-each-call",
-    "inputs",
-    caught_by="core/side-requests-stay-few",
-    scenarios="basics/four_turns",
-    sources="defects:GC10",
-    paths=("stateless",),
-    capability=("lifecycle",),
-)
+@suite_mutant("models-listed-in-each-call")
 class ModelsListedInEachCall(Broken):
     """Each call asks for the list of models, for the window, for the limit of the output and for the name."""
 
@@ -216,14 +140,7 @@ class ModelsListedInEachCall(Broken):
         return proceed(given)
 
 
-@mutant(
-    "first-event-loop-only",
-    "inputs",
-    caught_by="core/event-loops-may-come-and-go",
-    scenarios="basics/four_turns",
-    sources="defects:SP6",
-    paths=("stateless",),
-)
+@suite_mutant("first-event-loop-only")
 class FirstEventLoopOnly(Broken):
     """What it holds open belongs to the event loop that it was first called in."""
 

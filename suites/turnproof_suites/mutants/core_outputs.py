@@ -13,19 +13,12 @@ from turnproof.errors import InvalidRequestError
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text, Thought
 
 from ._broken import Broken, CallInputs, trimmed
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 
 
-@mutant(
-    "never-returns",
-    "outputs",
-    caught_by="core/turns-come-to-an-end",
-    scenarios="basics/plain",
-    sources="defects:ST21",
-    fails="hangs",
-)
+@suite_mutant("never-returns")
 class NeverReturns(Broken):
     """The call has its answer and waits for something that never comes."""
 
@@ -34,14 +27,7 @@ class NeverReturns(Broken):
         return response
 
 
-@mutant(
-    "only-first-text-kept",
-    "outputs",
-    caught_by="core/text-is-what-the-wire-carried",
-    scenarios="basics/text_in_blocks",
-    sources="defects:ST16",
-    capability=("wire:text-blocks",),
-)
+@suite_mutant("only-first-text-kept")
 class OnlyFirstTextKept(Broken):
     """Of several text parts only the first is returned."""
 
@@ -52,13 +38,7 @@ class OnlyFirstTextKept(Broken):
         )
 
 
-@mutant(
-    "end-marker-read-as-text",
-    "outputs",
-    caught_by="core/text-is-what-the-wire-carried",
-    scenarios="basics/plain",
-    sources=("defects:ST10", "wire:openai-chat#3"),
-)
+@suite_mutant("end-marker-read-as-text")
 class EndMarkerReadAsText(Broken):
     """What ends a stream is read as the last of its text."""
 
@@ -69,13 +49,7 @@ class EndMarkerReadAsText(Broken):
         return replace(response, parts=(*response.parts, Text("[DONE]")))
 
 
-@mutant(
-    "text-trimmed",
-    "outputs",
-    caught_by="core/text-is-what-the-wire-carried",
-    scenarios="finish/reasons",
-    sources="behaviours:F1",
-)
+@suite_mutant("text-trimmed")
 class TextTrimmed(Broken):
     """White space at the borders of an answer is taken for nothing."""
 
@@ -83,13 +57,7 @@ class TextTrimmed(Broken):
         return trimmed(response)
 
 
-@mutant(
-    "text-escaped-for-html",
-    "outputs",
-    caught_by="core/text-is-what-the-wire-carried",
-    scenarios="basics/markup",
-    sources="behaviours:F1",
-)
+@suite_mutant("text-escaped-for-html")
 class TextEscapedForHtml(Broken):
     """The model's text is made safe for a web page, where nobody said that it will stand on one."""
 
@@ -108,15 +76,7 @@ class TextEscapedForHtml(Broken):
         )
 
 
-@mutant(
-    "service-work-dropped",
-    "outputs",
-    caught_by="core/what-the-service-did-goes-back",
-    scenarios="service/searches",
-    sources="wire:anthropic#4",
-    capability=("wire:server-tools",),
-    paths=("stateless",),
-)
+@suite_mutant("service-work-dropped")
 class ServiceWorkDropped(Broken):
     """Of an answer only texts, thinking and calls are kept: what the service did by itself is nobody's business."""
 
@@ -125,13 +85,7 @@ class ServiceWorkDropped(Broken):
         return replace(response, parts=tuple(part for part in response.parts if isinstance(part, ours)))
 
 
-@mutant(
-    "calls-put-before-text",
-    "outputs",
-    caught_by="core/parts-keep-the-models-order",
-    scenarios="tools/one",
-    sources="behaviours:B6",
-)
+@suite_mutant("calls-put-before-text")
 class CallsPutBeforeText(Broken):
     """Calls are collected first and text is appended to them."""
 
@@ -140,13 +94,7 @@ class CallsPutBeforeText(Broken):
         return replace(response, parts=tuple(parts))
 
 
-@mutant(
-    "finish-always-stop",
-    "outputs",
-    caught_by="core/finish-reason-says-why",
-    scenarios="finish/reasons",
-    sources="defects:FR3",
-)
+@suite_mutant("finish-always-stop")
 class FinishAlwaysStop(Broken):
     """Every answer is said to have ended by itself."""
 
@@ -154,14 +102,7 @@ class FinishAlwaysStop(Broken):
         return replace(response, finish_reason=FinishReason.STOP)
 
 
-@mutant(
-    "refusal-unknown",
-    "outputs",
-    caught_by="core/finish-reason-says-why",
-    scenarios="finish/reasons",
-    sources="defects:FR1",
-    capability=("wire:refusals",),
-)
+@suite_mutant("refusal-unknown")
 class RefusalUnknown(Broken):
     """A refusal is mapped to unknown, for want of an entry in the table."""
 
@@ -170,13 +111,7 @@ class RefusalUnknown(Broken):
         return replace(response, finish_reason=FinishReason.UNKNOWN) if refused else response
 
 
-@mutant(
-    "limit-read-as-stop",
-    "wire",
-    caught_by="core/finish-reason-says-why",
-    scenarios="finish/reasons",
-    sources="defects:FR3",
-)
+@suite_mutant("limit-read-as-stop")
 class LimitReadAsStop(Rewriting):
     """The word for the output limit is read as the word for an ordinary end."""
 
@@ -185,13 +120,7 @@ class LimitReadAsStop(Rewriting):
             wire.set_finish(document, FinishReason.STOP)
 
 
-@mutant(
-    "finish-word-dropped",
-    "outputs",
-    caught_by="core/providers-own-finish-word-is-kept",
-    scenarios="finish/reasons",
-    sources="defects:FR1",
-)
+@suite_mutant("finish-word-dropped")
 class FinishWordDropped(Broken):
     """The provider's own word for the end is thrown away."""
 
@@ -199,13 +128,7 @@ class FinishWordDropped(Broken):
         return replace(response, raw_finish=None)
 
 
-@mutant(
-    "unusual-end-raises",
-    "outputs",
-    caught_by="core/a-good-answer-is-returned",
-    scenarios="finish/reasons",
-    sources="behaviours:H9",
-)
+@suite_mutant("unusual-end-raises")
 class UnusualEndRaises(Broken):
     """An answer that reached the output limit is raised as an error, its text lost."""
 
@@ -215,13 +138,7 @@ class UnusualEndRaises(Broken):
         return response
 
 
-@mutant(
-    "other-model-asked",
-    "wire",
-    caught_by="core/asks-for-the-model-it-was-given",
-    scenarios="basics/plain",
-    sources=("defects:RS10", "defects:SP7"),
-)
+@suite_mutant("other-model-asked")
 class OtherModelAsked(Rewriting):
     """A default model from the configuration wins over the one that was asked for."""
 
@@ -229,14 +146,7 @@ class OtherModelAsked(Rewriting):
         return wire.for_other_model(request)
 
 
-@mutant(
-    "blank-block-sent",
-    "wire",
-    caught_by="core/no-request-is-refused",
-    scenarios="basics/plain",
-    sources="defects:EC1",
-    capability=("wire:refuses-blanks",),
-)
+@suite_mutant("blank-block-sent")
 class BlankBlockSent(Rewriting):
     """A block that says nothing is sent along with each message of the user."""
 
@@ -246,13 +156,7 @@ class BlankBlockSent(Rewriting):
                 wire.blocks(message).append(wire.blank_block())
 
 
-@mutant(
-    "answer-printed",
-    "outputs",
-    caught_by="core/adapter-prints-nothing",
-    scenarios="basics/plain",
-    sources="design:bad-input",
-)
+@suite_mutant("answer-printed")
 class AnswerPrinted(Broken):
     """A print of the answer, left behind by somebody who was debugging."""
 
@@ -261,14 +165,7 @@ class AnswerPrinted(Broken):
         return response
 
 
-@mutant(
-    "shutdown-raises",
-    "outputs",
-    caught_by="core/shutdown-does-not-fail",
-    scenarios="basics/plain",
-    sources="behaviours:D15",
-    fails="raises",
-)
+@suite_mutant("shutdown-raises")
 class ShutdownRaises(Broken):
     """Closing what was never opened fails."""
 
@@ -278,13 +175,7 @@ class ShutdownRaises(Broken):
         raise RuntimeError("no event loop is running")
 
 
-@mutant(
-    "last-answer-not-replayed",
-    "wire",
-    caught_by="core/wire-is-what-the-session-holds",
-    scenarios="basics/four_turns",
-    sources="defects:LS12",
-)
+@suite_mutant("last-answer-not-replayed")
 class LastAnswerNotReplayed(Rewriting):
     """The model's latest answer is missing from the next request."""
 

@@ -18,7 +18,7 @@ from turnproof.errors import (
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 
 from ._broken import Broken, CallInputs, Proceed, overheard
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 
@@ -36,14 +36,7 @@ class Failing(Broken):
             return self.failure(error)
 
 
-@mutant(
-    "failures-untyped",
-    "outputs",
-    caught_by="errors/failures-are-typed",
-    scenarios="faults/rate_limited",
-    sources=("defects:ER4", "defects:LS8"),
-    fails="raises",
-)
+@suite_mutant("failures-untyped")
 class FailuresUntyped(Failing):
     """The mapper of errors falls over, and its own error is what the caller gets."""
 
@@ -51,13 +44,7 @@ class FailuresUntyped(Failing):
         raise AttributeError("'NoneType' object has no attribute 'status_code'")
 
 
-@mutant(
-    "error-returned-as-empty-answer",
-    "outputs",
-    caught_by="errors/error-answers-are-raised",
-    scenarios="faults/refusals",
-    sources=("defects:ER11", "defects:LS9"),
-)
+@suite_mutant("error-returned-as-empty-answer")
 class ErrorReturnedAsEmptyAnswer(Failing):
     """A refused request comes back as an answer without content."""
 
@@ -67,13 +54,7 @@ class ErrorReturnedAsEmptyAnswer(Failing):
         return ProviderResponse(finish_reason=FinishReason.STOP)
 
 
-@mutant(
-    "status-lost",
-    "outputs",
-    caught_by="errors/status-is-kept",
-    scenarios="faults/refusals",
-    sources="defects:ER5",
-)
+@suite_mutant("status-lost")
 class StatusLost(Failing):
     """Errors say that the HTTP status is unknown."""
 
@@ -82,13 +63,7 @@ class StatusLost(Failing):
         raise error
 
 
-@mutant(
-    "bad-key-is-a-bad-request",
-    "outputs",
-    caught_by="errors/class-fits-the-status",
-    scenarios="faults/refusals",
-    sources="defects:ER10",
-)
+@suite_mutant("bad-key-is-a-bad-request")
 class BadKeyIsABadRequest(Failing):
     """A refused key is raised as an invalid request."""
 
@@ -98,13 +73,7 @@ class BadKeyIsABadRequest(Failing):
         raise error
 
 
-@mutant(
-    "rate-limit-not-recognised",
-    "outputs",
-    caught_by="errors/class-fits-the-status",
-    scenarios="faults/rate_limited",
-    sources="defects:ER1",
-)
+@suite_mutant("rate-limit-not-recognised")
 class RateLimitNotRecognised(Failing):
     """A 429 is raised as a plain error that nobody retries."""
 
@@ -120,13 +89,7 @@ class _LastingOverload(OverloadedError):
     retryable = False
 
 
-@mutant(
-    "overload-is-final",
-    "outputs",
-    caught_by="errors/passing-failures-are-retryable",
-    scenarios="faults/server_error_in_tool_loop",
-    sources="defects:ER2",
-)
+@suite_mutant("overload-is-final")
 class OverloadIsFinal(Failing):
     """Errors of the service are not marked as worth another attempt."""
 
@@ -142,13 +105,7 @@ class _PassingRefusal(InvalidRequestError):
     retryable = True
 
 
-@mutant(
-    "refusal-tried-again",
-    "outputs",
-    caught_by="errors/lasting-failures-are-not-retryable",
-    scenarios="faults/refusals",
-    sources="defects:ER9",
-)
+@suite_mutant("refusal-tried-again")
 class RefusalTriedAgain(Failing):
     """An invalid request is marked as worth another attempt."""
 
@@ -158,13 +115,7 @@ class RefusalTriedAgain(Failing):
         raise error
 
 
-@mutant(
-    "retry-after-dropped",
-    "outputs",
-    caught_by="errors/retry-after-is-kept",
-    scenarios="faults/rate_limited",
-    sources="defects:ER6",
-)
+@suite_mutant("retry-after-dropped")
 class RetryAfterDropped(Failing):
     """What says how long to wait, in a header or in the error itself, is not read."""
 
@@ -173,13 +124,7 @@ class RetryAfterDropped(Failing):
         raise error
 
 
-@mutant(
-    "words-of-the-service-lost",
-    "outputs",
-    caught_by="errors/words-are-kept",
-    scenarios="faults/refusals",
-    sources="behaviours:H2",
-)
+@suite_mutant("words-of-the-service-lost")
 class WordsOfTheServiceLost(Failing):
     """A refusal is raised with a sentence of the adapter's own."""
 
@@ -201,30 +146,12 @@ class RetriesOfItsOwn(Broken):
             return proceed(given)
 
 
-RetriesStacked = mutant(
-    "retries-stacked",
-    "outputs",
-    caught_by="errors/one-request-per-attempt",
-    scenarios="faults/rate_limited",
-    sources="defects:ER7",
-)(RetriesOfItsOwn)
+RetriesStacked = suite_mutant("retries-stacked")(RetriesOfItsOwn)
 
-TextStreamedAgainByARetry = mutant(
-    "text-streamed-again-by-a-retry",
-    "callbacks",
-    caught_by="recovery/text-is-shown-once",
-    scenarios="faults/reset_mid_stream",
-    sources="defects:ST22",
-)(RetriesOfItsOwn)
+TextStreamedAgainByARetry = suite_mutant("text-streamed-again-by-a-retry")(RetriesOfItsOwn)
 
 
-@mutant(
-    "context-limit-not-recognised",
-    "outputs",
-    caught_by="errors/context-limit-is-recognised",
-    scenarios="gc/context_limit",
-    sources="defects:ER8",
-)
+@suite_mutant("context-limit-not-recognised")
 class ContextLimitNotRecognised(Failing):
     """A prompt that is too long is an invalid request like any other."""
 
@@ -234,13 +161,7 @@ class ContextLimitNotRecognised(Failing):
         raise error
 
 
-@mutant(
-    "no-room-made-for-a-long-prompt",
-    "outputs",
-    caught_by="recovery/a-too-long-prompt-is-shortened",
-    scenarios="gc/context_limit",
-    sources=("defects:ER8", "defects:GC3"),
-)
+@suite_mutant("no-room-made-for-a-long-prompt")
 class NoRoomMadeForALongPrompt(Failing):
     """The refusal of a prompt that is too long is raised as an overload, so that it is sent again as it is."""
 
@@ -250,13 +171,7 @@ class NoRoomMadeForALongPrompt(Failing):
         raise error
 
 
-@mutant(
-    "any-maximum-is-a-context-limit",
-    "outputs",
-    caught_by="errors/other-refusals-are-no-context-limit",
-    scenarios="faults/misleading_words",
-    sources="defects:ER9",
-)
+@suite_mutant("any-maximum-is-a-context-limit")
 class AnyMaximumIsAContextLimit(Failing):
     """Refusals with the word "maximum" in them are taken for a prompt that is too long."""
 
@@ -266,13 +181,7 @@ class AnyMaximumIsAContextLimit(Failing):
         raise error
 
 
-@mutant(
-    "broken-connection-misnamed",
-    "outputs",
-    caught_by="errors/broken-connections-are-transport-errors",
-    scenarios="faults/reset_mid_stream",
-    sources="defects:ER3",
-)
+@suite_mutant("broken-connection-misnamed")
 class BrokenConnectionMisnamed(Failing):
     """A connection that broke is raised as the service's being overloaded."""
 
@@ -297,40 +206,21 @@ class _Swallowing(Broken):
             return ProviderResponse((Text("".join(heard.text)),), heard.usage, FinishReason.STOP)
 
 
-@mutant(
-    "error-event-swallowed",
-    "outputs",
-    caught_by="errors/error-events-end-the-call",
-    scenarios="faults/error_event",
-    sources="defects:ST12",
-)
+@suite_mutant("error-event-swallowed")
 class ErrorEventSwallowed(_Swallowing):
     """An error event in a stream is skipped like an event that nobody knows."""
 
     swallowed = OverloadedError
 
 
-@mutant(
-    "cut-stream-taken-as-answer",
-    "outputs",
-    caught_by="errors/a-stream-without-its-end-is-no-answer",
-    scenarios="faults/no_end",
-    sources="defects:ST13",
-)
+@suite_mutant("cut-stream-taken-as-answer")
 class CutStreamTakenAsAnswer(_Swallowing):
     """A stream that stops is a stream that has ended."""
 
     swallowed = TransportError
 
 
-@mutant(
-    "legacy-keeps-failed-message",
-    "outputs",
-    caught_by="errors/a-failed-turn-leaves-no-trace",
-    scenarios="faults/refusals",
-    sources="defects:LS10",
-    paths=("legacy",),
-)
+@suite_mutant("legacy-keeps-failed-message")
 class LegacyKeepsFailedMessage(Broken):
     """The user's message is appended before the call, and stays there when the call fails."""
 
@@ -343,13 +233,7 @@ class LegacyKeepsFailedMessage(Broken):
             raise
 
 
-@mutant(
-    "client-dead-after-a-fault",
-    "outputs",
-    caught_by="recovery/turn-survives-a-passing-fault",
-    scenarios="faults/reset_mid_stream",
-    sources="defects:CA6",
-)
+@suite_mutant("client-dead-after-a-fault")
 class ClientDeadAfterAFault(Broken):
     """After a failure the connection is not given back, and no later call gets one."""
 
@@ -365,14 +249,7 @@ class ClientDeadAfterAFault(Broken):
             raise
 
 
-@mutant(
-    "retry-repeats-the-message",
-    "inputs",
-    caught_by="recovery/a-retried-request-is-the-same",
-    scenarios="faults/rate_limited",
-    sources="defects:TP4",
-    paths=("stateless",),
-)
+@suite_mutant("retry-repeats-the-message")
 class RetryRepeatsTheMessage(Broken):
     """What a failed attempt was to send is sent again beside what the next one is to send."""
 
@@ -391,13 +268,7 @@ class RetryRepeatsTheMessage(Broken):
         return response
 
 
-@mutant(
-    "retry-repeats-the-results",
-    "wire",
-    caught_by="recovery/results-go-out-once",
-    scenarios="faults/server_error_in_tool_loop",
-    sources="defects:TP4",
-)
+@suite_mutant("retry-repeats-the-results")
 class RetryRepeatsTheResults(Rewriting):
     """A request that is made again has the results of the failed attempt and those of the new one."""
 

@@ -9,20 +9,12 @@ from dataclasses import replace as given_with
 from turnproof.messages import Message, Part, Text, Thought
 
 from ._broken import Broken, CallInputs
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 
-SCENARIO = "handoff/from_elsewhere"
 
-
-@mutant(
-    "foreign-conversation-dropped",
-    "inputs",
-    caught_by="handoff/foreign-history-is-sent",
-    scenarios=SCENARIO,
-    sources=("defects:LS7", "behaviours:A10"),
-)
+@suite_mutant("foreign-conversation-dropped")
 class ForeignConversationDropped(Broken):
     """What another model has a part in is left out, up to the user's latest message."""
 
@@ -33,13 +25,7 @@ class ForeignConversationDropped(Broken):
         return given_with(given, messages=() if given.opens else given.messages[asked[-1] :])
 
 
-@mutant(
-    "foreign-results-under-each-others-ids",
-    "wire",
-    caught_by="handoff/foreign-ids-stay-linked",
-    scenarios=SCENARIO,
-    sources=("defects:HO1", "defects:HO2"),
-)
+@suite_mutant("foreign-results-under-each-others-ids")
 class ForeignResultsUnderEachOthersIds(Rewriting):
     """Results get legal ids in an order of their own, so that two of them change places."""
 
@@ -48,14 +34,7 @@ class ForeignResultsUnderEachOthersIds(Rewriting):
         first[key], second[key] = second[key], first[key]
 
 
-@mutant(
-    "foreign-ids-sent-as-they-are",
-    "wire",
-    caught_by="handoff/foreign-ids-stay-linked",
-    scenarios=SCENARIO,
-    sources=("defects:HO1", "defects:HO2"),
-    capability=("wire:call-id-form",),
-)
+@suite_mutant("foreign-ids-sent-as-they-are")
 class ForeignIdsSentAsTheyAre(Rewriting):
     """Ids go out as another service issued them, however long, and with whatever characters."""
 
@@ -64,13 +43,7 @@ class ForeignIdsSentAsTheyAre(Rewriting):
             place[key] = f"functions.{place[key]}:{place[key]}:{'0' * 64}"
 
 
-@mutant(
-    "foreign-ids-cut-alike",
-    "wire",
-    caught_by="handoff/foreign-ids-stay-linked",
-    scenarios=SCENARIO,
-    sources=("defects:HO1", "defects:HO2"),
-)
+@suite_mutant("foreign-ids-cut-alike")
 class ForeignIdsCutAlike(Rewriting):
     """Ids are cut to a length that the API takes, which makes some of them the same."""
 
@@ -79,13 +52,7 @@ class ForeignIdsCutAlike(Rewriting):
             place[key] = place[key][:4]
 
 
-@mutant(
-    "foreign-thinking-spelled-out",
-    "inputs",
-    caught_by="handoff/foreign-signatures-are-withheld",
-    scenarios=SCENARIO,
-    sources=("defects:HO3", "defects:TH8", "defects:PE1"),
-)
+@suite_mutant("foreign-thinking-spelled-out")
 class ForeignThinkingSpelledOut(Broken):
     """A part that the adapter cannot use is sent as text, with everything that stood in it."""
 
@@ -99,13 +66,7 @@ class ForeignThinkingSpelledOut(Broken):
         return given_with(given, messages=_with_parts(given.messages, spell))
 
 
-@mutant(
-    "instructions-between-turns-dropped",
-    "inputs",
-    caught_by="core/instructions-between-turns-are-sent",
-    scenarios=SCENARIO,
-    sources="defects:SY3",
-)
+@suite_mutant("instructions-between-turns-dropped")
 class InstructionsBetweenTurnsDropped(Broken):
     """A message of a role that the API has no place for is left out."""
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from turnproof.messages import FileRef, InlineData, Message, Part, Text, ToolResult
 
 from ._broken import Broken
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting, only
 from ._wire import Json, Wire
 
@@ -20,13 +20,7 @@ def _without(message: Message, lost: Callable[[Part], bool]) -> Message:
     return replace(message, parts=tuple(part for part in message.parts if not lost(part)))
 
 
-@mutant(
-    "user-images-dropped",
-    "inputs",
-    caught_by="multimodal/images-reach-the-wire",
-    scenarios=("media/image_and_document", "media/images_only"),
-    sources="defects:MM2",
-)
+@suite_mutant("user-images-dropped")
 class UserImagesDropped(Broken):
     """Pictures in a user's message are skipped, with everything that was said around them."""
 
@@ -35,13 +29,7 @@ class UserImagesDropped(Broken):
         return kept if kept.parts else Message.user("(a picture)")
 
 
-@mutant(
-    "documents-dropped",
-    "inputs",
-    caught_by="multimodal/documents-reach-the-wire",
-    scenarios="media/image_and_document",
-    sources="defects:MM2",
-)
+@suite_mutant("documents-dropped")
 class DocumentsDropped(Broken):
     """Documents in a user's message are skipped."""
 
@@ -49,13 +37,7 @@ class DocumentsDropped(Broken):
         return _without(message, lambda part: isinstance(part, InlineData) and not part.mime_type.startswith("image/"))
 
 
-@mutant(
-    "file-references-dropped",
-    "inputs",
-    caught_by="multimodal/images-reach-the-wire",
-    scenarios="media/by_reference",
-    sources="defects:MM2",
-)
+@suite_mutant("file-references-dropped")
 class FileReferencesDropped(Broken):
     """Files that the provider is to fetch by itself are skipped."""
 
@@ -63,13 +45,7 @@ class FileReferencesDropped(Broken):
         return _without(message, lambda part: isinstance(part, FileRef))
 
 
-@mutant(
-    "result-images-dropped",
-    "inputs",
-    caught_by="multimodal/attachments-of-results-reach-the-wire",
-    scenarios="tools/image_result",
-    sources=("defects:MM1", "defects:LS3"),
-)
+@suite_mutant("result-images-dropped")
 class ResultImagesDropped(Broken):
     """Attachments of a tool's result are left behind."""
 
@@ -80,13 +56,7 @@ class ResultImagesDropped(Broken):
         return replace(message, parts=tuple(parts))
 
 
-@mutant(
-    "only-first-result-image-sent",
-    "wire",
-    caught_by="multimodal/attachments-of-results-reach-the-wire",
-    scenarios="tools/image_result",
-    sources="defects:MM1",
-)
+@suite_mutant("only-first-result-image-sent")
 class OnlyFirstResultImageSent(Rewriting):
     """Of several attachments of one result only the first is sent."""
 
@@ -96,13 +66,7 @@ class OnlyFirstResultImageSent(Rewriting):
             only(attached, lambda one, later=images[1:]: not any(one is other for other in later))
 
 
-@mutant(
-    "images-moved-behind-the-text",
-    "inputs",
-    caught_by="multimodal/content-keeps-its-order",
-    scenarios=("media/image_and_document", "media/images_only"),
-    sources="behaviours:D2",
-)
+@suite_mutant("images-moved-behind-the-text")
 class ImagesMovedBehindTheText(Broken):
     """All text goes out first, pictures and documents after it."""
 

@@ -11,7 +11,7 @@ from turnproof.messages import Message, ProviderResponse, same
 from turnproof.provider import Path
 
 from ._broken import Broken, CallInputs, Proceed
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 
@@ -38,13 +38,7 @@ class _Watching(Broken):
         return self.shortened(given, known) if len(given.messages) < len(known) else given
 
 
-@mutant(
-    "collected-history-comes-back",
-    "inputs",
-    caught_by="gc/removed-history-stays-removed",
-    scenarios="gc/tool_pairs",
-    sources=("defects:GC4", "behaviours:I8"),
-)
+@suite_mutant("collected-history-comes-back")
 class CollectedHistoryComesBack(_Watching):
     """The adapter remembers the whole conversation, and puts back what the session took out of it."""
 
@@ -54,13 +48,7 @@ class CollectedHistoryComesBack(_Watching):
         return replace(given, messages=self.known)
 
 
-@mutant(
-    "tools-lost-in-a-collection",
-    "inputs",
-    caught_by="gc/system-and-tools-stay-in-force",
-    scenarios="gc/tool_pairs",
-    sources="behaviours:I8",
-)
+@suite_mutant("tools-lost-in-a-collection")
 class ToolsLostInACollection(_Watching):
     """The adapter starts anew with a shorter conversation, and forgets the tools."""
 
@@ -68,13 +56,7 @@ class ToolsLostInACollection(_Watching):
         return replace(given, tools=None)
 
 
-@mutant(
-    "collection-puts-it-out-of-step",
-    "inputs",
-    caught_by="gc/next-turn-is-answered",
-    scenarios="gc/tool_pairs",
-    sources="behaviours:I8",
-)
+@suite_mutant("collection-puts-it-out-of-step")
 class CollectionPutsItOutOfStep(_Watching):
     """A conversation that is shorter than before is refused when the next call is made."""
 
@@ -108,26 +90,14 @@ class _Cutting(Rewriting):
             del messages[self.too_many]
 
 
-@mutant(
-    "pairs-cut-in-a-collection",
-    "wire",
-    caught_by="gc/pairs-stay-whole",
-    scenarios="gc/tool_pairs",
-    sources=("defects:GC1", "defects:GC2"),
-)
+@suite_mutant("pairs-cut-in-a-collection")
 class PairsCutInACollection(_Cutting):
     """History is cut so that a result stays without its call."""
 
     too_many = 1
 
 
-@mutant(
-    "user-cut-in-a-collection",
-    "wire",
-    caught_by="gc/first-message-is-the-users",
-    scenarios="gc/tool_pairs",
-    sources="defects:GC6",
-)
+@suite_mutant("user-cut-in-a-collection")
 class UserCutInACollection(_Cutting):
     """History is cut behind a user's message, so that it begins with the answer."""
 
@@ -148,38 +118,14 @@ class NeedsTheConversationFromItsStart(Broken):
         return replace(given, messages=() if given.opens else list(given.messages[-1:]))
 
 
-LoadedHistoryNotSent = mutant(
-    "loaded-history-not-sent",
-    "inputs",
-    caught_by="persistence/next-request-is-unbroken",
-    scenarios="persistence/save_load_media",
-    sources=("defects:LS7", "defects:RS1"),
-)(NeedsTheConversationFromItsStart)
+LoadedHistoryNotSent = suite_mutant("loaded-history-not-sent")(NeedsTheConversationFromItsStart)
 
-LoadedToolLoopNotSent = mutant(
-    "loaded-tool-loop-not-sent",
-    "inputs",
-    caught_by="persistence/next-request-is-unbroken",
-    scenarios="persistence/save_load",
-    sources=("defects:LS7", "defects:RS1"),
-)(NeedsTheConversationFromItsStart)
+LoadedToolLoopNotSent = suite_mutant("loaded-tool-loop-not-sent")(NeedsTheConversationFromItsStart)
 
-FreshObjectKnowsNothing = mutant(
-    "fresh-object-knows-nothing",
-    "inputs",
-    caught_by="persistence/a-fresh-object-continues",
-    scenarios="persistence/new_provider",
-    sources=("behaviours:B11", "defects:LS7"),
-)(NeedsTheConversationFromItsStart)
+FreshObjectKnowsNothing = suite_mutant("fresh-object-knows-nothing")(NeedsTheConversationFromItsStart)
 
 
-@mutant(
-    "word-said-on-opening",
-    "inputs",
-    caught_by="persistence/loading-sends-nothing",
-    scenarios="persistence/cancelled_then_saved",
-    sources="behaviours:L1",
-)
+@suite_mutant("word-said-on-opening")
 class WordSaidOnOpening(Broken):
     """Opening an adapter says a word to the model, to see whether it is there."""
 

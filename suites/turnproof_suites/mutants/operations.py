@@ -10,17 +10,11 @@ from turnproof.gc import turn_starts
 from turnproof.messages import Message
 from turnproof.subject import SessionBinding, SessionSetup, SessionTurn
 
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._session import BrokenSession
 
 
-@mutant(
-    "reset-keeps-a-turn",
-    "session",
-    caught_by="history/reset-empties-it",
-    scenarios="history/reset",
-    sources="behaviours:A8",
-)
+@suite_mutant("reset-keeps-a-turn")
 class ResetKeepsATurn(BrokenSession):
     """A reset goes back to the first turn instead of to the beginning."""
 
@@ -28,13 +22,7 @@ class ResetKeepsATurn(BrokenSession):
         self.do("revert", 0)
 
 
-@mutant(
-    "reset-tells-the-model",
-    "session",
-    caught_by="history/reset-asks-nobody",
-    scenarios="history/reset",
-    sources="behaviours:A8",
-)
+@suite_mutant("reset-tells-the-model")
 class ResetTellsTheModel(BrokenSession):
     """Before it forgets the conversation, the session tells the model so."""
 
@@ -43,13 +31,7 @@ class ResetTellsTheModel(BrokenSession):
         self.do("reset")
 
 
-@mutant(
-    "revert-a-turn-too-far",
-    "session",
-    caught_by="history/revert-keeps-the-earlier-turns",
-    scenarios="history/reverted",
-    sources="behaviours:A9",
-)
+@suite_mutant("revert-a-turn-too-far")
 class RevertATurnTooFar(BrokenSession):
     """Going back to a turn forgets that turn as well."""
 
@@ -59,13 +41,7 @@ class RevertATurnTooFar(BrokenSession):
             self.do("revert", turn_index - 1)
 
 
-@mutant(
-    "revert-out-of-range-passes",
-    "session",
-    caught_by="history/revert-out-of-range-is-refused",
-    scenarios="history/reverted",
-    sources="behaviours:A9",
-)
+@suite_mutant("revert-out-of-range-passes")
 class RevertOutOfRangePasses(BrokenSession):
     """Going back to a turn that is not there goes back to the last one."""
 
@@ -73,13 +49,7 @@ class RevertOutOfRangePasses(BrokenSession):
         self.do("revert", min(turn_index, len(turn_starts(self.history())) - 1))
 
 
-@mutant(
-    "newest-turn-collected",
-    "session",
-    caught_by="history/collection-drops-the-oldest-turns",
-    scenarios="gc/tool_pairs",
-    sources=("behaviours:I3", "defects:GC7"),
-)
+@suite_mutant("newest-turn-collected")
 class NewestTurnCollected(BrokenSession):
     """A collection drops the newest turn."""
 
@@ -87,13 +57,7 @@ class NewestTurnCollected(BrokenSession):
         self.do("revert", len(turn_starts(self.history())) - 2)
 
 
-@mutant(
-    "damaged-session-begun-anew",
-    "session",
-    caught_by="history/damaged-save-is-refused",
-    scenarios="history/saved",
-    sources=("behaviours:L4", "defects:PE4"),
-)
+@suite_mutant("damaged-session-begun-anew")
 class DamagedSessionBegunAnew(BrokenSession):
     """A saved session that cannot be read is taken for an empty one."""
 
@@ -104,13 +68,7 @@ class DamagedSessionBegunAnew(BrokenSession):
             return self.opened(setup)
 
 
-@mutant(
-    "swap-begins-anew",
-    "session",
-    caught_by="history/swap-keeps-it",
-    scenarios="persistence/new_provider",
-    sources=("behaviours:A10", "defects:LS7"),
-)
+@suite_mutant("swap-begins-anew")
 class SwapBeginsAnew(BrokenSession):
     """With another provider the session takes over what that one holds: nothing."""
 
@@ -119,14 +77,7 @@ class SwapBeginsAnew(BrokenSession):
         self.do("reset")
 
 
-@mutant(
-    "provider-a-message-behind",
-    "session",
-    caught_by="history/provider-holds-the-same",
-    scenarios="basics/plain",
-    sources=("behaviours:A4", "defects:LS10"),
-    paths=("legacy",),
-)
+@suite_mutant("provider-a-message-behind")
 class ProviderAMessageBehind(BrokenSession):
     """The provider does not hold the newest message."""
 
@@ -135,13 +86,7 @@ class ProviderAMessageBehind(BrokenSession):
         return held[:-1]
 
 
-@mutant(
-    "other-path-begins-anew",
-    "session",
-    caught_by="persistence/other-path-continues",
-    scenarios="persistence/other_path",
-    sources="behaviours:L1",
-)
+@suite_mutant("other-path-begins-anew")
 class OtherPathBeginsAnew(BrokenSession):
     """A session that was saved on the other path is one of another program, and is left alone."""
 
@@ -157,13 +102,7 @@ class OtherPathBeginsAnew(BrokenSession):
         return super().loaded(setup, text) if path == str(setup.path) else self.opened(setup)
 
 
-@mutant(
-    "ids-lost-in-the-file",
-    "session",
-    caught_by="persistence/loaded-history-is-the-saved-one",
-    scenarios="persistence/cancelled_then_saved",
-    sources=("behaviours:L1", "defects:PE1"),
-)
+@suite_mutant("ids-lost-in-the-file")
 class IdsLostInTheFile(BrokenSession):
     """The messages of a loaded session have other ids than those that were saved."""
 

@@ -8,17 +8,10 @@ from turnproof.errors import ContentFilterError
 from turnproof.messages import FinishReason, FunctionCall, Message, Part, ProviderResponse, Text, ToolResult
 
 from ._broken import Broken, CallInputs, Proceed
-from ._mutant import mutant
+from ._mutant import suite_mutant
 
 
-@mutant(
-    "refusals-raised",
-    "outputs",
-    caught_by="parity/same-outcome-of-each-turn",
-    scenarios="finish/reasons",
-    sources=("behaviours:C7", "behaviours:H9"),
-    capability=("wire:refusals",),
-)
+@suite_mutant("refusals-raised")
 class RefusalsRaised(Broken):
     """A refusal, the model's or the service's, is raised as an error, and the turn is taken back."""
 
@@ -28,14 +21,7 @@ class RefusalsRaised(Broken):
         return response
 
 
-@mutant(
-    "answers-asked-for-twice",
-    "outputs",
-    caught_by="parity/same-number-of-requests",
-    scenarios="basics/plain",
-    sources="behaviours:N3",
-    paths=("stateless",),
-)
+@suite_mutant("answers-asked-for-twice")
 class AnswersAskedForTwice(Broken):
     """Each question is sent twice, the first time to warm something up."""
 
@@ -44,14 +30,7 @@ class AnswersAskedForTwice(Broken):
         return proceed(given)
 
 
-@mutant(
-    "legacy-history-keeps-text-and-calls",
-    "outputs",
-    caught_by="parity/same-history-after-each-turn",
-    scenarios="media/image_and_document",
-    sources="defects:LS12",
-    paths=("legacy",),
-)
+@suite_mutant("legacy-history-keeps-text-and-calls")
 class LegacyHistoryKeepsTextAndCalls(Broken):
     """The provider's history has nothing but text, calls and results."""
 

@@ -11,18 +11,12 @@ from turnproof.messages import ProviderResponse
 from turnproof.wire.emulator.server_run import CANARY_KEY
 
 from ._broken import Broken, CallInputs
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from .failures import Failing
 
 
-@mutant(
-    "key-told-by-errors",
-    "outputs",
-    caught_by="security/key-is-nowhere-else",
-    scenarios="faults/refusals",
-    sources="defects:SE1",
-)
+@suite_mutant("key-told-by-errors")
 class KeyToldByErrors(Failing):
     """Errors quote the request that failed, its headers included."""
 
@@ -31,13 +25,7 @@ class KeyToldByErrors(Failing):
         raise error
 
 
-@mutant(
-    "key-logged",
-    "outputs",
-    caught_by="security/key-is-nowhere-else",
-    scenarios="basics/plain",
-    sources="defects:SE2",
-)
+@suite_mutant("key-logged")
 class KeyLogged(Broken):
     """Requests are logged for debugging, their headers included."""
 
@@ -46,13 +34,7 @@ class KeyLogged(Broken):
         return response
 
 
-@mutant(
-    "key-in-the-address",
-    "wire",
-    caught_by="security/key-stays-out-of-addresses",
-    scenarios="basics/plain",
-    sources="defects:SE1",
-)
+@suite_mutant("key-in-the-address")
 class KeyInTheAddress(Rewriting):
     """The key is sent as a query parameter, too."""
 
@@ -61,13 +43,7 @@ class KeyInTheAddress(Rewriting):
         return replace(request, query={**request.query, "key": CANARY_KEY})
 
 
-@mutant(
-    "other-key-used",
-    "wire",
-    caught_by="security/the-key-it-was-given-is-used",
-    scenarios="basics/plain",
-    sources="defects:SP7",
-)
+@suite_mutant("other-key-used")
 class OtherKeyUsed(Rewriting):
     """A key that an earlier session left behind wins over the one that was given."""
 

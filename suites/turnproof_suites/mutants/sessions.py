@@ -13,17 +13,11 @@ from turnproof.errors import InvalidRequestError, ProviderError
 from turnproof.messages import Message, Text, TokenUsage, same_history
 from turnproof.subject import SessionReply, SessionSetup, SessionTurn
 
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._session import BrokenSession
 
 
-@mutant(
-    "last-answer-not-held",
-    "session",
-    caught_by="history/what-was-said-is-held",
-    scenarios="basics/plain",
-    sources=("behaviours:A1", "defects:LS12"),
-)
+@suite_mutant("last-answer-not-held")
 class LastAnswerNotHeld(BrokenSession):
     """The history ends with the user's message: the answer to it is recorded with the next turn."""
 
@@ -32,13 +26,7 @@ class LastAnswerNotHeld(BrokenSession):
         return held[:-1] if held and held[-1].role == "model" else held
 
 
-@mutant(
-    "failed-message-stays",
-    "session",
-    caught_by="history/failed-turn-leaves-nothing",
-    scenarios="faults/refusals",
-    sources=("behaviours:A7", "defects:LS10"),
-)
+@suite_mutant("failed-message-stays")
 class FailedMessageStays(BrokenSession):
     """The user's message of a failed turn is taken out of the history only when the next turn begins."""
 
@@ -67,13 +55,7 @@ class _AfterACancel(BrokenSession):
         return reply
 
 
-@mutant(
-    "partial-text-not-held",
-    "session",
-    caught_by="history/shown-text-is-kept",
-    scenarios="cancel/in_text",
-    sources=("behaviours:G8", "defects:CA1"),
-)
+@suite_mutant("partial-text-not-held")
 class PartialTextNotHeld(_AfterACancel):
     """Of a cancelled turn only the user's message is held."""
 
@@ -82,13 +64,7 @@ class PartialTextNotHeld(_AfterACancel):
         return held[:-1] if self.cancelled and held and held[-1].role == "model" else held
 
 
-@mutant(
-    "stuck-after-a-cancel",
-    "session",
-    caught_by="history/cancelled-turn-serves-the-next",
-    scenarios="cancel/in_text",
-    sources=("behaviours:G6", "defects:TP1"),
-)
+@suite_mutant("stuck-after-a-cancel")
 class StuckAfterACancel(_AfterACancel):
     """A session whose turn was cancelled refuses the next one."""
 
@@ -98,13 +74,7 @@ class StuckAfterACancel(_AfterACancel):
         return super().said(say, turn)
 
 
-@mutant(
-    "results-not-held",
-    "session",
-    caught_by="history/calls-and-results-stay-paired",
-    scenarios="tools/one",
-    sources=("behaviours:E4", "defects:TP3"),
-)
+@suite_mutant("results-not-held")
 class ResultsNotHeld(BrokenSession):
     """The results of tools are sent, and not recorded."""
 
@@ -112,13 +82,7 @@ class ResultsNotHeld(BrokenSession):
         return [message for message in super().history() if message.role != "tool"]
 
 
-@mutant(
-    "own-list-handed-out",
-    "session",
-    caught_by="history/returned-list-is-a-copy",
-    scenarios="history/handed_out",
-    sources="behaviours:A3",
-)
+@suite_mutant("own-list-handed-out")
 class OwnListHandedOut(BrokenSession):
     """What the history returns is the session's own list."""
 
@@ -134,13 +98,7 @@ class OwnListHandedOut(BrokenSession):
         return self._own
 
 
-@mutant(
-    "ids-made-when-asked",
-    "session",
-    caught_by="history/message-ids-are-kept",
-    scenarios="tools/one",
-    sources=("behaviours:A5", "defects:PE1"),
-)
+@suite_mutant("ids-made-when-asked")
 class IdsMadeWhenAsked(BrokenSession):
     """Every time the history is asked for, its messages get new ids."""
 
@@ -152,13 +110,7 @@ class IdsMadeWhenAsked(BrokenSession):
         return [Message(message.role, message.parts, f"{self.asked}.{number}") for number, message in held]
 
 
-@mutant(
-    "words-added-on-the-way",
-    "session",
-    caught_by="history/wire-is-what-the-session-holds",
-    scenarios="basics/plain",
-    sources=("behaviours:P2", "defects:RS2"),
-)
+@suite_mutant("words-added-on-the-way")
 class WordsAddedOnTheWay(BrokenSession):
     """The model is sent more than the user said, and the history does not show it."""
 
@@ -176,13 +128,7 @@ class WordsAddedOnTheWay(BrokenSession):
         return Message("user", (Text(message.text.removesuffix(self.added)),), message.message_id)
 
 
-@mutant(
-    "figures-added-up",
-    "session",
-    caught_by="accounting/session-gives-the-last-figures",
-    scenarios="basics/four_turns",
-    sources=("behaviours:K2", "defects:US1"),
-)
+@suite_mutant("figures-added-up")
 class FiguresAddedUp(BrokenSession):
     """The session adds up what its turns used."""
 
@@ -199,13 +145,7 @@ class FiguresAddedUp(BrokenSession):
         return self.total
 
 
-@mutant(
-    "stop-not-heard",
-    "session",
-    caught_by="cancellation/stop-ends-the-turn",
-    scenarios="history/stopped",
-    sources="behaviours:G7",
-)
+@suite_mutant("stop-not-heard")
 class StopNotHeard(BrokenSession):
     """Stopping does nothing."""
 
@@ -213,13 +153,7 @@ class StopNotHeard(BrokenSession):
         """Nobody is told."""
 
 
-@mutant(
-    "text-shown-again",
-    "session",
-    caught_by="streaming/user-sees-the-answer-once",
-    scenarios="tools/one",
-    sources="behaviours:F1",
-)
+@suite_mutant("text-shown-again")
 class TextShownAgain(BrokenSession):
     """When the turn is over, the whole reply is shown once more."""
 
@@ -230,13 +164,7 @@ class TextShownAgain(BrokenSession):
         return reply
 
 
-@mutant(
-    "reply-cut-short",
-    "session",
-    caught_by="core/reply-is-the-answer",
-    scenarios="basics/plain",
-    sources="behaviours:E1",
-)
+@suite_mutant("reply-cut-short")
 class ReplyCutShort(BrokenSession):
     """The reply is the first half of the answer."""
 
@@ -245,13 +173,7 @@ class ReplyCutShort(BrokenSession):
         return replace(reply, text=reply.text[: len(reply.text) // 2])
 
 
-@mutant(
-    "cancelled-turn-begun",
-    "session",
-    caught_by="cancellation/before-the-start-sends-nothing",
-    scenarios="cancel/before_start",
-    sources="behaviours:G4",
-)
+@suite_mutant("cancelled-turn-begun")
 class CancelledTurnBegun(BrokenSession):
     """A turn whose token was set before its start is begun nevertheless."""
 
@@ -259,13 +181,7 @@ class CancelledTurnBegun(BrokenSession):
         return say(replace(turn, cancel_token=CancelToken()) if turn.cancel_token.is_cancelled else turn)
 
 
-@mutant(
-    "back-off-deaf",
-    "session",
-    caught_by="cancellation/back-off-can-be-cancelled",
-    scenarios="cancel/in_backoff",
-    sources="behaviours:G5",
-)
+@suite_mutant("back-off-deaf")
 class BackOffDeaf(BrokenSession):
     """A cancel while the session waits to try again is not heard."""
 
@@ -286,13 +202,7 @@ class BackOffDeaf(BrokenSession):
         return say(replace(turn, cancel_token=heard))
 
 
-@mutant(
-    "mended-for-the-request-alone",
-    "session",
-    caught_by="history/broken-conversation-is-mended",
-    scenarios="history/unanswered",
-    sources=("defects:LS11", "behaviours:E4"),
-)
+@suite_mutant("mended-for-the-request-alone")
 class MendedForTheRequestAlone(BrokenSession):
     """A call that was taken over without its result is answered in a copy for each request, and not in what is held."""
 
@@ -307,13 +217,7 @@ class MendedForTheRequestAlone(BrokenSession):
         return [one for one in super().history() if not self.unanswered & {result.call_id for result in one.results}]
 
 
-@mutant(
-    "interjection-kept-for-later",
-    "session",
-    caught_by="history/interjection-is-answered",
-    scenarios="history/interjected",
-    sources=("behaviours:G11", "behaviours:M4"),
-)
+@suite_mutant("interjection-kept-for-later")
 class InterjectionKeptForLater(BrokenSession):
     """What the user says while a turn runs cuts the answer, and is put in front of the next turn's message."""
 
@@ -328,13 +232,7 @@ class InterjectionKeptForLater(BrokenSession):
         return super().send(said, turn)
 
 
-@mutant(
-    "command-outcome-shown-once",
-    "session",
-    caught_by="history/command-outcomes-are-held",
-    scenarios="history/command_injected",
-    sources="behaviours:A11",
-)
+@suite_mutant("command-outcome-shown-once")
 class CommandOutcomeShownOnce(BrokenSession):
     """The outcome of a command is a command's name in the history, and nothing else."""
 

@@ -11,17 +11,11 @@ from opentelemetry.trace import INVALID_SPAN, Span, Status, StatusCode
 from turnproof.cancel import CancelToken
 from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._spans import Attributes, BrokenSpans, Start, Told
 
 
-@mutant(
-    "tool-spans-on-their-own",
-    "session",
-    caught_by="telemetry/turn-has-a-span-tree",
-    scenarios="tools/parallel",
-    sources="behaviours:K5",
-)
+@suite_mutant("tool-spans-on-their-own")
 class ToolSpansOnTheirOwn(BrokenSpans):
     """Tools run in threads to which nobody hands the context: each of their spans begins a tree."""
 
@@ -30,13 +24,7 @@ class ToolSpansOnTheirOwn(BrokenSpans):
         return super().begun(start, attributes, **{**given, **lost})
 
 
-@mutant(
-    "failed-spans-left-open",
-    "session",
-    caught_by="telemetry/turn-has-a-span-tree",
-    scenarios="faults/refusals",
-    sources="behaviours:K5",
-)
+@suite_mutant("failed-spans-left-open")
 class FailedSpansLeftOpen(BrokenSpans):
     """Spans are ended where an answer is returned: after an error nobody does."""
 
@@ -49,13 +37,7 @@ class FailedSpansLeftOpen(BrokenSpans):
             super().ended(span, at)
 
 
-@mutant(
-    "provider-not-named",
-    "session",
-    caught_by="telemetry/calls-follow-the-conventions",
-    scenarios="basics/plain",
-    sources="behaviours:K5",
-)
+@suite_mutant("provider-not-named")
 class ProviderNotNamed(BrokenSpans):
     """The provider stands in an attribute of the session's own."""
 
@@ -64,13 +46,7 @@ class ProviderNotNamed(BrokenSpans):
         return {("llm.vendor" if key in named else key): value for key, value in attributes.items()}
 
 
-@mutant(
-    "cached-tokens-left-out",
-    "session",
-    caught_by="telemetry/figures-are-the-providers",
-    scenarios="cache/growth",
-    sources=("behaviours:K5", "behaviours:J7"),
-)
+@suite_mutant("cached-tokens-left-out")
 class CachedTokensLeftOut(BrokenSpans):
     """Input is what the service counts as fresh: what its cache served or stored is not part of it."""
 
@@ -82,13 +58,7 @@ class CachedTokensLeftOut(BrokenSpans):
         return figures
 
 
-@mutant(
-    "failures-not-marked",
-    "session",
-    caught_by="telemetry/errors-are-marked",
-    scenarios="faults/refusals",
-    sources="behaviours:K5",
-)
+@suite_mutant("failures-not-marked")
 class FailuresNotMarked(BrokenSpans):
     """Errors are named in an attribute, and the status of the span is left as it is."""
 
@@ -96,13 +66,7 @@ class FailuresNotMarked(BrokenSpans):
         pass
 
 
-@mutant(
-    "handled-failures-marked",
-    "session",
-    caught_by="telemetry/errors-are-marked",
-    scenarios="tools/failing_and_unknown",
-    sources="behaviours:K5",
-)
+@suite_mutant("handled-failures-marked")
 class HandledFailuresMarked(BrokenSpans):
     """A tool that fails marks its turn as an error too, although the model was told of it and answered."""
 
@@ -123,13 +87,7 @@ class HandledFailuresMarked(BrokenSpans):
             self.turn.set_status(status)
 
 
-@mutant(
-    "prompts-recorded",
-    "session",
-    caught_by="telemetry/content-stays-out",
-    scenarios="basics/plain",
-    sources="behaviours:K5",
-)
+@suite_mutant("prompts-recorded")
 class PromptsRecorded(BrokenSpans):
     """What the user says stands in the span of the turn, for whoever debugs it."""
 
@@ -143,14 +101,7 @@ class PromptsRecorded(BrokenSpans):
         return super().begun(start, {**attributes, "input.value": self.prompt[:80]}, **given)
 
 
-@mutant(
-    "errors-alike-on-the-legacy-path",
-    "session",
-    caught_by="telemetry/paths-give-the-same-tree",
-    scenarios="faults/refusals",
-    sources="behaviours:K5",
-    paths=("legacy",),
-)
+@suite_mutant("errors-alike-on-the-legacy-path")
 class ErrorsAlikeOnTheLegacyPath(BrokenSpans):
     """The legacy path knows one kind of error, whatever the provider raised."""
 
@@ -158,13 +109,7 @@ class ErrorsAlikeOnTheLegacyPath(BrokenSpans):
         return {key: "provider_error" if key == "error.type" else value for key, value in attributes.items()}
 
 
-@mutant(
-    "cancel-marked-as-error",
-    "session",
-    caught_by="telemetry/a-cancel-is-no-error",
-    scenarios="cancel/in_text",
-    sources="behaviours:K5",
-)
+@suite_mutant("cancel-marked-as-error")
 class CancelMarkedAsError(BrokenSpans):
     """Whatever ends after somebody has cancelled the turn has failed."""
 
@@ -180,13 +125,7 @@ class CancelMarkedAsError(BrokenSpans):
         super().ended(span, at)
 
 
-@mutant(
-    "only-calls-have-spans",
-    "session",
-    caught_by="telemetry/waits-and-collections-are-seen",
-    scenarios=("faults/overloaded", "gc/tool_pairs"),
-    sources="behaviours:K5",
-)
+@suite_mutant("only-calls-have-spans")
 class OnlyCallsHaveSpans(BrokenSpans):
     """What the conventions have no word for has no span."""
 
@@ -194,13 +133,7 @@ class OnlyCallsHaveSpans(BrokenSpans):
         return super().begun(start, attributes, **given) if "gen_ai.operation.name" in attributes else INVALID_SPAN
 
 
-@mutant(
-    "context-lost-in-tools",
-    "session",
-    caught_by="telemetry/work-belongs-to-its-span",
-    scenarios="tools/parallel",
-    sources="behaviours:K5",
-)
+@suite_mutant("context-lost-in-tools")
 class ContextLostInTools(BrokenSpans):
     """Tools run in threads that know of no span: what they do begins trees of its own."""
 
@@ -219,13 +152,7 @@ def _alone(tool: Tool) -> Tool:
     return replace(tool, run=run)
 
 
-@mutant(
-    "ids-of-calls-not-told",
-    "session",
-    caught_by="telemetry/spans-say-what-is-recommended",
-    scenarios="tools/parallel",
-    sources="behaviours:K5",
-)
+@suite_mutant("ids-of-calls-not-told")
 class IdsOfCallsNotTold(BrokenSpans):
     """Nobody can say which call of the model a tool's span answers."""
 

@@ -14,18 +14,12 @@ from turnproof.messages import FunctionCall, Part, ProviderResponse, Text
 from turnproof.provider import OnChunk, Path
 
 from ._broken import Broken, CallInputs, Proceed, trimmed
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Wire
 
 
-@mutant(
-    "first-chunk-lost",
-    "callbacks",
-    caught_by="streaming/chunks-make-up-the-text",
-    scenarios="basics/four_turns",
-    sources="behaviours:F1",
-)
+@suite_mutant("first-chunk-lost")
 class FirstChunkLost(Broken):
     """The piece that opens a block is never passed on."""
 
@@ -42,13 +36,7 @@ class FirstChunkLost(Broken):
         return replace(given, on_chunk=later)
 
 
-@mutant(
-    "chunks-doubled",
-    "callbacks",
-    caught_by="streaming/chunks-make-up-the-text",
-    scenarios="basics/four_turns",
-    sources="defects:ST22",
-)
+@suite_mutant("chunks-doubled")
 class ChunksDoubled(Broken):
     """Each piece of text is passed on twice."""
 
@@ -58,13 +46,7 @@ class ChunksDoubled(Broken):
         return replace(given, on_chunk=lambda piece: (on_chunk(piece), on_chunk(piece))[0])
 
 
-@mutant(
-    "chunks-held-back",
-    "callbacks",
-    caught_by="streaming/text-is-passed-on-in-pieces",
-    scenarios="basics/many_small_chunks",
-    sources="behaviours:F1",
-)
+@suite_mutant("chunks-held-back")
 class ChunksHeldBack(Broken):
     """The text is streamed over the wire, and passed on all at once when it is complete."""
 
@@ -77,13 +59,7 @@ class ChunksHeldBack(Broken):
         return response
 
 
-@mutant(
-    "chunk-after-the-return",
-    "callbacks",
-    caught_by="streaming/no-callback-after-the-return",
-    scenarios="basics/four_turns",
-    sources="design:callbacks",
-)
+@suite_mutant("chunk-after-the-return")
 class ChunkAfterTheReturn(Broken):
     """The last piece of a call is delivered when the next call begins."""
 
@@ -98,13 +74,7 @@ class ChunkAfterTheReturn(Broken):
         return proceed(given)
 
 
-@mutant(
-    "calls-announced-twice",
-    "callbacks",
-    caught_by="streaming/calls-are-announced-once",
-    scenarios="tools/one",
-    sources="behaviours:F2",
-)
+@suite_mutant("calls-announced-twice")
 class CallsAnnouncedTwice(Broken):
     """A call is announced when it is complete, and again at the end of the stream."""
 
@@ -114,13 +84,7 @@ class CallsAnnouncedTwice(Broken):
         return replace(given, on_call=lambda call: (on_call(call), on_call(call))[0])
 
 
-@mutant(
-    "calls-announced-without-arguments",
-    "callbacks",
-    caught_by="streaming/calls-are-announced-once",
-    scenarios="tools/one",
-    sources=("behaviours:F2", "defects:ST5"),
-)
+@suite_mutant("calls-announced-without-arguments")
 class CallsAnnouncedWithoutArguments(Broken):
     """A call is announced as soon as its name is known, before its arguments are."""
 
@@ -130,13 +94,7 @@ class CallsAnnouncedWithoutArguments(Broken):
         return replace(given, on_call=lambda call: on_call(FunctionCall(id=call.id, name=call.name)))
 
 
-@mutant(
-    "text-told-after-calls",
-    "callbacks",
-    caught_by="streaming/callbacks-follow-the-models-order",
-    scenarios="tools/one",
-    sources="behaviours:F2",
-)
+@suite_mutant("text-told-after-calls")
 class TextToldAfterCalls(Broken):
     """Text waits in a buffer until the stream ends; calls do not."""
 
@@ -150,13 +108,7 @@ class TextToldAfterCalls(Broken):
         return response
 
 
-@mutant(
-    "bytes-decoded-one-by-one",
-    "callbacks",
-    caught_by="streaming/characters-survive-the-cut",
-    scenarios="faults/split*",
-    sources=("defects:ST8", "defects:ST9"),
-)
+@suite_mutant("bytes-decoded-one-by-one")
 class BytesDecodedOneByOne(Broken):
     """Every network read is decoded on its own: what is not ASCII is lost at the seams."""
 
@@ -179,13 +131,7 @@ def _garbled(text: str) -> str:
     return re.sub(r"[^\x00-\x7f]", "\N{REPLACEMENT CHARACTER}", text)
 
 
-@mutant(
-    "pings-read-as-text",
-    "wire",
-    caught_by="streaming/keep-alives-change-nothing",
-    scenarios="faults/comment*",
-    sources="defects:ST10",
-)
+@suite_mutant("pings-read-as-text")
 class PingsReadAsText(Rewriting):
     """A keep-alive between two events ends up in the answer."""
 
@@ -205,13 +151,7 @@ def _saying(wire: Wire, event: WireEvent, text: str) -> WireEvent:
     return replace(wire.with_document(event, document), text=text)
 
 
-@mutant(
-    "unspaced-events-ignored",
-    "callbacks",
-    caught_by="streaming/spelling-changes-nothing",
-    scenarios="faults/respelled",
-    sources="defects:ST11",
-)
+@suite_mutant("unspaced-events-ignored")
 class UnspacedEventsIgnored(Broken):
     """Events in a spelling that the parser does not know are passed over: the answer comes back empty."""
 
@@ -224,13 +164,7 @@ class UnspacedEventsIgnored(Broken):
         return changed(response, parts=tuple(part for part in response.parts if not isinstance(part, Text)))
 
 
-@mutant(
-    "batch-answer-trimmed",
-    "outputs",
-    caught_by="streaming/stream-and-batch-agree",
-    scenarios="finish/reasons",
-    sources="defects:ST16",
-)
+@suite_mutant("batch-answer-trimmed")
 class BatchAnswerTrimmed(Broken):
     """Answers in one piece lose the white space at their borders; streams keep it."""
 

@@ -9,18 +9,12 @@ from msgspec.structs import replace
 from turnproof.messages import ProviderResponse
 
 from ._broken import Broken, CallInputs
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 
 
-@mutant(
-    "schema-not-sent",
-    "inputs",
-    caught_by="structured/schema-is-on-the-wire",
-    scenarios="structured/with_tools",
-    sources="defects:SO2",
-)
+@suite_mutant("schema-not-sent")
 class SchemaNotSent(Broken):
     """The schema is accepted, and goes nowhere."""
 
@@ -28,13 +22,7 @@ class SchemaNotSent(Broken):
         return given_with(given, schema=None)
 
 
-@mutant(
-    "schema-replaces-tools",
-    "wire",
-    caught_by="structured/tools-and-system-stay-in-force",
-    scenarios="structured/with_tools",
-    sources="defects:LS4",
-)
+@suite_mutant("schema-replaces-tools")
 class SchemaReplacesTools(Rewriting):
     """A call with a schema is configured anew: system text and tools are gone from it."""
 
@@ -44,13 +32,7 @@ class SchemaReplacesTools(Rewriting):
             wire.drop_tools(body)
 
 
-@mutant(
-    "structured-output-not-parsed",
-    "outputs",
-    caught_by="structured/output-is-parsed",
-    scenarios="structured/with_tools",
-    sources="behaviours:B10",
-)
+@suite_mutant("structured-output-not-parsed")
 class StructuredOutputNotParsed(Broken):
     """The answer is left as text."""
 

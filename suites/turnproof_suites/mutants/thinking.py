@@ -10,18 +10,12 @@ from msgspec.structs import replace
 from turnproof.messages import Part, ProviderResponse, Text, Thought
 
 from ._broken import Broken, CallInputs
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting, only
 from ._wire import Json, Wire
 
 
-@mutant(
-    "thinking-not-replayed",
-    "wire",
-    caught_by="thinking/signed-thinking-goes-back-in-a-tool-loop",
-    scenarios="thinking/with_tools",
-    sources="defects:TH1",
-)
+@suite_mutant("thinking-not-replayed")
 class ThinkingNotReplayed(Rewriting):
     """Thinking is left out of the history, in a running tool loop too."""
 
@@ -30,13 +24,7 @@ class ThinkingNotReplayed(Rewriting):
             wire.drop_thinking(message)
 
 
-@mutant(
-    "signature-dropped",
-    "wire",
-    caught_by="thinking/signed-thinking-goes-back-in-a-tool-loop",
-    scenarios="thinking/with_tools",
-    sources=("defects:TH3", "defects:PE2"),
-)
+@suite_mutant("signature-dropped")
 class SignatureDropped(Rewriting):
     """What the model thought is sent back without its signature."""
 
@@ -46,13 +34,7 @@ class SignatureDropped(Rewriting):
                 wire.strip_signature(block)
 
 
-@mutant(
-    "thinking-edited",
-    "wire",
-    caught_by="thinking/nothing-is-forged",
-    scenarios="thinking/with_tools",
-    sources="wire:anthropic#5",
-)
+@suite_mutant("thinking-edited")
 class ThinkingEdited(Rewriting):
     """Thinking is tidied up before it is sent back, under the old signature."""
 
@@ -63,13 +45,7 @@ class ThinkingEdited(Rewriting):
                     wire.edit_thinking(block, lambda text: text[:-1])
 
 
-@mutant(
-    "redacted-thinking-dropped",
-    "wire",
-    caught_by="thinking/redacted-thinking-goes-back-in-a-tool-loop",
-    scenarios="thinking/redacted",
-    sources="defects:TH2",
-)
+@suite_mutant("redacted-thinking-dropped")
 class RedactedThinkingDropped(Rewriting):
     """Encrypted thinking says nothing to us, so it is thrown away."""
 
@@ -78,13 +54,7 @@ class RedactedThinkingDropped(Rewriting):
             only(wire.blocks(message), lambda block: wire.kind(block) != "redacted")
 
 
-@mutant(
-    "thinking-returned-as-text",
-    "outputs",
-    caught_by="thinking/is-no-text",
-    scenarios="thinking/plain",
-    sources="defects:TH6",
-)
+@suite_mutant("thinking-returned-as-text")
 class ThinkingReturnedAsText(Broken):
     """What the model thought is returned as what it said."""
 
@@ -95,13 +65,7 @@ class ThinkingReturnedAsText(Broken):
         return replace(response, parts=tuple(parts))
 
 
-@mutant(
-    "thinking-streamed-as-text",
-    "callbacks",
-    caught_by="thinking/is-no-text",
-    scenarios="thinking/plain",
-    sources="defects:TH6",
-)
+@suite_mutant("thinking-streamed-as-text")
 class ThinkingStreamedAsText(Broken):
     """What the model thinks is passed on as if it said it."""
 
@@ -109,13 +73,7 @@ class ThinkingStreamedAsText(Broken):
         return given_with(given, on_thinking=given.on_chunk) if given.on_chunk is not None else given
 
 
-@mutant(
-    "thinking-not-told",
-    "callbacks",
-    caught_by="thinking/is-passed-on",
-    scenarios="thinking/plain",
-    sources="behaviours:F4",
-)
+@suite_mutant("thinking-not-told")
 class ThinkingNotTold(Broken):
     """The callback for thinking is never called."""
 
@@ -123,14 +81,7 @@ class ThinkingNotTold(Broken):
         return given_with(given, on_thinking=None)
 
 
-@mutant(
-    "hidden-thinking-dropped",
-    "outputs",
-    caught_by="thinking/blocks-stay-apart",
-    scenarios="thinking/interleaved",
-    sources="defects:TH4",
-    capability=("opaque_thinking",),
-)
+@suite_mutant("hidden-thinking-dropped")
 class HiddenThinkingDropped(Broken):
     """Thinking that has a signature and no text is taken for nothing."""
 
@@ -140,13 +91,7 @@ class HiddenThinkingDropped(Broken):
         )
 
 
-@mutant(
-    "empty-thought-invented",
-    "outputs",
-    caught_by="thinking/blocks-stay-apart",
-    scenarios="thinking/plain",
-    sources="defects:TH4",
-)
+@suite_mutant("empty-thought-invented")
 class EmptyThoughtInvented(Broken):
     """Every answer begins with a thought, whether or not the model had one."""
 
@@ -154,13 +99,7 @@ class EmptyThoughtInvented(Broken):
         return replace(response, parts=(Thought(), *response.parts))
 
 
-@mutant(
-    "thinking-after-its-call",
-    "wire",
-    caught_by="thinking/comes-before-its-call",
-    scenarios="thinking/with_tools",
-    sources=("defects:TH1", "defects:TP6"),
-)
+@suite_mutant("thinking-after-its-call")
 class ThinkingAfterItsCall(Rewriting):
     """Calls are written first, and the thinking that led to them behind."""
 
@@ -169,13 +108,7 @@ class ThinkingAfterItsCall(Rewriting):
             wire.blocks(message).sort(key=lambda block: wire.kind(block) == "thinking")
 
 
-@mutant(
-    "thinking-not-asked-for",
-    "wire",
-    caught_by="thinking/setting-goes-out",
-    scenarios="thinking/plain",
-    sources="behaviours:D4",
-)
+@suite_mutant("thinking-not-asked-for")
 class ThinkingNotAskedFor(Rewriting):
     """Thinking was switched on, and no request says so."""
 
@@ -183,14 +116,7 @@ class ThinkingNotAskedFor(Rewriting):
         wire.drop_thinking_setting(body)
 
 
-@mutant(
-    "words-lost-behind-a-thought",
-    "wire",
-    caught_by="core/wire-is-what-the-session-holds",
-    scenarios="thinking/with_tools",
-    sources="defects:TH10",
-    capability=("opaque_thinking",),
-)
+@suite_mutant("words-lost-behind-a-thought")
 class WordsLostBehindAThought(Rewriting):
     """What the model said right after a thought is left out, and the thought is sent without it."""
 

@@ -12,18 +12,12 @@ from turnproof.errors import TransportError
 from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse, Text, ToolSchema
 
 from ._broken import Broken, CallInputs, Proceed, overheard
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 
 
-@mutant(
-    "call-ids-replaced",
-    "wire",
-    caught_by="tools/call-ids-are-kept",
-    scenarios="tools/parallel",
-    sources="defects:TP8",
-)
+@suite_mutant("call-ids-replaced")
 class CallIdsReplaced(Rewriting):
     """The provider's call ids are replaced by made-up ones."""
 
@@ -32,13 +26,7 @@ class CallIdsReplaced(Rewriting):
             place[key] = f"call_{place[key][::-1]}"
 
 
-@mutant(
-    "call-id-is-the-name",
-    "outputs",
-    caught_by="tools/call-ids-are-kept",
-    scenarios="tools/parallel",
-    sources="defects:TP7",
-)
+@suite_mutant("call-id-is-the-name")
 class CallIdIsTheName(Broken):
     """The id of a call is made from the function's name, so that two calls of one function share it."""
 
@@ -49,13 +37,7 @@ class CallIdIsTheName(Broken):
         return with_calls(response, lambda call: replace(call, id=f"call_{call.name}"))
 
 
-@mutant(
-    "numeric-looking-text-converted",
-    "outputs",
-    caught_by="tools/arguments-keep-their-values",
-    scenarios="tools/large_arguments",
-    sources="defects:TP18",
-)
+@suite_mutant("numeric-looking-text-converted")
 class NumericLookingTextConverted(Broken):
     """Text arguments that look like a number, a truth value or JSON are turned into one."""
 
@@ -83,13 +65,7 @@ def _guess(value: JSON) -> JSON:
         return value
 
 
-@mutant(
-    "empty-arguments-fail",
-    "outputs",
-    caught_by="tools/no-arguments-are-an-empty-object",
-    scenarios="tools/empty_arguments",
-    sources="defects:ST1",
-)
+@suite_mutant("empty-arguments-fail")
 class EmptyArgumentsFail(Broken):
     """A call without arguments is a call whose arguments cannot be parsed."""
 
@@ -99,13 +75,7 @@ class EmptyArgumentsFail(Broken):
         return response
 
 
-@mutant(
-    "clipped-call-returned",
-    "outputs",
-    caught_by="tools/clipped-calls-are-not-returned",
-    scenarios="finish/clipped_call",
-    sources=("defects:ST3", "defects:ST2"),
-)
+@suite_mutant("clipped-call-returned")
 class ClippedCallReturned(Broken):
     """A call that the output limit cut in two is returned with empty arguments."""
 
@@ -121,13 +91,7 @@ class ClippedCallReturned(Broken):
         return replace(response, parts=(*response.parts, FunctionCall(id="call_clipped", name=self.tools[0].name)))
 
 
-@mutant(
-    "broken-arguments-run-as-empty",
-    "outputs",
-    caught_by="tools/broken-arguments-never-run",
-    scenarios="tools/malformed_arguments",
-    sources="defects:ST2",
-)
+@suite_mutant("broken-arguments-run-as-empty")
 class BrokenArgumentsRunAsEmpty(Broken):
     """Arguments that are not JSON are replaced by an empty object, and the call is returned."""
 
@@ -149,13 +113,7 @@ class BrokenArgumentsRunAsEmpty(Broken):
             return ProviderResponse((*said, call), heard.usage, FinishReason.TOOL_USE)
 
 
-@mutant(
-    "calls-dropped",
-    "outputs",
-    caught_by="tools/tool-use-comes-with-calls",
-    scenarios="tools/one",
-    sources="defects:FR2",
-)
+@suite_mutant("calls-dropped")
 class CallsDropped(Broken):
     """The answer says that tools are wanted, and has no call."""
 
@@ -163,13 +121,7 @@ class CallsDropped(Broken):
         return replace(response, parts=tuple(part for part in response.parts if not isinstance(part, FunctionCall)))
 
 
-@mutant(
-    "parallel-calls-merged",
-    "outputs",
-    caught_by="tools/parallel-calls-stay-apart",
-    scenarios="tools/parallel",
-    sources=("defects:TP10", "defects:TP11"),
-)
+@suite_mutant("parallel-calls-merged")
 class ParallelCallsMerged(Broken):
     """The pieces of all calls are collected in one place, so that one call comes out of several."""
 
@@ -183,14 +135,7 @@ class ParallelCallsMerged(Broken):
         return replace(response, parts=(*others, merged))
 
 
-@mutant(
-    "only-first-fragment-read",
-    "outputs",
-    caught_by="tools/arguments-keep-their-values",
-    scenarios="tools/parallel",
-    sources="defects:ST5",
-    capability=("wire:calls-in-pieces",),
-)
+@suite_mutant("only-first-fragment-read")
 class OnlyFirstFragmentRead(Broken):
     """The first fragment of a streamed call, which has its name, is taken for the whole of it."""
 
@@ -205,14 +150,7 @@ def _without_arguments(call: FunctionCall) -> FunctionCall:
     return replace(call, args={})
 
 
-@mutant(
-    "fragments-join-the-last-call",
-    "outputs",
-    caught_by="tools/arguments-keep-their-values",
-    scenarios="tools/parallel",
-    sources=("defects:TP11", "defects:TP10"),
-    capability=("wire:calls-in-pieces",),
-)
+@suite_mutant("fragments-join-the-last-call")
 class FragmentsJoinTheLastCall(Broken):
     """Fragments of streamed calls are appended to the call that began last, whichever they belong to."""
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from turnproof.messages import FunctionCall, Message, ProviderResponse
 
 from ._broken import Broken, CallInputs
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 from .tools_incoming import with_calls
@@ -21,13 +21,7 @@ def _legal(name: str) -> str:
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
 
 
-@mutant(
-    "names-not-restored",
-    "outputs",
-    caught_by="tools/names-come-back",
-    scenarios="tools/illegal_names",
-    sources="defects:TP13",
-)
+@suite_mutant("names-not-restored")
 class NamesNotRestored(Broken):
     """Calls come back under the names that went over the wire."""
 
@@ -35,13 +29,7 @@ class NamesNotRestored(Broken):
         return with_calls(response, lambda call: replace(call, name=_legal(call.name)))
 
 
-@mutant(
-    "names-collide",
-    "inputs",
-    caught_by="tools/names-stay-apart",
-    scenarios="tools/illegal_names",
-    sources="defects:SP3",
-)
+@suite_mutant("names-collide")
 class NamesCollide(Broken):
     """Illegal characters become underscores, so that two tools get one name, and the last of them gets the calls."""
 
@@ -60,13 +48,7 @@ class NamesCollide(Broken):
         return replace(message, parts=tuple(parts))
 
 
-@mutant(
-    "names-sent-as-they-are",
-    "wire",
-    caught_by="tools/names-are-legal",
-    scenarios="tools/one",
-    sources="defects:TP13",
-)
+@suite_mutant("names-sent-as-they-are")
 class NamesSentAsTheyAre(Rewriting):
     """A name that the API does not take goes out unchanged."""
 
@@ -75,13 +57,7 @@ class NamesSentAsTheyAre(Rewriting):
             place[key] += "!v1"
 
 
-@mutant(
-    "replayed-names-differ",
-    "wire",
-    caught_by="tools/replayed-calls-use-declared-names",
-    scenarios="tools/one",
-    sources="defects:TP14",
-)
+@suite_mutant("replayed-names-differ")
 class ReplayedNamesDiffer(Rewriting):
     """Names are rewritten in the declarations and not in the history beside them."""
 

@@ -11,18 +11,12 @@ from msgspec.structs import replace as changed
 from turnproof.messages import Message, Part, ToolResult
 
 from ._broken import Broken, CallInputs
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting, only
 from ._wire import Json, Wire
 
 
-@mutant(
-    "tools-dropped-with-history",
-    "inputs",
-    caught_by="tools/definitions-are-sent-each-turn",
-    scenarios="tools/appear_change_vanish",
-    sources=("defects:LS6", "defects:LS4"),
-)
+@suite_mutant("tools-dropped-with-history")
 class ToolsDroppedWithHistory(Broken):
     """Tools are declared only while there is no history yet."""
 
@@ -31,13 +25,7 @@ class ToolsDroppedWithHistory(Broken):
         return replace(given, tools=None) if talked else given
 
 
-@mutant(
-    "tool-descriptions-dropped",
-    "inputs",
-    caught_by="tools/definitions-are-sent-each-turn",
-    scenarios="tools/one",
-    sources="defects:LS6",
-)
+@suite_mutant("tool-descriptions-dropped")
 class ToolDescriptionsDropped(Broken):
     """Tools go out by name and parameters alone."""
 
@@ -47,13 +35,7 @@ class ToolDescriptionsDropped(Broken):
         return replace(given, tools=[changed(tool, description="") for tool in given.tools])
 
 
-@mutant(
-    "parallel-result-dropped",
-    "wire",
-    caught_by="tools/results-answer-every-call",
-    scenarios="tools/parallel",
-    sources=("defects:TP9", "defects:TP3"),
-)
+@suite_mutant("parallel-result-dropped")
 class ParallelResultDropped(Rewriting):
     """Of several results in one message only the first goes out."""
 
@@ -64,13 +46,7 @@ class ParallelResultDropped(Rewriting):
             only(blocks, lambda block, later=results[1:]: not any(block is one for one in later))
 
 
-@mutant(
-    "result-sent-twice",
-    "wire",
-    caught_by="tools/results-answer-every-call",
-    scenarios="tools/one",
-    sources="defects:TP4",
-)
+@suite_mutant("result-sent-twice")
 class ResultSentTwice(Rewriting):
     """A result that was appended for a failed attempt goes out again with the next one."""
 
@@ -82,13 +58,7 @@ class ResultSentTwice(Rewriting):
                 blocks.insert(1, dict(first))
 
 
-@mutant(
-    "results-in-reverse",
-    "wire",
-    caught_by="tools/results-keep-the-order-of-calls",
-    scenarios="tools/parallel",
-    sources="behaviours:E2",
-)
+@suite_mutant("results-in-reverse")
 class ResultsInReverse(Rewriting):
     """Results go out in the order in which the tools ended, not in the order of the calls."""
 
@@ -99,13 +69,7 @@ class ResultsInReverse(Rewriting):
             blocks[: len(results)] = reversed(results)
 
 
-@mutant(
-    "note-between-call-and-result",
-    "wire",
-    caught_by="tools/results-follow-their-calls",
-    scenarios="tools/one",
-    sources="defects:TP19",
-)
+@suite_mutant("note-between-call-and-result")
 class NoteBetweenCallAndResult(Rewriting):
     """What was said while the tool ran is put between the call and its result."""
 
@@ -117,14 +81,7 @@ class NoteBetweenCallAndResult(Rewriting):
                 messages[position:position] = said
 
 
-@mutant(
-    "text-before-results",
-    "wire",
-    caught_by="core/no-request-is-refused",
-    scenarios="tools/one",
-    sources="defects:TP5",
-    capability=("wire:results-first",),
-)
+@suite_mutant("text-before-results")
 class TextBeforeResults(Rewriting):
     """A reminder is put in front of the results, in their own message."""
 
@@ -135,14 +92,7 @@ class TextBeforeResults(Rewriting):
                 blocks.insert(0, wire.text_block("Here are the results."))
 
 
-@mutant(
-    "error-flag-lost",
-    "inputs",
-    caught_by="tools/failure-is-marked-on-the-wire",
-    scenarios="tools/failing_and_unknown",
-    sources="defects:LS2",
-    capability=("wire:error-flags",),
-)
+@suite_mutant("error-flag-lost")
 class ErrorFlagLost(Broken):
     """A tool's failure goes out like something it returned."""
 
@@ -150,13 +100,7 @@ class ErrorFlagLost(Broken):
         return _with_results(message, lambda result: changed(result, is_error=False))
 
 
-@mutant(
-    "failed-results-dropped",
-    "wire",
-    caught_by="tools/unknown-and-failing-tools-are-answered",
-    scenarios="tools/failing_and_unknown",
-    sources=("behaviours:E7", "defects:TP2"),
-)
+@suite_mutant("failed-results-dropped")
 class FailedResultsDropped(Rewriting):
     """Results of tools that failed are not sent at all."""
 
@@ -164,13 +108,7 @@ class FailedResultsDropped(Rewriting):
         drop_failed_results(wire, body)
 
 
-@mutant(
-    "results-quoted",
-    "inputs",
-    caught_by="tools/string-results-go-out-unquoted",
-    scenarios="tools/one",
-    sources="behaviours:E5",
-)
+@suite_mutant("results-quoted")
 class ResultsQuoted(Broken):
     """A tool's text is encoded as JSON, quotes and escapes included."""
 

@@ -11,7 +11,7 @@ from turnproof.messages import ProviderResponse, TokenUsage
 from turnproof.provider import Path
 
 from ._broken import Broken, CallInputs, Proceed
-from ._mutant import mutant
+from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
 
@@ -35,13 +35,7 @@ def _cached(usage: TokenUsage) -> int:
     return usage.cache_read_tokens + usage.cache_creation_tokens
 
 
-@mutant(
-    "prompt-without-the-cached",
-    "outputs",
-    caught_by="accounting/prompt-counts-everything",
-    scenarios="usage/odd_figures",
-    sources=("defects:PC11", "defects:US3"),
-)
+@suite_mutant("prompt-without-the-cached")
 class PromptWithoutTheCached(Miscounting):
     """The prompt is what was not in the cache."""
 
@@ -50,13 +44,7 @@ class PromptWithoutTheCached(Miscounting):
         return replace(usage, prompt_tokens=prompt, total_tokens=prompt + usage.output_tokens)
 
 
-@mutant(
-    "output-from-the-start-of-the-stream",
-    "outputs",
-    caught_by="accounting/output-is-what-the-wire-says",
-    scenarios="basics/four_turns",
-    sources=("defects:US4", "defects:ST7"),
-)
+@suite_mutant("output-from-the-start-of-the-stream")
 class OutputFromTheStartOfTheStream(Miscounting):
     """Of the output only the figure that a stream begins with is read."""
 
@@ -65,13 +53,7 @@ class OutputFromTheStartOfTheStream(Miscounting):
         return replace(usage, output_tokens=output, total_tokens=usage.prompt_tokens + output)
 
 
-@mutant(
-    "cached-counted-on-top",
-    "outputs",
-    caught_by="accounting/prompt-counts-everything",
-    scenarios="usage/odd_figures",
-    sources=("defects:PC11", "wire:openai-chat#2"),
-)
+@suite_mutant("cached-counted-on-top")
 class CachedCountedOnTop(Miscounting):
     """What the cache served or stored is added to a prompt that contains it."""
 
@@ -80,13 +62,7 @@ class CachedCountedOnTop(Miscounting):
         return replace(usage, prompt_tokens=prompt, total_tokens=prompt + usage.output_tokens)
 
 
-@mutant(
-    "total-without-the-cached",
-    "outputs",
-    caught_by="accounting/total-is-prompt-plus-output",
-    scenarios="usage/odd_figures",
-    sources="defects:US3",
-)
+@suite_mutant("total-without-the-cached")
 class TotalWithoutTheCached(Miscounting):
     """The total leaves out what the cache served or stored."""
 
@@ -94,13 +70,7 @@ class TotalWithoutTheCached(Miscounting):
         return replace(usage, total_tokens=usage.total_tokens - _cached(usage))
 
 
-@mutant(
-    "cache-figures-wiped",
-    "wire",
-    caught_by="accounting/cache-figures-are-kept",
-    scenarios="usage/odd_figures",
-    sources="defects:PC8",
-)
+@suite_mutant("cache-figures-wiped")
 class CacheFiguresWiped(Rewriting):
     """The last figures of an answer replace the first ones, and have none for the cache."""
 
@@ -110,13 +80,7 @@ class CacheFiguresWiped(Rewriting):
             wire.clear_cache_figures(usage)
 
 
-@mutant(
-    "cache-figures-doubled",
-    "outputs",
-    caught_by="accounting/cache-figures-are-kept",
-    scenarios="usage/odd_figures",
-    sources="defects:PC9",
-)
+@suite_mutant("cache-figures-doubled")
 class CacheFiguresDoubled(Miscounting):
     """First and last figures of a stream, both cumulative, are added up."""
 
@@ -128,13 +92,7 @@ class CacheFiguresDoubled(Miscounting):
         )
 
 
-@mutant(
-    "updates-fall",
-    "callbacks",
-    caught_by="accounting/updates-never-fall",
-    scenarios="basics/four_turns",
-    sources="defects:PC8",
-)
+@suite_mutant("updates-fall")
 class UpdatesFall(Broken):
     """The last update has only the output, every other figure is zero."""
 
@@ -145,13 +103,7 @@ class UpdatesFall(Broken):
         return response
 
 
-@mutant(
-    "response-forgets-the-updates",
-    "outputs",
-    caught_by="accounting/response-has-the-last-update",
-    scenarios="basics/four_turns",
-    sources="defects:ST7",
-)
+@suite_mutant("response-forgets-the-updates")
 class ResponseForgetsTheUpdates(Broken):
     """Figures are told while the answer streams; the response has none."""
 
@@ -159,13 +111,7 @@ class ResponseForgetsTheUpdates(Broken):
         return replace(response, usage=TokenUsage()) if given.on_usage is not None else response
 
 
-@mutant(
-    "prompts-summed",
-    "outputs",
-    caught_by="accounting/each-call-counts-for-itself",
-    scenarios="tools/one",
-    sources="defects:US1",
-)
+@suite_mutant("prompts-summed")
 class PromptsSummed(Broken):
     """Each response has the tokens of all calls before it, too."""
 
@@ -182,13 +128,7 @@ class PromptsSummed(Broken):
         return replace(response, usage=usage)
 
 
-@mutant(
-    "streamed-figures-not-read",
-    "outputs",
-    caught_by="accounting/prompt-counts-everything",
-    scenarios="basics/four_turns",
-    sources=("defects:ST6", "defects:ST7"),
-)
+@suite_mutant("streamed-figures-not-read")
 class StreamedFiguresNotRead(Broken):
     """The part of a stream that has the figures and nothing else is passed over."""
 
