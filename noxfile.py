@@ -104,7 +104,7 @@ def every_core() -> list[str]:
 
 @nox.session
 def deep(session: nox.Session) -> None:
-    """Search what holds for any input fifty times as long, anew each time (`nox -s deep -- tests/collectors`)."""
+    """Run property tests fifty times as long, with new inputs each time (`nox -s deep -- tests/collectors`)."""
     session.install("-e", ".[all]", *CASSETTES, *group("test"))
     session.run("pytest", "-m", "hypothesis", "--hypothesis-profile", "deep", "--timeout", "1800", *session.posargs)
 
@@ -125,10 +125,11 @@ def kill(session: nox.Session) -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Check style and form of the code."""
+    """Check style and form of the code, and the words of the texts (`docs/style.md`)."""
     session.install(*group("lint"))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
+    session.run("python", "docs/prose_lint.py")
 
 
 @nox.session

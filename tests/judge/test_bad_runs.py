@@ -87,7 +87,7 @@ BAD_FOLDERS: list[tuple[Callable[[Path], None], str]] = [
     (_nothing, "there is no such folder"),
     (_empty, "has no run.ndjson: nothing was run there"),
     (_gates, "the reports of a gate: its runs are in the folder gate-N"),
-    (_kills, "a kill matrix: turnproof mutants makes it anew"),
+    (_kills, "a kill matrix: turnproof mutants makes a new one"),
     (_scenarios, "scenarios that were explored"),
     (_newer, "this run is of format 'turnproof.run/3'; this turnproof reads 'turnproof.run/2' and 'turnproof.run/1'"),
     (_headless, "this is not a run: it has no header line"),

@@ -21,10 +21,10 @@ _decoder = msgspec.json.Decoder(Certification)
 _OTHERS = (
     ("comparison.json", "the report of a comparison", "turnproof compare DIR tells it again"),
     ("gate-*.json", "the reports of a gate", "its runs are in the folder gate-N"),
-    ("handoff.json", "the report of a hand-off", "turnproof handoff makes it anew"),
+    ("handoff.json", "the report of a hand-off", "turnproof handoff makes a new one"),
     ("matrix.json", "many certifications", "name the folder of one of its cells"),
     (f"*/{CERTIFICATION_FILE}", "folders with certifications", "name one of them"),
-    ("mutants.json", "a kill matrix", "turnproof mutants makes it anew"),
+    ("mutants.json", "a kill matrix", "turnproof mutants makes a new one"),
     ("explored", "scenarios that were explored", "turnproof certify --scenario FILE runs one"),
     ("*.yaml", "scenarios", "turnproof certify --scenario FILE runs one"),
 )

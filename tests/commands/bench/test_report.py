@@ -104,7 +104,7 @@ def test_a_file_of_another_schema_is_refused_with_what_to_do(tmp_path: Path) -> 
         read(file)
     assert str(refused.value) == (
         f"{file}: this is turnproof.bench/1, and this turnproof reads turnproof.bench/2: "
-        f"measure anew with `turnproof bench --out {file}`"
+        f"measure again with `turnproof bench --out {file}`"
     )
 
 

@@ -21,7 +21,7 @@ def test_without_a_terminal_nothing_is_deleted_unless_yes_is_said(folder: Path, 
     done = run("delete", AGENT, "1", said="y\n")
     assert (done.code, done.out) == (2, "")
     assert done.err[0].startswith("error: nothing was deleted: ")
-    assert done.err[0].endswith("for good: add --yes")
+    assert done.err[0].endswith("for the confirmation; add --yes")
     assert rows(run("list", AGENT).out) == [session]
 
 
@@ -32,7 +32,7 @@ def test_on_a_terminal_a_person_is_asked(folder: Path, run: Run, answer: str, le
     assert done.code == 0
     assert done.out == (f"{session}\n" if not left else "")
     assert done.err[0] == f"{session} one"
-    assert "delete this session of parrot for good?" in done.err[1]
+    assert "delete this session of parrot permanently?" in done.err[1]
     assert ("nothing was deleted" in " ".join(done.err)) is bool(left)
     assert len(run("list", AGENT, "--json").out.split("session_id")) == left + 1
 

@@ -110,7 +110,7 @@ def test_the_table_of_a_session_leaves_its_own_history_out(take: Take) -> None:
     )
     out = io.StringIO()
     print_inventory(taken.inventory, out)
-    assert "a session, 1 of its methods use what is to be removed from its provider" in out.getvalue()
+    assert "a session, 1 of its methods use what its provider must lose" in out.getvalue()
     assert "send_message()  8" in out.getvalue()
     assert "__init__" not in out.getvalue()
 

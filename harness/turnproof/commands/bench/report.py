@@ -276,5 +276,5 @@ def _refuse_another_schema(file: Path, data: bytes) -> None:
     if found.startswith("turnproof.bench/") and found != SCHEMA:
         raise UsageError(
             f"{file}: this is {found}, and this turnproof reads {SCHEMA}: "
-            f"measure anew with `turnproof bench --out {file}`"
+            f"measure again with `turnproof bench --out {file}`"
         )

@@ -51,8 +51,8 @@ def broken(controls: Iterable[ControlResult]) -> str:
     for control in controls:
         if control.problem:
             return (
-                f"the harness is broken on this machine: the control of {control.dialect}, an adapter that is right "
-                f"on sight, failed: {control.problem}"
+                f"the harness is broken on this machine: the control of {control.dialect}, an adapter too "
+                f"simple to be wrong, failed: {control.problem}"
             )
     return ""
 

@@ -51,7 +51,7 @@ def wanted(
     system: str | None = None,
     adapter: str | None = None,
 ) -> Wanted:
-    """How the source is to be opened."""
+    """How to open the source."""
     from ..session_sources.source import Wanted
 
     folder = (cwd or Path.cwd()).resolve()

@@ -183,7 +183,7 @@ def delete(
     base_url: BaseURL = None,
     option: Options = None,
 ) -> None:
-    """Delete sessions for good.
+    """Delete sessions permanently.
 
     Asks first, and prints the ids of those that are gone.
     """

@@ -12,7 +12,7 @@ from .measurement import Measured
 from .phases import Criterion, Setting
 
 OWNS_ITS_HISTORY = is_not_asked(
-    "agents/owns-its-history", "The agent owns its history for good: there is none that could move."
+    "agents/owns-its-history", "The agent keeps its history itself, so no history can move to the session."
 )
 
 

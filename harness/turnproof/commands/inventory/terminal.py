@@ -52,7 +52,7 @@ def print_inventory(inventory: Inventory, file: TextIO | None = None) -> None:
 def _headline(inventory: Inventory) -> str:
     left = len(inventory.left)
     if inventory.is_session:
-        what = f"{left} of its methods use what is to be removed from its provider" if left else "nothing left"
+        what = f"{left} of its methods use what its provider must lose" if left else "nothing left"
         return f"a session, {what}"
     if inventory.methods:
         return f"{counted(left, 'method')} to do with history, {len(inventory.legacy)} of them legacy methods"

@@ -32,15 +32,13 @@ def prompt(word: str | None) -> str:
 
 
 def agrees(source: Source, infos: Sequence[SessionInfo]) -> bool:
-    """Whether a person says that these are to go for good. Raises UsageError where there is no terminal to ask on."""
+    """Whether a person says that these may be deleted. Raises UsageError where there is no terminal to ask on."""
     if not sys.stdin.isatty():
-        raise UsageError(
-            "nothing was deleted: there is no terminal to ask on whether they are to go for good: add --yes"
-        )
+        raise UsageError("nothing was deleted: there is no terminal for the confirmation; add --yes")
     for info in infos:
         tell(" ".join(filter(None, (info.session_id, info.title))))
     many = "this session" if len(infos) == 1 else f"these {counted(len(infos), 'session')}"
-    tell(f"delete {many} of {source.name} for good? y or n:")
+    tell(f"delete {many} of {source.name} permanently? y or n:")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

@@ -26,12 +26,12 @@ def measure_own(rounds: int, peers: Sequence[str], told: Telling) -> Own:
     """What turnproof costs by itself, in so many rounds; with the peer `langchain` also what its standard tests do."""
     told.stage("parts")
     python: Path | None = None
-    left_out = "checks were not held against langchain-tests: --peer langchain installs them"
+    left_out = "checks were not compared with langchain-tests: --peer langchain installs them"
     if "langchain" in peers:
         try:
             python = python_with(_STANDARD_TESTS)
         except ProviderError as error:
-            left_out = f"checks were not held against langchain-tests: {error}"
+            left_out = f"checks were not compared with langchain-tests: {error}"
     parts = (Server, Cassettes, Plugin, Imports, ImportedSdks, partial(Certifying, python), Contexts)
     own = measure_parts(parts, rounds, told)
     return own if python is not None else structs.replace(own, notes=(*own.notes, left_out))
