@@ -6,14 +6,14 @@ are the same.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-from turnproof.cache import CachePlugin, Prepared
+from turnproof.cache import CachePlugin
 from turnproof.cancel import CancelToken
 from turnproof.errors import CacheExpiredError
-from turnproof.messages import Message, ToolSchema
-from turnproof.provider import SystemInstruction
+
+from ._calling import Prompt
 
 
 class CachePluginHolder:
@@ -33,17 +33,12 @@ class CachePluginHolder:
         """
         self._cache_plugin = plugin
 
-    def _annotated(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        token: CancelToken | None,
-    ) -> Prepared:
+    def _annotated(self, prompt: Prompt, token: CancelToken | None) -> Prompt:
         """A call with the plugin's marks; without a plugin, as it is."""
         if self._cache_plugin is None:
-            return Prepared(tuple(messages), system, tuple(tools or ()))
-        return self._cache_plugin.prepare(messages, system, tools, cancel_token=token)
+            return prompt
+        marked = self._cache_plugin.prepare(prompt.messages, prompt.system, prompt.tools, cancel_token=token)
+        return Prompt(marked.messages, marked.system, marked.tools, prompt.response_schema)
 
     @contextmanager
     def _telling_of_lost_caches(self) -> Iterator[None]:

@@ -8,26 +8,39 @@ and with it the key, so none of them stays attached.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, ProviderError, TransportError
-from turnproof.messages import FinishReason, Part, ProviderResponse
+from turnproof.messages import FinishReason, Message, Part, ProviderResponse, ToolSchema
+from turnproof.provider import SystemInstruction
 
 from ._answers import Listeners
 from ._interrupt import Cut
 
 T = TypeVar("T")
 E = TypeVar("E")
+R = TypeVar("R")
 E_contra = TypeVar("E_contra", contravariant=True)
 
 _AFTERWORDS = 8
 """Events tolerated behind the end of an answer, where a keep-alive may slip in; after more the caller hangs up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a call sends to the model, before it is converted for a service."""
+
+    messages: Sequence[Message]
+    system: SystemInstruction = None
+    tools: Sequence[ToolSchema] | None = None
+    response_schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +184,36 @@ class Caller:
             return error
         except self.failures as error:
             return self.typed(error)
+
+
+class ConversationCaller(ABC, Generic[T, E, R]):
+    """Makes the calls of one API for one provider: an answer in one piece is a `T`, a piece of a stream an `E`. An `R`
+    brings tool calls back into the caller's terms."""
+
+    def __init__(self, calls: Caller) -> None:
+        self._calls = calls
+        self.simple = calls.simple
+
+    @abstractmethod
+    def _read(self, restore: R, answer: T, listeners: Listeners) -> ProviderResponse:
+        """The response that an answer in one piece is; tells the listeners of it."""
+
+    @abstractmethod
+    def _assembler(self, restore: R, listeners: Listeners) -> Assembling[E]:
+        """What makes a response of a stream, and tells the listeners as it arrives."""
+
+    def call(
+        self,
+        ask: Callable[[], T],
+        open_stream: Callable[[], Source[E]],
+        restore: R,
+        listeners: Listeners,
+        token: CancelToken | None,
+    ) -> ProviderResponse:
+        """The answer of a call: streamed if `listeners.on_chunk` is there, in one piece if it is not."""
+        if listeners.on_chunk is None:
+            return self._calls.whole(ask, partial(self._read, restore), listeners, token)
+        return self._calls.streamed(open_stream, self._assembler(restore, listeners), token)
 
 
 @contextmanager

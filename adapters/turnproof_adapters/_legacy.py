@@ -10,7 +10,8 @@ from turnproof.cancel import CancelToken
 from turnproof.messages import Message, Part, ProviderResponse, TokenUsage, ToolResult, ToolSchema
 from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
 
-from ._answers import Listeners
+from ._answers import Listeners, with_structured_output
+from ._calling import Prompt
 
 Schema: TypeAlias = Mapping[str, Any]
 
@@ -131,7 +132,8 @@ class OwnHistory(LegacySends):
     ) -> ProviderResponse:
         self._history.append(said)
         try:
-            response = self._call(response_schema, listeners, token)
+            prompt = Prompt(self._history, self._system, self._tools, response_schema)
+            response = with_structured_output(self._call(prompt, listeners, token), response_schema)
         except BaseException:
             self._history.pop()
             raise
@@ -141,7 +143,5 @@ class OwnHistory(LegacySends):
         return response
 
     @abstractmethod
-    def _call(
-        self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
-    ) -> ProviderResponse:
+    def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         """Have the list answered, which ends in what was said."""

@@ -1,16 +1,47 @@
-"""What every stateless path has to do with the encodings that it keeps beside messages."""
+"""What every stateless path does alike: it takes the arguments of `complete()`, and keeps encodings with messages."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Generic
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic
 
-from turnproof.provider import ProviderBase
+from turnproof.cancel import CancelToken
+from turnproof.messages import Message, ProviderResponse, ToolSchema
+from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, ProviderBase, SystemInstruction
 
+from ._answers import Listeners, with_structured_output
+from ._calling import Prompt
 from ._encoded_messages import A, Encoder
 
 
-class EncodesOnce(ProviderBase, ABC, Generic[A]):
+class StatelessCalls(ProviderBase, ABC):
+    """The calling half of `turnproof.provider.StatelessProvider`. Comes first among the bases of a provider."""
+
+    @abstractmethod
+    def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
+        """Answer the conversation, streaming if `listeners.on_chunk` is there."""
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        *,
+        response_schema: Mapping[str, Any] | None = None,
+        cancel_token: CancelToken | None = None,
+        on_chunk: OnChunk | None = None,
+        on_usage_update: OnUsage | None = None,
+        on_function_call: OnFunctionCall | None = None,
+        on_thinking: OnThinking | None = None,
+    ) -> ProviderResponse:
+        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
+        prompt = Prompt(messages, system_instruction, tools, response_schema)
+        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
+        return with_structured_output(self._complete(prompt, listeners, cancel_token), response_schema)
+
+
+class EncodesOnce(StatelessCalls, Generic[A]):
     """Converts a message once, however often it is sent. Comes first among the bases of a provider."""
 
     def __init__(self) -> None:

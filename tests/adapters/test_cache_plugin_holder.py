@@ -11,6 +11,7 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import CacheExpiredError
 from turnproof.messages import Message, ToolSchema
 from turnproof_adapters._caching import CachePluginHolder
+from turnproof_adapters._calling import Prompt
 
 HI = [Message.user("hi")]
 TOOLS = [ToolSchema("ls")]
@@ -37,15 +38,15 @@ def test_a_held_plugin_sees_the_whole_request_and_its_token() -> None:
     holder, plugin, token = CachePluginHolder(), Plugin(), CancelToken()
     holder.set_cache_plugin(plugin)
     assert holder.cache_plugin is plugin
-    assert holder._annotated(HI, "rules", TOOLS, token).system == "marked"
+    assert holder._annotated(Prompt(HI, "rules", TOOLS), token).system == "marked"
     assert plugin.asked == [(HI, "rules", TOOLS, token)]
 
 
 def test_without_a_plugin_a_request_is_what_it_is() -> None:
     holder = CachePluginHolder()
     assert holder.cache_plugin is None
-    assert holder._annotated(HI, "rules", TOOLS, None) == Prepared(tuple(HI), "rules", tuple(TOOLS))
-    assert holder._annotated(HI, None, None, None) == Prepared(tuple(HI), None, ())
+    for prompt in (Prompt(HI, "rules", TOOLS), Prompt(HI)):
+        assert holder._annotated(prompt, None) == prompt
 
 
 def test_the_plugin_is_told_which_cache_the_service_has_lost() -> None:

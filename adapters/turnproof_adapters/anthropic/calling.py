@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import partial
 
 import anthropic
 import httpx2
 
-from turnproof.cancel import CancelToken
 from turnproof.messages import ProviderResponse
 
 from .. import _calling
 from .._answers import Listeners
-from .._calling import Source
+from .._calling import ConversationCaller
 from .._decoding import converted
 from . import errors
 from .assemble import Assembler, stands_alone, whole
@@ -33,27 +31,20 @@ _FAILURES = (
 )
 
 
-class Caller:
+class Caller(ConversationCaller[Answer, Event, Restore]):
     """Makes calls to one service. `secret` is the key, which no error may show."""
 
     def __init__(self, service: Service, secret: str) -> None:
         typed = partial(errors.from_exception, service=service, secret=secret)
-        self._calls = _calling.Caller(_FAILURES, typed, stands_alone)
+        super().__init__(_calling.Caller(_FAILURES, typed, stands_alone))
         self._failed = partial(errors.from_answer, service=service, secret=secret)
         self._service = service
-        self.simple = self._calls.simple
 
-    def whole(
-        self, ask: Callable[[], Answer], restore: Restore, listeners: Listeners, token: CancelToken | None
-    ) -> ProviderResponse:
-        """A call answered in one piece."""
-        return self._calls.whole(ask, partial(whole, self._service, restore), listeners, token)
+    def _read(self, restore: Restore, answer: Answer, listeners: Listeners) -> ProviderResponse:
+        return whole(self._service, restore, answer, listeners)
 
-    def streamed(
-        self, ask: Callable[[], Source[Event]], restore: Restore, listeners: Listeners, token: CancelToken | None
-    ) -> ProviderResponse:
-        """A call answered in pieces, told to the listeners as they arrive."""
-        return self._calls.streamed(ask, Assembler(self._service, restore, listeners, self._failed), token)
+    def _assembler(self, restore: Restore, listeners: Listeners) -> Assembler:
+        return Assembler(self._service, restore, listeners, self._failed)
 
     def answer(self, body: bytes) -> Answer:
         """A whole answer from its bytes. Raises ProviderError for a failure told under a good status, and ValueError or

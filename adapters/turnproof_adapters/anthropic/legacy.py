@@ -16,10 +16,10 @@ import anthropic
 from turnproof.cancel import CancelToken
 from turnproof.messages import ProviderResponse
 
-from .._answers import Listeners, with_structured_output
-from .._calling import Source
+from .._answers import Listeners
+from .._calling import Prompt, Source
 from .._decoding import converted
-from .._legacy import OwnHistory, Schema
+from .._legacy import OwnHistory
 from .calling import fields_of
 from .lifecycle import AnthropicProvider
 from .wire import Answer, Event
@@ -30,21 +30,15 @@ Stream: TypeAlias = anthropic.Stream[anthropic.types.RawMessageStreamEvent]
 class AnthropicLegacy(OwnHistory, AnthropicProvider):
     """A conversation with the Messages API. One object holds one conversation and serves one thread at a time."""
 
-    def _call(
-        self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
-    ) -> ProviderResponse:
+    def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         client = self._opened()
         if token is not None:
             token.raise_if_cancelled()
-        marked = self._annotated(self._history, self._system, self._tools, token)
-        kwargs = self._kwargs(marked.messages, marked.system, marked.tools, response_schema)
-        kwargs["timeout"] = self._timeouts
-        restore = self._restorer(self._history, self._tools)
-        if listeners.on_chunk is not None:
-            response = self._caller.streamed(partial(self._open, client, kwargs), restore, listeners, token)
-        else:
-            response = self._caller.whole(partial(self._ask, client, kwargs), restore, listeners, token)
-        return with_structured_output(response, response_schema)
+        kwargs = self._kwargs(self._annotated(prompt, token)) | {"timeout": self._timeouts}
+        restore = self._restorer(prompt)
+        return self._caller.call(
+            partial(self._ask, client, kwargs), partial(self._open, client, kwargs), restore, listeners, token
+        )
 
     def _ask(self, client: anthropic.Anthropic, kwargs: Mapping[str, Any]) -> Answer:
         return self._caller.answer_of(fields_of(client.messages.create(**kwargs)))

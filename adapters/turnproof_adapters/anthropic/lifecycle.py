@@ -16,6 +16,7 @@ from turnproof.messages import Message, ToolSchema
 from turnproof.provider import SystemInstruction
 
 from .._caching import CachePluginHolder
+from .._calling import Prompt
 from .._http import Connection, timeouts
 from .._names import tool_names
 from .._open_provider import key_if_any, key_of, positive
@@ -96,7 +97,7 @@ class AnthropicProvider(CachePluginHolder, Abilities):
         does not count, an estimate without one."""
         if not self.service.counts:
             return super().count_tokens(messages, system_instruction, tools)
-        client, kwargs = self._opened(), self._kwargs(messages, system_instruction, tools, None)
+        client, kwargs = self._opened(), self._kwargs(Prompt(messages, system_instruction, tools))
         del kwargs["max_tokens"]
         return self._caller.simple(lambda: client.messages.count_tokens(**kwargs).input_tokens)
 
@@ -111,9 +112,9 @@ class AnthropicProvider(CachePluginHolder, Abilities):
         self._caller.refuse_nonsense(answer.http_response.content)
         return answer.parse()
 
-    def _restorer(self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Restore:
+    def _restorer(self, prompt: Prompt) -> Restore:
         """What brings a call back into the caller's terms."""
-        own = restorer(partial(tool_names, messages, tools))
+        own = restorer(partial(tool_names, prompt.messages, prompt.tools))
         return lambda name, given: (own(name), given)
 
     def _opened(self) -> anthropic.Anthropic:
@@ -126,15 +127,10 @@ class AnthropicProvider(CachePluginHolder, Abilities):
             raise UsageError("no model is chosen: call connect() first")
         return Settings(self.service, self._model, self._max_tokens, self._thinking)
 
-    def _kwargs(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-    ) -> dict[str, Any]:
+    def _kwargs(self, prompt: Prompt) -> dict[str, Any]:
         """A request as plain data for the SDK's own calls."""
         settings = self._settings()
-        arrangement = arranged(messages, self.service, settings.model)
+        arrangement = arranged(prompt.messages, self.service, settings.model)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
-        return {**settings.kwargs(system, tools, response_schema, think=think), "messages": arrangement.finish()}
+        fields = settings.kwargs(prompt.system, prompt.tools, prompt.response_schema, think=think)
+        return {**fields, "messages": arrangement.finish()}

@@ -7,19 +7,16 @@ decoding. Nothing here depends on earlier calls; the encodings kept beside messa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import anthropic
 import httpx2
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message, ProviderResponse, ToolSchema
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+from turnproof.messages import ProviderResponse
 
-from .._answers import Listeners, with_structured_output
-from .._calling import Source
+from .._answers import Listeners
+from .._calling import Prompt, Source
 from .._encoded_messages import encode
 from .._http import arriving
 from .._sse import payloads
@@ -38,47 +35,22 @@ class AnthropicStateless(EncodesOnce[Arrangement[bytes]], AnthropicProvider):
     def _fresh_encoder(self, model: str) -> Encoder:
         return Encoder(self.service, model)
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        *,
-        response_schema: Mapping[str, Any] | None = None,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-    ) -> ProviderResponse:
-        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
-        client, streamed = self._opened(), on_chunk is not None
-        if cancel_token is not None:
-            cancel_token.raise_if_cancelled()
-        marked = self._annotated(messages, system_instruction, tools, cancel_token)
-        body = self._body(marked.messages, marked.system, marked.tools, response_schema, stream=streamed)
-        restore = self._restorer(messages, tools)
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        if streamed:
-            response = self._caller.streamed(partial(self._open, client, body), restore, listeners, cancel_token)
-        else:
-            response = self._caller.whole(partial(self._ask, client, body), restore, listeners, cancel_token)
-        return with_structured_output(response, response_schema)
+    def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
+        client, streamed = self._opened(), listeners.on_chunk is not None
+        if token is not None:
+            token.raise_if_cancelled()
+        body = self._body(self._annotated(prompt, token), stream=streamed)
+        restore = self._restorer(prompt)
+        return self._caller.call(
+            partial(self._ask, client, body), partial(self._open, client, body), restore, listeners, token
+        )
 
-    def _body(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-        *,
-        stream: bool,
-    ) -> bytes:
+    def _body(self, prompt: Prompt, *, stream: bool) -> bytes:
         """The request, with its fields in the order in which the SDK writes them."""
         settings = self._settings()
-        arrangement = self._encoder.arranged(messages)
+        arrangement = self._encoder.arranged(prompt.messages)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
-        fields = settings.kwargs(system, tools, response_schema, think=think)
+        fields = settings.kwargs(prompt.system, prompt.tools, prompt.response_schema, think=think)
         before = encode({"max_tokens": fields.pop("max_tokens")})[:-1] + b',"messages":['
         after = b"]," + encode({"model": fields.pop("model"), **({"stream": True} if stream else {}), **fields})[1:]
         sent = arrangement.finish()

@@ -6,18 +6,17 @@ here depends on earlier calls; the encodings kept beside messages can be dropped
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import httpx2
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import Message, ProviderResponse, ToolSchema
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+from turnproof.messages import Message, ProviderResponse
 
-from .._answers import Listeners, with_structured_output
+from .._answers import Listeners
+from .._calling import Prompt
 from .._encoded_messages import encode
 from .._names import tool_names
 from .._stateless import EncodesOnce
@@ -40,36 +39,20 @@ class AntigravityStateless(EncodesOnce[Arrangement[bytes]], AntigravityProvider)
     def _fresh_encoder(self, model: str) -> Encoder:
         return Encoder(target(model))
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        *,
-        response_schema: Mapping[str, Any] | None = None,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-    ) -> ProviderResponse:
-        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
+    def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         gateway, settings = self._opened(), self._settings()
-        if cancel_token is not None:
-            cancel_token.raise_if_cancelled()
-        to, streamed = target(settings.model), on_chunk is not None
-        request = self._request(messages, settings.fields(system_instruction, tools, response_schema))
-        ask = partial(self._post, gateway, settings, request, cancel_token, stream=streamed)
+        if token is not None:
+            token.raise_if_cancelled()
+        to, streamed = target(settings.model), listeners.on_chunk is not None
+        request = self._request(prompt.messages, settings.fields(prompt.system, prompt.tools, prompt.response_schema))
+        ask = partial(self._post, gateway, settings, request, token, stream=streamed)
         decode = partial(decode_chunk, to=to)
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        assembler = partial(Assembler, to, restorer(partial(tool_names, messages, tools)))
+        assembler = partial(Assembler, to, restorer(partial(tool_names, prompt.messages, prompt.tools)))
         caller = gateway.caller
         if streamed:
-            assembling = assembler(listeners, token=cancel_token)
-            response = caller.streamed(lambda: stream(ask(), decode), assembling, cancel_token)
-        else:
-            response = caller.whole(lambda: batch(ask(), decode), partial(whole, assembler), listeners, cancel_token)
-        return with_structured_output(response, response_schema)
+            assembling = assembler(listeners, token=token)
+            return caller.streamed(lambda: stream(ask(), decode), assembling, token)
+        return caller.whole(lambda: batch(ask(), decode), partial(whole, assembler), listeners, token)
 
     def _request(self, messages: Sequence[Message], fields: Fields) -> bytes:
         arrangement = self._encoder.arranged(messages)

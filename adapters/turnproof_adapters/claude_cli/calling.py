@@ -9,11 +9,11 @@ from typing import Any
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import Message, ProviderResponse, Text, ToolSchema
+from turnproof.messages import ProviderResponse, Text
 from turnproof.provider import SystemInstruction
 
 from .._answers import Listeners
-from .._calling import Source
+from .._calling import Prompt, Source
 from .._child_process import Child
 from .._errors import scrubbed
 from ..anthropic.assemble import Assembler
@@ -44,12 +44,12 @@ class Request:
 class ClaudeCliCalls(ClaudeCliProvider):
     """What calls of both paths have in common."""
 
-    def _request(self, messages: Sequence[Message], response_schema: Mapping[str, Any] | None) -> Request:
+    def _request(self, prompt: Prompt) -> Request:
         """Raises InvalidRequestError for what cannot be sent, or asks nothing."""
-        if response_schema is not None:
+        if prompt.response_schema is not None:
             raise InvalidRequestError(f"{self.name} does not heed a response schema")
         settings = self._settings()
-        arrangement = arranged(messages, self.service, settings.model)
+        arrangement = arranged(prompt.messages, self.service, settings.model)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
         wire, limits = arrangement.finish(), settings.kwargs(None, None, None, think=think)
         if wire[-1]["role"] != "user":
@@ -75,15 +75,10 @@ class ClaudeCliCalls(ClaudeCliProvider):
         return Pipe(child, program.api_key)
 
     def _answer(
-        self,
-        ask: Callable[[], Source[Event]],
-        messages: Sequence[Message],
-        tools: Sequence[ToolSchema] | None,
-        listeners: Listeners,
-        token: CancelToken | None,
+        self, ask: Callable[[], Source[Event]], prompt: Prompt, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
-        """The answer to these messages, streaming if there is an `on_chunk`."""
-        restore = restorer(messages, tools)
+        """The answer to the prompt, streaming if there is an `on_chunk`."""
+        restore = restorer(prompt.messages, prompt.tools)
         if listeners.on_chunk is not None:
             return self._calls.streamed(ask, Assembler(self.service, restore, listeners, self._failed), token)
 

@@ -16,8 +16,8 @@ from turnproof.messages import Message, ProviderResponse, ToolSchema
 from turnproof.provider import SystemInstruction
 
 from .._answers import Listeners
-from .._calling import Source
-from .._legacy import OwnHistory, Schema
+from .._calling import Prompt, Source
+from .._legacy import OwnHistory
 from ..anthropic.wire import Event
 from .calling import ClaudeCliCalls, Request, Run
 from .conversation import Conversation
@@ -47,13 +47,11 @@ class ClaudeCliLegacy(OwnHistory, ClaudeCliCalls):
         self._end()
         super().shutdown()
 
-    def _call(
-        self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
-    ) -> ProviderResponse:
+    def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         if token is not None:
             token.raise_if_cancelled()
-        request = self._request(self._history, response_schema)
-        return self._answer(partial(self._ask, request), self._history, self._tools, listeners, token)
+        request = self._request(prompt)
+        return self._answer(partial(self._ask, request), prompt, listeners, token)
 
     def _ask(self, request: Request) -> Source[Event]:
         """Have the process that holds the conversation go on with it, or start one."""

@@ -19,10 +19,10 @@ from azure.core.rest import HttpRequest
 from turnproof.cancel import CancelToken
 from turnproof.messages import ProviderResponse
 
-from .._answers import Listeners, with_structured_output
-from .._calling import Source
+from .._answers import Listeners
+from .._calling import Prompt, Source
 from .._decoding import converted
-from .._legacy import OwnHistory, Schema
+from .._legacy import OwnHistory
 from .._names import tool_names
 from ..openai.names import restorer
 from ..openai.wire import END, Answer
@@ -35,21 +35,15 @@ from .transport import Httpx2Response
 class GitHubModelsLegacy(OwnHistory, GitHubModelsProvider):
     """A conversation with GitHub Models. One object holds one conversation and serves one thread at a time."""
 
-    def _call(
-        self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
-    ) -> ProviderResponse:
+    def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         client, streamed = self._opened(), listeners.on_chunk is not None
         if token is not None:
             token.raise_if_cancelled()
-        kwargs = sdk.request(
-            self._settings(), self._history, self._system, self._tools, response_schema, stream=streamed
+        kwargs = sdk.request(self._settings(), prompt, stream=streamed)
+        restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
+        return self._caller.call(
+            partial(_ask, client, kwargs), partial(_open, client, kwargs), restore, listeners, token
         )
-        restore = restorer(partial(tool_names, self._history, self._tools))
-        if streamed:
-            response = self._caller.streamed(partial(_open, client, kwargs), restore, listeners, token)
-        else:
-            response = self._caller.whole(partial(_ask, client, kwargs), restore, listeners, token)
-        return with_structured_output(response, response_schema)
 
 
 def _ask(client: ChatCompletionsClient, kwargs: Mapping[str, Any]) -> Answer:

@@ -15,6 +15,7 @@ from azure.core.credentials import AzureKeyCredential
 
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
+from .._calling import Prompt
 from ..openai.request import Settings
 from . import sdk
 from .client import address
@@ -25,8 +26,9 @@ class Complete:
     """`ChatCompletionsClient.complete`, whole and streamed; see `turnproof.provider.PlainConversation`."""
 
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
+        prompt = Prompt(conversation.messages, conversation.system, conversation.tools)
         settings = Settings(endpoint.model, GITHUB)
-        request = partial(sdk.request, settings, conversation.messages, conversation.system, conversation.tools, None)
+        request = partial(sdk.request, settings, prompt)
         self._whole, self._streamed = request(stream=False), request(stream=True)
         self.history: list[Any] = self._whole["messages"]
         self._client = ChatCompletionsClient(

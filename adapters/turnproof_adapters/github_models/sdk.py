@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from azure.ai.inference.models import (
@@ -15,9 +15,7 @@ from azure.ai.inference.models import (
     UserMessage,
 )
 
-from turnproof.messages import Message, ToolSchema
-from turnproof.provider import SystemInstruction
-
+from .._calling import Prompt
 from .._encoded_messages import encode
 from ..openai import convert
 from ..openai.arrange import Arrangement
@@ -33,26 +31,18 @@ _MESSAGES: Mapping[str, Any] = {
 }
 
 
-def request(
-    settings: Settings,
-    messages: Sequence[Message],
-    system: SystemInstruction,
-    tools: Sequence[ToolSchema] | None,
-    response_schema: Mapping[str, Any] | None,
-    *,
-    stream: bool,
-) -> dict[str, Any]:
+def request(settings: Settings, prompt: Prompt, *, stream: bool) -> dict[str, Any]:
     """A whole request, but for `stream` itself, as `ChatCompletionsClient.complete` takes it.
 
     Raises InvalidRequestError for text that is not valid Unicode: the SDK would write it in ASCII, and send it.
     """
     arrangement: Arrangement[convert.Wire] = Arrangement(_as_it_is, settings.service, settings.model)
-    for message in messages:
+    for message in prompt.messages:
         arrangement.add(row(message, _as_it_is, settings.service, settings.model))
     sent = arrangement.finish()
-    if (first := convert.system(system, settings.service)) is not None:
+    if (first := convert.system(prompt.system, settings.service)) is not None:
         sent.insert(0, first)
-    fields = settings.fields(tools, response_schema, stream=stream)
+    fields = settings.fields(prompt.tools, prompt.response_schema, stream=stream)
     encode([sent, fields])
     return {"model": settings.model, "messages": [_MESSAGES[each["role"]](each) for each in sent], **_named(fields)}
 

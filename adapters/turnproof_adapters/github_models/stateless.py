@@ -7,20 +7,17 @@ Nothing here depends on earlier calls; the encodings kept beside messages can be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from azure.ai.inference import ChatCompletionsClient
 from azure.core.exceptions import HttpResponseError
 from azure.core.rest import HttpRequest, HttpResponse
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message, ProviderResponse, ToolSchema
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+from turnproof.messages import ProviderResponse
 
-from .._answers import Listeners, with_structured_output
-from .._calling import Source
+from .._answers import Listeners
+from .._calling import Prompt, Source
 from .._names import tool_names
 from .._stateless import EncodesOnce
 from ..openai import encode
@@ -44,44 +41,19 @@ class GitHubModelsStateless(EncodesOnce[Arrangement[bytes]], GitHubModelsProvide
     def _fresh_encoder(self, model: str) -> Encoder:
         return Encoder(GITHUB, model)
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        *,
-        response_schema: Mapping[str, Any] | None = None,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-    ) -> ProviderResponse:
-        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
-        client, streamed = self._opened(), on_chunk is not None
-        if cancel_token is not None:
-            cancel_token.raise_if_cancelled()
-        body = self._body(messages, system_instruction, tools, response_schema, stream=streamed)
-        restore = restorer(partial(tool_names, messages, tools))
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        if streamed:
-            response = self._caller.streamed(partial(_open, client, body), restore, listeners, cancel_token)
-        else:
-            response = self._caller.whole(partial(_ask, client, body), restore, listeners, cancel_token)
-        return with_structured_output(response, response_schema)
+    def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
+        client, streamed = self._opened(), listeners.on_chunk is not None
+        if token is not None:
+            token.raise_if_cancelled()
+        body = self._body(prompt, stream=streamed)
+        restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
+        ask, open_stream = partial(_ask, client, body), partial(_open, client, body)
+        return self._caller.call(ask, open_stream, restore, listeners, token)
 
-    def _body(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-        *,
-        stream: bool,
-    ) -> bytes:
+    def _body(self, prompt: Prompt, *, stream: bool) -> bytes:
         settings = self._settings()
-        fields = settings.fields(tools, response_schema, stream=stream)
-        return encode.body(self._encoder.arranged(messages), settings, system, fields, stream=stream)
+        fields = settings.fields(prompt.tools, prompt.response_schema, stream=stream)
+        return encode.body(self._encoder.arranged(prompt.messages), settings, prompt.system, fields, stream=stream)
 
 
 def _post(client: ChatCompletionsClient, body: bytes, *, stream: bool = False) -> HttpResponse:

@@ -31,6 +31,7 @@ from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema
 from turnproof.provider import SystemInstruction
 
 from .._answers import Listeners, with_structured_output
+from .._calling import Prompt
 from .._legacy import LegacySends, Schema
 from .answers import chunks, whole
 from .arrange import BEGINS_WITH_A_CALL
@@ -144,7 +145,7 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
     ) -> ProviderResponse:
         """One answer. Of the plugin's marks only those on system text and tools mean anything to this API."""
         held = [*self.get_history(), said] if self._cache_plugin is not None else []
-        marked = self._annotated(held, self._system, self._tools, token)
+        marked = self._annotated(Prompt(held, self._system, self._tools), token)
         fields = self._settings().fields(marked.system, marked.tools, response_schema)
         with self._telling_of_lost_caches():
             response = self._ask(conversation, content, fields, listeners, token)

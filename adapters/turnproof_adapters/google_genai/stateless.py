@@ -7,18 +7,17 @@ encodings kept beside messages can be dropped at any time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from google import genai
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import Message, ProviderResponse, ToolSchema
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+from turnproof.messages import Message, ProviderResponse
 
-from .._answers import Listeners, with_structured_output
+from .._answers import Listeners
+from .._calling import Prompt
 from .._encoded_messages import encode
 from .._names import tool_names
 from .._stateless import EncodesOnce
@@ -40,36 +39,20 @@ class GoogleStateless(EncodesOnce[Arrangement[bytes]], CachingGoogleProvider):
     def _fresh_encoder(self, model: str) -> Encoder:
         return Encoder(target(model))
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        *,
-        response_schema: Mapping[str, Any] | None = None,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-    ) -> ProviderResponse:
-        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
+    def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         client, settings = self._opened(), self._settings()
-        if cancel_token is not None:
-            cancel_token.raise_if_cancelled()
-        marked = self._annotated(messages, system_instruction, tools, cancel_token)
-        fields = settings.fields(marked.system, marked.tools, response_schema)
+        if token is not None:
+            token.raise_if_cancelled()
+        marked = self._annotated(prompt, token)
+        fields = settings.fields(marked.system, marked.tools, prompt.response_schema)
         request = self._request(client, settings.model, marked.messages, fields)
         to = target(settings.model)
-        assembler = partial(Assembler, to, restorer(partial(tool_names, messages, tools)))
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
+        assembler = partial(Assembler, to, restorer(partial(tool_names, prompt.messages, prompt.tools)))
         caller = self._caller(fields.get("cachedContent"))
         with self._telling_of_lost_caches():
-            if on_chunk is not None:
-                response = caller.streamed(request.stream, assembler(listeners, token=cancel_token), cancel_token)
-            else:
-                response = caller.whole(request.whole, partial(whole, assembler), listeners, cancel_token)
-        return with_structured_output(response, response_schema)
+            if listeners.on_chunk is not None:
+                return caller.streamed(request.stream, assembler(listeners, token=token), token)
+            return caller.whole(request.whole, partial(whole, assembler), listeners, token)
 
     def _request(
         self, client: genai.Client, model: str, messages: Sequence[Message], fields: Fields

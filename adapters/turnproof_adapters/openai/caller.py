@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
-from turnproof.cancel import CancelToken
 from turnproof.errors import ProviderError
 from turnproof.messages import ProviderResponse
 
 from .. import _calling
 from .._answers import Listeners
-from .._calling import Source
+from .._calling import ConversationCaller
 from .assemble import Assembler, Reading, stands_alone, whole
 from .service import Service
 from .wire import Answer, Failure
 
 
-class ChatCaller:
+class ChatCaller(ConversationCaller[Answer, Answer, Callable[[str], str]]):
     """Makes calls for one provider of a service.
 
     `failures` are the exceptions of its client, `typed` says what they mean, and `told` what a failure in an answer's
@@ -31,30 +29,15 @@ class ChatCaller:
         typed: Callable[[Exception], ProviderError],
         told: Callable[[Failure], ProviderError],
     ) -> None:
+        super().__init__(_calling.Caller(failures, typed, stands_alone))
         self._service = service
-        self._calls = _calling.Caller(failures, typed, stands_alone)
         self._told = told
-        self.simple = self._calls.simple
 
-    def whole(
-        self,
-        ask: Callable[[], Answer],
-        restore: Callable[[str], str],
-        listeners: Listeners,
-        token: CancelToken | None,
-    ) -> ProviderResponse:
-        """A call answered in one piece."""
-        return self._calls.whole(ask, partial(whole, self._reading(restore)), listeners, token)
+    def _read(self, restore: Callable[[str], str], answer: Answer, listeners: Listeners) -> ProviderResponse:
+        return whole(self._reading(restore), answer, listeners)
 
-    def streamed(
-        self,
-        ask: Callable[[], Source[Answer]],
-        restore: Callable[[str], str],
-        listeners: Listeners,
-        token: CancelToken | None,
-    ) -> ProviderResponse:
-        """A call answered in pieces, told to the listeners as they arrive."""
-        return self._calls.streamed(ask, Assembler(self._reading(restore), listeners), token)
+    def _assembler(self, restore: Callable[[str], str], listeners: Listeners) -> Assembler:
+        return Assembler(self._reading(restore), listeners)
 
     def _reading(self, restore: Callable[[str], str]) -> Reading:
         return Reading(self._service, restore, self._told)

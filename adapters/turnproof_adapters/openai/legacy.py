@@ -16,10 +16,10 @@ import openai
 from turnproof.cancel import CancelToken
 from turnproof.messages import ProviderResponse
 
-from .._answers import Listeners, with_structured_output
-from .._calling import Source
+from .._answers import Listeners
+from .._calling import Prompt, Source
 from .._decoding import converted
-from .._legacy import OwnHistory, Schema
+from .._legacy import OwnHistory
 from .._names import tool_names
 from .lifecycle import OpenAIProvider
 from .names import restorer
@@ -29,21 +29,16 @@ from .wire import END, Answer, chunks
 class OpenAILegacy(OwnHistory, OpenAIProvider):
     """A conversation with the chat API. One object holds one conversation and serves one thread at a time."""
 
-    def _call(
-        self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
-    ) -> ProviderResponse:
+    def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         if token is not None:
             token.raise_if_cancelled()
-        way, streamed = self._way(self._history, token), listeners.on_chunk is not None
-        marked = self._annotated(self._history, self._system, self._tools, token)
-        kwargs = self._kwargs(marked.messages, marked.system, marked.tools, response_schema, stream=streamed)
+        way, streamed = self._way(prompt.messages, token), listeners.on_chunk is not None
+        kwargs = self._kwargs(self._annotated(prompt, token), stream=streamed)
         kwargs |= {"timeout": self._timeouts, "extra_body": self._extra}
-        restore = restorer(partial(tool_names, self._history, self._tools))
-        if streamed:
-            response = self._caller.streamed(partial(way, partial(_open, kwargs)), restore, listeners, token)
-        else:
-            response = self._caller.whole(partial(way, partial(_ask, kwargs)), restore, listeners, token)
-        return with_structured_output(response, response_schema)
+        restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
+        return self._caller.call(
+            partial(way, partial(_ask, kwargs)), partial(way, partial(_open, kwargs)), restore, listeners, token
+        )
 
 
 def _ask(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:

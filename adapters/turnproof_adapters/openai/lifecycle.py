@@ -10,10 +10,11 @@ import openai
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import AuthenticationError, UsageError
-from turnproof.messages import Message, ToolSchema
-from turnproof.provider import ProviderBase, SystemInstruction
+from turnproof.messages import Message
+from turnproof.provider import ProviderBase
 
 from .._caching import CachePluginHolder
+from .._calling import Prompt
 from .._http import Connection, timeouts
 from .._open_provider import key_of, positive
 from . import convert
@@ -145,26 +146,18 @@ class OpenAIProvider(CachePluginHolder, ProviderBase):
             raise UsageError("no model is chosen: call connect() first")
         return Settings(self._model, self._service, self._max_tokens, self._effort)
 
-    def _kwargs(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-        *,
-        stream: bool = False,
-    ) -> dict[str, Any]:
+    def _kwargs(self, prompt: Prompt, *, stream: bool = False) -> dict[str, Any]:
         """A request as plain data for the SDK's own call."""
         settings = self._settings()
         arrangement: Arrangement[dict[str, Any]] = Arrangement(_as_it_is, settings.service, settings.model)
-        for message in messages:
+        for message in prompt.messages:
             arrangement.add(row(message, _as_it_is, settings.service, settings.model))
-        first = convert.system(system, settings.service)
+        first = convert.system(prompt.system, settings.service)
         sent = arrangement.finish()
         return {
             "model": settings.model,
             "messages": sent if first is None else [first, *sent],
-            **settings.fields(tools, response_schema, stream=stream),
+            **settings.fields(prompt.tools, prompt.response_schema, stream=stream),
         }
 
 

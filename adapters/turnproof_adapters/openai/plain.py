@@ -13,6 +13,7 @@ import openai
 
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
+from .._calling import Prompt
 from .lifecycle import OpenAIProvider
 
 
@@ -22,7 +23,7 @@ class ChatCompletionsCreate(OpenAIProvider):
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         super().__init__()
         self.connect(endpoint.model)
-        request = self._kwargs(conversation.messages, conversation.system, conversation.tools, None)
+        request = self._kwargs(Prompt(conversation.messages, conversation.system, conversation.tools))
         # Through JSON: frozen payloads become the plain dicts that a user of the SDK would have.
         self._request = msgspec.json.decode(msgspec.json.encode(request))
         self.history: list[Any] = self._request["messages"]

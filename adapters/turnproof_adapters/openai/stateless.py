@@ -7,7 +7,7 @@ decoding. Nothing here depends on earlier calls; the encodings kept beside messa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -15,11 +15,10 @@ import httpx2
 import openai
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message, ProviderResponse, ToolSchema
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+from turnproof.messages import ProviderResponse
 
-from .._answers import Listeners, with_structured_output
-from .._calling import Source
+from .._answers import Listeners
+from .._calling import Prompt, Source
 from .._http import arriving
 from .._names import tool_names
 from .._stateless import EncodesOnce
@@ -44,46 +43,21 @@ class OpenAIStateless(EncodesOnce[Arrangement[bytes]], OpenAIProvider):
     def _fresh_encoder(self, model: str) -> Encoder:
         return Encoder(self._service, model)
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        *,
-        response_schema: Mapping[str, Any] | None = None,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-    ) -> ProviderResponse:
-        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
-        if cancel_token is not None:
-            cancel_token.raise_if_cancelled()
-        way, streamed = self._way(messages, cancel_token), on_chunk is not None
-        marked = self._annotated(messages, system_instruction, tools, cancel_token)
-        body = self._body(marked.messages, marked.system, marked.tools, response_schema, stream=streamed)
-        restore = restorer(partial(tool_names, messages, tools))
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        if streamed:
-            response = self._caller.streamed(partial(way, partial(self._open, body)), restore, listeners, cancel_token)
-        else:
-            response = self._caller.whole(partial(way, partial(self._ask, body)), restore, listeners, cancel_token)
-        return with_structured_output(response, response_schema)
+    def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
+        if token is not None:
+            token.raise_if_cancelled()
+        way, streamed = self._way(prompt.messages, token), listeners.on_chunk is not None
+        body = self._body(self._annotated(prompt, token), stream=streamed)
+        restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
+        return self._caller.call(
+            partial(way, partial(self._ask, body)), partial(way, partial(self._open, body)), restore, listeners, token
+        )
 
-    def _body(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-        *,
-        stream: bool,
-    ) -> bytes:
+    def _body(self, prompt: Prompt, *, stream: bool) -> bytes:
         settings = self._settings()
         # What an endpoint wants besides goes last, in place of a field of the same name.
-        fields = settings.fields(tools, response_schema, stream=stream) | self._extra
-        return encode.body(self._encoder.arranged(messages), settings, system, fields, stream=stream)
+        fields = settings.fields(prompt.tools, prompt.response_schema, stream=stream) | self._extra
+        return encode.body(self._encoder.arranged(prompt.messages), settings, prompt.system, fields, stream=stream)
 
     def _post(
         self, body: bytes, client: openai.OpenAI, headers: Mapping[str, str], *, stream: bool = False

@@ -16,10 +16,10 @@ import openai
 from turnproof.cancel import CancelToken
 from turnproof.messages import ProviderResponse, thaw
 
-from .._answers import Listeners, with_structured_output
-from .._calling import Source
+from .._answers import Listeners
+from .._calling import Prompt, Source
 from .._decoding import converted
-from .._legacy import OwnHistory, Schema
+from .._legacy import OwnHistory
 from .._names import tool_names
 from .lifecycle import ResponsesProvider
 from .names import restorer
@@ -29,20 +29,15 @@ from .wire import Answer, Event
 class ResponsesLegacy(OwnHistory, ResponsesProvider):
     """A conversation with the Responses API. One object holds one conversation and serves one thread at a time."""
 
-    def _call(
-        self, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
-    ) -> ProviderResponse:
+    def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
         if token is not None:
             token.raise_if_cancelled()
-        kwargs = thaw(self._kwargs(self._history, self._system, self._tools, response_schema))
-        kwargs["timeout"] = self._timeouts
-        way = self._way(self._history, token)
-        restore = restorer(partial(tool_names, self._history, self._tools))
-        if listeners.on_chunk is not None:
-            response = self._caller.streamed(partial(way, partial(_open, kwargs)), restore, listeners, token)
-        else:
-            response = self._caller.whole(partial(way, partial(_ask, kwargs)), restore, listeners, token)
-        return with_structured_output(response, response_schema)
+        kwargs = thaw(self._kwargs(prompt)) | {"timeout": self._timeouts}
+        way = self._way(prompt.messages, token)
+        restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
+        return self._caller.call(
+            partial(way, partial(_ask, kwargs)), partial(way, partial(_open, kwargs)), restore, listeners, token
+        )
 
 
 def _ask(kwargs: Mapping[str, Any], client: openai.OpenAI, headers: Mapping[str, str]) -> Answer:

@@ -10,9 +10,10 @@ import httpx2
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import UsageError
-from turnproof.messages import Message, ToolSchema
-from turnproof.provider import ProviderBase, SystemInstruction
+from turnproof.messages import Message
+from turnproof.provider import ProviderBase
 
+from .._calling import Prompt
 from .._open_provider import positive
 from ..openai.lifecycle import Way
 from .arrange import Arrangement
@@ -73,19 +74,14 @@ class ResponsesProvider(ProviderBase):
             raise UsageError("no model is chosen: call connect() first")
         return Settings(self._model, self._max_tokens, self._reasoning)
 
-    def _kwargs(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-    ) -> dict[str, Any]:
+    def _kwargs(self, prompt: Prompt) -> dict[str, Any]:
         """A request as plain data for the SDK's own call."""
         settings = self._settings()
         arrangement: Arrangement[Item] = Arrangement(_as_it_is)
-        for message in messages:
+        for message in prompt.messages:
             arrangement.add(row(message, _as_it_is, settings.model))
-        return {**settings.kwargs(system, tools, response_schema), "input": arrangement.finish()}
+        fields = settings.kwargs(prompt.system, prompt.tools, prompt.response_schema)
+        return {**fields, "input": arrangement.finish()}
 
 
 def _as_it_is(item: Item) -> Item:

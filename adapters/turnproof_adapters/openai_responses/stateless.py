@@ -7,19 +7,17 @@ decoding. Nothing here depends on earlier calls; the encodings kept beside messa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import httpx2
 import openai
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message, ProviderResponse, ToolSchema
-from turnproof.provider import OnChunk, OnFunctionCall, OnThinking, OnUsage, SystemInstruction
+from turnproof.messages import ProviderResponse
 
-from .._answers import Listeners, with_structured_output
-from .._calling import Source
+from .._answers import Listeners
+from .._calling import Prompt, Source
 from .._encoded_messages import encode
 from .._http import arriving
 from .._names import tool_names
@@ -40,45 +38,20 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
     def _fresh_encoder(self, model: str) -> Encoder:
         return Encoder(model)
 
-    def complete(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        *,
-        response_schema: Mapping[str, Any] | None = None,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-    ) -> ProviderResponse:
-        """Answer the conversation, streaming if `on_chunk` is given, with the guarantees of `StatelessProvider`."""
-        streamed = on_chunk is not None
-        if cancel_token is not None:
-            cancel_token.raise_if_cancelled()
-        body = self._body(messages, system_instruction, tools, response_schema, stream=streamed)
-        way = self._way(messages, cancel_token)
-        restore = restorer(partial(tool_names, messages, tools))
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
-        if streamed:
-            response = self._caller.streamed(partial(way, partial(self._open, body)), restore, listeners, cancel_token)
-        else:
-            response = self._caller.whole(partial(way, partial(self._ask, body)), restore, listeners, cancel_token)
-        return with_structured_output(response, response_schema)
+    def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
+        if token is not None:
+            token.raise_if_cancelled()
+        body = self._body(prompt, stream=listeners.on_chunk is not None)
+        way = self._way(prompt.messages, token)
+        restore = restorer(partial(tool_names, prompt.messages, prompt.tools))
+        return self._caller.call(
+            partial(way, partial(self._ask, body)), partial(way, partial(self._open, body)), restore, listeners, token
+        )
 
-    def _body(
-        self,
-        messages: Sequence[Message],
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-        *,
-        stream: bool,
-    ) -> bytes:
-        fields = self._settings().kwargs(system, tools, response_schema)
+    def _body(self, prompt: Prompt, *, stream: bool) -> bytes:
+        fields = self._settings().kwargs(prompt.system, prompt.tools, prompt.response_schema)
         head = encode({"model": fields.pop("model"), **({"stream": True} if stream else {})})
-        items = self._encoder.arranged(messages).finish()
+        items = self._encoder.arranged(prompt.messages).finish()
         # The ends are put on before joining: the long run in the middle is copied once.
         items[0] = head[:-1] + b',"input":[' + items[0]
         items[-1] += b"]," + encode(fields)[1:]

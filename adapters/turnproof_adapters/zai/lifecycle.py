@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from turnproof.messages import Message, ToolSchema
-
+from .._calling import Prompt
 from ..anthropic.lifecycle import AnthropicProvider
 from ..anthropic.parts import Restore
 from .arguments import as_declared
@@ -19,12 +17,12 @@ class ZaiProvider(AnthropicProvider):
     service = SERVICE
     name = SERVICE.name
 
-    def _restorer(self, messages: Sequence[Message], tools: Sequence[ToolSchema] | None) -> Restore:
-        restore = super()._restorer(messages, tools)
+    def _restorer(self, prompt: Prompt) -> Restore:
+        restore = super()._restorer(prompt)
 
         def restored(wire_name: str, given: Any) -> tuple[str, Any]:
             name, args = restore(wire_name, given)
-            schema = next((tool.parameters for tool in tools or () if tool.name == name), None)
+            schema = next((tool.parameters for tool in prompt.tools or () if tool.name == name), None)
             return name, as_declared(args, schema)
 
         return restored

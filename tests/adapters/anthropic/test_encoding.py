@@ -18,6 +18,7 @@ import pytest
 
 from turnproof.cache import ExplicitCachePlugin
 from turnproof.messages import Message, ToolSchema, dump_messages
+from turnproof_adapters._calling import Prompt
 from turnproof_adapters.anthropic.encode import Encoder
 
 from .histories import TOOLS, arbitrary, grown
@@ -47,7 +48,7 @@ def test_the_request_is_the_one_that_the_plain_sdk_call_sends(history: list[Mess
     thinking = {"budget_tokens": 2000}
     provider = stateless(URL, transport=ours.transport, thinking=thinking)
     provider.complete(history, "rules", TOOLS, response_schema=SCHEMA, on_chunk=print if streamed else None)
-    kwargs = legacy(URL, thinking=thinking)._kwargs(history, "rules", TOOLS, SCHEMA)
+    kwargs = legacy(URL, thinking=thinking)._kwargs(Prompt(history, "rules", TOOLS, SCHEMA))
     plain = anthropic.Anthropic(api_key=KEY, base_url=URL, http_client=httpx2.Client(transport=theirs.transport))
     plain.messages.create(**kwargs, **({"stream": True} if streamed else {}), timeout=600)
     assert ours.body == theirs.body

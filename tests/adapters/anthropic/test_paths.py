@@ -16,7 +16,7 @@ from turnproof.errors import OverloadedError, TransportError
 from turnproof.messages import FinishReason, Message, Opaque, Text, TokenUsage, ToolSchema
 from turnproof.provider import SystemInstruction
 from turnproof_adapters._answers import Listeners
-from turnproof_adapters._calling import Source
+from turnproof_adapters._calling import Prompt, Source
 from turnproof_adapters.anthropic.calling import Caller
 from turnproof_adapters.anthropic.encode import Encoder
 from turnproof_adapters.anthropic.legacy import AnthropicLegacy
@@ -128,7 +128,7 @@ def test_an_instruction_in_mid_conversation_goes_on_the_wire_as_the_model_takes_
     history = [HI, Message.system("be brief")]
     encoded = Encoder(ANTHROPIC, model).arranged(history).finish()
     assert [json.loads(message)["role"] for message in encoded] == roles
-    plain = legacy(URL, model)._kwargs(history, None, None, None)["messages"]
+    plain = legacy(URL, model)._kwargs(Prompt(history))["messages"]
     assert [json.loads(message) for message in encoded] == plain
 
 
@@ -161,8 +161,8 @@ LOOPS = [
 @pytest.mark.parametrize(("history", "thinks"), LOOPS, ids=["without-thinking", "with-thinking"])
 def test_both_paths_ask_for_thinking_in_a_loop_that_began_with_it_only(history: list[Message], thinks: bool) -> None:
     budget = {"budget_tokens": 2000}
-    body = json.loads(stateless(URL, thinking=budget)._body(history, None, None, None, stream=False))
-    assert body == legacy(URL, thinking=budget)._kwargs(history, None, None, None)
+    body = json.loads(stateless(URL, thinking=budget)._body(Prompt(history), stream=False))
+    assert body == legacy(URL, thinking=budget)._kwargs(Prompt(history))
     assert ("thinking" in body) is thinks
 
 
@@ -178,13 +178,20 @@ def test_a_batch_call_is_heard_as_far_as_there_are_ears_for_it() -> None:
     assert recorder.usage == [response.usage]
 
 
+STREAMED = Listeners(on_chunk=lambda text: None)
+
+
+def never() -> Any:
+    raise AssertionError("the other way of asking was taken")
+
+
 def test_a_call_in_a_stream_goes_by_the_name_that_it_is_given_back() -> None:
     start = Event("content_block_start", 0, content_block=tool_use("a", "wire_name", {}))
     events = [start, Event("content_block_stop", 0), Event("message_stop")]
     source = Source(iter(events), lambda: None)
     own = {"wire_name": "own name"}
     caller = Caller(ANTHROPIC, KEY)
-    response = caller.streamed(lambda: source, lambda name, given: (own[name], given), Listeners(), None)
+    response = caller.call(never, lambda: source, lambda name, given: (own[name], given), STREAMED, None)
     assert response.calls == (call("a", "own name"),)
 
 
@@ -201,7 +208,7 @@ def test_no_failure_shows_the_key() -> None:
         caller.simple(failing(ValueError(f"no JSON: {KEY}")))
     told = Event("error", error=Failure("overloaded_error", f"too many calls of {KEY}"))
     with pytest.raises(OverloadedError) as broken:
-        caller.streamed(lambda: Source(iter([told]), lambda: None), as_it_came, Listeners(), None)
+        caller.call(never, lambda: Source(iter([told]), lambda: None), as_it_came, STREAMED, None)
     for failure in (refused.value, broken.value):
         assert KEY not in f"{failure!r} {failure}"
     assert "no JSON" in refused.value.message
@@ -215,5 +222,5 @@ def test_of_an_answer_that_came_after_the_cancel_text_is_kept_and_no_call() -> N
         token.cancel()
         return Answer(MODEL, [text("so"), tool_use("a", "rm", {})], "tool_use")
 
-    response = Caller(ANTHROPIC, KEY).whole(ask, as_it_came, Listeners(), token)
+    response = Caller(ANTHROPIC, KEY).call(ask, never, as_it_came, Listeners(), token)
     assert (response.parts, response.finish_reason) == ((Text("so"),), FinishReason.CANCELLED)

@@ -28,7 +28,7 @@ def test_a_stateless_path_has_nothing_left(cls: type) -> None:
 @pytest.mark.parametrize(
     ("cls", "held", "turn"),
     [
-        (AnthropicLegacy, {"_history"}, {"writes _history"}),
+        (AnthropicLegacy, {"_history"}, {"writes _history", "reads _history"}),
         (AntigravityLegacy, {"_contents"}, {"writes _contents", "reads _contents"}),
         (GoogleLegacy, {"_conversation", "_Conversation.chat"}, {"writes _conversation"}),
     ],

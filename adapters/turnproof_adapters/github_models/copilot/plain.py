@@ -13,6 +13,7 @@ import openai
 
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
+from ..._calling import Prompt
 from ..._open_provider import opened
 from .headers import Editor
 from .stateless import CopilotChatStateless, CopilotResponsesStateless
@@ -44,9 +45,9 @@ class CopilotCompletionsCreate(_SdkCall):
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         provider = CopilotChatStateless()
         super().__init__(provider, endpoint, conversation)
-        said = conversation.messages, conversation.system, conversation.tools, None
-        self._whole = _plain_data(provider._kwargs(*said))
-        self._streamed = _plain_data(provider._kwargs(*said, stream=True))
+        prompt = Prompt(conversation.messages, conversation.system, conversation.tools)
+        self._whole = _plain_data(provider._kwargs(prompt))
+        self._streamed = _plain_data(provider._kwargs(prompt, stream=True))
         self.history: list[Any] = self._whole["messages"]
 
     def ask(self) -> str:
@@ -81,8 +82,8 @@ class CopilotResponsesCreate(_SdkCall):
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         provider = CopilotResponsesStateless()
         super().__init__(provider, endpoint, conversation)
-        said = conversation.messages, conversation.system, conversation.tools, None
-        self._request = _plain_data(provider._kwargs(*said))
+        prompt = Prompt(conversation.messages, conversation.system, conversation.tools)
+        self._request = _plain_data(provider._kwargs(prompt))
         self.history: list[Any] = self._request["input"]
 
     def ask(self) -> str:
