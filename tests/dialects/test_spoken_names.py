@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from turnproof.dialects.anthropic_messages.names import LEGAL_NAME
-from turnproof.dialects.gemini.names import LEGAL_NAME as GEMINI_LEGAL_NAME
+from turnproof.dialects.anthropic_messages.models import LEGAL_NAME
+from turnproof.dialects.gemini.models import LEGAL_NAME as GEMINI_LEGAL_NAME
 from turnproof.dialects.naming import spoken_name
 from turnproof.messages import ToolSchema
 

@@ -19,7 +19,7 @@ from shared_material import recordings_dir
 from turnproof.dialects.base import Call, PromptUsage, Reply, ReplyPart, WireAnswer, World
 from turnproof.dialects.openai_chat import DIALECT, SURFACES
 from turnproof.dialects.openai_chat.content import is_refusal
-from turnproof.dialects.openai_chat.surface_table import MANNERS
+from turnproof.dialects.openai_chat.surface_table import SURFACE_TABLE
 from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought, thaw
 
@@ -248,7 +248,7 @@ def test_every_recorded_answer_survives_being_rendered_and_read_again(exchanges:
         if exchange.status != 200:
             continue
         call, answer = _call(exchange), read(exchange)
-        if MANNERS[call.surface].thoughts is None:
+        if SURFACE_TABLE[call.surface].thoughts is None:
             assert not any(isinstance(part, Thought) for part in answer.parts), exchange.where
         for stream in (False, True):
             again = _rendered_again(call, answer, stream=stream)

@@ -1,7 +1,11 @@
-"""What OpenAI's two APIs share: the word to a wrong key, and schemas of parameters as strict tools want them.
+"""What OpenAI's two APIs share: the error for a wrong key, schemas of strict tools, and Copilot's session tokens.
 
 A strict schema closes every object and requires every property; what was optional may be null instead. That is how the
 official client rewrites schemas (openai 3.54, `lib/_pydantic.py`), and it loses nothing.
+
+Copilot exchanges a GitHub token for a session token that lives half an hour. What was issued is in `World.resources`
+under `copilot`: the token to the second in which it ends. The real answer also names the host to ask
+(`endpoints.api`); a service that is emulated cannot know under which address it is reached, and leaves it out.
 """
 
 from __future__ import annotations
@@ -10,7 +14,9 @@ from typing import Any
 
 from ..messages import JSON, thaw
 from .atoms import same_json
+from .base import World
 from .preamble import same_schema
+from .seeded_random import HEX, drawn
 
 WRONG_KEY = (
     "Incorrect API key provided: ***. You can find your API key at https://platform.openai.com/account/api-keys."
@@ -50,3 +56,22 @@ def _not_null(schema: dict[str, Any]) -> dict[str, Any]:
         if len(left) == 1 and len(left) < len(choices) and isinstance(left[0], dict):
             return {name: value for name, value in schema.items() if name != "anyOf"} | left[0]
     return schema
+
+
+TOKEN_LIFETIME = 1800
+TOKEN_REFRESH_IN = 1500
+_ISSUED = "copilot"
+
+
+def issue_copilot_token(world: World, seed: str) -> dict[str, Any]:
+    """A fresh session token for a GitHub token, remembered in the world. The same second and seed give the same one."""
+    ends = int(world.clock()) + TOKEN_LIFETIME
+    token = f"tid={drawn(HEX, 32, seed, 'session', ends)};exp={ends};sku=free_limited_copilot;chat=1"
+    world.resources.setdefault(_ISSUED, {})[token] = ends
+    return {"token": token, "expires_at": ends, "refresh_in": TOKEN_REFRESH_IN}
+
+
+def is_live_copilot_token(token: str, world: World) -> bool:
+    """Whether this session token was issued here and has not ended."""
+    ends = world.resources.get(_ISSUED, {}).get(token)
+    return ends is not None and world.clock() < ends

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from turnproof.dialects.antigravity import DIALECT
-from turnproof.dialects.antigravity.allowed import ALLOWED
+from turnproof.dialects.antigravity.compare import ALLOWED
 from turnproof.dialects.base import Evidence, WireDifference
 from turnproof.dialects.gemini.allowed import ALLOWED as GEMINI_ALLOWED
 from turnproof.messages import FunctionCall, Message, Opaque, Part, ProviderData, Text, Thought, ToolResult

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from msgspec.structs import replace
-
-from ...messages import JSON, Message, Opaque, Part, Text, Thought, ToolSchema, thaw, to_builtins
+from ...messages import JSON, Message, Opaque, Part, Text, Thought, ToolSchema
 from ..atoms import Atom, token_of
 from ..base import Call, ModelFacts
 from ..naming import NameMap
 from ..request_comparison import RequestComparison
-from .models import MODELS
-from .names import LEGAL_ID, LEGAL_NAME
+from ..request_form import part_form, request_form
+from .models import LEGAL_ID, LEGAL_NAME, MODELS
 from .rules import NAME
 
 
@@ -76,19 +74,11 @@ class MessagesComparison(RequestComparison):
 
 
 def match_form(call: Call) -> JSON:
-    """Model, system text, tools by name and schema, and messages; no breakpoints, no settings."""
-    return {
-        "operation": call.operation,
-        "model": call.model,
-        "system": [part.text for part in call.system if isinstance(part, Text)],
-        "tools": sorted(
-            ([tool.name, tool.description, thaw(tool.parameters)] for tool in call.tools), key=lambda tool: str(tool[0])
-        ),
-        "messages": [[message.role, [_matched(part) for part in message.parts]] for message in call.messages],
-    }
+    """The form of a request; its system texts are told apart, thinking counts with its signature."""
+    messages = [[message.role, [_matched(part) for part in message.parts]] for message in call.messages]
+    return request_form(call, messages) | {"system": [part.text for part in call.system if isinstance(part, Text)]}
 
 
 def _matched(part: Part) -> JSON:
-    shown = to_builtins(replace(part, cache=None, provider_data=None))
     token = token_of(part) if isinstance(part, Thought) else None
-    return shown | ({"token": token} if token else {})
+    return part_form(part) | ({"token": token} if token else {})

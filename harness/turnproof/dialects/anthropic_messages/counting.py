@@ -3,18 +3,21 @@
 Two requests that mean the same to the service give the same cells: a string is one text block, breakpoints are no
 content, and a `caller` or an `is_error` that only spells out the default does not count. The order of keys within
 a block is free, within tool input and schemas it is not (they are rendered as they stand).
+
+The prompt cache of this API has a minimum by model, 20 positions of lookback, and lives of 5 minutes and 1 hour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
-from ..base import Call
-from ..prefix_cache import Cell, Ttl, kept_for_the_latest
+from ..base import Call, ModelFacts, PromptUsage
+from ..catalogue import dated
+from ..prefix_cache import Cell, PrefixStore, Ttl, kept_for_the_latest
 from .conversation import Block, blocks_of, is_cacheable, ttl_of
 
 TAIL_TOKENS = 3
@@ -168,3 +171,20 @@ def _mark(thing: Mapping[str, Any]) -> Ttl | None:
     if not isinstance(control, dict):
         return None
     return "1h" if ttl_of(control) == "1h" else "5m"
+
+
+LOOKBACK = 20
+"""Positions looked back from a breakpoint, which counts as one of them (documentation, `anthropic.md` §7)."""
+
+
+class MessagesCache:
+    """One run's cache. Caches are kept per model; an alias and its dated id share one."""
+
+    def __init__(self) -> None:
+        self._store = PrefixStore(lookback=LOOKBACK)
+
+    def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
+        """How the prompt is counted at `now`, and the function to call when the response has begun."""
+        return self._store.account(
+            cells(call.body), TAIL_TOKENS, dated(facts).encode(), facts.cache_minimum_tokens, now
+        )

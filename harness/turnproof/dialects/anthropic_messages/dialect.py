@@ -8,10 +8,9 @@ from ..base import Call, PrefixCache, Service, World
 from ..base_dialect import BaseDialect
 from . import compare, counting, errors, extras, read, rules, signing, writing
 from .allowed import ALLOWED
-from .cache import MessagesCache
 from .compare import MessagesComparison
-from .models import MODELS
-from .names import LEGAL_NAME
+from .counting import MessagesCache
+from .models import LEGAL_NAME, MODELS
 from .parse import parse
 from .render import Answer
 from .validate import validate

@@ -1,15 +1,12 @@
-"""The models of this dialect, under their dated ids and their aliases."""
+"""The models of this dialect, under their dated ids and their aliases, and the names and ids that the API takes."""
 
 from __future__ import annotations
 
-from .. import catalogue
-from ..catalogue import dated
+import re
 
-__all__ = ["MODELS", "dated", "same_model"]
+from ..catalogue import load
 
-MODELS = catalogue.load(__package__)
+MODELS = load(__package__)
 
-
-def same_model(a: str, b: str) -> bool:
-    """Whether two names mean one model."""
-    return catalogue.same_model(MODELS, a, b)
+LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+LEGAL_ID = re.compile(r"[a-zA-Z0-9_-]+")

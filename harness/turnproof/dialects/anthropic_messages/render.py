@@ -14,13 +14,13 @@ from ...errors import HarnessError
 from ...messages import FunctionCall, Opaque, Text, Thought, thaw
 from ...tokens import json_tokens, text_tokens
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
+from ..catalogue import dated
 from ..naming import spoken_name
 from ..seeded_random import derived
 from ..stream_cuts import call_pieces
 from . import signing, stop_reasons
 from .events import Block, Told, block_events
-from .models import dated
-from .names import LEGAL_NAME
+from .models import LEGAL_NAME
 from .partial_arguments import completed_members
 from .rules import NAME
 from .writing import PING, body_event, identifier, request_id, sse

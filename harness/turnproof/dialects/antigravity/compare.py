@@ -1,4 +1,8 @@
-"""What the gateway lets differ between a session's conversation and the request that carries it."""
+"""What the gateway lets differ between a session's conversation and the request that carries it, with its evidence.
+
+The differences of the Gemini API hold here as far as the gateway hands its contents on; since it was not recorded doing
+so, each is marked as inferred, whatever it rests on there.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...messages import Message, Part, Thought, ToolSchema
-from ..anthropic_messages.names import LEGAL_ID
+from ..anthropic_messages.models import LEGAL_ID
 from ..atoms import Atom, token_of
-from ..base import Call, WireDifference
+from ..base import AllowedDifference, Call, Evidence, WireDifference
+from ..gemini.allowed import ALLOWED as _GEMINI
 from ..gemini.compare import ContentsComparison
 from ..gemini.parts import standard_base64
 from ..history_agreement import Comparison
@@ -55,3 +60,27 @@ class _ClaudeComparison(_GeminiComparison):
         if ours is not None and theirs is not None and standard_base64(ours) == standard_base64(theirs):
             held = Thought(held.text, provider_data=sent.provider_data)
         Comparison._thought(self, atom, held, sent)
+
+
+_NOT_HERE = frozenset({"served-by-managed-cache", "model-alias"})
+"""The gateway manages no caches and has no aliases."""
+
+ALLOWED: tuple[AllowedDifference, ...] = (
+    *(
+        replace(each, evidence=Evidence.INFERRED, source=f"the Gemini API: {each.source}; not seen from the gateway")
+        for each in _GEMINI
+        if each.name not in _NOT_HERE
+    ),
+    AllowedDifference(
+        "claude-thinking-left-out", "All thinking of a Claude model may be left out, also in a running tool loop.",
+        Evidence.CLIENT, "antigravity.md §5; NoeFabris/opencode-antigravity-auth does so unless told otherwise",
+    ),
+    AllowedDifference(
+        "claude-legal-call-ids", "An id that Anthropic itself refuses may be rewritten, alike in call and response.",
+        Evidence.INFERRED, "anthropic.md §5: tool_use.id; nobody was seen sending one through the gateway",
+    ),
+    AllowedDifference(
+        "claude-thinking-in-pieces", "A thought of a Claude model may be sent in the pieces in which it came.",
+        Evidence.INFERRED, "antigravity.md §3: its signature comes on a piece of its own",
+    ),
+)  # fmt: skip

@@ -8,9 +8,8 @@ from ..base import Call, Service, World
 from ..gemini import Gemini, signing
 from ..sse import Spelling
 from . import claude, compare, errors, extras, read, render, rules
-from .allowed import ALLOWED
-from .models import MODELS, is_claude
-from .names import LEGAL_NAME
+from .compare import ALLOWED
+from .models import LEGAL_NAME, MODELS, is_claude
 from .parse import parse
 from .validate import validate
 

@@ -12,8 +12,7 @@ from ..gemini.times import written
 from ..gemini.writing import JSON_HEADERS, body_event
 from . import accounts, oauth
 from .accounts import Account
-from .address import POLL, TOKEN
-from .call import AntigravityCall
+from .call import POLL, TOKEN, AntigravityCall
 
 _FREE = {"id": "free-tier", "name": "Antigravity", "isDefault": True}
 _OPERATION = "operations/onboard"

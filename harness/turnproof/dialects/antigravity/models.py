@@ -1,11 +1,13 @@
-"""The models of this dialect, and which of them is somebody else's behind Gemini's form."""
+"""The models of this dialect, which of them is Anthropic's behind Gemini's form, and the tool names they take."""
 
 from __future__ import annotations
 
-from .. import catalogue
-from ..base import ModelFacts
+import re
 
-MODELS = catalogue.load(__package__)
+from ..base import ModelFacts
+from ..catalogue import load
+
+MODELS = load(__package__)
 
 _CLAUDE = "claude"
 
@@ -18,3 +20,7 @@ def is_claude(facts: ModelFacts | None) -> bool:
 def is_gemini(facts: ModelFacts | None) -> bool:
     """Whether a model has the rules of Gemini, too."""
     return facts is not None and facts.id.startswith("gemini-")
+
+
+LEGAL_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
+"""`antigravity.md` §4: for every model behind the gateway, and shorter than what the Gemini API itself takes."""

@@ -12,8 +12,7 @@ from ...messages import JSON
 from ..base import HttpRequest, Refusal, Rule, World
 from . import accounts, rules
 from .accounts import Account
-from .address import TOKEN
-from .call import AntigravityCall
+from .call import TOKEN, AntigravityCall
 
 _SCOPES = "https://www.googleapis.com/auth/cloud-platform https://www.googleapis.com/auth/userinfo.email"
 

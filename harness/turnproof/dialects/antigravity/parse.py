@@ -15,8 +15,7 @@ from ..gemini.spelling import Fault, Reader
 from ..gemini.surfaces import Address as GeminiAddress
 from ..gemini.surfaces import GeminiCall, Surface, bare_model, package
 from . import auth, oauth, rules
-from .address import TOKEN, Address, address
-from .call import AntigravityCall
+from .call import TOKEN, Address, AntigravityCall, address
 from .fields import FIELDS
 
 _VERSION = "v1internal"

@@ -11,17 +11,15 @@ from collections.abc import Iterator
 
 from ..base import Call, HttpRequest, Refusal, World
 from ..base_dialect import enforced_first
-from ..gemini.names import LEGAL_NAME as LONGER_NAME
+from ..gemini.models import LEGAL_NAME as LONGER_NAME
 from ..gemini.tools import declarations
-from ..gemini.validate import contents, settings, signatures, size, turns
+from ..gemini.validate import contents, signatures, size, turns
 from ..gemini.validate.context import Context, refuse
 from . import accounts, auth, claude, oauth, rules
 from .accounts import Account
-from .address import TOKEN, failure
-from .call import AntigravityCall
+from .call import TOKEN, AntigravityCall, failure
 from .errors import error_kind, quota
-from .models import is_claude, is_gemini
-from .names import LEGAL_NAME
+from .models import LEGAL_NAME, is_claude, is_gemini
 
 _SEARCHES = ("googleSearch", "urlContext")
 
@@ -60,7 +58,7 @@ def _asked(request: HttpRequest, call: AntigravityCall, world: World) -> Iterato
             yield from _quota(call.account, call.model or "", world)
         yield from map(rules.owned, contents.check(context))
         yield from _tools(context)
-        yield from map(rules.owned, settings.check(context))
+        yield from map(rules.owned, contents.settings(context))
         yield from _conversation(context)
 
 

@@ -20,8 +20,7 @@ from ..catalogue import same_model
 from ..naming import NameMap
 from ..request_comparison import RequestComparison
 from .ids import is_positional
-from .models import DEMANDS_SIGNATURES, GIVES_IDS, MODELS
-from .names import LEGAL_ID, LEGAL_NAME
+from .models import DEMANDS_SIGNATURES, GIVES_IDS, LEGAL_ID, LEGAL_NAME, MODELS
 from .parts import signature_of, standard_base64
 from .results import fails_by_itself, kept, tells_a_failure
 from .rules import NAME

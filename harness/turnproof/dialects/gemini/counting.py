@@ -3,19 +3,24 @@
 Cells are made from the neutral form, so that either spelling, either form of `countTokens`, and a managed cache give
 the same count as the request written out. Ids and empty texts weigh nothing, signatures as much as they are long. A
 text in several parts counts as the one text that they make: where a stream was cut is no property of the prompt.
+
+The service caches prefixes by itself since 2.5 and promises nothing about it. Here it does so whenever a prefix of at
+least the documented minimum was part of an earlier prompt to the same model within five minutes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import msgspec
 
 from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, ToolResult, ToolSchema
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, bytes_tokens, json_tokens, text_tokens
-from ..base import Call
-from ..prefix_cache import Cell, kept_for_the_latest
+from ..base import Call, ModelFacts, PromptUsage
+from ..catalogue import dated
+from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest
+from .models import IMPLICIT_CACHE
 from .parts import signature_of
 
 _PART_TOKENS = 1
@@ -114,3 +119,28 @@ def _weighed(part: Part) -> tuple[bytes, int]:
 
 def _media_tokens(mime: str) -> int:
     return IMAGE_TOKENS if mime.startswith("image/") else DOCUMENT_TOKENS
+
+
+class GeminiCache:
+    """One run's cache. Caches are kept per model; an alias and the id it stands for share one."""
+
+    def __init__(self) -> None:
+        self._store = PrefixStore(lookback=1)
+
+    def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
+        """How the prompt is counted at `now`, and the function to call when the response has begun.
+
+        Nothing is ever counted as written: storing costs no tokens here.
+        """
+        whole, held = count(call), managed(call)
+        if held:
+            return PromptUsage(whole - held, cache_read=held), _nothing
+        if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:
+            return PromptUsage(whole), _nothing
+        salt = dated(facts).encode()
+        usage, commit = self._store.account(cells(call), 0, salt, facts.cache_minimum_tokens, now)
+        return PromptUsage(whole - usage.cache_read, cache_read=usage.cache_read), commit
+
+
+def _nothing() -> None:
+    """A managed cache lives no longer for being used, and older models remember nothing."""

@@ -8,10 +8,9 @@ from ..base import Call, PrefixCache, Service, World
 from ..base_dialect import BaseDialect
 from . import caches, counting, errors, extras, ids, matching, read, render, rules, signing, writing
 from .allowed import ALLOWED
-from .cache import GeminiCache
 from .compare import ContentsComparison
-from .models import MODELS
-from .names import LEGAL_NAME
+from .counting import GeminiCache
+from .models import LEGAL_NAME, MODELS
 from .parse import parse
 from .surfaces import GeminiCall
 from .validate import validate

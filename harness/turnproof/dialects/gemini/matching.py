@@ -14,20 +14,12 @@ from msgspec.structs import replace
 
 from ...messages import JSON, FunctionCall, Message, Part, Text, Thought, ToolResult, thaw, to_builtins
 from ..base import Call
+from ..request_form import part_form, request_form
 
 
 def match_form(call: Call) -> JSON:
-    """Model, system text, tools by name and schema, and messages; no marks, no signatures, no settings."""
-    return {
-        "operation": call.operation,
-        "action": call.action,
-        "model": call.model,
-        "system": "\n".join(part.text for part in call.system if isinstance(part, Text)),
-        "tools": sorted(
-            ([tool.name, tool.description, thaw(tool.parameters)] for tool in call.tools), key=lambda tool: str(tool[0])
-        ),
-        "messages": _turns(call.messages),
-    }
+    """The form of a request: its messages as turns, without thinking, signatures and ids."""
+    return request_form(call, _turns(call.messages)) | {"action": call.action}
 
 
 def _turns(messages: Sequence[Message]) -> list[JSON]:
@@ -62,7 +54,7 @@ def _said(parts: Sequence[Part], numbers: dict[str, int], calls: Iterator[int]) 
                 answered = numbers.get(call_id)
                 yield {"answers": answered, "name": name, "result": thaw(result), "attachments": attached}
             case _:
-                yield to_builtins(replace(part, provider_data=None, cache=None))
+                yield part_form(part)
 
 
 def _append(row: list[tuple[str, JSON]], side: str, part: JSON) -> None:

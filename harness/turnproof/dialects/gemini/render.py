@@ -13,10 +13,11 @@ from typing import Any
 from ...messages import FinishReason
 from ...tokens import text_tokens
 from ..base import Call, PromptUsage, Rendered, Reply, World
+from ..catalogue import dated
 from ..seeded_random import derived
 from ..stream_cuts import cut_text
 from . import finishes
-from .models import THINKS, dated
+from .models import THINKS
 from .reply_parts import Said, Speaker, unspeakable_call
 from .surfaces import GeminiCall, Surface
 from .usage import Figures, figures_of, tier, weight

@@ -21,8 +21,7 @@ from ..base import Call, ModelFacts, Reply, ReplyPart, World
 from ..lenient_reading import json_of
 from ..naming import spoken_name
 from . import finishes, signing
-from .models import GIVES_IDS, SIGNS
-from .names import LEGAL_NAME
+from .models import GIVES_IDS, LEGAL_NAME, SIGNS
 from .parts import standard_base64
 from .rules import NAME
 from .writing import call_id

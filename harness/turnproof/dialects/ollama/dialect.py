@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..anthropic_messages import compare as anthropics
-from ..anthropic_messages.names import LEGAL_NAME
+from ..anthropic_messages.models import LEGAL_NAME
 from ..base import Call, PrefixCache, PromptUsage, Rendered, Reply, Service, World
 from ..base_dialect import BaseDialect
 from ..sse import Spelling
 from . import anthropic_surface, compare, errors, extras, native_answers, pairing, read, rules, window
-from .cache import OllamaCache
 from .models import MODELS
 from .parse import parse
 from .surfaces import OllamaCall, Surface
 from .validate import validate
+from .window import OllamaCache
 
 SPELLINGS: Mapping[Spelling, str] = {
     "crlf": "proxies that write events and lines anew; anthropic 2.12 and ollama 0.6.3 take LF and CRLF"

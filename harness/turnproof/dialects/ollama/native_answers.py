@@ -10,7 +10,7 @@ import msgspec
 
 from ...messages import FunctionCall, Text, Thought, thaw
 from ...tokens import json_tokens, text_tokens
-from ..anthropic_messages.names import LEGAL_NAME
+from ..anthropic_messages.models import LEGAL_NAME
 from ..anthropic_messages.writing import body_event
 from ..base import EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from ..naming import spoken_name

@@ -1,16 +1,16 @@
 """How much of a prompt the server keeps: the oldest messages are dropped until the rest fits, without a word.
 
 `server/prompt.go`: instructions stay; the last message stays, however long; results are not kept without the message
-that called for them.
+that called for them. The server has a prompt cache, and never tells of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ...messages import Message, Text
 from ...tokens import message_tokens, text_tokens, tool_tokens
-from ..base import Call, ModelFacts
+from ..base import Call, ModelFacts, PromptUsage
 from .surfaces import OllamaCall, Surface
 
 DEFAULT_WINDOW = 32_768
@@ -74,3 +74,11 @@ def _start_of_loop(messages: Sequence[Message], n: int) -> int:
 def _preamble(call: Call) -> int:
     system = sum(text_tokens(part.text) for part in call.system if isinstance(part, Text))
     return system + sum(map(tool_tokens, call.tools)) + _TAIL
+
+
+class OllamaCache:
+    """One run's cache, of which nothing is seen (`ollama.md` §6: no request field, no usage field)."""
+
+    def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
+        """How the prompt is counted; there is nothing to do when the response has begun."""
+        return PromptUsage(counted(call, window_of(call, facts))), lambda: None

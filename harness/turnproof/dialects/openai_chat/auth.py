@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import copilot_tokens
 from ..base import HttpRequest, Refusal, Rule, World
-from ..openai_common import WRONG_KEY
+from ..openai_common import WRONG_KEY, is_live_copilot_token
 from . import rules
 from .errors import KINDS, ChatRefusal
 from .surfaces import Surface
@@ -73,7 +72,7 @@ def _copilot(request: HttpRequest, world: World) -> Iterator[Refusal]:
             yield ChatRefusal(rules.COPILOT_KEY, 401, "unauthorized", "Bad credentials", surface=Surface.COPILOT)
         return
     token = _token(request)
-    if token is None or not (world.any_key or copilot_tokens.is_alive(token, world)):
+    if token is None or not (world.any_key or is_live_copilot_token(token, world)):
         yield _unauthorized(rules.COPILOT_TOKEN, Surface.COPILOT)
     if "editor-version" not in request.headers:
         message = "bad request: missing Editor-Version header for IDE auth"

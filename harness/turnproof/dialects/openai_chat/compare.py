@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...messages import FileRef, FunctionCall, InlineData, Message, Text, Thought, ToolSchema
+from ...messages import (
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Text,
+    Thought,
+    ToolSchema,
+)
 from ..atoms import Atom, media_key, token_of
 from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
 from ..request_comparison import RequestComparison
-from .models import MODELS
-from .names import LEGAL_ID, LEGAL_NAME
+from .models import LEGAL_ID, LEGAL_NAME, MODELS
 from .rules import NAME
 
 _FEW_WORDS = 64

@@ -19,14 +19,14 @@ from ..base import (
     World,
 )
 from ..base_dialect import BaseDialect
-from . import conversation, counting, errors, extras, matching, read, render, rules, writing
+from ..request_form import form_without_thoughts
+from . import conversation, counting, errors, extras, read, render, rules, writing
 from .allowed import ALLOWED
-from .cache import ChatCache
 from .compare import ChatComparison
-from .models import MODELS
-from .names import LEGAL_NAME
+from .counting import ChatCache
+from .models import LEGAL_NAME, MODELS
 from .parse import parse
-from .surface_table import MANNERS
+from .surface_table import SURFACE_TABLE
 from .surfaces import ChatCall, Surface
 from .validate import validate
 
@@ -47,17 +47,17 @@ class OpenAIChat(BaseDialect):
     allowed_differences = ALLOWED
 
     def __init__(self, surface: Surface = Surface.OPENAI) -> None:
-        manner = MANNERS[surface]
+        facts = SURFACE_TABLE[surface]
         self._surface = surface
         self.name = rules.NAME if surface is Surface.OPENAI else f"{rules.NAME}@{surface}"
-        self.default_host = manner.host
+        self.default_host = facts.host
         self.service = Service(
-            key_variables=manner.key_variables,
-            base_url_variable=manner.base_url_variable,
+            key_variables=facts.key_variables,
+            base_url_variable=facts.base_url_variable,
             request_headers=frozenset({"copilot-integration-id", "editor-version", "openai-intent", "x-initiator"}),
             response_headers=frozenset({"retry-after-ms", "x-should-retry"}),
             query_parameters=frozenset({"api-version"}),
-            base_path=manner.base_path,
+            base_path=facts.base_path,
         )
         self.traits: frozenset[Trait] = frozenset(_traits(surface))
 
@@ -91,7 +91,7 @@ class OpenAIChat(BaseDialect):
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(read.split_stream)
     is_positional = staticmethod(conversation.is_positional)
-    match_form = staticmethod(matching.match_form)
+    match_form = staticmethod(form_without_thoughts)
     differences = staticmethod(ChatComparison.differences)
 
     def _of(self, call: Call) -> ChatCall:
@@ -99,7 +99,7 @@ class OpenAIChat(BaseDialect):
 
 
 def _traits(surface: Surface) -> Iterator[Trait]:
-    if not MANNERS[surface].whole_calls:
+    if not SURFACE_TABLE[surface].whole_calls:
         yield "calls-in-pieces"
     yield "malformed-arguments"
     if surface is not Surface.OLLAMA:

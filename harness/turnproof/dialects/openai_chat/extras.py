@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...messages import JSON
-from .. import copilot_tokens
 from ..base import ModelFacts, Rendered, World
+from ..catalogue import dated
+from ..openai_common import issue_copilot_token
 from .errors import render_refusal
-from .models import RETIRED, THINKS, dated
-from .surface_table import MANNERS
+from .models import RETIRED, THINKS
+from .surface_table import SURFACE_TABLE
 from .surfaces import ChatCall, Surface
 from .validate.arguments import unknown_model
 from .validate.context import facts_of
@@ -24,7 +25,7 @@ def render_extra(call: ChatCall, world: World, seed: str) -> Rendered:
     surface = call.surface
     match call.operation:
         case "authenticate":
-            body: JSON = copilot_tokens.exchange(world, seed)
+            body: JSON = issue_copilot_token(world, seed)
         case "list_models":
             body = _listing(surface, list(_listed(surface, world)))
         case _:
@@ -58,7 +59,7 @@ def _model(surface: Surface, facts: ModelFacts) -> dict[str, Any]:
 
 def _catalogued(facts: ModelFacts) -> dict[str, Any]:
     publisher, _, name = facts.id.rpartition("/")
-    window = MANNERS[Surface.GITHUB].window
+    window = SURFACE_TABLE[Surface.GITHUB].window
     return {
         "id": facts.id,
         "name": name,
@@ -73,7 +74,7 @@ def _catalogued(facts: ModelFacts) -> dict[str, Any]:
 
 
 def _of_copilot(facts: ModelFacts) -> dict[str, Any]:
-    window = MANNERS[Surface.COPILOT].window
+    window = SURFACE_TABLE[Surface.COPILOT].window
     return {
         "id": facts.id,
         "name": facts.id,

@@ -1,24 +1,10 @@
-"""The models of this dialect, and the features that they are asked for."""
+"""The models of this dialect with their features, and the tool names and call ids that the API takes."""
 
 from __future__ import annotations
 
-from .. import catalogue
-from ..catalogue import dated
+import re
 
-__all__ = [
-    "COMPLETION_TOKENS",
-    "FIXED_SAMPLING",
-    "IMPLICIT_CACHE",
-    "MODELS",
-    "NO_SYSTEM",
-    "ONE_INDEX",
-    "ONE_TOKEN_STEPS",
-    "RETIRED",
-    "THINKS",
-    "WITHDRAWN",
-    "dated",
-    "same_model",
-]
+from ..catalogue import load
 
 COMPLETION_TOKENS = "completion-tokens"
 FIXED_SAMPLING = "fixed-sampling"
@@ -30,9 +16,13 @@ RETIRED = "retired"
 THINKS = "thinks"
 WITHDRAWN = "withdrawn"
 
-MODELS = catalogue.load(__package__)
+MODELS = load(__package__)
 
+LEGAL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+NAME_PATTERN = re.compile(r"[a-zA-Z0-9_-]+")
+LONGEST_NAME = 64
+"""Pattern and length are refused in words of their own."""
 
-def same_model(a: str, b: str) -> bool:
-    """Whether two names mean one model."""
-    return catalogue.same_model(MODELS, a, b)
+LONGEST_ID = 40
+LEGAL_ID = re.compile(r".{1,40}", re.DOTALL)
+"""`openai-chat.md` §4: only the length of an id is judged; ids of other services are often longer."""

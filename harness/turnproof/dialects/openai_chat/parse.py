@@ -17,8 +17,12 @@ from ..base import HttpRequest, Refusal, Rule, World
 from . import auth, rules
 from .conversation import read
 from .errors import ChatRefusal, refuse
-from .fields import CONVERSATION, ROLES
 from .surfaces import Address, ChatCall, Surface, address, surface_of
+
+_CONVERSATION = frozenset({"messages", "model", "tools", "functions", "stream"})
+"""What a call holds in neutral form; everything else is a setting."""
+
+_ROLES = ("system", "assistant", "user", "function", "tool", "developer")
 
 _decode = msgspec.json.Decoder().decode
 _NOT_JSON = (
@@ -106,7 +110,7 @@ class _Body:
             tools=tools,
             messages=messages,
             body=body,
-            settings={key: value for key, value in body.items() if key not in CONVERSATION},
+            settings={key: value for key, value in body.items() if key not in _CONVERSATION},
             surface=self._surface,
         )
 
@@ -127,8 +131,8 @@ class _Body:
             where = f"messages[{n}]"
             self._expect(message, _OBJECT, where)
             role = message.get("role")
-            if role not in ROLES:
-                *others, last = map(repr, ROLES)
+            if role not in _ROLES:
+                *others, last = map(repr, _ROLES)
                 words = f"Invalid value: {role!r}. Supported values are: {', '.join(others)}, and {last}."
                 raise self._invalid(rules.INVALID_ROLE, words, "invalid_value", f"{where}.role")
             self._expect(message.get("content"), _CONTENT, f"{where}.content")

@@ -11,15 +11,30 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from ..base import PromptUsage, Rendered, Reply, WireEvent, World
+from ..catalogue import dated
 from ..seeded_random import derived, drawn
-from . import content_filter, finishes, usage
-from .models import ONE_INDEX, ONE_TOKEN_STEPS, dated
+from . import finishes, usage
+from .models import ONE_INDEX, ONE_TOKEN_STEPS
 from .reply_parts import ReplyCall, speech
-from .surface_table import MANNERS
+from .surface_table import SURFACE_TABLE
 from .surfaces import ChatCall, Surface
 from .writing import DONE, answer_id, body_event, chunk_event, json_headers, obfuscation, sse_headers
 
 _Json = dict[str, Any]
+
+_SAFE = {"filtered": False, "severity": "safe"}
+_CATEGORIES = dict.fromkeys(("hate", "self_harm", "sexual", "violence"), _SAFE)
+_ABSENT = {"detected": False, "filtered": False}
+_FILTERED_PROMPT: list[_Json] = [
+    {"prompt_index": 0, "content_filter_results": {**_CATEGORIES, "jailbreak": _ABSENT}},
+]
+_FILTERED_ANSWER: _Json = {**_CATEGORIES, "protected_material_code": _ABSENT, "protected_material_text": _ABSENT}
+"""What Azure's content filter writes beside prompts and answers (recorded on Azure, reported of Copilot)."""
+
+_FIRST_CHUNK: _Json = {
+    "choices": [], "created": 0, "id": "", "model": "", "object": "", "prompt_filter_results": _FILTERED_PROMPT,
+}  # fmt: skip
+"""How a stream begins under a content filter: with a chunk that has no choices, no id and no model."""
 
 
 def render(call: ChatCall, reply: Reply, prompt: PromptUsage, world: World, seed: str) -> Rendered:
@@ -35,7 +50,7 @@ class _Answer:
 
     def __init__(self, call: ChatCall, reply: Reply, prompt: PromptUsage, world: World, seed: str) -> None:
         facts = world.models.get(call.model or "")
-        self._surface, self._manner = call.surface, MANNERS[call.surface]
+        self._surface, self._surface_facts = call.surface, SURFACE_TABLE[call.surface]
         # A local server answers under the name that it was asked by.
         self._model = dated(facts) if facts and call.surface is not Surface.OLLAMA else str(call.model)
         self._seed = seed
@@ -58,8 +73,8 @@ class _Answer:
     def body(self) -> _Json:
         """The whole answer as one JSON object."""
         body = self._head("chat.completion") | {"choices": self._choices(), "usage": self._usage}
-        if self._manner.filters:
-            body["prompt_filter_results"] = content_filter.PROMPT
+        if self._surface_facts.filters:
+            body["prompt_filter_results"] = _FILTERED_PROMPT
         if self._surface is Surface.ZAI:
             body["request_id"] = body["id"]
         return body
@@ -78,8 +93,8 @@ class _Answer:
         text = "".join(said.text)
         refuses = said.refuses and makers
         message: _Json = {"role": "assistant", "content": None if self._has_no_content() else text}
-        if said.thinking and self._manner.thoughts:
-            message[self._manner.thoughts] = "".join(said.thinking)
+        if said.thinking and self._surface_facts.thoughts:
+            message[self._surface_facts.thoughts] = "".join(said.thinking)
         if self._surface is Surface.COPILOT and said.sealed:
             message["reasoning_opaque"] = said.sealed
         if said.calls:
@@ -97,12 +112,12 @@ class _Answer:
 
     def events(self) -> Iterator[WireEvent]:
         """The answer as chunks."""
-        if self._manner.filters:
-            yield chunk_event(content_filter.FIRST_CHUNK)
+        if self._surface_facts.filters:
+            yield chunk_event(_FIRST_CHUNK)
         for delta in self._deltas():
             yield chunk_event(self._chunk(delta))
         yield chunk_event(self._last())
-        if self._asked_for_usage and self._manner.usage_apart:
+        if self._asked_for_usage and self._surface_facts.usage_apart:
             yield chunk_event(self._frame() | {"choices": [], "usage": self._usage})
         yield DONE
 
@@ -115,10 +130,10 @@ class _Answer:
             yield opening | calls.pop(0)
         elif makers:
             yield opening
-        every = {"role": "assistant"} if self._manner.repeats_role else {}
+        every = {"role": "assistant"} if self._surface_facts.repeats_role else {}
         blank = {"content": ""} if self._surface is Surface.OLLAMA else {}
         for piece in said.thinking:
-            yield {**every, **blank, str(self._manner.thoughts): piece}
+            yield {**every, **blank, str(self._surface_facts.thoughts): piece}
         if self._surface is Surface.COPILOT and said.sealed:
             yield {"reasoning_opaque": said.sealed}
         field = "refusal" if said.refuses and makers else "content"
@@ -130,7 +145,7 @@ class _Answer:
             yield {**every, **blank, **delta}
 
     def _call_deltas(self) -> Iterator[_Json]:
-        if self._manner.whole_calls:
+        if self._surface_facts.whole_calls:
             for n, call in enumerate(self._speech.calls):
                 yield {"tool_calls": [self._whole(call, 0 if self._one_index else n)]}
             return
@@ -148,13 +163,13 @@ class _Answer:
 
     def _last(self) -> _Json:
         """The chunk that ends the answer; where figures do not come apart, it has them."""
-        together = not self._manner.usage_apart
+        together = not self._surface_facts.usage_apart
         last = self._chunk({"role": "assistant", "content": ""} if together else {}, self._finish)
         return last | ({"usage": self._usage} if together and self._asked_for_usage else {})
 
     def _figures_to_come(self) -> _Json:
         """Recorded: where figures were asked for, every chunk before them says that they are not here."""
-        apart = self._asked_for_usage and self._manner.usage_apart and self._is_makers()
+        apart = self._asked_for_usage and self._surface_facts.usage_apart and self._is_makers()
         return {"usage": None} if apart else {}
 
     def _frame(self) -> _Json:
@@ -194,7 +209,7 @@ class _Answer:
     def _marks(self, finish: str | None) -> _Json:
         """What stands beside a message or a delta."""
         probabilities = {"logprobs": None} if self._is_makers() else {}
-        results = {"content_filter_results": content_filter.of_answer(finish)} if self._manner.filters else {}
+        results = {"content_filter_results": _filter_results(finish)} if self._surface_facts.filters else {}
         return probabilities | results
 
 
@@ -204,3 +219,10 @@ def _fragments(call: ReplyCall, n: int) -> Iterator[_Json]:
     yield {"tool_calls": [start]}
     for piece in call.pieces:
         yield {"tool_calls": [{"index": n, "function": {"arguments": piece}}]}
+
+
+def _filter_results(finish: str | None) -> _Json:
+    """The marks beside one choice; the one that was stopped says by what."""
+    if finish != "content_filter":
+        return _FILTERED_ANSWER
+    return {**_FILTERED_ANSWER, "violence": {"filtered": True, "severity": "high"}}

@@ -17,9 +17,9 @@ from ..naming import spoken_name
 from ..seeded_random import derived
 from ..stream_cuts import arguments_json, call_pieces, cut_text
 from .content import is_refusal
-from .names import LEGAL_NAME
+from .models import LEGAL_NAME
 from .rules import NAME
-from .surface_table import MANNERS
+from .surface_table import SURFACE_TABLE
 from .surfaces import ChatCall
 from .writing import call_id
 
@@ -56,7 +56,7 @@ class Speech:
 def speech(reply: Reply, call: ChatCall, seed: str) -> Speech:
     """A reply in this API's words."""
     found = Speech(refuses=reply.finish is FinishReason.REFUSAL)
-    shows = MANNERS[call.surface].thoughts is not None
+    shows = SURFACE_TABLE[call.surface].thoughts is not None
     for n, each in enumerate(reply.parts):
         part, cut = each.part, derived(seed, "cut", n)
         match part:

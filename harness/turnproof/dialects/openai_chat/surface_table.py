@@ -14,7 +14,7 @@ from .surfaces import Surface
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class SurfaceFacts:
     """How one surface is reached and how it speaks.
 
     `base_path` is what a client's base URL has behind the host.
@@ -37,12 +37,12 @@ class Manner:
     window: int | None = None
 
 
-MANNERS: Mapping[Surface, Manner] = {
-    Surface.OPENAI: Manner("https://api.openai.com", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "/v1"),
-    Surface.AZURE: Manner(
+SURFACE_TABLE: Mapping[Surface, SurfaceFacts] = {
+    Surface.OPENAI: SurfaceFacts("https://api.openai.com", ("OPENAI_API_KEY",), "OPENAI_BASE_URL", "/v1"),
+    Surface.AZURE: SurfaceFacts(
         "https://RESOURCE.openai.azure.com", ("AZURE_OPENAI_API_KEY",), "AZURE_OPENAI_ENDPOINT", filters=True
     ),
-    Surface.GITHUB: Manner(
+    Surface.GITHUB: SurfaceFacts(
         "https://models.github.ai",
         ("GITHUB_TOKEN",),
         "GITHUB_MODELS_BASE_URL",
@@ -50,7 +50,7 @@ MANNERS: Mapping[Surface, Manner] = {
         filters=True,
         window=8_000,
     ),
-    Surface.COPILOT: Manner(
+    Surface.COPILOT: SurfaceFacts(
         "https://api.githubcopilot.com",
         ("GITHUB_TOKEN",),
         "GITHUB_COPILOT_BASE_URL",
@@ -58,7 +58,7 @@ MANNERS: Mapping[Surface, Manner] = {
         filters=True,
         window=128_000,
     ),
-    Surface.ZAI: Manner(
+    Surface.ZAI: SurfaceFacts(
         "https://api.z.ai",
         ("ZAI_API_KEY", "ZHIPUAI_API_KEY"),
         "ZAI_BASE_URL",
@@ -68,7 +68,7 @@ MANNERS: Mapping[Surface, Manner] = {
         usage_apart=False,
         repeats_role=True,
     ),
-    Surface.OLLAMA: Manner(
+    Surface.OLLAMA: SurfaceFacts(
         "http://127.0.0.1:11434",
         ("OLLAMA_API_KEY",),
         "OLLAMA_HOST",

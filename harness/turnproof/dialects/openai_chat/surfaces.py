@@ -1,8 +1,8 @@
 """The front doors of the API: who serves it, and what of a request's address says so.
 
 All take and give the same kind of body. They differ in address, authentication, the form of errors, and in what an
-answer carries besides (`manners.py`). Two share the address `/v1/chat/completions`, two `/chat/completions`: there the
-name of the dialect decides (`openai-chat@ollama`), and without one the first of them.
+answer carries besides (`surface_table.py`). Two share the address `/v1/chat/completions`, two `/chat/completions`:
+there the name of the dialect decides (`openai-chat@ollama`), and without one the first of them.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from ...messages import JSON, FunctionCall, Opaque, Part, Text, Thought, TokenUs
 from ...tokens import json_tokens, text_tokens
 from ..base import PromptUsage, Reply
 from ..lenient_reading import number
-from .surface_table import MANNERS
+from .surface_table import SURFACE_TABLE
 from .surfaces import Surface
 
 _CALL_TOKENS = 8
@@ -25,7 +25,7 @@ def written(reply: Reply, prompt: PromptUsage, surface: Surface, *, counts_write
     figures: dict[str, Any] = {
         "prompt_tokens": whole, "completion_tokens": output, "total_tokens": whole + output,
     }  # fmt: skip
-    if not MANNERS[surface].details:
+    if not SURFACE_TABLE[surface].details:
         return figures
     prompt_details: dict[str, int] = {"cached_tokens": read}
     output_details: dict[str, int] = {"reasoning_tokens": min(given.get("thinking", thinking), output)}

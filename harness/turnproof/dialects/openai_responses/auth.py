@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import copilot_tokens
 from ..base import HttpRequest, Refusal, World
-from ..openai_common import WRONG_KEY
+from ..openai_common import WRONG_KEY, is_live_copilot_token
 from . import rules
 from .surfaces import EXCHANGE, Surface, surface_of
 
@@ -31,5 +30,5 @@ def _copilot(request: HttpRequest, scheme: str, token: str, world: World) -> Ite
     if not request.headers.get("editor-version"):
         message = "bad request: missing Editor-Version header for IDE auth"
         yield Refusal(rules.MISSING_EDITOR, 400, "bad_request", message, "editor-version")
-    if scheme != "bearer" or not (world.any_key or copilot_tokens.is_alive(token, world)):
+    if scheme != "bearer" or not (world.any_key or is_live_copilot_token(token, world)):
         yield Refusal(rules.BAD_TOKEN, 401, "unauthorized", "unauthorized: token expired or invalid", "authorization")

@@ -11,8 +11,7 @@ from ..naming import NameMap
 from ..openai_common import same_parameters
 from ..request_comparison import RequestComparison
 from .items import id_of, kind_of, read_item
-from .models import MODELS
-from .names import LEGAL_ID, LEGAL_NAME
+from .models import LEGAL_ID, LEGAL_NAME, MODELS
 from .rules import NAME
 from .surfaces import Item, ResponsesCall
 

@@ -1,11 +1,14 @@
 """A prompt as the row of cells that is counted and cached: tools, instructions, then the conversation.
 
 Ids weigh nothing; encrypted reasoning weighs what it is long.
+
+The prompt cache works by itself, from 1024 tokens on, in steps of 128 (`openai-chat.md` §5). Since GPT-5.6 it counts by
+single tokens and says what was written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -13,8 +16,10 @@ from msgspec.structs import replace
 from ...messages import InlineData, Part, Text, Thought, ToolSchema
 from ...tokens import part_tokens, tool_tokens
 from ..atoms import media_key, token_of
-from ..base import Call
-from ..prefix_cache import Cell, kept_for_the_latest
+from ..base import Call, ModelFacts, PromptUsage
+from ..catalogue import dated
+from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest
+from .models import ONE_TOKEN_STEPS
 
 _PART_TOKENS = 2
 _encode = msgspec.json.Encoder().encode
@@ -71,3 +76,29 @@ def _content(part: Part) -> bytes:
             return b"inline\0" + repr(media_key(part)).encode()
         case _:
             return _encode(replace(part, provider_data=None, cache=None))
+
+
+STEP = 128
+
+
+class ResponsesCache:
+    """One run's cache. Caches are kept per model; an alias and its dated id share one."""
+
+    def __init__(self) -> None:
+        self._store = PrefixStore(lookback=1)
+
+    def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
+        """How the prompt is counted at `now`, and the function to call when the response has begun."""
+        row = cells(call)
+        whole = sum(cell.tokens for cell in row)
+        if call.operation != "generate":
+            return PromptUsage(whole), _nothing
+        usage, commit = self._store.account(row, 0, dated(facts).encode(), facts.cache_minimum_tokens, now)
+        if ONE_TOKEN_STEPS in facts.features:
+            return usage, commit
+        read = usage.cache_read // STEP * STEP
+        return PromptUsage(whole - read, cache_read=read), commit
+
+
+def _nothing() -> None:
+    """Counting leaves nothing behind."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ..base import PrefixCache, Service
 from ..base_dialect import BaseDialect
-from . import counting, errors, extras, framing, matching, observed_answers, read, render, rules, writing
+from ..request_form import form_without_thoughts
+from . import counting, errors, extras, framing, observed_answers, read, render, rules, writing
 from .allowed import ALLOWED
-from .cache import ResponsesCache
 from .compare import ItemsComparison
-from .models import MODELS
-from .names import LEGAL_NAME
+from .counting import ResponsesCache
+from .models import LEGAL_NAME, MODELS
 from .parse import parse
 from .validate import validate
 
@@ -58,7 +58,7 @@ class OpenAIResponses(BaseDialect):
     error_meaning = staticmethod(errors.error_meaning)
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(framing.split_stream)
-    match_form = staticmethod(matching.match_form)
+    match_form = staticmethod(form_without_thoughts)
     differences = staticmethod(ItemsComparison.differences)
     observe = staticmethod(observed_answers.observe)
 

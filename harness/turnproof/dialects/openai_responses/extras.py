@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...messages import JSON
-from .. import copilot_tokens
 from ..base import Call, ModelFacts, PromptUsage, Rendered, World
+from ..catalogue import dated
+from ..openai_common import issue_copilot_token
 from .errors import render_refusal
-from .models import dated
 from .surfaces import ResponsesCall, Surface
 from .validate.size import missing_model
 from .writing import body_event, request_id
@@ -24,7 +24,7 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
         case "list_models":
             body = {"object": "list", "data": _listed(world.models, ResponsesCall.of(call).surface)}
         case "authenticate":
-            body = copilot_tokens.exchange(world, seed)
+            body = issue_copilot_token(world, seed)
         case _:
             facts = world.models.get(call.model or "")
             if facts is None:

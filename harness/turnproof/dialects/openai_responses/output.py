@@ -16,8 +16,7 @@ from ...tokens import json_tokens, text_tokens
 from ..base import Reply, ReplyPart
 from ..naming import spoken_name
 from .finishes import WRITE, Ending, ending_of
-from .models import PHASES
-from .names import LEGAL_NAME
+from .models import LEGAL_NAME, PHASES
 from .rules import NAME
 from .store import seal
 from .surfaces import ResponsesCall

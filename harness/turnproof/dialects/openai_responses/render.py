@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from ...messages import FunctionCall
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
+from ..catalogue import dated
 from ..seeded_random import derived
 from ..stream_cuts import cut_text
 from . import output, response_object
-from .models import dated
 from .output import Json
 from .store import remember, seal, withheld
 from .surfaces import ResponsesCall

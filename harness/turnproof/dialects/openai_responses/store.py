@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 
 from ..base import World
+from ..catalogue import same_model
 from .items import id_of, kind_of
-from .models import same_model
+from .models import MODELS
 from .surfaces import Item
 
 _SEALED_BYTES = 192
@@ -91,7 +92,7 @@ def withheld(items: Iterable[Item], model: str, world: World) -> list[dict[str, 
     found = []
     for item in items:
         issued = world.issued.get(str(item.get("encrypted_content") or ""))
-        if issued is not None and not same_model(issued[1], model):
+        if issued is not None and not same_model(MODELS, issued[1], model):
             reason = {"action": "removed", "reason": "model_mismatch"}
             found.append({"type": "reasoning", "id": id_of(item) or ""} | reason)
     return found

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from ..anthropic_messages import AnthropicMessages, signing
 from ..base import Call, PrefixCache, Service, World
-from . import errors, extras, rules
+from . import errors, rules
 from .cache import ZaiCache
 from .compare import ALLOWED, ZaiComparison
+from .errors import read_response
 from .models import MODELS
 from .parse import BASE_PATH, parse
-from .read import read_response
-from .render import ZaiAnswer
+from .render import ZaiAnswer, render_extra
 from .validate import validate
 
 
@@ -50,7 +50,7 @@ class Zai(AnthropicMessages):
     validate = staticmethod(validate)
     render = staticmethod(ZaiAnswer.rendered)
     render_refusal = staticmethod(errors.render_refusal)
-    render_extra = staticmethod(extras.render_extra)
+    render_extra = staticmethod(render_extra)
     error_event = staticmethod(errors.error_event)
     error_kind = staticmethod(errors.error_kind)
     error_meaning = staticmethod(errors.error_meaning)

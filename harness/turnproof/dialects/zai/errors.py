@@ -1,4 +1,4 @@
-"""Error answers of the service, in their three shapes, and what its codes mean.
+"""Error answers of the service, in their three shapes, what its codes mean, and answers read back with them.
 
 Which refusal comes in which shape is as pasted in public issues: trouble with the key, the rate and the plan without
 a type; a wrong route under status 200; the rest in Anthropic's envelope, whose message may be wrapped together with
@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...messages import JSON
+from ..anthropic_messages.read import read_answer
 from ..anthropic_messages.writing import body_event, sse
-from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
+from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireAnswer, WireEvent
 from ..lenient_reading import word
 from ..seeded_random import HEX, derived, drawn
+from .rules import NAME
 
 TYPES: Mapping[int, str] = {
     401: "authentication_error",
@@ -127,3 +129,8 @@ def complaint(document: Mapping[str, Any], status: int) -> tuple[str | None, str
 def _unwrapped(message: str | None) -> str | None:
     found = _WRAPPED.fullmatch(message or "")
     return found[1] if found else message
+
+
+def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
+    """The answer in neutral form; never raises."""
+    return read_answer(status, headers, body, NAME, complaint)

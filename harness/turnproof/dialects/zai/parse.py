@@ -1,17 +1,17 @@
 """A request in neutral form. Refused is only what cannot be read as a request: a wrong route, under status 200; a
-body that is no JSON object; `model` or `messages` missing or of another type."""
+body that is no JSON object; `model` or `messages` missing or of another type. A wrong key is named before a
+bad body."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ...errors import PayloadError
 from ..anthropic_messages.request import Malformed, call_of
 from ..base import Call, HttpRequest, Operation, Refusal, Rule, World
 from ..lenient_reading import json_of
 from . import rules
-from .keys import refusals
 
 BASE_PATH = "/api/anthropic"
 """What stands between the host and the paths of the Messages API: part of the base URL that an SDK is given."""
@@ -37,7 +37,7 @@ def parse(request: HttpRequest, world: World) -> Call | Refusal:
     read = _read(operation, request.body)
     if isinstance(read, Call):
         return read
-    return next(refusals(request, world), read)
+    return next(key_refusals(request, world), read)
 
 
 def _read(operation: Operation, data: bytes) -> Call | Refusal:
@@ -61,3 +61,14 @@ def illegal(rule: Rule, field: str, path: str) -> Refusal:
     """A parameter that is not what it must be."""
     message = f"The {field} parameter is illegal. Please check the documentation."
     return Refusal(rule, 400, "1214", message, path)
+
+
+def key_refusals(request: HttpRequest, world: World) -> Iterator[Refusal]:
+    """What is wrong with the key, if anything: `x-api-key` or a bearer. No other header is known to be read."""
+    scheme, _, bearer = request.headers.get("authorization", "").partition(" ")
+    key = request.headers.get("x-api-key") or (bearer.strip() if scheme.lower() == "bearer" else "")
+    if not key:
+        message = "Authentication parameter not received in Header, unable to authenticate"
+        yield Refusal(rules.MISSING_KEY, 401, "1001", message, "authorization")
+    elif not world.any_key and key not in world.keys:
+        yield Refusal(rules.BAD_KEY, 401, "401", "token expired or incorrect", "authorization")

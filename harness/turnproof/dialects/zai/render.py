@@ -1,17 +1,22 @@
-"""A neutral reply as this service writes it: Anthropic's format with figures in other places."""
+"""Answers as this service writes them: scripted replies in Anthropic's format with figures in other places, and the
+operations that no script speaks of: a model list, and token counts that cannot be relied on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from ...messages import Thought
+from ...messages import JSON, Thought
 from ..anthropic_messages.events import Block
+from ..anthropic_messages.extras import described, listing
 from ..anthropic_messages.render import Answer
-from ..base import EventKind
-from ..seeded_random import HEX, drawn
+from ..anthropic_messages.writing import body_event
+from ..base import Call, EventKind, PromptUsage, Rendered, World
+from ..seeded_random import HEX, derived, drawn
+from .errors import render_refusal, route_error
 from .models import SIGNS
 from .rules import NAME
+from .validate import unknown_model
 
 
 class ZaiAnswer(Answer):
@@ -55,3 +60,26 @@ class ZaiAnswer(Answer):
 
     def padding(self, serial: int) -> int:
         return 0
+
+
+def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
+    """The answer to `list_models` or `get_model`; to `count_tokens` a figure, a 404, or an error under status 200, as
+    the seed has it (`zai.md` §2: be ready for all of them)."""
+    status = 200
+    body: JSON
+    if call.operation == "count_tokens":
+        match derived(seed, "count") % 3:
+            case 0:
+                body = {"input_tokens": usage.whole}
+            case 1:
+                status, body = 404, route_error(404, "404 NOT_FOUND")
+            case _:
+                body = route_error(500, "404 NOT_FOUND")
+    elif call.operation == "list_models":
+        body = listing(world.models)
+    else:
+        facts = world.models.get(call.model or "")
+        if facts is None:
+            return render_refusal(unknown_model(), seed)
+        body = described(facts)
+    return Rendered(status, {"content-type": "application/json"}, (body_event(body),))

@@ -9,9 +9,8 @@ from ..anthropic_messages.counting import count
 from ..base import Call, HttpRequest, ModelFacts, Refusal, World
 from ..base_dialect import enforced_first
 from . import rules
-from .keys import refusals
 from .models import SEES
-from .parse import illegal
+from .parse import illegal, key_refusals
 
 
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
@@ -21,7 +20,7 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
 
 
 def _refusals(request: HttpRequest, call: Call, world: World) -> Iterator[Refusal]:
-    yield from refusals(request, world)
+    yield from key_refusals(request, world)
     if call.operation == "list_models":
         return
     facts = world.models.get(call.model or "")

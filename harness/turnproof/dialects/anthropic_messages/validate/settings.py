@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...base import Refusal
+from ...catalogue import dated
 from .. import rules
-from ..models import dated
 from .context import Context, refuse
 
 _MINIMUM_BUDGET = 1024

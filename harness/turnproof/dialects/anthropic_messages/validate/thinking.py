@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...base import Refusal
+from ...catalogue import same_model
 from .. import rules
 from ..conversation import MergedTurn, Placed, kind_of
-from ..models import same_model
+from ..models import MODELS
 from ..signing import digest
 from .context import Context, refuse
 
@@ -47,7 +48,7 @@ def _signed(context: Context, placed: Placed, *, latest: bool) -> Iterator[Refus
             yield refuse(rules.MODIFIED_THINKING, f"{path}: {_MODIFIED}", path)
         else:
             yield refuse(rules.INVALID_SIGNATURE, f"{path}: Invalid `signature` in `thinking` block", path)
-    elif not same_model(model, context.body["model"]):
+    elif not same_model(MODELS, model, context.body["model"]):
         message = f"{path}: `signature` was issued by {model}"
         yield refuse(rules.FOREIGN_MODEL_SIGNATURE, message, path)
 

@@ -13,7 +13,7 @@ from ...base import Call, HttpRequest, Refusal, World
 from ...base_dialect import enforced_first
 from .. import auth
 from ..surfaces import GeminiCall
-from . import caching, contents, settings, signatures, size, turns
+from . import caching, contents, signatures, size, turns
 from .context import Context
 
 _Check = Callable[[Context], Iterator[Refusal]]
@@ -32,7 +32,7 @@ _CHECKS: dict[tuple[str, str], tuple[_Check, ...]] = {
     ("generate", ""): (
         contents.model,
         contents.check,
-        settings.check,
+        contents.settings,
         caching.named,
         size.files,
         turns.check,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...base import Refusal
+from ...catalogue import same_model
 from .. import caches, rules
 from ..counting import count
-from ..models import same_model
+from ..models import MODELS
 from .context import Context, refuse
 
 _ALONE = (
@@ -29,7 +30,7 @@ def named(context: Context) -> Iterator[Refusal]:
         return
     if context.cache is None:
         yield gone()
-    elif not same_model(context.cache.model, context.call.model or ""):
+    elif not same_model(MODELS, context.cache.model, context.call.model or ""):
         message = (
             f"Model used by GenerateContent request (models/{context.call.model}) and CachedContent "
             f"(models/{context.cache.model}) has to be the same."

@@ -1,4 +1,4 @@
-"""What is asked, and of whom: the model, contents and their parts, who speaks, and the tools that are offered."""
+"""What is asked, and of whom: the model, contents and their parts, who speaks, the tools, and the settings."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from ...base import Refusal
 from .. import rules
 from ..fields import PART_DATA
-from ..names import LEGAL_NAME
+from ..models import JSON_WITH_TOOLS, LEGAL_NAME
 from ..surfaces import GeminiCall, Surface
 from ..tools import declarations
 from .context import Context, refuse
 
 _ROLES = frozenset({"user", "model", "function"})
 _METHODS = {"generate": "generateContent", "count_tokens": "countTokens", "cache": "createCachedContent"}
+_JSON = "application/json"
 ILLEGAL_NAME = (
     "Invalid function name. Must start with a letter or an underscore. Must be alphanumeric (a-z, A-Z, 0-9), "
     "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64."
@@ -91,3 +92,22 @@ def _tools(context: Context) -> Iterator[Refusal]:
         elif name in seen:
             yield refuse(rules.DUPLICATE_TOOL, f"Duplicate function declaration found: {name}", path)
         seen.add(name)
+
+
+def settings(context: Context) -> Iterator[Refusal]:
+    """What stands beside the conversation and contradicts itself or the model: sampling, and JSON beside tools."""
+    config = context.asked.get("generationConfig", {})
+    temperature = config.get("temperature")
+    if temperature is not None and not 0 <= float(temperature) < 2.0001:
+        message = (
+            f"Unable to submit request because it has a temperature value of {temperature} but the supported range is "
+            "from 0 (inclusive) to 2.0001 (exclusive). Update the value and try again."
+        )
+        yield refuse(rules.TEMPERATURE, message, "generationConfig.temperature")
+    wants_json = config.get("responseMimeType") == _JSON
+    if not wants_json or context.vertex or context.facts is None or context.has(JSON_WITH_TOOLS):
+        return
+    tools = context.cache.body.get("tools", ()) if context.cache else context.asked.get("tools", ())
+    if next(declarations(tools), None) is not None:
+        message = f"Function calling with a response mime type: '{_JSON}' is unsupported"
+        yield refuse(rules.JSON_WITH_TOOLS, message, "generationConfig.responseMimeType")

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...base import Refusal
+from ...catalogue import same_model
 from .. import rules
 from ..conversation import Placed, current
-from ..models import DEMANDS_SIGNATURES, same_model
+from ..models import DEMANDS_SIGNATURES, MODELS
 from ..parts import part_of, standard_base64
 from ..signing import digest, stands_in
 from ..surfaces import Surface
@@ -63,7 +64,7 @@ def _signed(context: Context, placed: Placed) -> Iterator[Refusal]:
         yield refuse(rules.INVALID_SIGNATURE, f"{submitted}Thought signature is not valid", placed.path)
         return
     signed, model = issued
-    if not same_model(model, context.call.model or ""):
+    if not same_model(MODELS, model, context.call.model or ""):
         message = f"Thought signature was issued by {model}"
         yield refuse(rules.FOREIGN_MODEL_SIGNATURE, message, placed.path)
     elif signed != digest(part_of(placed.part, model)):

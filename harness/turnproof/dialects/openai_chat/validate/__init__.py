@@ -13,7 +13,7 @@ from ...base import HttpRequest, Refusal, World
 from ...base_dialect import enforced_first
 from .. import auth
 from ..surfaces import ChatCall, Surface
-from . import arguments, messages, pairing, settings, size, zai
+from . import arguments, messages, pairing, settings, size
 from .context import Context, facts_of
 
 _Check = Callable[[Context], Iterator[Refusal]]
@@ -50,6 +50,6 @@ _CHECKS: dict[Surface, tuple[_Check, ...]] = {
     Surface.AZURE: _MAKER,
     Surface.GITHUB: (arguments.model, pairing.check, size.check),
     Surface.COPILOT: (arguments.model, settings.number_of_tools, settings.limits, pairing.check, size.check),
-    Surface.ZAI: (arguments.model, zai.check, size.check),
+    Surface.ZAI: (arguments.model, messages.of_zai, size.check),
     Surface.OLLAMA: (arguments.model, size.check),
 }

@@ -7,10 +7,18 @@ from collections.abc import Iterator
 from ...base import Refusal
 from .. import rules
 from ..errors import ChatRefusal
-from ..fields import ARGUMENTS
 from ..models import THINKS, WITHDRAWN
 from ..surfaces import ChatCall, Surface
 from .context import Context
+
+_ARGUMENT_NAMES = """
+    audio data_sources frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens
+    messages metadata modalities model moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key
+    prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed service_tier
+    stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity web_search_options
+"""
+_KNOWN_ARGUMENTS = frozenset(_ARGUMENT_NAMES.split())
+"""The arguments as of November 2026 (`CompletionCreateParams` of openai 3.54); `data_sources` is Azure's."""
 
 _DEPRECATIONS = "https://platform.openai.com/docs/deprecations"
 _NO_DEPLOYMENT = (
@@ -53,7 +61,7 @@ def unknown_model(call: ChatCall) -> Refusal:
 
 def arguments(context: Context) -> Iterator[Refusal]:
     """Arguments that the API does not have, or not for this model. One that is null was not given."""
-    unknown = [name for name, value in context.body.items() if value is not None and name not in ARGUMENTS]
+    unknown = [name for name, value in context.body.items() if value is not None and name not in _KNOWN_ARGUMENTS]
     if context.facts is not None and not context.has(THINKS) and context.body.get("reasoning_effort") is not None:
         unknown.append("reasoning_effort")
     if unknown:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...base import HttpRequest, ModelFacts, Refusal, Rule, World
 from .. import errors
-from ..surface_table import MANNERS
+from ..surface_table import SURFACE_TABLE
 from ..surfaces import ChatCall, Surface
 
 
@@ -40,7 +40,7 @@ class Context:
         """The most tokens that a prompt may have; None for an unknown model."""
         if self.facts is None:
             return None
-        limit = MANNERS[self.surface].window
+        limit = SURFACE_TABLE[self.surface].window
         return self.facts.context_tokens if limit is None else min(limit, self.facts.context_tokens)
 
     def has(self, feature: str) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...base import Refusal
 from .. import rules
-from ..models import NO_SYSTEM
-from ..names import LONGEST_ID
+from ..errors import ChatRefusal
+from ..models import LONGEST_ID, NO_SYSTEM
 from .context import Context
 from .settings import empty, name, too_long
 
@@ -32,6 +32,15 @@ def images(context: Context) -> Iterator[Refusal]:
             if isinstance(url, str) and url in context.world.unreachable_urls:
                 words = f"Error while downloading {url}."
                 yield context.refuse(rules.UNREACHABLE_IMAGE, "invalid_image_url", words)
+
+
+def of_zai(context: Context) -> Iterator[Refusal]:
+    """What Z.ai's own endpoint requires: a message of the user, and no forced tool. It is not known to check pairs."""
+    if all(message["role"] in ("system", "developer") for message in context.messages):
+        words = "The messages parameter is illegal. Please check the documentation."
+        yield ChatRefusal(rules.ZAI_PARAMETER, 400, "1214", words, "$.messages", surface=context.surface)
+    if context.body.get("tool_choice") not in (None, "auto"):
+        yield context.refuse(rules.ZAI_TOOL_CHOICE, "1210", "", "tool_choice")
 
 
 def _role(context: Context, role: str, n: int) -> Iterator[Refusal]:

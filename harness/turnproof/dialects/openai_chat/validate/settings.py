@@ -9,10 +9,10 @@ import msgspec
 
 from ...base import Refusal, Rule
 from .. import rules
-from ..fields import MAXIMUM_TOOLS
-from ..models import COMPLETION_TOKENS, FIXED_SAMPLING
-from ..names import LONGEST_NAME, NAME_PATTERN
+from ..models import COMPLETION_TOKENS, FIXED_SAMPLING, LONGEST_NAME, NAME_PATTERN
 from .context import Context
+
+_MAXIMUM_TOOLS = 128
 
 _encode = msgspec.json.Encoder().encode
 
@@ -37,10 +37,10 @@ def tools(context: Context) -> Iterator[Refusal]:
 def number_of_tools(context: Context) -> Iterator[Refusal]:
     """No more tools than the API takes."""
     declared = context.body.get("tools") or ()
-    if len(declared) > MAXIMUM_TOOLS:
+    if len(declared) > _MAXIMUM_TOOLS:
         message = (
-            f"Invalid 'tools': array too long. Expected an array with maximum length {MAXIMUM_TOOLS}, but got an array "
-            f"with length {len(declared)} instead."
+            f"Invalid 'tools': array too long. Expected an array with maximum length {_MAXIMUM_TOOLS}, but got an "
+            f"array with length {len(declared)} instead."
         )
         yield context.refuse(rules.TOO_MANY_TOOLS, "array_above_max_length", message, "tools")
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...base import Refusal
+from ...catalogue import same_model
 from .. import rules
 from ..conversation import role_of
 from ..items import id_of
-from ..models import same_model
+from ..models import MODELS
 from ..store import issued_item
 from .context import Context, Placed, refuse
 
@@ -41,7 +42,7 @@ def _encrypted(context: Context, placed: Placed) -> Iterator[Refusal]:
         named = f"for item {placed.id}" if placed.id else f"{token[:_SHOWN]}...{token[-_SHOWN:]}"
         message = f"The encrypted content {named} could not be verified. {_REASON}"
         yield refuse(rules.ENCRYPTED_CONTENT, message, "$", "invalid_encrypted_content")
-    elif context.call.model is not None and not same_model(issued[1], context.call.model):
+    elif context.call.model is not None and not same_model(MODELS, issued[1], context.call.model):
         message = f"The reasoning of {placed.path} was issued by {issued[1]}; the model will not see it."
         yield refuse(rules.FOREIGN_REASONING, message, placed.path)
 

@@ -8,8 +8,7 @@ from typing import Any
 from ....messages import JSON
 from ...base import Refusal, Rule
 from .. import fields, rules
-from ..models import NO_SAMPLING
-from ..names import LEGAL_NAME
+from ..models import LEGAL_NAME, NO_SAMPLING
 from .context import Context, refuse
 
 _PATTERN = "^[a-zA-Z0-9_-]+$"
