@@ -10,7 +10,7 @@ from mutants.test_matrix_text import matrix_of, row, shown
 
 from turnproof._base.canonical import canonical
 from turnproof.commands.certify.kill_matrix import Outcome
-from turnproof.commands.certify.kill_matrix_page import matrix_page
+from turnproof.commands.certify.kill_matrix_reports import matrix_page
 from turnproof.commands.cli import main
 from turnproof.judge import verdict
 from turnproof.judge.verdict_words import details_of

@@ -6,7 +6,7 @@ import pytest
 from report.page import Page
 
 from turnproof.commands.certify.kill_matrix import Outcome, median_others
-from turnproof.commands.certify.kill_matrix_page import matrix_page
+from turnproof.commands.certify.kill_matrix_reports import matrix_page
 
 from .test_matrix_text import matrix_of, row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from turnproof.commands.certify.kill_matrix import Matrix, Outcome, Row, Standing, median_others
-from turnproof.commands.certify.kill_matrix_text import print_matrix
+from turnproof.commands.certify.kill_matrix_reports import print_matrix
 
 
 def row(name: str, outcome: Outcome, *trips: str, detail: str = "seen") -> Row:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from turnproof.commands.bench.canned_provider import CannedServer, Sent
-from turnproof.commands.bench.tls import throw_away
+from turnproof.commands.bench.open_callers import temporary_certificate
 from turnproof.errors import HarnessError
 
 HELLO = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
@@ -123,7 +123,7 @@ def test_the_last_request_is_kept_as_it_came(server: CannedServer) -> None:
 
 
 def test_the_same_is_served_over_tls_to_those_who_trust_the_certificate() -> None:
-    made = throw_away()
+    made = temporary_certificate()
     with CannedServer(made.server) as server:
         url = server.add({"POST /v1/a": HELLO})
         address = urlsplit(server.secure(url))

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
+from turnproof.commands.bench.canned_provider import allow_connections
 from turnproof.commands.bench.concurrent_sessions import ConcurrentSessions, crowd_of
-from turnproof.commands.bench.limits import allow_connections
 from turnproof.errors import ProviderError
 
 from .made_up import Scripted

@@ -11,9 +11,8 @@ from turnproof.commands.bench.adapter import measure_adapter
 from turnproof.commands.bench.canned_provider import CannedServer
 from turnproof.commands.bench.concurrent_sessions import crowd_of, open_crowd
 from turnproof.commands.bench.memory import Holding
-from turnproof.commands.bench.open_callers import Plan
+from turnproof.commands.bench.open_callers import Plan, temporary_certificate
 from turnproof.commands.bench.report import AdapterBench
-from turnproof.commands.bench.tls import throw_away
 from turnproof.report.progress import Silence
 from turnproof.run.bindings import resolve_binding
 
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The model .* is deprecated:Depre
 @pytest.fixture(scope="module")
 def small() -> AdapterBench:
     """One run of the reference adapter with conversations of two turns and crowds of three."""
-    certificate = throw_away()
+    certificate = temporary_certificate()
     plan = Plan(("stateless", "legacy"), (2,), 1, long=True, certificate=certificate)
     with pytest.MonkeyPatch.context() as patched, CannedServer(certificate.server) as server:
         patched.setattr(open_callers, "open_crowd", partial(open_crowd, sessions=3))

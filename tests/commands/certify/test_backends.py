@@ -9,7 +9,7 @@ import pytest
 
 from turnproof.commands.certify.backends import Backends, choose_backend, live_target
 from turnproof.commands.certify.scenarios import suite_scenarios
-from turnproof.commands.session_sources.endpoint import KEY, endpoint_of
+from turnproof.commands.session_sources.source import KEY, endpoint_of
 from turnproof.dialects import dialect, dialect_names
 from turnproof.dialects.access import access_to
 from turnproof.dialects.base import Call

@@ -13,8 +13,7 @@ import pytest
 
 from turnproof._base.exit_codes import Exit
 from turnproof._base.settings import Config, Settings
-from turnproof.commands.explore.exploration import Exploring
-from turnproof.commands.explore.options import ExploreOptions
+from turnproof.commands.explore.exploration import ExploreOptions, Exploring
 from turnproof.commands.explore.report import Exploration, to_json
 from turnproof.commands.explore.terminal import print_exploration
 from turnproof.commands.explore.trial import Failure, ScenarioTrial

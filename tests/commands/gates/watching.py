@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from turnproof._base.environment import environment_with
 from turnproof._base.settings import GateSettings
 from turnproof.commands.gates.checks import decide
 from turnproof.commands.gates.decision import Decision
-from turnproof.commands.gates.flag import FlagPlan, standing
+from turnproof.commands.gates.flag import FlagPlan
 from turnproof.commands.gates.measurement import Measured
 from turnproof.commands.gates.phases import Criterion, Setting, load_phases
 from turnproof.dialects import dialect
@@ -46,7 +47,7 @@ class Bench:
         subject = self._runner.subject(name)
         plan = FlagPlan.of(GateSettings(), subject.session)
         path = plan.path(setting, phase)
-        with standing(plan.flag.variable, plan.value(setting)):
+        with environment_with({plan.flag.variable: plan.value(setting)}):
             return [
                 self._run(name, one, RunKey(one.name, path, one.modes[0]), setting, watch) for one in scenarios(wanted)
             ]

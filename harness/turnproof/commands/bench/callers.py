@@ -6,7 +6,7 @@ the path alone: no session stands in front of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from ...errors import ProviderError
@@ -27,22 +27,12 @@ TLS; a whole conversation; a turn of each of many sessions at once."""
 
 def open_caller(binding: Binding, name: str, kind: Kind, base_url: str, messages: int) -> Caller:
     """A path, or a plain call of the binding, by name, that has a history of so many messages."""
-    match name, kind:
-        case "stateless", "collect":
-            return StatelessCollected(binding, base_url, messages)
-        case "stateless", "restore":
-            return StatelessRestored(binding, base_url, messages)
-        case "stateless", _:
-            return StatelessTurn(binding, base_url, messages)
-        case "legacy", "collect":
-            return LegacyCollected(binding, base_url, messages)
-        case "legacy", "restore":
-            return LegacyRestored(binding, base_url, messages)
-        case "legacy", _:
-            return LegacyTurn(binding, base_url, messages)
-        case _:
-            talk = conversation(messages, tools=binding.claims().tools)
-            return binding.plain_calls[name](endpoint(binding, base_url), talk)
+    if name in _CALLERS:
+        collected, restored, turn = _CALLERS[name]
+        open_one = {"collect": collected, "restore": restored}.get(kind, turn)
+        return open_one(binding, base_url, messages)
+    talk = conversation(messages, tools=binding.claims().tools)
+    return binding.plain_calls[name](endpoint(binding, base_url), talk)
 
 
 def open_path(binding: Binding, path: Path, base_url: str) -> Any:
@@ -202,3 +192,10 @@ class LegacyRestored(LegacyTurn):
         """Both."""
         self._hand_over(self._history)
         return super().ask()
+
+
+_CALLERS: Mapping[str, tuple[Callable[[Binding, str, int], Caller], ...]] = {
+    "stateless": (StatelessCollected, StatelessRestored, StatelessTurn),
+    "legacy": (LegacyCollected, LegacyRestored, LegacyTurn),
+}
+"""The callers of a path: after a collection, after a restoration, and in all other kinds."""

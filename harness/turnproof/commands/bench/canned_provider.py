@@ -21,7 +21,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ...errors import HarnessError
-from .limits import allow_connections
 
 _LIMIT = 30.0
 """Seconds in which the process has to answer: it starts a Python, and does nothing else."""
@@ -219,3 +218,15 @@ def _obey(line: Connection, shelf: _Shelf) -> None:
             line.send(getattr(shelf, what)(of))
     except (EOFError, OSError):
         os._exit(0)  # the parent has what it wanted
+
+
+def allow_connections(wanted: int) -> None:
+    """Let this process have so many open files, if the system allows it. Each session has a connection."""
+    try:
+        import resource
+    except ImportError:  # not on every system, and the limit is not either
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))

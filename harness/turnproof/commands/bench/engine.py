@@ -7,32 +7,40 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from ... import __version__
 from ..._base.exit_codes import Exit, heaviest
 from ...dialects import dialect
-from ...errors import UsageError
+from ...errors import ProviderError, UsageError
 from ...judge.run_log import Environment
 from ...provider import Binding
 from ...provider import Path as AdapterPath
-from ...report.progress import progress
+from ...report.progress import Telling, progress
 from ...run.bindings import resolve_binding
 from . import memory
 from .adapter import measure_adapter
-from .canned_provider import CannedServer
+from .canned_provider import CannedServer, allow_connections
 from .comparison import compare
 from .conversations import history
 from .floor import FLOOR_PACKAGE, has_floor
 from .goals import load_goals, standings
-from .limits import allow_connections
-from .open_callers import Plan
-from .own_cost.measure import measure_own
+from .open_callers import Plan, can_make_certificates, temporary_certificate
+from .own_cost.cassettes import Cassettes
+from .own_cost.certification import Certifying, Contexts
+from .own_cost.imports import ImportedSdks, Imports
+from .own_cost.parts import measure_parts
+from .own_cost.plugin import Plugin
+from .own_cost.server import Server
 from .peers.catalogue import beside, known
-from .report import SCHEMA, Bench, read
-from .tls import can_make, throw_away
+from .peers.venvs import python_with
+from .report import SCHEMA, Bench, Own, read
+
+_STANDARD_TESTS = "langchain-tests langchain-anthropic"
 
 _CONNECTIONS = 4096
 """Open files that a crowd needs, with everybody else's."""
@@ -77,7 +85,7 @@ def bench(options: BenchOptions) -> Bench:
         history(size, tools=False)
     goals = load_goals(options.goals)
     before = read(options.baseline) if options.baseline is not None else None
-    certificate = throw_away() if options.long and can_make() else None
+    certificate = temporary_certificate() if options.long and can_make_certificates() else None
     paths: tuple[AdapterPath, ...] = ("stateless", "legacy") if options.path is None else (options.path,)
     peers = tuple(known(peer) for peer in options.peers)
     names = [binding.name for binding in bindings]
@@ -93,7 +101,7 @@ def bench(options: BenchOptions) -> Bench:
             binding.name: measure_adapter(spec, binding, plans[binding.name], server, told)
             for spec, binding in zip(options.adapters, bindings, strict=True)
         }
-        own = measure_own(options.rounds, options.peers, told) if options.own else None
+        own = _measure_own(options.rounds, options.peers, told) if options.own else None
     done = Bench(
         schema=SCHEMA,
         turnproof=__version__,
@@ -121,7 +129,7 @@ def _notes(options: BenchOptions) -> Iterator[str]:
     """What was left out, and what to do about it."""
     if not has_floor():
         yield "no floor was measured: httpx2 is not installed (pip install 'turnproof[bench]')"
-    if options.long and not can_make():
+    if options.long and not can_make_certificates():
         yield "no turn was taken over TLS: trustme is not installed (pip install 'turnproof[bench]')"
     if options.long and not memory.can_measure():
         yield "no memory was measured: this system has no /proc/self/statm"
@@ -165,3 +173,18 @@ def _bindings(specs: Sequence[str]) -> list[Binding]:
     if twice:
         raise UsageError(f"two adapters are named {twice[0]!r}: measure them in runs of their own")
     return bindings
+
+
+def _measure_own(rounds: int, peers: Sequence[str], told: Telling) -> Own:
+    """What turnproof costs by itself, in so many rounds; with the peer `langchain` also what its standard tests do."""
+    told.stage("parts")
+    python: Path | None = None
+    left_out = "checks were not compared with langchain-tests: --peer langchain installs them"
+    if "langchain" in peers:
+        try:
+            python = python_with(_STANDARD_TESTS)
+        except ProviderError as error:
+            left_out = f"checks were not compared with langchain-tests: {error}"
+    parts = (Server, Cassettes, Plugin, Imports, ImportedSdks, partial(Certifying, python), Contexts)
+    own = measure_parts(parts, rounds, told)
+    return own if python is not None else structs.replace(own, notes=(*own.notes, left_out))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from .concurrent_sessions import SESSIONS
 from .conversations import DELTAS
 from .floor import FLOOR
-from .ratio import spread
 from .report import Figure, Ratio, Size, Time
 from .timing import Case, Series, series, slope
 
@@ -85,3 +85,16 @@ def _ratio(found: Mapping[Key, Series], of: Key, to: Key) -> Iterator[Ratio]:
     quotients = [one / other for one, other in zip(mine.rounds, theirs.rounds, strict=True) if other > 0]
     if theirs.best > 0 and quotients:
         yield Ratio(*of, to[1], to[2], *spread(quotients))
+
+
+class Spread(NamedTuple):
+    """`value` is never outside of `low` and `high`."""
+
+    value: float
+    low: float
+    high: float
+
+
+def spread(quotients: Sequence[float]) -> Spread:
+    """The ratio of two things, from at least one quotient."""
+    return Spread(statistics.median(quotients), min(quotients), max(quotients))

@@ -1,9 +1,11 @@
-"""Which callers an adapter has for a plan, and how each of them is opened."""
+"""Which callers an adapter has for a plan, how each of them is opened, and the certificate of those on TLS."""
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from typing import TypeAlias
 
 from ...errors import ProviderError
@@ -15,8 +17,32 @@ from .concurrent_sessions import HISTORY, crowd_of, open_crowd
 from .conversations import LONG, SHORT, WHOLE, Answer, conversation, half, is_sent_whole
 from .floor import FLOOR, Floor, has_floor
 from .peers.process import PeerProcess
-from .tls import Certificate
 from .whole_conversation import TURNS, open_conversing
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a server on 127.0.0.1 needs, its key with its chain as PEM, and a context of clients that trust it."""
+
+    server: bytes
+    trusting: ssl.SSLContext
+
+
+def can_make_certificates() -> bool:
+    """Whether trustme is installed."""
+    return find_spec("trustme") is not None
+
+
+def temporary_certificate() -> Certificate:
+    """A new certificate for loopback, of an authority that signs nothing else, for one run."""
+    # An extra, for this alone.
+    import trustme
+
+    authority = trustme.CA()
+    issued = authority.issue_cert("127.0.0.1")
+    context = ssl.create_default_context(cadata=authority.cert_pem.bytes().decode())
+    return Certificate(issued.private_key_and_cert_chain_pem.bytes(), context)
+
 
 _FLOORED: tuple[Kind, ...] = ("turn", "stream", "long-stream", "tls", "crowd")
 """What the floor does."""

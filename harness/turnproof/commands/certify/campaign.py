@@ -10,16 +10,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...dialects import dialect
 from ...judge.requirements import Shown
-from ...judge.run_log import ResultLine, RunWriter, TranscriptLine
+from ...judge.run_log import Processes, ResultLine, RunWriter, TranscriptLine
 from ...judge.verdict import Status, Verdict, inconclusive
 from ...judge.view import View
 from ...report.progress import Silence, Telling
 from ...run.driver import Runner, RunSpec
 from ...run.evidence import EvidenceStore
-from ...run.transcript import RunKey, Transcript
+from ...run.transcript import Killed, LeftBehind, RunKey, SessionInForce, Transcript
 from ...scenarios import Scenario
 from ...subject import Subject
-from .agent_programs import processes_behind, program_behind
 from .decide import Claimed, decide
 from .plan import Item, Plan
 from .second_runs import SecondRuns
@@ -149,3 +148,17 @@ def exit_code(results: Sequence[ResultLine], must: set[str], problems: Sequence[
         return 3
     measured = any(line.verdict.status in (Status.HELD, Status.KNOWN_ISSUE) for line in results)
     return 0 if measured else 3
+
+
+def program_behind(transcript: Transcript) -> str:
+    """What the program calls itself, with its version; empty where none was told."""
+    return next((told.program for told in transcript.of(SessionInForce) if told.program), "")
+
+
+def processes_behind(transcript: Transcript) -> Processes | None:
+    """The processes that were counted when the agent was shut down; None for what is no agent, or was not shut down."""
+    counted = next(iter(transcript.of(LeftBehind)), None)
+    if counted is None:
+        return None
+    killed = sum(event.processes for event in transcript.of(Killed))
+    return Processes(started=counted.started, killed=killed, left=len(counted.processes))

@@ -205,10 +205,8 @@ def _write_head(
         header(
             suite,
             subjects.values(),
-            backend=backends.label,
-            depth=options.depth,
-            seed=options.seed,
-            command=options.command,
+            backends,
+            options,
             reproduce=options.reproduce,
             controls=controls,
             files=files_among(options.scenarios),

@@ -34,8 +34,7 @@ from ...scenarios.model import Scenario
 from ...subject import Subject, SubjectKind
 from .decide import lacking_for, spelled
 from .kill_matrix import Bench, Judge, Matrix, Outcome, Row, median_others, not_claimed_row, standings
-from .kill_matrix_page import matrix_page
-from .kill_matrix_text import print_matrix
+from .kill_matrix_reports import matrix_page, print_matrix
 from .options import MutantsOptions
 from .scenarios import suite_scenarios
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ..._base.environment import environment_with
 from ...errors import HarnessError
 from .campaign import Campaign
 from .pytest_items import RequirementItems
@@ -29,13 +28,14 @@ _UNUSED = (
     "threadexception",
     "unraisableexception",
 )
+_WITHOUT_FOREIGN_PLUGINS = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": None, "PYTEST_PLUGINS": None}
 _INI = "[pytest]\naddopts =\nconsole_output_style = classic\n"
 
 
 def run_items(campaign: Campaign) -> None:
     """Decide every item of the campaign. Raises KeyboardInterrupt when pytest was interrupted, HarnessError when it
     could not do its work."""
-    with tempfile.TemporaryDirectory(prefix="turnproof-") as folder, _undisturbed():
+    with tempfile.TemporaryDirectory(prefix="turnproof-") as folder, environment_with(_WITHOUT_FOREIGN_PLUGINS):
         ini = Path(folder) / "pytest.ini"
         ini.write_text(_INI)
         nothing = Path(folder) / "items"
@@ -53,24 +53,3 @@ def run_items(campaign: Campaign) -> None:
         raise KeyboardInterrupt
     if code in (pytest.ExitCode.INTERNAL_ERROR, pytest.ExitCode.USAGE_ERROR):
         raise HarnessError(f"pytest could not run the items (exit {int(code)}): {talk.getvalue()[-500:]}")
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """The environment without what would load foreign plugins or options into our run."""
-    names = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": None, "PYTEST_PLUGINS": None}
-    before = {name: os.environ.get(name) for name in names}
-    for name, value in names.items():
-        _set(name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            _set(name, value)
-
-
-def _set(name: str, value: str | None) -> None:
-    if value is None:
-        os.environ.pop(name, None)
-    else:
-        os.environ[name] = value

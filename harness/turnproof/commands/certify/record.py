@@ -31,7 +31,7 @@ from ...scenarios import Scenario
 from ...wire.cassettes import Cassette, Recorder, cassette_path, check_budget, estimate_cost, save
 from ...wire.emulator import Responder, ScriptResponder, ServerRun
 from ...wire.emulator.responders import ProxyResponder
-from ...wire.emulator.server_run import CANARY_KEY
+from ...wire.emulator.server_run import CANARY_KEY, Exchange
 from .backends import cassette_roots, live_target
 from .scenarios import chosen_scenarios, suite_scenarios
 
@@ -112,6 +112,21 @@ def _brief(scenario: Scenario) -> Scenario:
     return msgspec.structs.replace(scenario, options={"max_tokens": LIVE_MAX_TOKENS, **scenario.options})
 
 
+def add_exchange(recorder: Recorder, exchange: Exchange) -> None:
+    """Record one complete exchange of a run, at its place in the conversation."""
+    assert exchange.call is not None
+    recorder.add(
+        exchange.request,
+        exchange.call,
+        status=exchange.answered,
+        headers=exchange.headers,
+        chunks=[event.data for event in exchange.events],
+        turn=exchange.turn,
+        round_=exchange.round,
+        extra=exchange.extra,
+    )
+
+
 class _Recording:
     """The responders of a recording, and what they gave."""
 
@@ -137,16 +152,7 @@ class _Recording:
             refused = any(finding.enforced for finding in exchange.findings) and server_run.judges
             if exchange.call is None or exchange.probe or faulted or refused or not exchange.events:
                 continue
-            recorder.add(
-                exchange.request,
-                exchange.call,
-                status=exchange.answered,
-                headers=exchange.headers,
-                chunks=[event.data for event in exchange.events],
-                turn=exchange.turn,
-                round_=exchange.round,
-                extra=exchange.extra,
-            )
+            add_exchange(recorder, exchange)
 
     def cassettes(self, root: Path, scenario: Scenario) -> list[tuple[Cassette | None, Path]]:
         """The scenario's cassette, and its overlay for the legacy path (None where it needs none)."""

@@ -4,22 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from ... import __version__
+from ..._base.settings import Depth
 from ...judge.requirements import Suite
 from ...judge.run_log import AdapterLine, Environment, Header
 from ...subject import Subject
 from .backends import Backends
 
 
-def header(suite: Suite, subjects: Iterable[Subject], **fields: Any) -> Header:
+class RunOptions(Protocol):
+    """The options of a command that every header repeats."""
+
+    @property
+    def depth(self) -> Depth: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @property
+    def command(self) -> tuple[str, ...]: ...
+
+
+def header(suite: Suite, subjects: Iterable[Subject], backends: Backends, options: RunOptions, **fields: Any) -> Header:
     """The header of a run that starts now and here; `fields` are those of `Header` that only the caller knows."""
     return Header(
         turnproof=__version__,
         profiles=suite.profiles.name,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         environment=Environment.here(package for subject in subjects for package in subject.packages),
+        backend=backends.label,
+        depth=options.depth,
+        seed=options.seed,
+        command=options.command,
         **fields,
     )
 

@@ -1,16 +1,23 @@
-"""The scenarios of a suite: YAML files in its package's `scenarios` folder; and somebody's own, each in a file."""
+"""The scenarios of a suite, YAML files in its package's `scenarios` folder, or of a user, each in a file; and the
+views of stored transcripts of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 
 from ..._base.suggestions import did_you_mean
+from ...dialects import dialect
 from ...errors import UsageError
 from ...judge.requirements import Suite
+from ...judge.run_log import Run, TranscriptLine
+from ...judge.view import View
+from ...run.evidence import EvidenceStore
 from ...scenarios import Scenario, load, load_all
+from ...scenarios.sweep import scenario_named
 
 
 def suite_scenarios(suite: Suite) -> list[Scenario]:
@@ -47,3 +54,14 @@ def chosen_scenarios(scenarios: Sequence[Scenario], patterns: Sequence[str]) -> 
         if scenario.name not in own and (not patterns or any(fnmatchcase(scenario.name, pattern) for pattern in globs))
     ]
     return [*chosen, *own.values()]
+
+
+def recorded_view(run: Run, line: TranscriptLine, store: EvidenceStore, scenarios: Mapping[str, Scenario]) -> View:
+    """One transcript of a run. Raises UsageError when its evidence is missing or damaged, or its scenario is gone."""
+    name = line.key.scenario
+    scenario = scenario_named(name, scenarios)
+    if scenario is None:
+        hint = did_you_mean(name, scenarios)
+        raise UsageError(f"scenario {name!r} of this run is no longer part of its suite{hint}")
+    wire = dialect(run.adapters[line.adapter].dialect)
+    return View(store.get(line.digest), wire, scenario, line.digest)

@@ -31,8 +31,7 @@ from .consistency import (
 )
 from .control import broken, judged_again
 from .decide import Claimed, decide
-from .scenarios import suite_scenarios
-from .stored_run import recorded_view
+from .scenarios import recorded_view, suite_scenarios
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
 
+from ..._base.exit_codes import Exit
 from .bench import bench
 from .catalogues import listing
 from .certify import certify
@@ -55,21 +57,26 @@ def _options(
     pass
 
 
+_COMMANDS: tuple[Callable[..., Exit | None], ...] = (
+    explain,
+    certify,
+    compare,
+    handoff,
+    gate,
+    inventory,
+    record,
+    serve,
+    bench,
+    explore,
+    mutants,
+    report,
+    merge,
+    diff,
+    verify,
+    doctor,
+)
+
 app.command("list")(listing)
-app.command()(explain)
-app.command()(certify)
-app.command()(compare)
-app.command()(handoff)
-app.command()(gate)
-app.command()(inventory)
-app.command()(record)
-app.command()(serve)
+for command in _COMMANDS:
+    app.command()(command)
 app.add_typer(sessions, name="sessions")
-app.command()(bench)
-app.command()(explore)
-app.command()(mutants)
-app.command()(report)
-app.command()(merge)
-app.command()(diff)
-app.command()(verify)
-app.command()(doctor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import typer
@@ -40,61 +40,53 @@ def listing(
 
 
 def _adapters() -> list[dict[str, Any]]:
-    from ...errors import BindingError
     from ...run.bindings import binding_names, resolve_binding
 
-    rows: list[dict[str, Any]] = []
-    for name in binding_names():
-        try:
-            binding = resolve_binding(name)
-        except BindingError as error:  # one broken installation must not hide the others
-            rows.append({"name": name, "problem": str(error)})
-            continue
+    def row(name: str) -> dict[str, Any]:
+        binding = resolve_binding(name)
         paths = [path for path in ("stateless", "legacy") if binding.opener(path) is not None]
-        rows.append({"name": name, "dialect": binding.dialect, "model": binding.model, "paths": paths})
-    return rows
+        return {"name": name, "dialect": binding.dialect, "model": binding.model, "paths": paths}
+
+    return _installed(binding_names(), row)
 
 
 def _sessions() -> list[dict[str, Any]]:
-    from ...errors import BindingError
     from ...run.bindings import resolve_subject, session_names
     from ...subject import OF_KEPT_SESSIONS, OPERATIONS
 
-    rows: list[dict[str, Any]] = []
-    for name in session_names():
-        try:
-            subject = resolve_subject(name)
-        except BindingError as error:
-            rows.append({"name": name, "problem": str(error)})
-            continue
+    def row(name: str) -> dict[str, Any]:
+        subject = resolve_subject(name)
         lacks = [operation for operation in OPERATIONS if operation not in subject.operations]
         if "session_id" in lacks:
             lacks = [operation for operation in lacks if operation not in OF_KEPT_SESSIONS]
-        rows.append(
-            {
-                "name": name,
-                "run with": subject.adapter.name,
-                "paths": list(subject.paths),
-                "lacks": lacks or ["nothing"],
-            }
-        )
-    return rows
+        adapter, paths = subject.adapter.name, list(subject.paths)
+        return {"name": name, "run with": adapter, "paths": paths, "lacks": lacks or ["nothing"]}
+
+    return _installed(session_names(), row)
 
 
 def _agents() -> list[dict[str, Any]]:
-    from ...errors import BindingError
     from ...run.bindings import agent_names, resolve_agent
     from ..session_sources.source import abilities
 
+    def row(name: str) -> dict[str, Any]:
+        binding = resolve_agent(name)
+        can = abilities(binding.sessions) or ["nothing"]
+        return {"name": name, "dialect": binding.dialect, "model": binding.model, "sessions": can}
+
+    return _installed(agent_names(), row)
+
+
+def _installed(names: Iterable[str], row: Callable[[str], dict[str, Any]]) -> list[dict[str, Any]]:
+    """A row for each name; for a broken installation, which must not hide the others, one with the problem."""
+    from ...errors import BindingError
+
     rows: list[dict[str, Any]] = []
-    for name in agent_names():
+    for name in names:
         try:
-            binding = resolve_agent(name)
+            rows.append(row(name))
         except BindingError as error:
             rows.append({"name": name, "problem": str(error)})
-            continue
-        can = abilities(binding.sessions) or ["nothing"]
-        rows.append({"name": name, "dialect": binding.dialect, "model": binding.model, "sessions": can})
     return rows
 
 

@@ -52,7 +52,7 @@ def handoff(
     prepare_workers(parties, in_process=in_process)
     from ...report.handoff_text import handoff_json, handoff_md, print_handoff
     from ..handoff import HandoffOptions, hand_over
-    from ..handoff.options import JOURNEY
+    from ..handoff.engine import JOURNEY
     from .certify import configured_out
 
     config = load_config(Path.cwd())

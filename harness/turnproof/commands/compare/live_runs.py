@@ -58,16 +58,7 @@ def measure(options: CompareOptions, out: Path) -> ComparisonReport:
         backends.prepare(spec, subject, {scenario.name for scenario in scenarios})
     labels = _labels(subjects)
     compares: Literal["paths", "adapters"] = "adapters" if len(subjects) == 2 else "paths"
-    head = header(
-        suite,
-        subjects.values(),
-        backend=backends.label,
-        depth=options.depth,
-        seed=options.seed,
-        command=options.command,
-        compares=compares,
-        files=own,
-    )
+    head = header(suite, subjects.values(), backends, options, compares=compares, files=own)
     with RunWriter(out / "run.ndjson") as writer:
         writer.write(head)
         for spec, subject in labels.items():

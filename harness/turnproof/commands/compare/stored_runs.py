@@ -24,8 +24,7 @@ from ...report.run_folders import RUN_FILE, unedited_run
 from ...run.evidence import EvidenceStore
 from ...run.transcript import RunKey
 from ...scenarios import Scenario, load
-from ..certify.scenarios import suite_scenarios
-from ..certify.stored_run import recorded_view
+from ..certify.scenarios import recorded_view, suite_scenarios
 from .options import CompareOptions
 
 _LIMITING = frozenset({"--only", "--skip", "--profile", "--scenario", "--path", "--mode"})

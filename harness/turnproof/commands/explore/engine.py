@@ -18,8 +18,7 @@ from ...scenarios.documents import Document
 from ...subject import Subject
 from ...wire.controls import CONTROLS
 from ..certify.plan import select
-from .exploration import Exploring, Progress
-from .options import ExploreOptions
+from .exploration import ExploreOptions, Exploring, Progress
 from .report import Exploration
 from .trial import ScenarioTrial
 

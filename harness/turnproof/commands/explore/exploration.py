@@ -1,9 +1,10 @@
-"""An exploration while it happens: what is known already, what was found, and what is made of a finding."""
+"""An exploration while it happens: its options, what is known already, what was found, and what a finding becomes."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -11,18 +12,49 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from ..._base.settings import Config
 from ...errors import HarnessError, ScenarioError
 from ...judge.parity import kind as kind_of_difference
 from ...judge.requirements import Requirement
 from ...judge.verdict import Status
+from ...provider import Path as ProviderPath
 from ...report._inline_text import file_name
 from ...scenarios import Scenario, from_data, load, to_yaml
 from ...scenarios.documents import Document
 from ..certify.decide import lacking_for
-from .options import ExploreOptions
 from .report import FoundScenario, Unsteady
 from .shrink import smallest
 from .trial import Failure, ScenarioTrial
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreOptions:
+    """Everything an exploration depends on. Two with equal options and packages try the same scenarios.
+
+    subject:    an adapter or a session: an installed name, `module:attribute` or `SESSION@ADAPTER`.
+    examples:   how many scenarios are tried.
+    seed:       all of them follow from it.
+    most:       how many findings are enough: the search ends with the last of them.
+    only, skip: requirement ids or shell patterns of them. Without `only`, those that are MUSTs decide.
+    path:       `stateless` or `legacy` alone, or None for both and their parity.
+    out:        the folder that gets `explored/<name>.yaml` for each finding; made when there is one.
+    jobs:       worker processes; None lets the engine choose.
+    in_process: run the subject in this process instead of in workers, for debugging.
+    config:     the project's settings; its known issues are not found again, its declared differences are no findings.
+    """
+
+    subject: str
+    examples: int = 300
+    seed: int = 0
+    most: int = 5
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    path: ProviderPath | None = None
+    out: Path = Path("reports")
+    jobs: int | None = None
+    in_process: bool = False
+    config: Config = field(default_factory=Config)
+
 
 Progress = Callable[[int, int, str], None]
 

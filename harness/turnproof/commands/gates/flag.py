@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..._base.settings import GateSettings
@@ -53,25 +50,3 @@ class FlagPlan:
         """The setting as it would stand in front of a command."""
         value = self.value(setting)
         return f"{self.flag.variable} not set" if value is None else f"{self.flag.variable}={value}"
-
-
-@contextlib.contextmanager
-def standing(variable: str, value: str | None) -> Iterator[None]:
-    """The environment with a variable set to a value, or without it.
-
-    It is the process's own, so that worker processes that are started meanwhile have it from their first line on: a
-    framework may well read its flags while it is imported.
-    """
-    before = os.environ.get(variable)
-    _set(variable, value)
-    try:
-        yield
-    finally:
-        _set(variable, before)
-
-
-def _set(variable: str, value: str | None) -> None:
-    if value is None:
-        os.environ.pop(variable, None)
-    else:
-        os.environ[variable] = value

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..._base.environment import environment_with
 from ...judge.requirements import Suite
 from ...judge.run_log import RunWriter
 from ...judge.view import View
@@ -22,7 +23,7 @@ from ..certify.campaign import Campaign
 from ..certify.decide import lacking_for
 from ..certify.plan import Plan
 from ..certify.run_head import adapter_line, header
-from .flag import FlagPlan, standing
+from .flag import FlagPlan
 from .options import GateOptions
 from .phases import GONE, WATCHING, Criterion, Setting
 
@@ -49,7 +50,7 @@ class Candidate:
         return cls(spec, subject, flag, fit, Counter(", ".join(what) for what in lacking.values() if what))
 
     def runs(self, setting: Setting, phase: int, times: int, watch: Watch) -> Iterator[RunSpec]:
-        """Its runs with the flag standing like this, each so many times. Everything is watched in the first alone."""
+        """Its runs with this setting of the flag, each so many times. Everything is watched in the first alone."""
         path = self.flag.path(setting, phase)
         # What is run elsewhere in all modes is run here in one: which path is taken does not hang on that.
         aside = "off" if phase >= GONE else "default"
@@ -77,15 +78,7 @@ class GateRunner:
     def head(self, candidates: Mapping[str, Candidate], writer: RunWriter) -> str:
         """Begin a file of runs; when that was."""
         subjects = {spec: candidate.subject for spec, candidate in candidates.items()}
-        first = header(
-            self.suite,
-            subjects.values(),
-            backend=self.backends.label,
-            depth=self.options.depth,
-            seed=self.options.seed,
-            command=self.options.command,
-            compares="paths",
-        )
+        first = header(self.suite, subjects.values(), self.backends, self.options, compares="paths")
         writer.write(first)
         for spec, subject in subjects.items():
             writer.write(adapter_line(spec, subject, self.backends))
@@ -100,7 +93,7 @@ class GateRunner:
         writer: RunWriter,
         store: EvidenceStore,
     ) -> list[View]:
-        """Make the runs of a candidate with the flag standing like this, in workers that know it no other way."""
+        """Make the runs of a candidate with this setting of the flag, in workers that know it no other way."""
         options, flag, subject = self.options, candidate.flag, candidate.subject
         plan = Plan((), tuple(candidate.runs(setting, options.phase, times, watch)))
         runner = Runner(
@@ -111,7 +104,7 @@ class GateRunner:
             responders=self.backends,
             bindings={candidate.spec: subject.session} if "@" in subject.name else {},
         )
-        with standing(flag.flag.variable, flag.value(setting)), runner, progress("gate") as told:
+        with environment_with({flag.flag.variable: flag.value(setting)}), runner, progress("gate") as told:
             runner.warm(subject.modules)
             campaign = Campaign(plan, {candidate.spec: subject}, runner, store, self.scenarios, writer, progress=told)
             try:

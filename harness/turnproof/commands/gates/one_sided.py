@@ -24,24 +24,17 @@ _OTHER: Mapping[Path, Path] = {"stateless": "legacy", "legacy": "stateless"}
 _BOTH = set(_OTHER)
 
 _ON_ONE_PATH = {
-    "scenario": closes(
-        "one-path-only/scenario",
-        "A scenario is measured on one path only.",
+    kind: closes(
+        f"one-path-only/{kind}",
+        title,
         "{observed:words} on both paths, or on neither",
         "it on the {path:words} path only",
-    ),
-    "callback": closes(
-        "one-path-only/callback",
-        "A callback is made on one path only.",
-        "{observed:words} on both paths, or on neither",
-        "it on the {path:words} path only",
-    ),
-    "requirement": closes(
-        "one-path-only/requirement",
-        "A requirement is measured on one path only.",
-        "{observed:words} on both paths, or on neither",
-        "it on the {path:words} path only",
-    ),
+    )
+    for kind, title in (
+        ("scenario", "A scenario is measured on one path only."),
+        ("callback", "A callback is made on one path only."),
+        ("requirement", "A requirement is measured on one path only."),
+    )
 }
 _NO_PATH = leaves_undecided("one-path-only/no-path", "No run is known to be on its path.")
 

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ... import __version__
 from ..._base.counts import counted
@@ -20,6 +21,7 @@ from ...errors import UsageError
 from ...judge.requirements import load_suite
 from ...judge.view import View
 from ...messages import Message
+from ...provider import Path as AdapterPath
 from ...report.handoff import Handoff, Leg, Party, Route
 from ...report.progress import progress
 from ...run.bindings import resolve_subject
@@ -30,10 +32,36 @@ from ...scenarios.model import Scenario
 from ...subject import Subject
 from ..certify.decide import lacking_for
 from ..certify.scenarios import chosen_scenarios, suite_scenarios
-from .issued_signatures import Carrier, Issued
 from .leg_verdicts import Judge
-from .legs import Stretch, history_after, part_of, places, stretches
-from .options import HandoffOptions
+from .legs import Carrier, Issued, Stretch, history_after, part_of, places, stretches
+
+JOURNEY = "handoff/journey"
+"""The conversation that moves unless another is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandoffOptions:
+    """Everything a matrix of hand-offs depends on.
+
+    adapters:   at least two parties: installed names or `module:attribute`, each perhaps with another model than its
+                own (`anthropic=claude-opus-4-8`). One alone is enough if it has two paths.
+    scenario:   the conversation, by name or file. It needs three turns: one before the change, one after it, and one
+                after the way back.
+    after:      after which turns the first change comes, counted from 1; empty means each that leaves two more turns.
+    path:       one path of each adapter alone; None for both.
+    out:        the folder that gets `handoff.json`, `handoff.md` and the evidence.
+    jobs:       worker processes; None lets the engine choose.
+    in_process: run adapters in this process instead of in workers, for debugging.
+    """
+
+    adapters: tuple[str, ...]
+    scenario: str = JOURNEY
+    after: tuple[int, ...] = ()
+    path: AdapterPath | None = None
+    out: Path | None = None
+    jobs: int | None = None
+    seed: int = 0
+    in_process: bool = False
 
 
 def hand_over(options: HandoffOptions) -> Handoff:
@@ -59,9 +87,9 @@ def hand_over(options: HandoffOptions) -> Handoff:
     ]
     carrier = Carrier()
     with Runner(jobs=options.jobs or 2, seed=options.seed, in_process=options.in_process, responders=carrier) as runner:
-        travel = _Travel(runner, carrier, judge, scenario, specs, subjects)
+        travellers = _Travellers(runner, carrier, judge, scenario, specs, subjects)
         for step in range(3):
-            travel.go(step, journeys)
+            travellers.travel(step, journeys)
     return Handoff(
         turnproof=__version__,
         scenario=scenario.name,
@@ -89,26 +117,18 @@ class _Journey:
         return self.goes_to if step == 1 else self.begins
 
 
-class _Travel:
+@dataclass(frozen=True, slots=True)
+class _Travellers:
     """Makes one step of many journeys at a time, so that all worker processes have something to do."""
 
-    def __init__(
-        self,
-        runner: Runner,
-        carrier: Carrier,
-        judge: Judge,
-        scenario: Scenario,
-        specs: Mapping[str, str],
-        subjects: Mapping[str, Subject],
-    ) -> None:
-        self._runner = runner
-        self._carrier = carrier
-        self._judge = judge
-        self._scenario = scenario
-        self._specs = specs
-        self._subjects = subjects
+    runner: Runner
+    carrier: Carrier
+    judge: Judge
+    scenario: Scenario
+    specs: Mapping[str, str]
+    subjects: Mapping[str, Subject]
 
-    def go(self, step: int, journeys: Sequence[_Journey]) -> None:
+    def travel(self, step: int, journeys: Sequence[_Journey]) -> None:
         """The next leg of every journey that is not over. Those that have begun alike make their first leg once."""
         waiting: dict[object, list[_Journey]] = {}
         for journey in journeys:
@@ -126,27 +146,27 @@ class _Travel:
                 self._arrived(step, spec, transcript, group)
 
             every = [spec for spec, _ in specs.values()]
-            self._runner.run_all(every, arrived, begun=lambda spec: told.begun(str(spec.key)))
+            self.runner.run_all(every, arrived, begun=lambda spec: told.begun(str(spec.key)))
 
     def _spec(self, step: int, journey: _Journey) -> RunSpec:
         party = journey.party(step)
         stretch = self._stretch(step, journey)
         met = "" if step == 0 else f"/{journey.goes_to.label}" if step == 2 else f"/{journey.begins.label}"
-        name = f"handoff/{self._scenario.name}/{journey.after}-{step + 1}-{party.label}{met}"
-        claims = self._subjects[party.adapter].claims()
-        scenario = part_of(self._scenario, stretch, name, journey.history, claims)
+        name = f"handoff/{self.scenario.name}/{journey.after}-{step + 1}-{party.label}{met}"
+        claims = self.subjects[party.adapter].claims()
+        scenario = part_of(self.scenario, stretch, name, journey.history, claims)
         key = RunKey(scenario=name, path=party.path, mode="stream")
-        return RunSpec(self._specs[party.adapter], scenario, key, issued=journey.issued.get(party.dialect, {}))
+        return RunSpec(self.specs[party.adapter], scenario, key, issued=journey.issued.get(party.dialect, {}))
 
     def _stretch(self, step: int, journey: _Journey) -> Stretch:
-        return stretches(journey.after, len(self._scenario.turns))[step]
+        return stretches(journey.after, len(self.scenario.turns))[step]
 
     def _arrived(self, step: int, spec: RunSpec, transcript: Transcript, group: Sequence[_Journey]) -> None:
         party = group[0].party(step)
         stretch = self._stretch(step, group[0])
-        leg = self._judge.leg(party, stretch, View(transcript, dialect(party.dialect), spec.scenario))
+        leg = self.judge.leg(party, stretch, View(transcript, dialect(party.dialect), spec.scenario))
         held = history_after(transcript, f"{step + 1}.")
-        issued = self._carrier.issued(spec)
+        issued = self.carrier.issued(spec)
         for journey in group:
             journey.legs.append(leg)
             journey.history = held

@@ -11,8 +11,7 @@ from ...agents import AgentBinding
 from ...errors import BindingError, UsageError
 from ...run.bindings import agent_names, resolve_agent, resolve_subject
 from .agent import AgentSource
-from .endpoint import endpoint_of
-from .source import Source, Wanted
+from .source import Source, Wanted, endpoint_of
 from .store import StoreSource
 
 

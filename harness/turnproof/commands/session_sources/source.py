@@ -1,4 +1,4 @@
-"""What can be asked of whoever keeps sessions."""
+"""What every source of sessions can do, and where the model of one is."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ...cancel import CancelToken
+from ...dialects import dialect
+from ...dialects.access import access_to
 from ...errors import UsageError
 from ...messages import Message
-from ...provider import OnChunk
+from ...provider import Endpoint, OnChunk
 from ...sessions import SessionCapabilities, SessionInfo
 
 
@@ -106,3 +108,20 @@ def asked_of(name: str) -> Iterator[None]:
         yield
     except NotImplementedError as error:
         raise UsageError(f"{name} cannot do that: {error or 'it says no more'}") from error
+
+
+KEY = "TURNPROOF_API_KEY"
+"""The environment variable of a key for whichever service; the service's own come after it."""
+
+
+def endpoint_of(
+    name: str, spoken: str, model: str, base_url: str, options: Mapping[str, Any], *, needs_key: bool
+) -> Endpoint:
+    """Where the model is: as said, else as the environment says, else the service itself. So with the key.
+
+    Raises UsageError for a key among the options, and with `needs_key` where the environment has none.
+    """
+    if "api_key" in options:
+        raise UsageError(f"{name}: a key is no option: set {KEY} in the environment")
+    access = access_to(dialect(spoken), repr(name), base_url=base_url, key_variables=(KEY,), needs_key=needs_key)
+    return Endpoint(access.base_url, access.key, model, options)

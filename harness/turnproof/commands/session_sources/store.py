@@ -15,8 +15,7 @@ from ...session import Session
 from ...session.persistence import Connection
 from ...session.store import FileStore, KeptSession
 from ...sessions import SessionCapabilities, SessionInfo, every_session
-from .endpoint import endpoint_of
-from .source import Answer, Wanted
+from .source import Answer, Wanted, endpoint_of
 
 
 class StoreSource:

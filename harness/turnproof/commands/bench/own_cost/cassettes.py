@@ -7,23 +7,22 @@ requests of one address apart, and with the matcher that `turnproof.wire.cassett
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from time import process_time_ns
-from typing import Any
+from typing import Any, Self
 
 from ....wire.cassettes import Player, load
 from .exchanges import HOST, WIRE, read, request, write
-from .parts import Compared, Key, NotInstalled
+from .parts import Compared, FolderPart, Key, NotInstalled
 
 _INTERACTIONS = 500
 
 
-class Cassettes:
+class Cassettes(FolderPart):
     """`load`, and `play` of the first and the last exchange."""
 
     unit = "ms"
@@ -39,16 +38,13 @@ class Cassettes:
     def __init__(self, interactions: int = _INTERACTIONS) -> None:
         self._interactions = interactions
 
-    def __enter__(self) -> Cassettes:
+    def __enter__(self) -> Self:
         if find_spec("vcr") is None:
             raise NotInstalled("cassettes were not measured: vcrpy is not installed (pip install 'turnproof[vcr]')")
-        self._folder = tempfile.TemporaryDirectory()
-        self._file = Path(self._folder.name, "fixed.yaml")
+        super().__enter__()
+        self._file = self.folder / "fixed.yaml"
         write(self._file, self._interactions)
         return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._folder.cleanup()
 
     def round(self) -> Mapping[Key, float]:
         """Milliseconds of each."""

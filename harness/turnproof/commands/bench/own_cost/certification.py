@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from ....errors import ProviderError
 from ....run.bindings import resolve_binding
 from ....wire.emulator import EmulatorServer
 from ....wire.emulator.server_run import CANARY_KEY
-from .parts import Compared, Key
+from .parts import Compared, FolderPart, Key
 from .processes import run
 from .scripted_model import Behaving
 
@@ -47,7 +46,7 @@ print(made)
 """
 
 
-class Certifying:
+class Certifying(FolderPart):
     """Wall time of `turnproof certify`, whole process, for each of its verdicts.
 
     Beside it, with the `python` of an environment that has them, LangChain's standard integration tests of one model
@@ -60,19 +59,12 @@ class Certifying:
     def __init__(self, python: Path | None = None) -> None:
         self._python = python
 
-    def __enter__(self) -> Certifying:
-        self._folder = tempfile.TemporaryDirectory()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._folder.cleanup()
-
     def round(self) -> Mapping[Key, float]:
         """Milliseconds a verdict."""
-        ran = run(["-m", "turnproof", "certify", _ADAPTER, "--out", self._folder.name])
-        found = {("check", f"turnproof certify {_ADAPTER}"): ran.wall / verdicts(Path(self._folder.name)) * 1e3}
+        ran = run(["-m", "turnproof", "certify", _ADAPTER, "--out", str(self.folder)])
+        found = {("check", f"turnproof certify {_ADAPTER}"): ran.wall / verdicts(self.folder) * 1e3}
         if self._python is not None:
-            found["check", "langchain-tests"] = _standard_tests(self._python, Path(self._folder.name))
+            found["check", "langchain-tests"] = _standard_tests(self._python, self.folder)
         return found
 
 
@@ -89,7 +81,7 @@ def _standard_tests(python: Path, folder: Path) -> float:
     return ran.wall / int(passed[1]) * 1e3
 
 
-class Contexts:
+class Contexts(FolderPart):
     """How many TLS contexts with authorities the certification of one adapter makes in one process."""
 
     unit = "contexts"
@@ -97,16 +89,9 @@ class Contexts:
         ("TLS contexts", ("TLS contexts", f"turnproof certify {_ADAPTER}"), ("TLS contexts", "an adapter")),
     )
 
-    def __enter__(self) -> Contexts:
-        self._folder = tempfile.TemporaryDirectory()
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._folder.cleanup()
-
     def round(self) -> Mapping[Key, float]:
         """The number."""
-        code = _COUNTED.replace("{adapter!r}", repr(_ADAPTER)).replace("{out!r}", repr(self._folder.name))
+        code = _COUNTED.replace("{adapter!r}", repr(_ADAPTER)).replace("{out!r}", repr(str(self.folder)))
         said = run(["-c", code]).said
         made = float(said.strip().splitlines()[-1])
         return {("TLS contexts", f"turnproof certify {_ADAPTER}"): made, ("TLS contexts", "an adapter"): 1.0}

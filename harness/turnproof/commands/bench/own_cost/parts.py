@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from typing import Any, Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, Protocol, Self, TypeAlias
 
 from ....errors import HarnessError
-from ..ratio import spread
+from ..figures import spread
 from ..report import Own, OwnFigure, OwnRatio
 
 Key: TypeAlias = tuple[str, str]
@@ -39,6 +41,20 @@ class Part(Protocol):
 
     def round(self) -> Mapping[Key, float]:
         """Every figure once."""
+
+
+class FolderPart:
+    """A part that has a temporary folder while it is open."""
+
+    folder: Path
+
+    def __enter__(self) -> Self:
+        self._temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self._temporary.name)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._temporary.cleanup()
 
 
 def measure_parts(parts: Sequence[Callable[[], Part]], rounds: int, progress: Callable[[int, int, str], None]) -> Own:

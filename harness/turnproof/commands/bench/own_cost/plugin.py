@@ -7,13 +7,12 @@ process, less that of the same file of empty tests; each runs with its own plugi
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
-from pathlib import Path
+from typing import Self
 
 from .exchanges import HEADERS, HOST, PATH, request, write
-from .parts import Compared, Key, NotInstalled
+from .parts import Compared, FolderPart, Key, NotInstalled
 from .processes import run
 
 _TESTS = 100
@@ -55,7 +54,7 @@ def test_it(n):
 _PLUGINS = {"empty": (), "turnproof": ("turnproof.pytest_plugin",), "pytest-recording": ("pytest_recording.plugin",)}
 
 
-class Plugin:
+class Plugin(FolderPart):
     """`test with a cassette` of both plugins."""
 
     unit = "ms"
@@ -70,11 +69,11 @@ class Plugin:
     def __init__(self, tests: int = _TESTS) -> None:
         self._tests = tests
 
-    def __enter__(self) -> Plugin:
+    def __enter__(self) -> Self:
         if find_spec("pytest_recording") is None:
             raise NotInstalled("the pytest plugin was not measured: pytest-recording is not installed")
-        self._folder = tempfile.TemporaryDirectory()
-        folder = Path(self._folder.name)
+        super().__enter__()
+        folder = self.folder
         cassette = folder / "one.yaml"
         write(cassette, 1)
         body = json.dumps(json.loads(request(0).body))
@@ -92,9 +91,6 @@ class Plugin:
             (theirs / f"test_it[{number}].yaml").write_text(json.dumps(document), "utf-8")
         return self
 
-    def __exit__(self, *raised: object) -> None:
-        self._folder.cleanup()
-
     def round(self) -> Mapping[Key, float]:
         """Milliseconds of each, for a test."""
         cpu = {name: self._pytest(name) for name in _PLUGINS}
@@ -108,6 +104,6 @@ class Plugin:
         words = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".", *chosen]
         return run(
             [*words, "test_many.py"],
-            cwd=Path(self._folder.name, name),
+            cwd=self.folder / name,
             env={"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""},
         ).cpu

@@ -19,6 +19,7 @@ from ....scenarios.model import ScriptRound, Turn
 from ....wire.cassettes import Player, Recorder
 from ....wire.emulator import CassetteResponder, EmulatorServer, ScriptResponder, ServerRun
 from ....wire.emulator.server_run import CANARY_KEY
+from ...certify.record import add_exchange
 from .parts import Compared, Key
 
 _REQUESTS = 1000
@@ -101,14 +102,5 @@ def _recorded(server: EmulatorServer, run: ServerRun) -> Player:
     recorder = Recorder(
         adapter="bench", scenario="bench", dialect=_WIRE, model="m", recorded="emulated", day=date(2026, 1, 1)
     )
-    assert exchange.call is not None
-    recorder.add(
-        exchange.request,
-        exchange.call,
-        status=exchange.answered,
-        headers=exchange.headers,
-        chunks=[event.data for event in exchange.events],
-        turn=0,
-        round_=0,
-    )
+    add_exchange(recorder, exchange)
     return Player(recorder.cassette(), _WIRE)

@@ -11,8 +11,7 @@ from operator import attrgetter
 import pytest
 
 from turnproof.commands.explore.random_scenarios import drawn
-from turnproof.commands.explore.shrink import smallest
-from turnproof.commands.explore.shrink_steps import PASSES
+from turnproof.commands.explore.shrink import PASSES, smallest
 from turnproof.errors import ScenarioError
 from turnproof.run.bindings import resolve_subject
 from turnproof.scenarios import from_data

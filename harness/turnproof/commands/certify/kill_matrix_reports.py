@@ -1,7 +1,12 @@
-"""The kill matrix for people: a line for each mutant and each requirement, then what deserves a second look."""
+"""The kill matrix for people.
+
+In the terminal: a line for each mutant and each requirement, then what deserves a second look. As `mutants.html`: a
+picture and tables, in one self-contained page that runs no script.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TextIO
 
 from rich.console import Console
@@ -10,8 +15,37 @@ from rich.text import Text
 
 from ..._base.counts import counted
 from ...report._inline_text import one_line
+from ...report.html import anchor, template
+from ...report.kill_matrix_image import kill_picture
 from ...report.terminal import console_for
 from .kill_matrix import MOST_OTHERS, Matrix, Outcome, Row
+
+_SYMBOLS = {Outcome.CAUGHT: "✓", Outcome.NOT_CLAIMED: "–", Outcome.FAULT: "!"}
+_STYLES = {Outcome.CAUGHT: "held", Outcome.NOT_CLAIMED: "not-claimed", Outcome.FAULT: "inconclusive"}
+
+
+def matrix_page(matrix: Matrix) -> str:
+    """The page of one matrix."""
+    ran = [row for row in matrix.mutants if row.outcome is not Outcome.NOT_CLAIMED]
+    caught = [row for row in ran if row.outcome is Outcome.CAUGHT]
+    return template("mutants.html.j2").render(
+        matrix=matrix,
+        ran=ran,
+        caught=caught,
+        picture=kill_picture(ran, list(matrix.requirements)),
+        others=_others(caught),
+        most=MOST_OTHERS,
+        symbol=lambda row: _SYMBOLS.get(row.outcome, "✗"),
+        style=lambda row: _STYLES.get(row.outcome, "violated"),
+        anchor=anchor,
+    )
+
+
+def _others(caught: Sequence[Row]) -> dict[int, int]:
+    """How many mutants trip how many requirements beside their own."""
+    counts = [len(row.trips) for row in caught]
+    return {number: counts.count(number) for number in range(max(counts, default=-1) + 1)}
+
 
 _LOOKS = {
     Outcome.CAUGHT: ("✓", "green"),
