@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import turnproof
-from turnproof._base.exit_codes import Exit
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -53,13 +52,6 @@ def test_every_link_of_the_pages_leads_to_a_file() -> None:
     for page in (ROOT / "README.md", ROOT / "reports" / "README.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
-
-
-def test_the_readme_has_every_exit_code_and_command() -> None:
-    for code in Exit:
-        assert f"| {int(code)} |" in README
-    for command in ("list", "explain", "certify", "compare", "record", "serve", "mutants", "bench", "report", "verify"):
-        assert f"`turnproof {command}" in README
 
 
 def test_the_sessions_that_are_named_exist() -> None:

@@ -78,8 +78,6 @@ def test_the_help_has_the_exit_codes(elsewhere: Path) -> None:
     for code in Exit:
         assert f"{int(code)} " in text
     assert "130 interrupted" in text
-    readme = (Path(__file__).parents[3] / "README.md").read_text("utf-8")
-    assert all(f"\n| {int(code)} | " in readme for code in Exit)
 
 
 def test_help_and_mistakes_import_no_engine(elsewhere: Path) -> None:
