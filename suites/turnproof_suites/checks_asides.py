@@ -6,15 +6,14 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from turnproof.dialects.base import Evidence
 from turnproof.judge.finding import Compared, Finding, Place, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
-from turnproof.judge.view import View, broken_rule
+from turnproof.judge.view import View
 from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, Message, Text, to_builtins
 from turnproof.run.transcript import Interjected, Refused
 
-from .reading import model_texts, too_long, user_text
+from .reading import model_texts, refusal_finding, too_long, user_text
 from .steps import FORGETTING, Step, bare, steps, turns_done, unpaired
 
 _REFUSED = finding(
@@ -187,12 +186,8 @@ def _requests_after(step: Step, waiting: list[tuple[Step, tuple[str, str]]]) -> 
     for exchange in step.generated:
         if exchange.refusals and not too_long(exchange):
             for refusal in exchange.refusals:
-                yield _COMMAND_REQUEST_REFUSED(
-                    exchange.at_rule(refusal),
-                    observed=refusal["message"],
-                    rule=broken_rule(refusal),
-                    rests_on=Evidence(refusal["evidence"]),
-                    name=refusal["rule"],
+                yield refusal_finding(
+                    _COMMAND_REQUEST_REFUSED, exchange, refusal, observed=refusal["message"], name=refusal["rule"]
                 )
             continue
         sent = exchange.call.messages if exchange.call is not None else ()

@@ -18,7 +18,7 @@ from .reading import (
     first_requests,
     makes_room,
     model_texts,
-    refused,
+    refusal_finding,
     results_in,
     spoken_text,
     user_text,
@@ -65,7 +65,7 @@ def history_serves_the_next_turn(view: View) -> Findings:
     """The next request is accepted; where the cancelled turn had begun, it knows what the user had said in it."""
     for turn, request in _following(view, *_KEPT, *_FORGOTTEN):
         for refusal in request.exchange.refusals:
-            yield refused(_REFUSED, request.exchange, refusal)
+            yield refusal_finding(_REFUSED, request.exchange, refusal, message=refusal["message"])
         if request.exchange.refusals:
             continue
         kept = turn.cut is not None and turn.cut.at in _KEPT

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import UNSET
 
-from turnproof.dialects.base import Evidence, WireDifference
+from turnproof.dialects.base import WireDifference
 from turnproof.errors import ContentFilterError, ContextLimitError
 from turnproof.judge.finding import Compared, Finding, Place, Side
 from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.verdict import inconclusive
-from turnproof.judge.view import Exchange, ProviderCall, TurnView, View, broken_rule
+from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.judge.view.diff import ABSENT, Steps, present, show, walk_steps
 from turnproof.messages import JSON, FinishReason, Part, Text, to_builtins
 from turnproof.run.transcript import Failed, Response
@@ -21,6 +21,7 @@ from .reading import (
     answered,
     by_place,
     calls_in,
+    refusal_finding,
     requested,
     shape,
     spoken_text,
@@ -289,11 +290,11 @@ def no_request_is_refused(view: View) -> Findings:
 
 
 def _refused(exchange: Exchange, refusal: Mapping[str, JSON]) -> Finding:
-    return _REFUSED(
-        exchange.at_rule(refusal),
+    return refusal_finding(
+        _REFUSED,
+        exchange,
+        refusal,
         observed=refusal["message"],
-        rule=broken_rule(refusal),
-        rests_on=Evidence(refusal["evidence"]),
         name=refusal["rule"],
         status=refusal["status"],
         kind=refusal["kind"],

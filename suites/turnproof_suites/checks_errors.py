@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from turnproof.judge.finding import Compared, Side
-from turnproof.judge.requirements import Findings, check, finding
+from turnproof.judge.finding import Compared, Finding, Side
+from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import Exchange, ProviderCall, View
 from turnproof.messages import JSON, FinishReason
 from turnproof.run.transcript import Failed
@@ -107,12 +107,7 @@ def status_is_kept(view: View) -> Findings:
         if failed.status == answer.status:
             yield Compared("statuses")
         else:
-            yield _WRONG_STATUS(
-                call.at(Side.ERROR, "status"),
-                expected=answer.status,
-                observed=UNSET if failed.status is None else failed.status,
-                related=at_error_answer(call),
-            )
+            yield _other_value(_WRONG_STATUS, call, "status", answer.status, failed.status)
 
 
 _WORDS_MISSING = finding(
@@ -262,12 +257,17 @@ def retry_after_is_kept(view: View) -> Findings:
         if failed.retry_after is not None and abs(failed.retry_after - answer.retry_after) <= _CLOCKS:
             yield Compared("waits asked for")
         else:
-            yield _WRONG_WAIT(
-                call.at(Side.ERROR, "retry_after"),
-                expected=answer.retry_after,
-                observed=UNSET if failed.retry_after is None else failed.retry_after,
-                related=at_error_answer(call),
-            )
+            yield _other_value(_WRONG_WAIT, call, "retry_after", answer.retry_after, failed.retry_after)
+
+
+def _other_value(code: FindingCode, call: ProviderCall, field: str, expected: float, observed: float | None) -> Finding:
+    """The error of a call has another value in a field than the API's answer."""
+    return code(
+        call.at(Side.ERROR, field),
+        expected=expected,
+        observed=UNSET if observed is None else observed,
+        related=at_error_answer(call),
+    )
 
 
 _MORE_REQUESTS = finding(

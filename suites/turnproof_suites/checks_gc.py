@@ -9,7 +9,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text
 
-from .reading import Requested, calls_made, makes_room, refused, results_in, system_text, too_long, user_text
+from .reading import Requested, calls_made, makes_room, refusal_finding, results_in, system_text, too_long, user_text
 
 
 def _after_collection(view: View) -> Iterator[tuple[TurnView, Requested]]:
@@ -104,7 +104,7 @@ def next_turn_is_answered(view: View) -> Findings:
             continue
         if request.exchange.refusals and not too_long(request.exchange):
             for refusal in request.exchange.refusals:
-                yield refused(_REFUSED, request.exchange, refusal)
+                yield refusal_finding(_REFUSED, request.exchange, refusal, message=refusal["message"])
         elif turn.ended.outcome == "answer" or turn.cancelled:
             yield Compared("turns after a collection")
         else:

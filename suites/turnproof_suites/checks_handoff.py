@@ -27,7 +27,7 @@ from turnproof.messages import (
     ToolResult,
 )
 
-from .reading import at_text, refused
+from .reading import at_text, refusal_finding
 from .steps import FORGETTING, steps
 
 _FEW_WORDS = 64
@@ -84,7 +84,9 @@ def foreign_ids_stay_linked(view: View) -> Findings:
     """Whatever becomes of the ids: each call has one of its own, and its result has the same."""
     given = [call for message in view.scenario.given for call in message.calls]
     for exchange in _requests(view):
-        wrong = [refused(_REFUSED, exchange, refusal) for refusal in exchange.refusals]
+        wrong = [
+            refusal_finding(_REFUSED, exchange, refusal, message=refusal["message"]) for refusal in exchange.refusals
+        ]
         wrong = wrong or list(_badly_linked(exchange, len(given)))
         yield from wrong
         if not wrong:

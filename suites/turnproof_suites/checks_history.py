@@ -11,7 +11,7 @@ from turnproof.judge.view.diff import equal
 from turnproof.messages import FunctionCall, Message, Part, Text, same
 from turnproof.run.transcript import SessionInForce
 
-from .reading import calls_in, calls_made, differing, heard, model_texts, refused, spoken_text, too_long
+from .reading import calls_in, calls_made, differing, heard, model_texts, refusal_finding, spoken_text, too_long
 from .steps import (
     Step,
     Unpaired,
@@ -237,7 +237,7 @@ def _refusals(code: FindingCode, step: Step, **facts: object) -> Iterator[Findin
     for exchange in step.generated:
         if not too_long(exchange):
             for refusal in exchange.refusals:
-                yield refused(code, exchange, refusal, **facts)
+                yield refusal_finding(code, exchange, refusal, message=refusal["message"], **facts)
 
 
 _NO_RESULT = finding(

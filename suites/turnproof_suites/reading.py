@@ -430,16 +430,9 @@ def by_place(view: View, read: Iterable[tuple[ProviderCall, JSON]]) -> JSON:
     return found or None
 
 
-def refused(code: FindingCode, exchange: Exchange, refusal: Mapping[str, JSON], **facts: Any) -> Finding:
-    """A finding at the place of which a rule of the API speaks that a request offends. `message` is what the API says
-    of it."""
-    return code(
-        exchange.at_rule(refusal),
-        rule=broken_rule(refusal),
-        rests_on=Evidence(refusal["evidence"]),
-        message=refusal["message"],
-        **facts,
-    )
+def refusal_finding(code: FindingCode, exchange: Exchange, refusal: Mapping[str, JSON], **facts: Any) -> Finding:
+    """A finding at the place that a rule of the API is about, which the request breaks."""
+    return code(exchange.at_rule(refusal), rule=broken_rule(refusal), rests_on=Evidence(refusal["evidence"]), **facts)
 
 
 def at_text(exchange: Exchange, text: str) -> Place:

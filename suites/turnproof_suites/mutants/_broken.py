@@ -13,13 +13,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec.structs import replace as changed
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import FunctionCall, Message, ProviderResponse, Text, TokenUsage, ToolSchema
 from turnproof.provider import JSONSchema, OnChunk, OnFunctionCall, OnThinking, OnUsage, Path, SystemInstruction
+
+CallbackName: TypeAlias = Literal["on_chunk", "on_usage", "on_call", "on_thinking"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,16 @@ class CallInputs:
     on_call: OnFunctionCall | None = None
     on_thinking: OnThinking | None = None
     opens: bool = False
+
+    @property
+    def has_answers(self) -> bool:
+        """Whether the model has said something in the conversation."""
+        return any(message.role == "model" for message in self.messages)
+
+    def with_callback(self, name: CallbackName, change: Callable[[Callable[[Any], None]], Any]) -> CallInputs:
+        """The same call with what `change` makes of a callback. One that is None stays None."""
+        callback = getattr(self, name)
+        return self if callback is None else replace(self, **{name: change(callback)})
 
 
 Proceed: TypeAlias = Callable[[CallInputs], ProviderResponse]

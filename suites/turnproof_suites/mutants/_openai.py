@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, Protocol
 
-from turnproof.dialects.base import WireEvent
-
-from ._events import document_of
-from ._wire import BlockKind, Json, Wire
+from ._typed_blocks import TypedBlocks
+from ._wire import Json
 
 INSTRUCTIONS = ("system", "developer")
 
 _FAILED = re.compile(r"\W*error\b", re.IGNORECASE)
 
 
-class OpenAIWire(Wire, Protocol):
+class OpenAIWire(TypedBlocks, Protocol):
     """Opened, a body has `messages` with `blocks`: neither API has both. Marks do not exist: what would set them does
     nothing."""
-
-    def messages(self, body: Json) -> list[Json]:
-        found: list[Json] = body["messages"]
-        return found
-
-    def spoken_by_model(self, message: Json) -> bool:
-        return bool(message["role"] == "assistant")
 
     def blocks(self, message: Json) -> list[Json]:
         found: list[Json] = message["blocks"]
@@ -43,23 +33,9 @@ class OpenAIWire(Wire, Protocol):
     def drop_thinking(self, message: Json) -> None:
         message["blocks"] = [block for block in message["blocks"] if self.kind(block) != "thinking"]
 
-    def tools(self, body: Json) -> list[Json]:
-        found: list[Json] = body.get("tools") or []
-        return found
-
     def drop_tools(self, body: Json) -> None:
         for name in ("tools", "tool_choice", "parallel_tool_calls"):
             body.pop(name, None)
-
-    def document(self, event: WireEvent) -> Json | None:
-        return document_of(event)
-
-    def of_kind(self, body: Json, kind: BlockKind) -> Iterator[Json]:
-        """Every block of a kind in a request."""
-        for message in self.messages(body):
-            for block in self.blocks(message):
-                if self.kind(block) == kind:
-                    yield block
 
 
 def opening(said: list[Json]) -> int:

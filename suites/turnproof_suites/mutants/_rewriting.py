@@ -17,7 +17,7 @@ import msgspec
 
 from turnproof.dialects.base import Call, HttpRequest, Rendered, WireEvent
 
-from ._wire import Json, Wire
+from ._wire import BlockKind, Json, Wire
 from .wire_anthropic import AnthropicWire
 from .wire_antigravity import AntigravityWire
 from .wire_gemini import GeminiWire
@@ -86,6 +86,16 @@ class Rewriting:
         if msgspec.json.encode(document) == before:
             return event
         return wire.with_document(event, document)
+
+
+def every_block(wire: Wire, body: Json) -> list[Json]:
+    """The blocks of all messages of a request, in order."""
+    return [block for message in wire.messages(body) for block in wire.blocks(message)]
+
+
+def blocks_of_kind(wire: Wire, blocks: Sequence[Json], kind: BlockKind) -> list[Json]:
+    """Those of some blocks that are of a kind, in order."""
+    return [block for block in blocks if wire.kind(block) == kind]
 
 
 def only(items: list[Any], keep: Any) -> None:

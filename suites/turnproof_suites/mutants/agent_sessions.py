@@ -199,38 +199,43 @@ class SystemTextToldTwice(BrokenAgent):
 # -- what there is not --------------------------------------------------------------------------------------
 
 
-@suite_mutant("unknown-session-begun")
-class UnknownSessionBegun(BrokenAgent):
-    """Where there is no session of that id, a new one is begun without a word."""
+class _RefusedResume(BrokenAgent):
+    """An agent that is broken where a session cannot be resumed."""
 
     def resume_session(self, session_id: str) -> None:
         try:
             super().resume_session(session_id)
-        except TurnproofError:
-            self.new_session()
+        except TurnproofError as error:
+            self.refuse(session_id, error)
+
+    def refuse(self, session_id: str, error: TurnproofError) -> None:
+        """What comes of it."""
+        raise error
+
+
+@suite_mutant("unknown-session-begun")
+class UnknownSessionBegun(_RefusedResume):
+    """Where there is no session of that id, a new one is begun without a word."""
+
+    def refuse(self, session_id: str, error: TurnproofError) -> None:
+        self.new_session()
 
 
 @suite_mutant("unknown-session-not-in-a-table")
-class UnknownSessionNotInATable(BrokenAgent):
+class UnknownSessionNotInATable(_RefusedResume):
     """An unknown id is looked up in a table of those that are known, and the caller gets the KeyError."""
 
-    def resume_session(self, session_id: str) -> None:
-        try:
-            super().resume_session(session_id)
-        except TurnproofError:
-            raise KeyError(session_id) from None
+    def refuse(self, session_id: str, error: TurnproofError) -> None:
+        raise KeyError(session_id) from None
 
 
 @suite_mutant("refused-resume-closes")
-class RefusedResumeCloses(BrokenAgent):
+class RefusedResumeCloses(_RefusedResume):
     """The session that is open is let go of before the other one is found."""
 
-    def resume_session(self, session_id: str) -> None:
-        try:
-            super().resume_session(session_id)
-        except TurnproofError:
-            self.new_session()
-            raise
+    def refuse(self, session_id: str, error: TurnproofError) -> None:
+        self.new_session()
+        raise error
 
 
 @suite_mutant("opening-insists")

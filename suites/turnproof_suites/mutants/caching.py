@@ -8,12 +8,13 @@ from typing import Any
 from msgspec.structs import replace as changed
 
 from turnproof.errors import AuthenticationError, CacheExpiredError
-from turnproof.messages import Message, ProviderResponse, Text
+from turnproof.messages import Message, Text
 
-from ._broken import Broken, CallInputs, Proceed
+from ._broken import Broken, CallInputs
 from ._mutant import suite_mutant
-from ._rewriting import Rewriting
+from ._rewriting import Rewriting, every_block
 from ._wire import Json, Wire
+from .failures import MisnamedError
 
 
 @suite_mutant("message-marks-dropped")
@@ -21,9 +22,8 @@ class MessageMarksDropped(Rewriting):
     """Breakpoints are set on system text and tools, and never on the history."""
 
     def sent(self, wire: Wire, body: Json) -> None:
-        for message in wire.messages(body):
-            for block in wire.blocks(message):
-                wire.clear_mark(block)
+        for block in every_block(wire, body):
+            wire.clear_mark(block)
 
 
 @suite_mutant("five-marks")
@@ -93,14 +93,10 @@ class ManagedCacheMadeTwice(Broken):
 
 
 @suite_mutant("lost-cache-is-a-missing-permission")
-class LostCacheIsAMissingPermission(Broken):
+class LostCacheIsAMissingPermission(MisnamedError):
     """The refusal is taken for what its status says: the key may not do this."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        try:
-            return proceed(given)
-        except CacheExpiredError as error:
-            raise AuthenticationError(error.message, status=error.status, kind=error.kind) from error
+    classes = CacheExpiredError, AuthenticationError
 
 
 @suite_mutant("managed-cache-left-behind")
@@ -124,7 +120,7 @@ class MarkStaysAtTheStart(Rewriting):
     """The breakpoint of the history stays where it was set first, however long the history grows."""
 
     def sent(self, wire: Wire, body: Json) -> None:
-        blocks = [block for message in wire.messages(body) for block in wire.blocks(message)]
+        blocks = every_block(wire, body)
         for block in blocks:
             wire.clear_mark(block)
         wire.set_mark(blocks[0])

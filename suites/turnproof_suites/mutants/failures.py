@@ -36,6 +36,18 @@ class Failing(Broken):
             return self.failure(error)
 
 
+class MisnamedError(Failing):
+    """An adapter that raises errors of the first class as errors of the second: message, status and kind stay."""
+
+    classes: tuple[type[ProviderError], type[ProviderError]]
+
+    def failure(self, error: ProviderError) -> ProviderResponse:
+        error_class, raised_class = self.classes
+        if isinstance(error, error_class):
+            raise raised_class(error.message, status=error.status, kind=error.kind) from error
+        raise error
+
+
 @suite_mutant("failures-untyped")
 class FailuresUntyped(Failing):
     """The mapper of errors falls over, and its own error is what the caller gets."""
@@ -64,13 +76,10 @@ class StatusLost(Failing):
 
 
 @suite_mutant("bad-key-is-a-bad-request")
-class BadKeyIsABadRequest(Failing):
+class BadKeyIsABadRequest(MisnamedError):
     """A refused key is raised as an invalid request."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        if isinstance(error, AuthenticationError):
-            raise InvalidRequestError(error.message, status=error.status, kind=error.kind) from error
-        raise error
+    classes = AuthenticationError, InvalidRequestError
 
 
 @suite_mutant("rate-limit-not-recognised")
@@ -90,13 +99,10 @@ class _LastingOverload(OverloadedError):
 
 
 @suite_mutant("overload-is-final")
-class OverloadIsFinal(Failing):
+class OverloadIsFinal(MisnamedError):
     """Errors of the service are not marked as worth another attempt."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        if isinstance(error, OverloadedError):
-            raise _LastingOverload(error.message, status=error.status, kind=error.kind) from error
-        raise error
+    classes = OverloadedError, _LastingOverload
 
 
 class _PassingRefusal(InvalidRequestError):
@@ -106,13 +112,10 @@ class _PassingRefusal(InvalidRequestError):
 
 
 @suite_mutant("refusal-tried-again")
-class RefusalTriedAgain(Failing):
+class RefusalTriedAgain(MisnamedError):
     """An invalid request is marked as worth another attempt."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        if isinstance(error, InvalidRequestError):
-            raise _PassingRefusal(error.message, status=error.status, kind=error.kind) from error
-        raise error
+    classes = InvalidRequestError, _PassingRefusal
 
 
 @suite_mutant("retry-after-dropped")
@@ -152,23 +155,17 @@ TextStreamedAgainByARetry = suite_mutant("text-streamed-again-by-a-retry")(Retri
 
 
 @suite_mutant("context-limit-not-recognised")
-class ContextLimitNotRecognised(Failing):
+class ContextLimitNotRecognised(MisnamedError):
     """A prompt that is too long is an invalid request like any other."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        if isinstance(error, ContextLimitError):
-            raise InvalidRequestError(error.message, status=error.status, kind=error.kind) from error
-        raise error
+    classes = ContextLimitError, InvalidRequestError
 
 
 @suite_mutant("no-room-made-for-a-long-prompt")
-class NoRoomMadeForALongPrompt(Failing):
+class NoRoomMadeForALongPrompt(MisnamedError):
     """The refusal of a prompt that is too long is raised as an overload, so that it is sent again as it is."""
 
-    def failure(self, error: ProviderError) -> ProviderResponse:
-        if isinstance(error, ContextLimitError):
-            raise OverloadedError(error.message, status=error.status, kind=error.kind) from error
-        raise error
+    classes = ContextLimitError, OverloadedError
 
 
 @suite_mutant("any-maximum-is-a-context-limit")

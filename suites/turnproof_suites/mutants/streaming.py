@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,16 +24,17 @@ class FirstChunkLost(Broken):
     """The piece that opens a block is never passed on."""
 
     def given(self, given: CallInputs) -> CallInputs:
-        if (on_chunk := given.on_chunk) is None:
-            return given
-        heard: list[str] = []
+        pieces: list[str] = []
 
-        def later(piece: str) -> None:
-            if heard:
-                on_chunk(piece)
-            heard.append(piece)
+        def after_the_first(on_chunk: OnChunk) -> OnChunk:
+            def pass_on(piece: str) -> None:
+                if pieces:
+                    on_chunk(piece)
+                pieces.append(piece)
 
-        return replace(given, on_chunk=later)
+            return pass_on
+
+        return given.with_callback("on_chunk", after_the_first)
 
 
 @suite_mutant("chunks-doubled")
@@ -41,22 +42,39 @@ class ChunksDoubled(Broken):
     """Each piece of text is passed on twice."""
 
     def given(self, given: CallInputs) -> CallInputs:
-        if (on_chunk := given.on_chunk) is None:
-            return given
-        return replace(given, on_chunk=lambda piece: (on_chunk(piece), on_chunk(piece))[0])
+        return given.with_callback("on_chunk", _twice)
 
 
-@suite_mutant("chunks-held-back")
-class ChunksHeldBack(Broken):
-    """The text is streamed over the wire, and passed on all at once when it is complete."""
+def _twice(callback: Callable[[Any], None]) -> Callable[[Any], None]:
+    def call_twice(value: Any) -> None:
+        callback(value)
+        callback(value)
+
+    return call_twice
+
+
+class _ChunksAtTheEnd(Broken):
+    """Collects the pieces of text, and passes them on when the call has ended."""
 
     def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        if (on_chunk := given.on_chunk) is None:
+        if given.on_chunk is None:
             return proceed(given)
         pieces: list[str] = []
         response = proceed(replace(given, on_chunk=pieces.append))
-        on_chunk("".join(pieces))
+        self.pass_on(pieces, given.on_chunk)
         return response
+
+    def pass_on(self, pieces: Sequence[str], on_chunk: OnChunk) -> None:
+        for piece in pieces:
+            on_chunk(piece)
+
+
+@suite_mutant("chunks-held-back")
+class ChunksHeldBack(_ChunksAtTheEnd):
+    """The text is streamed over the wire, and passed on all at once when it is complete."""
+
+    def pass_on(self, pieces: Sequence[str], on_chunk: OnChunk) -> None:
+        on_chunk("".join(pieces))
 
 
 @suite_mutant("chunk-after-the-return")
@@ -79,9 +97,7 @@ class CallsAnnouncedTwice(Broken):
     """A call is announced when it is complete, and again at the end of the stream."""
 
     def given(self, given: CallInputs) -> CallInputs:
-        if (on_call := given.on_call) is None:
-            return given
-        return replace(given, on_call=lambda call: (on_call(call), on_call(call))[0])
+        return given.with_callback("on_call", _twice)
 
 
 @suite_mutant("calls-announced-without-arguments")
@@ -89,23 +105,14 @@ class CallsAnnouncedWithoutArguments(Broken):
     """A call is announced as soon as its name is known, before its arguments are."""
 
     def given(self, given: CallInputs) -> CallInputs:
-        if (on_call := given.on_call) is None:
-            return given
-        return replace(given, on_call=lambda call: on_call(FunctionCall(id=call.id, name=call.name)))
+        return given.with_callback(
+            "on_call", lambda on_call: lambda call: on_call(FunctionCall(id=call.id, name=call.name))
+        )
 
 
 @suite_mutant("text-told-after-calls")
-class TextToldAfterCalls(Broken):
+class TextToldAfterCalls(_ChunksAtTheEnd):
     """Text waits in a buffer until the stream ends; calls do not."""
-
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        if (on_chunk := given.on_chunk) is None:
-            return proceed(given)
-        pieces: list[str] = []
-        response = proceed(replace(given, on_chunk=pieces.append))
-        for piece in pieces:
-            on_chunk(piece)
-        return response
 
 
 @suite_mutant("bytes-decoded-one-by-one")
@@ -113,9 +120,7 @@ class BytesDecodedOneByOne(Broken):
     """Every network read is decoded on its own: what is not ASCII is lost at the seams."""
 
     def given(self, given: CallInputs) -> CallInputs:
-        if (on_chunk := given.on_chunk) is None:
-            return given
-        return replace(given, on_chunk=lambda piece: on_chunk(_garbled(piece)))
+        return given.with_callback("on_chunk", lambda on_chunk: lambda piece: on_chunk(_garbled(piece)))
 
     def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if given.on_chunk is None:

@@ -11,7 +11,7 @@ from turnproof.messages import Part, ProviderResponse, Text, Thought
 
 from ._broken import Broken, CallInputs
 from ._mutant import suite_mutant
-from ._rewriting import Rewriting, only
+from ._rewriting import Rewriting, blocks_of_kind, every_block, only
 from ._wire import Json, Wire
 
 
@@ -29,9 +29,8 @@ class SignatureDropped(Rewriting):
     """What the model thought is sent back without its signature."""
 
     def sent(self, wire: Wire, body: Json) -> None:
-        for message in wire.messages(body):
-            for block in wire.blocks(message):
-                wire.strip_signature(block)
+        for block in every_block(wire, body):
+            wire.strip_signature(block)
 
 
 @suite_mutant("thinking-edited")
@@ -39,10 +38,8 @@ class ThinkingEdited(Rewriting):
     """Thinking is tidied up before it is sent back, under the old signature."""
 
     def sent(self, wire: Wire, body: Json) -> None:
-        for message in wire.messages(body):
-            for block in wire.blocks(message):
-                if wire.kind(block) == "thinking":
-                    wire.edit_thinking(block, lambda text: text[:-1])
+        for block in blocks_of_kind(wire, every_block(wire, body), "thinking"):
+            wire.edit_thinking(block, lambda text: text[:-1])
 
 
 @suite_mutant("redacted-thinking-dropped")

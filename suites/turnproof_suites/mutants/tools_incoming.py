@@ -75,15 +75,19 @@ class EmptyArgumentsFail(Broken):
         return response
 
 
-@suite_mutant("clipped-call-returned")
-class ClippedCallReturned(Broken):
-    """A call that the output limit cut in two is returned with empty arguments."""
+class _WithTools(Broken):
+    """Remembers the tools that were declared last."""
 
     tools: tuple[ToolSchema, ...] = ()
 
     def given(self, given: CallInputs) -> CallInputs:
         self.tools = tuple(given.tools or ()) or self.tools
         return given
+
+
+@suite_mutant("clipped-call-returned")
+class ClippedCallReturned(_WithTools):
+    """A call that the output limit cut in two is returned with empty arguments."""
 
     def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if response.finish_reason is not FinishReason.MAX_TOKENS:
@@ -92,14 +96,8 @@ class ClippedCallReturned(Broken):
 
 
 @suite_mutant("broken-arguments-run-as-empty")
-class BrokenArgumentsRunAsEmpty(Broken):
+class BrokenArgumentsRunAsEmpty(_WithTools):
     """Arguments that are not JSON are replaced by an empty object, and the call is returned."""
-
-    tools: tuple[ToolSchema, ...] = ()
-
-    def given(self, given: CallInputs) -> CallInputs:
-        self.tools = tuple(given.tools or ()) or self.tools
-        return given
 
     def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
         given, heard = overheard(given)

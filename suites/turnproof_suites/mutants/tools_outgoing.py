@@ -12,7 +12,7 @@ from turnproof.messages import Message, Part, ToolResult
 
 from ._broken import Broken, CallInputs
 from ._mutant import suite_mutant
-from ._rewriting import Rewriting, only
+from ._rewriting import Rewriting, blocks_of_kind, only
 from ._wire import Json, Wire
 
 
@@ -21,8 +21,7 @@ class ToolsDroppedWithHistory(Broken):
     """Tools are declared only while there is no history yet."""
 
     def given(self, given: CallInputs) -> CallInputs:
-        talked = any(message.role == "model" for message in given.messages)
-        return replace(given, tools=None) if talked else given
+        return replace(given, tools=None) if given.has_answers else given
 
 
 @suite_mutant("tool-descriptions-dropped")
@@ -42,8 +41,8 @@ class ParallelResultDropped(Rewriting):
     def sent(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
-            results = [block for block in blocks if wire.kind(block) == "result"]
-            only(blocks, lambda block, later=results[1:]: not any(block is one for one in later))
+            later = blocks_of_kind(wire, blocks, "result")[1:]
+            only(blocks, lambda block, later=later: not any(block is one for one in later))
 
 
 @suite_mutant("result-sent-twice")
@@ -53,9 +52,8 @@ class ResultSentTwice(Rewriting):
     def sent(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
-            first = next((block for block in blocks if wire.kind(block) == "result"), None)
-            if first is not None:
-                blocks.insert(1, dict(first))
+            for result in blocks_of_kind(wire, blocks, "result")[:1]:
+                blocks.insert(1, dict(result))
 
 
 @suite_mutant("results-in-reverse")
@@ -65,7 +63,7 @@ class ResultsInReverse(Rewriting):
     def sent(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
-            results = [block for block in blocks if wire.kind(block) == "result"]
+            results = blocks_of_kind(wire, blocks, "result")
             blocks[: len(results)] = reversed(results)
 
 
@@ -76,7 +74,7 @@ class NoteBetweenCallAndResult(Rewriting):
     def sent(self, wire: Wire, body: Json) -> None:
         messages = wire.messages(body)
         for position in range(len(messages) - 1, 0, -1):
-            if any(wire.kind(block) == "result" for block in wire.blocks(messages[position])):
+            if blocks_of_kind(wire, wire.blocks(messages[position]), "result"):
                 said = wire.user_message("Are you still there?"), wire.model_message("I am.")
                 messages[position:position] = said
 
@@ -88,7 +86,7 @@ class TextBeforeResults(Rewriting):
     def sent(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
-            if any(wire.kind(block) == "result" for block in blocks):
+            if blocks_of_kind(wire, blocks, "result"):
                 blocks.insert(0, wire.text_block("Here are the results."))
 
 

@@ -10,7 +10,8 @@ import msgspec
 from turnproof.dialects.base import HttpRequest, WireEvent
 from turnproof.messages import FinishReason
 
-from ._events import document_of, named_event
+from ._events import named_event
+from ._typed_blocks import TypedBlocks
 from ._wire import BlockKind, Json
 
 _KINDS: dict[str, BlockKind] = {
@@ -38,26 +39,16 @@ _OTHER_OF_OLLAMA = "llama3.2"
 _CACHE_FIGURES = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 
-class AnthropicWire:
+class AnthropicWire(TypedBlocks):
     """See `Wire`."""
+
+    call_id_key = "id"
+    result_id_key = "tool_use_id"
 
     def speaks(self, request: HttpRequest) -> bool:
         return request.method == "POST" and request.path.endswith("/v1/messages")
 
     # Requests
-
-    def opened(self, body: Json) -> Json:
-        return body
-
-    def closed(self, body: Json) -> Json:
-        return body
-
-    def messages(self, body: Json) -> list[Json]:
-        found: list[Json] = body["messages"]
-        return found
-
-    def spoken_by_model(self, message: Json) -> bool:
-        return bool(message["role"] == "assistant")
 
     def blocks(self, message: Json) -> list[Json]:
         if isinstance(message["content"], str):  # the short form of a single text block
@@ -71,9 +62,6 @@ class AnthropicWire:
     def text_block(self, text: str) -> Json:
         return {"type": "text", "text": text}
 
-    def blank_block(self) -> Json:
-        return self.text_block("")
-
     def user_message(self, text: str) -> Json:
         return {"role": "user", "content": [self.text_block(text)]}
 
@@ -81,7 +69,7 @@ class AnthropicWire:
         return {"role": "assistant", "content": [self.text_block(text)]}
 
     def attachments(self, body: Json) -> Iterator[list[Json]]:
-        for result in self._blocks_of_kind(body, "result"):
+        for result in self.of_kind(body, "result"):
             if isinstance(result.get("content"), list):
                 yield result["content"]
 
@@ -94,14 +82,6 @@ class AnthropicWire:
     def is_error(self, result: Json) -> bool:
         return bool(result.get("is_error"))
 
-    def call_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for call in self._blocks_of_kind(body, "call"):
-            yield call, "id"
-
-    def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for result in self._blocks_of_kind(body, "result"):
-            yield result, "tool_use_id"
-
     def strip_signature(self, block: Json) -> None:
         if block["type"] == "thinking":
             block["signature"] = ""
@@ -113,16 +93,12 @@ class AnthropicWire:
     def edit_thinking(self, block: Json, edit: Callable[[str], str]) -> None:
         block["thinking"] = edit(block["thinking"])
 
-    def tools(self, body: Json) -> list[Json]:
-        found: list[Json] = body.get("tools") or []
-        return found
-
     def declared_names(self, body: Json) -> Iterator[tuple[Json, str]]:
         for tool in self.tools(body):
             yield tool, "name"
 
     def replayed_names(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for call in self._blocks_of_kind(body, "call"):
+        for call in self.of_kind(body, "call"):
             yield call, "name"
 
     def drop_system(self, body: Json) -> None:
@@ -145,9 +121,6 @@ class AnthropicWire:
         return replace(request, body=msgspec.json.encode(body))
 
     # Answers
-
-    def document(self, event: WireEvent) -> Json | None:
-        return document_of(event)
 
     def with_document(self, event: WireEvent, document: Json) -> WireEvent:
         return named_event(event, document)
@@ -175,9 +148,3 @@ class AnthropicWire:
 
     def set_text(self, document: Json, text: str) -> None:
         document["delta"]["text"] = text
-
-    def _blocks_of_kind(self, body: Json, kind: BlockKind) -> Iterator[Json]:
-        for message in self.messages(body):
-            for block in self.blocks(message):
-                if self.kind(block) == kind:
-                    yield block

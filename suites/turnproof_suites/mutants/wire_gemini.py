@@ -13,7 +13,7 @@ from turnproof.dialects.base import HttpRequest, WireEvent
 from turnproof.messages import FinishReason
 
 from ._events import document_of
-from ._wire import BlockKind, Json
+from ._wire import BlockKind, Json, Wire
 
 _FINISHES = {
     FinishReason.STOP: "STOP",
@@ -25,19 +25,13 @@ _MEDIA = ("inlineData", "fileData", "inline_data", "file_data")
 """Inside a function's response the SDK spells fields as Python does, and the service takes that."""
 
 
-class GeminiWire:
+class GeminiWire(Wire):
     """See `Wire`. Marks do not exist here: what would set them does nothing."""
 
     def speaks(self, request: HttpRequest) -> bool:
         return asks_for_answer(request) and "models/" in request.path
 
     # Requests
-
-    def opened(self, body: Json) -> Json:
-        return body
-
-    def closed(self, body: Json) -> Json:
-        return body
 
     def messages(self, body: Json) -> list[Json]:
         found: list[Json] = body["contents"]

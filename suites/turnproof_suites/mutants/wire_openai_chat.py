@@ -42,6 +42,9 @@ class OpenAIChatWire(OpenAIWire):
     results, each a message of its own on the wire, are the blocks of one message. Instructions in front stand apart.
     """
 
+    call_id_key = "id"
+    result_id_key = "tool_call_id"
+
     def speaks(self, request: HttpRequest) -> bool:
         return request.method == "POST" and request.path.endswith("/chat/completions")
 
@@ -67,9 +70,6 @@ class OpenAIChatWire(OpenAIWire):
     def text_block(self, text: str) -> Json:
         return {"type": "text", "text": text}
 
-    def blank_block(self) -> Json:
-        return self.text_block("")
-
     def model_message(self, text: str) -> Json:
         return {"role": "assistant", "blocks": blocks_of(text)}
 
@@ -83,14 +83,6 @@ class OpenAIChatWire(OpenAIWire):
 
     def is_error(self, result: Json) -> bool:
         return says_that_it_failed(result["content"])
-
-    def call_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for call in self.of_kind(body, "call"):
-            yield call, "id"
-
-    def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for result in self.of_kind(body, "result"):
-            yield result, "tool_call_id"
 
     def strip_signature(self, block: Json) -> None:
         block.pop(_SEAL, None)

@@ -44,6 +44,9 @@ class OpenAIResponsesWire(OpenAIWire):
     Instructions in front stand apart.
     """
 
+    call_id_key = "call_id"
+    result_id_key = "call_id"
+
     def speaks(self, request: HttpRequest) -> bool:
         return request.method == "POST" and request.path.endswith("/responses")
 
@@ -74,9 +77,6 @@ class OpenAIResponsesWire(OpenAIWire):
     def text_block(self, text: str) -> Json:
         return {"type": "input_text", "text": text}
 
-    def blank_block(self) -> Json:
-        return self.text_block("")
-
     def model_message(self, text: str) -> Json:
         return {"role": "assistant", "blocks": [{"role": "assistant", "content": text}]}
 
@@ -87,14 +87,6 @@ class OpenAIResponsesWire(OpenAIWire):
 
     def is_error(self, result: Json) -> bool:
         return says_that_it_failed(result["output"])
-
-    def call_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for call in self.of_kind(body, "call"):
-            yield call, "call_id"
-
-    def result_ids(self, body: Json) -> Iterator[tuple[Json, str]]:
-        for result in self.of_kind(body, "result"):
-            yield result, "call_id"
 
     def strip_signature(self, block: Json) -> None:
         block.pop("encrypted_content", None)
