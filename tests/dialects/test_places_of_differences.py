@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -90,7 +89,7 @@ CASES = [
 
 @pytest.mark.parametrize("case", CASES, ids=attrgetter("id"))
 def test_a_difference_says_where_it_stands_in_the_request(case: Case) -> None:
-    sent = DIALECT.parse(Ask(body(*case.sent, **case.wire)).request(msgspec.json.encode), world())
+    sent = DIALECT.parse(Ask(body(*case.sent, **case.wire)).request(), world())
     assert isinstance(sent, Call), sent
     found = DIALECT.differences(case.held, None, case.tools, sent, MODEL)
     assert {one.what: one.sent_path for one in found if one.violation} == case.expect

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.anthropic_messages.signing import digest
-from turnproof.dialects.base import HttpRequest, World
+from turnproof.dialects.base import World
 
-Json = dict[str, Any]
+from .. import refusals
+from ..refusals import Json
 
 KEY = "key-of-the-pairs"
 MODEL = "claude-sonnet-4-5"
@@ -43,39 +44,17 @@ def world() -> World:
 
 
 @dataclass(frozen=True)
-class Ask:
-    """One request. `headers` override the usual ones; None takes one away. `raw` replaces the encoded body."""
+class Ask(refusals.Ask):
+    """One request to the Messages API."""
 
-    body: Json = field(default_factory=dict)
     path: str = "/v1/messages"
-    method: str = "POST"
-    headers: Mapping[str, str | None] = field(default_factory=dict)
-    raw: bytes | None = None
-
-    def request(self, encode: Callable[[Json], bytes]) -> HttpRequest:
-        """The request as it arrives."""
-        usual = {"x-api-key": KEY, "anthropic-version": "2023-06-01", "content-type": "application/json"}
-        headers = {name: value for name, value in (usual | dict(self.headers)).items() if value is not None}
-        body = self.raw if self.raw is not None else b"" if self.method == "GET" else encode(self.body)
-        return HttpRequest(self.method, self.path, {}, headers, body)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """`illegal` is refused by `rule` with exactly these words; `legal` differs as little as can be and is accepted."""
-
-    rule: str
-    illegal: Ask
-    message: str
-    legal: Ask
-    status: int = 400
-    kind: str = "invalid_request_error"
-    enforced: bool = True
-    variant: str = ""
 
     @property
-    def id(self) -> str:
-        return f"{self.rule}-{self.variant}" if self.variant else self.rule
+    def usual_headers(self) -> Mapping[str, str]:
+        return {"x-api-key": KEY, "anthropic-version": "2023-06-01"}
+
+
+Pair = refusals.Pair[Ask]
 
 
 # -- words to build bodies with

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from turnproof.dialects.anthropic_messages import DIALECT
@@ -19,7 +18,7 @@ MODEL = "claude-sonnet-4-5"
 
 
 def parsed(asked: Ask) -> Call:
-    found = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    found = DIALECT.parse(asked.request(), world())
     assert isinstance(found, Call)
     return found
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-import msgspec
 import pytest
 
 from turnproof.dialects.anthropic_messages import DIALECT
@@ -83,7 +82,7 @@ class Case:
 
 
 def differences(case: Case) -> list[WireDifference]:
-    request = Ask(body(*case.sent, **case.wire)).request(msgspec.json.encode)
+    request = Ask(body(*case.sent, **case.wire)).request()
     sent = DIALECT.parse(request, world())
     assert isinstance(sent, Call), sent
     return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)

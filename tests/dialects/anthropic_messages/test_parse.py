@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 from typing import Any
 
-import msgspec
 import pytest
 
 from turnproof.dialects.anthropic_messages import DIALECT
@@ -49,7 +48,7 @@ NAME = "anthropic-messages"
 
 
 def parsed(asked: Ask) -> Call:
-    found = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    found = DIALECT.parse(asked.request(), world())
     assert isinstance(found, Call), found
     return found
 
@@ -228,7 +227,7 @@ def test_each_address_is_an_operation(method: str, path: str, operation: str, mo
 
 
 def test_the_beta_namespace_is_the_same_address() -> None:
-    request = ask().request(msgspec.json.encode)
+    request = ask().request()
     beta = HttpRequest(request.method, request.path, {"beta": "true"}, request.headers, request.body)
     assert isinstance(DIALECT.parse(beta, world()), Call)
 
@@ -265,7 +264,7 @@ def test_the_beta_namespace_is_the_same_address() -> None:
     ],
 )
 def test_what_cannot_be_read_is_refused_and_never_raises(raw: bytes) -> None:
-    found = DIALECT.parse(Ask(raw=raw).request(msgspec.json.encode), world())
+    found = DIALECT.parse(Ask(raw=raw).request(), world())
     assert isinstance(found, Refusal)
     assert (found.status, found.kind) == (400, "invalid_request_error")
     assert found.enforced

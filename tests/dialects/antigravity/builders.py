@@ -11,9 +11,9 @@ import msgspec
 
 from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.antigravity.call import AntigravityCall
-from turnproof.dialects.base import Call, HttpRequest, Refusal, World
+from turnproof.dialects.base import HttpRequest, Refusal, World
 
-Json = dict[str, Any]
+from ..refusals import Json, find_refusals
 
 KEY = "key-of-the-garden"
 GEMINI, OLD, CLAUDE, OTHER_CLAUDE, GPT = (
@@ -121,11 +121,8 @@ def refresh(token: str, **more: str | None) -> Ask:
 
 
 def judged(asked: Ask, here: World | None = None) -> list[Refusal]:
-    """All refusals of a request, whether it fell at reading or at judging."""
-    here = here or world()
-    request = asked.request()
-    found = DIALECT.parse(request, here)
-    return DIALECT.validate(request, found, here) if isinstance(found, Call) else [found]
+    """All refusals of a request, in this world or in the usual one."""
+    return find_refusals(DIALECT, asked, here or world())
 
 
 def read(asked: Ask, here: World | None = None) -> AntigravityCall:

@@ -14,6 +14,7 @@ from turnproof.dialects.antigravity.call import AntigravityCall
 from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
 from turnproof.messages import FinishReason, FunctionCall, Part, ProviderData, Text, Thought, ToolSchema
 
+from ..refusals import Json
 from .builders import (
     ASKED,
     CLAUDE,
@@ -22,7 +23,6 @@ from .builders import (
     OLD,
     SENSOR,
     Ask,
-    Json,
     ask,
     call,
     envelope,

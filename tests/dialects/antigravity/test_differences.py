@@ -17,6 +17,7 @@ from ..gemini.builders import MODEL, SIGNATURE
 from ..gemini.builders import OLD as GEMINI_OLD
 from ..gemini.held import Case
 from ..gemini.test_differences import RIGHT, UNCLASSIFIED, WRONG
+from ..refusals import Json
 from .builders import (
     ASKED,
     CLAUDE,
@@ -24,7 +25,6 @@ from .builders import (
     OLD,
     OTHER_CLAUDE,
     Ask,
-    Json,
     call,
     envelope,
     read,

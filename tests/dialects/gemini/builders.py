@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from turnproof.dialects.base import HttpRequest, World
+from turnproof.dialects.base import World
 from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.caches import CachedContent
 from turnproof.dialects.gemini.signing import digest
 from turnproof.messages import FunctionCall
 
-Json = dict[str, Any]
+from .. import refusals
+from ..refusals import Json
 
 KEY = "key-of-the-pairs"
 MODEL = "gemini-3-flash-preview"
@@ -64,46 +65,27 @@ def _cache(name: str, model: str, expires: float = NOW + 60) -> CachedContent:
 
 
 @dataclass(frozen=True)
-class Ask:
-    """One request. `headers` override the usual ones; None takes one away. `raw` replaces the encoded body."""
+class Ask(refusals.Ask):
+    """One request to the Gemini API, or to Vertex."""
 
-    body: Json = field(default_factory=dict)
+    BODILESS = ("GET", "DELETE")
+
     path: str = f"/v1beta/models/{MODEL}:generateContent"
-    method: str = "POST"
-    headers: Mapping[str, str | None] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    raw: bytes | None = None
 
     @property
     def vertex(self) -> bool:
         return self.path.startswith("/v1beta1/")
 
-    def request(self, encode: Callable[[Json], bytes]) -> HttpRequest:
-        """The request as it arrives."""
-        key = {"authorization": f"Bearer {KEY}"} if self.vertex else {"x-goog-api-key": KEY}
-        usual = {"content-type": "application/json", **key}
-        headers = {name: value for name, value in (usual | dict(self.headers)).items() if value is not None}
-        bodiless = self.method in ("GET", "DELETE")
-        body = self.raw if self.raw is not None else b"" if bodiless else encode(self.body)
-        return HttpRequest(self.method, self.path, self.query, headers, body)
+    @property
+    def usual_headers(self) -> Mapping[str, str]:
+        return {"authorization": f"Bearer {KEY}"} if self.vertex else {"x-goog-api-key": KEY}
 
 
 @dataclass(frozen=True)
-class Pair:
-    """`illegal` is refused by `rule` with exactly these words; `legal` differs as little as can be and is accepted."""
+class Pair(refusals.Pair[Ask]):
+    """A pair with what the refusals of this API mostly have."""
 
-    rule: str
-    illegal: Ask
-    message: str
-    legal: Ask
-    status: int = 400
     kind: str = "INVALID_ARGUMENT"
-    enforced: bool = True
-    variant: str = ""
-
-    @property
-    def id(self) -> str:
-        return f"{self.rule}-{self.variant}" if self.variant else self.rule
 
 
 # -- words to build bodies with

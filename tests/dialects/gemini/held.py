@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
-
 from turnproof.dialects.base import Call
 from turnproof.dialects.gemini import DIALECT
 from turnproof.messages import FunctionCall, InlineData, Message, Part, ProviderData, ToolResult, ToolSchema
 
-from .builders import MODEL, SIGNATURE, TOOL, Json, ask, at, response
+from ..refusals import Json
+from .builders import MODEL, SIGNATURE, TOOL, ask, at, response
 from .builders import call as wire_call
 from .builders import model as wire_model
 from .builders import user as wire_user
@@ -72,7 +71,7 @@ class Case:
 
 def parsed(case: Case) -> Call:
     """The request of a case as the dialect reads it."""
-    sent = DIALECT.parse(at(case.model, ask(*case.sent, **case.wire)).request(msgspec.json.encode), world())
+    sent = DIALECT.parse(at(case.model, ask(*case.sent, **case.wire)).request(), world())
     assert isinstance(sent, Call), sent
     return sent
 

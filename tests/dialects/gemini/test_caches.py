@@ -60,14 +60,14 @@ class Service:
         self.cache = DIALECT.new_cache()
 
     def parse(self, asked: Ask) -> Call:
-        found = DIALECT.parse(asked.request(msgspec.json.encode), self.world)
+        found = DIALECT.parse(asked.request(), self.world)
         assert isinstance(found, Call), found
         return found
 
     def send(self, asked: Ask) -> tuple[int, Any]:
         """Status and JSON of the answer to an operation that no script speaks of."""
         found = self.parse(asked)
-        for refusal in DIALECT.validate(asked.request(msgspec.json.encode), found, self.world):
+        for refusal in DIALECT.validate(asked.request(), found, self.world):
             return refusal.status, refusal.message
         usage = self.account(found)[0] if found.model else PromptUsage(0)
         rendered = DIALECT.render_extra(found, usage, self.world, self.seed)

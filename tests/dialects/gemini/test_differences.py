@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from operator import attrgetter
 
-import msgspec
 import pytest
 
 from turnproof.dialects.base import Call, WireDifference
@@ -25,6 +24,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
+from ..refusals import Json
 from .builders import (
     CACHE,
     HANDBOOK,
@@ -34,7 +34,6 @@ from .builders import (
     SIGNATURE,
     SIGNATURE_URL_SAFE,
     TOOL,
-    Json,
     ask,
 )
 from .builders import model as wire_model
@@ -393,7 +392,7 @@ def test_every_allowed_difference_has_a_case_that_it_allows() -> None:
 
 
 def test_another_model_is_named() -> None:
-    request = ask(WIRE_ASKED).request(msgspec.json.encode)
+    request = ask(WIRE_ASKED).request()
     sent = DIALECT.parse(request, world())
     assert isinstance(sent, Call)
     for name in (MODEL, f"models/{MODEL}", f"projects/p/locations/l/publishers/google/models/{MODEL}"):

@@ -9,7 +9,8 @@ import pytest
 
 from turnproof.dialects.gemini import DIALECT
 
-from .builders import CACHE, HANDBOOK, OLD, SIGNATURE, TOOL, Json
+from ..refusals import Json
+from .builders import CACHE, HANDBOOK, OLD, SIGNATURE, TOOL
 from .builders import model as wire_model
 from .builders import user as wire_user
 from .held import (

@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -66,7 +65,7 @@ NAME = "gemini"
 
 
 def parsed(asked: Ask) -> GeminiCall:
-    found = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    found = DIALECT.parse(asked.request(), world())
     assert isinstance(found, GeminiCall), found
     return found
 
@@ -382,7 +381,7 @@ def test_operations_on_caches_are_known_at_both_doors(
 
 @pytest.mark.parametrize("path", ["/", "/v1beta", "/v2/models/a:generateContent", "/v1beta/models/a/b", "/v1beta1/a"])
 def test_there_is_nothing_at_another_address(path: str) -> None:
-    found = DIALECT.parse(Ask(body(), path).request(msgspec.json.encode), world())
+    found = DIALECT.parse(Ask(body(), path).request(), world())
     assert isinstance(found, Refusal)
     assert found.status == 404
 
@@ -420,7 +419,7 @@ def test_what_a_named_cache_holds_stands_in_front() -> None:
 def test_a_call_within_a_cache_is_answered_in_the_request() -> None:
     here = world()
     here.resources[CACHE] = replace(here.resources[CACHE], body={"contents": [ASKED, model(call())]})
-    request = cached(contents=[user(response())]).request(msgspec.json.encode)
+    request = cached(contents=[user(response())]).request()
     found = DIALECT.parse(request, here)
     assert isinstance(found, Call)
     assert found.managed_messages == 2
@@ -517,7 +516,7 @@ def _message(name: str, depth: int = 0) -> st.SearchStrategy[dict[str, Any]]:
 @given(body=_message("GenerateContentRequest") | st.dictionaries(_NAMES, _VALUES), at_vertex=st.booleans())
 def test_whatever_is_sent_is_read_and_judged_or_refused(body: dict[str, Any], at_vertex: bool) -> None:
     asked = vertex(Ask(body)) if at_vertex else Ask(body)
-    request, here = asked.request(msgspec.json.encode), world()
+    request, here = asked.request(), world()
     found = DIALECT.parse(request, here)
     refusals = [found] if isinstance(found, Refusal) else DIALECT.validate(request, found, here)
     for refusal in refusals:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +15,9 @@ from turnproof.dialects.ollama import DIALECT, Ollama
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Text, Thought, TokenUsage
 
-from ..anthropic_messages.builders import TOOL, Ask, Json
-from .pairs import FUNCTION, MODEL, chat, door, generate, shown, world
+from ..anthropic_messages.builders import TOOL, Ask
+from ..refusals import Json
+from .refusals import FUNCTION, MODEL, chat, door, generate, shown, world
 
 PROMPT = PromptUsage(198)
 LOOK = (
@@ -36,7 +36,7 @@ def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.TOOL_USE
 
 
 def render(said: Reply, asked: Ask, *, seed: str = "s", wire: Ollama | None = None) -> Rendered:
-    call = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    call = DIALECT.parse(asked.request(), world())
     assert isinstance(call, Call), call
     return (wire or DIALECT).render(call, said, PROMPT, world(), seed)
 
@@ -171,7 +171,7 @@ def test_an_older_server_gives_its_calls_no_ids() -> None:
 
 
 def test_a_count_of_nothing_is_left_out() -> None:
-    call = DIALECT.parse(chat(stream=False).request(msgspec.json.encode), world())
+    call = DIALECT.parse(chat(stream=False).request(), world())
     assert isinstance(call, Call)
     rendered = DIALECT.render(call, reply(Text("Hi")), PromptUsage(0), world(), "s")
     assert "prompt_eval_count" not in body_of(rendered)
@@ -310,7 +310,7 @@ def test_calls_of_older_servers_and_odd_order_are_read() -> None:
 
 
 def extra(asked: Ask) -> Json:
-    call = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    call = DIALECT.parse(asked.request(), world())
     assert isinstance(call, Call)
     return body_of(DIALECT.render_extra(call, PromptUsage(0), world(), "s"))
 
@@ -340,6 +340,6 @@ def test_the_server_says_that_it_is_there_and_which_one_it_is() -> None:
     assert list(extra(get("/api/version"))) == ["version"]
     assert extra(get("/api/ps"))["models"][0]["context_length"] > 0
     assert extra(get("/v1/models"))["object"] == "list"
-    call = DIALECT.parse(get("/").request(msgspec.json.encode), world())
+    call = DIALECT.parse(get("/").request(), world())
     assert isinstance(call, Call)
     assert data(DIALECT.render_extra(call, PromptUsage(0), world(), "s")) == b"Ollama is running"

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-import msgspec
 import pytest
 
 from turnproof.dialects.base import Call, WireDifference
@@ -17,9 +16,10 @@ from turnproof.dialects.ollama import DIALECT
 from turnproof.messages import FunctionCall, InlineData, Message, ProviderData, Text, Thought, ToolResult, ToolSchema
 
 from ..anthropic_messages.builders import ASKED as DOOR_ASKED
-from ..anthropic_messages.builders import TOOL, Ask, Json, assistant, call, result, thinking
+from ..anthropic_messages.builders import TOOL, Ask, assistant, call, result, thinking
 from ..anthropic_messages.builders import user as door_user
-from .pairs import FUNCTION, MODEL, QUESTION, chat, door, world
+from ..refusals import Json
+from .refusals import FUNCTION, MODEL, QUESTION, chat, door, world
 
 user, model = Message.user, Message.model
 ASKED, THANKS = user("How moist is bed 3?"), user("Thanks")
@@ -62,7 +62,7 @@ class Case:
 
 
 def differences(held: Sequence[Message], asked: Ask, system: str = "") -> list[WireDifference]:
-    sent = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    sent = DIALECT.parse(asked.request(), world())
     assert isinstance(sent, Call), sent
     return DIALECT.differences(held, system or None, [SENSOR], sent, MODEL)
 
@@ -135,7 +135,7 @@ def test_each_difference_that_is_allowed_here_alone_has_a_case() -> None:
 
 def test_a_model_is_the_same_with_its_tag_and_another_one_is_not() -> None:
     for asked, what in (("qwen3:latest", []), ("llama3.2", ["unlisted"])):
-        sent = DIALECT.parse(chat(model=asked, tools=[FUNCTION]).request(msgspec.json.encode), world())
+        sent = DIALECT.parse(chat(model=asked, tools=[FUNCTION]).request(), world())
         assert isinstance(sent, Call)
         assert [each.what for each in DIALECT.differences([ASKED], None, [SENSOR], sent, "qwen3")] == what
 

@@ -21,8 +21,9 @@ from turnproof.scenarios.model import Fault, ScriptRound, Turn
 from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
 from turnproof.wire.emulator.serve import describe
 
-from ..anthropic_messages.builders import TOOL, Json
-from .pairs import FUNCTION, MODEL, QUESTION
+from ..anthropic_messages.builders import TOOL
+from ..refusals import Json
+from .refusals import FUNCTION, MODEL, QUESTION
 
 NATIVE = dialect("ollama@native")
 SAID = "Bed 3 is dry – water it 🌱."

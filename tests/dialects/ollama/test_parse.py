@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from turnproof.dialects.base import Call
@@ -13,12 +12,13 @@ from turnproof.dialects.ollama.native_requests import IMAGE
 from turnproof.dialects.ollama.surfaces import OllamaCall, Surface
 from turnproof.messages import FunctionCall, InlineData, Message, Text, Thought, ToolResult, ToolSchema
 
-from ..anthropic_messages.builders import ASKED, TOOL, Ask, Json, assistant, call, image, result, thinking, user
-from .pairs import FUNCTION, MODEL, QUESTION, chat, door, generate, native_call, shown, world
+from ..anthropic_messages.builders import ASKED, TOOL, Ask, assistant, call, image, result, thinking, user
+from ..refusals import Json
+from .refusals import FUNCTION, MODEL, QUESTION, chat, door, generate, native_call, shown, world
 
 
 def parsed(asked: Ask) -> OllamaCall:
-    found = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    found = DIALECT.parse(asked.request(), world())
     assert isinstance(found, OllamaCall), found
     return found
 
@@ -166,7 +166,7 @@ def test_a_model_is_shown_by_either_of_two_fields() -> None:
 def test_a_body_that_is_nested_too_deeply_is_refused_and_not_raised(nested: str) -> None:
     raw = b'{"model":"qwen3:8b","messages":[{"role":"assistant","tool_calls":[{"function":{"name":"x","arguments":{"a":'
     body = raw + nested.encode() + b"}}}]}]}"
-    refusal = DIALECT.parse(Ask(path="/api/chat", raw=body).request(msgspec.json.encode), world())
+    refusal = DIALECT.parse(Ask(path="/api/chat", raw=body).request(), world())
     assert not isinstance(refusal, Call)
     assert refusal.status == 400
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from turnproof.dialects.base import Call
 from turnproof.dialects.ollama import DIALECT, rules
 from turnproof.dialects.ollama.window import DEFAULT_WINDOW, counted, first_kept, window_of
 
-from ..anthropic_messages.builders import Ask, Json, user
-from .pairs import FUNCTION, MODEL, QUESTION, chat, door, generate, native_call, world
+from ..anthropic_messages.builders import Ask, user
+from ..refusals import Json
+from .refusals import FUNCTION, MODEL, QUESTION, chat, door, generate, native_call, world
 
 FACTS = DIALECT.models[MODEL]
 
 
 def parsed(asked: Ask) -> Call:
-    found = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    found = DIALECT.parse(asked.request(), world())
     assert isinstance(found, Call), found
     return found
 
@@ -92,7 +92,7 @@ def test_the_figures_fall_and_nothing_is_refused() -> None:
         usage, commit = cache.account(parsed(asked), FACTS, 0.0)
         commit()
         usages.append(usage.whole)
-        found = DIALECT.validate(asked.request(msgspec.json.encode), parsed(asked), world())
+        found = DIALECT.validate(asked.request(), parsed(asked), world())
         assert [each.rule for each in found] == ([rules.PROMPT_TRUNCATED] if options else [])
         assert not any(each.enforced for each in found)
     assert usages == [504, 204]
@@ -100,7 +100,7 @@ def test_the_figures_fall_and_nothing_is_refused() -> None:
 
 def test_the_log_says_how_many_messages_went() -> None:
     asked = chat(says(10, "system"), *TALK, options={"num_ctx": 300})
-    (found,) = DIALECT.validate(asked.request(msgspec.json.encode), parsed(asked), world())
+    (found,) = DIALECT.validate(asked.request(), parsed(asked), world())
     assert found.message.endswith("the 3 oldest messages were dropped")
     assert found.path == "$.messages"
 
@@ -108,7 +108,7 @@ def test_the_log_says_how_many_messages_went() -> None:
 def test_a_prompt_is_cut_on_the_door_of_anthropic_too() -> None:
     """Neither an error nor a stop reason tells a session that it must collect: only the figures do."""
     asked = door(user("m" * 4 * DEFAULT_WINDOW), {"role": "assistant", "content": "Yes."}, user("And bed 4?"))
-    found = DIALECT.validate(asked.request(msgspec.json.encode), parsed(asked), world())
+    found = DIALECT.validate(asked.request(), parsed(asked), world())
     assert [each.rule for each in found] == [rules.PROMPT_TRUNCATED]
     usage, _ = DIALECT.new_cache().account(parsed(asked), FACTS, 0.0)
     assert usage.whole < 20

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from turnproof.dialects.base import HttpRequest, World
+from turnproof.dialects.base import World
 from turnproof.dialects.openai_chat import DIALECT
 from turnproof.dialects.openai_chat.surfaces import Surface
 
-Json = dict[str, Any]
+from .. import refusals
+from ..refusals import Json
 
 KEY = "key-of-the-pairs"
 MODEL = "gpt-4o"
@@ -54,52 +55,25 @@ def world() -> World:
 
 
 @dataclass(frozen=True)
-class Ask:
-    """One request. `headers` override the usual ones; None takes one away. `raw` replaces the encoded body."""
+class Ask(refusals.Ask):
+    """One request to a surface, at its own path where none is named."""
 
-    body: Json = field(default_factory=dict)
-    path: str | None = None
-    method: str = "POST"
-    headers: Mapping[str, str | None] = field(default_factory=dict)
-    query: Mapping[str, str] | None = None
-    raw: bytes | None = None
     surface: Surface = Surface.OPENAI
 
     @property
     def address(self) -> str:
-        return self.path if self.path is not None else PATHS[self.surface]
+        return self.path or PATHS[self.surface]
 
     @property
-    def parameters(self) -> Mapping[str, str]:
-        usual = {"api-version": "2024-10-21"} if self.surface is Surface.AZURE else {}
-        return usual if self.query is None else self.query
-
-    def request(self, encode: Callable[[Json], bytes]) -> HttpRequest:
-        """The request as it arrives."""
-        usual = {"content-type": "application/json"}
-        usual |= HEADERS.get(self.surface, {"authorization": f"Bearer {KEY}"})
-        headers = {name: value for name, value in (usual | dict(self.headers)).items() if value is not None}
-        body = self.raw if self.raw is not None else b"" if self.method == "GET" else encode(self.body)
-        return HttpRequest(self.method, self.address, dict(self.parameters), headers, body)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """`illegal` is refused by `rule` with exactly these words; `legal` differs as little as can be and is accepted."""
-
-    rule: str
-    illegal: Ask
-    message: str
-    legal: Ask
-    status: int = 400
-    kind: str = "invalid_request_error"
-    enforced: bool = True
-    variant: str = ""
-    param: str | None = None
+    def usual_headers(self) -> Mapping[str, str]:
+        return HEADERS.get(self.surface, {"authorization": f"Bearer {KEY}"})
 
     @property
-    def id(self) -> str:
-        return f"{self.rule}-{self.variant}" if self.variant else self.rule
+    def usual_query(self) -> Mapping[str, str]:
+        return {"api-version": "2024-10-21"} if self.surface is Surface.AZURE else {}
+
+
+Pair = refusals.Pair[Ask]
 
 
 # -- words to build bodies with

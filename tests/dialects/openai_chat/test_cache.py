@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
 from turnproof.dialects.base import Call, PrefixCache, PromptUsage
@@ -19,7 +18,7 @@ NEWEST = "gpt-5.6-sol"
 
 
 def parsed(asked: Ask) -> Call:
-    found = SURFACES[asked.surface].parse(asked.request(msgspec.json.encode), world())
+    found = SURFACES[asked.surface].parse(asked.request(), world())
     assert isinstance(found, Call)
     return found
 

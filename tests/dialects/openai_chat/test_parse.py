@@ -21,7 +21,7 @@ from .pairs import Ask, world
 
 
 def parsed(asked: Ask) -> ChatCall:
-    found = SURFACES[asked.surface].parse(asked.request(msgspec.json.encode), world())
+    found = SURFACES[asked.surface].parse(asked.request(), world())
     assert isinstance(found, ChatCall), found
     return found
 
@@ -270,7 +270,7 @@ def test_a_schema_that_no_session_can_hold_is_refused() -> None:
     for _ in range(150):
         deep = [deep]
     asked = ask(tools=[tool(parameters={"default": deep})])
-    refusal = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    refusal = DIALECT.parse(asked.request(), world())
     assert isinstance(refusal, Refusal)
     assert "nested deeper" in refusal.message
 
@@ -288,7 +288,7 @@ def test_a_stream_is_asked_for_by_true_alone() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"null", b"{", b'"text"', b"\xff", b'{"model": "m", "messages": 3}'])
 def test_reading_never_raises(data: bytes) -> None:
-    assert isinstance(DIALECT.parse(Ask(raw=data).request(msgspec.json.encode), world()), Refusal)
+    assert isinstance(DIALECT.parse(Ask(raw=data).request(), world()), Refusal)
 
 
 def test_what_two_requests_share_does_not_depend_on_their_spelling() -> None:
@@ -357,7 +357,7 @@ def test_any_value_in_place_of_any_other_is_taken_or_refused(other: Any, surface
     dialect_, seen = SURFACES[surface], world()
     for place in places(FULL):
         asked = Ask(damaged(FULL | {"model": MODELS[surface]}, place, other), surface=surface)
-        request = asked.request(msgspec.json.encode)
+        request = asked.request()
         found = dialect_.parse(request, seen)
         if isinstance(found, Refusal):
             assert 400 <= found.status < 500, place

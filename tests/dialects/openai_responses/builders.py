@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from turnproof.dialects.base import HttpRequest, World
+from turnproof.dialects.base import World
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.store import remember
 
-Json = dict[str, Any]
+from .. import refusals
+from ..refusals import Json
 
 KEY, SESSION = "key-of-the-pairs", "tid=session-of-the-pairs"
 MODEL, OLD, OTHER = "gpt-5", "gpt-4.1", "o3"
@@ -71,43 +72,17 @@ def world() -> World:
 
 
 @dataclass(frozen=True)
-class Ask:
-    """One request. `headers` override the usual ones; None takes one away. `raw` replaces the encoded body."""
+class Ask(refusals.Ask):
+    """One request to the Responses API."""
 
-    body: Json = field(default_factory=dict)
     path: str = "/v1/responses"
-    method: str = "POST"
-    headers: Mapping[str, str | None] = field(default_factory=dict)
-    raw: bytes | None = None
-
-    def request(self, encode: Callable[[Json], bytes]) -> HttpRequest:
-        """The request as it arrives."""
-        usual = {"authorization": f"Bearer {KEY}", "content-type": "application/json"}
-        headers = {name: value for name, value in (usual | dict(self.headers)).items() if value is not None}
-        body = self.raw if self.raw is not None else b"" if self.method == "GET" else encode(self.body)
-        return HttpRequest(self.method, self.path, {}, headers, body)
-
-
-@dataclass(frozen=True)
-class Pair:
-    """`illegal` is refused by `rule` with exactly these words; `legal` differs as little as can be and is accepted.
-
-    `kind` is the error's code, or its type where it has none.
-    """
-
-    rule: str
-    illegal: Ask
-    message: str
-    legal: Ask
-    status: int = 400
-    kind: str = "invalid_request_error"
-    param: str | None = None
-    enforced: bool = True
-    variant: str = ""
 
     @property
-    def id(self) -> str:
-        return f"{self.rule}-{self.variant}" if self.variant else self.rule
+    def usual_headers(self) -> Mapping[str, str]:
+        return {"authorization": f"Bearer {KEY}"}
+
+
+Pair = refusals.Pair[Ask]
 
 
 def body(*items: Json, **more: Any) -> Json:

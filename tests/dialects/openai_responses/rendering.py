@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import msgspec
-
 from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall
@@ -22,7 +20,7 @@ PROMPT = PromptUsage(31, cache_read=1536)
 def asked(*, stream: bool = False, at: World | None = None, **body: Any) -> ResponsesCall:
     """A request that asks for summaries and has one tool, as the dialect reads it."""
     usual = {"reasoning": {"summary": "auto"}, "tools": [function()], "stream": stream}
-    request = ask(*body.pop("items", (ASKED,)), **usual | body).request(msgspec.json.encode)
+    request = ask(*body.pop("items", (ASKED,)), **usual | body).request()
     read = DIALECT.parse(request, at or world())
     assert isinstance(read, ResponsesCall), read
     return read

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,7 +51,7 @@ PNG = "data:image/png;base64,cG5n"
 
 def parsed(asked: Ask) -> ResponsesCall:
     """The request as a call."""
-    found = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    found = DIALECT.parse(asked.request(), world())
     assert isinstance(found, ResponsesCall), found
     return found
 
@@ -235,7 +234,7 @@ def test_each_address_has_its_operation(method: str, path: str, operation: str, 
     ],
 )  # fmt: skip
 def test_a_value_of_another_type_is_refused_with_its_place(body: dict[str, Any], where: str) -> None:
-    asked = Ask({"model": MODEL, "input": "Hello"} | body).request(msgspec.json.encode)
+    asked = Ask({"model": MODEL, "input": "Hello"} | body).request()
     refusal = DIALECT.parse(asked, world())
     assert isinstance(refusal, Refusal)
     assert (refusal.rule, refusal.kind, refusal.path) == (rules.MALFORMED_BODY, "invalid_type", f"$.{where}")
@@ -244,7 +243,7 @@ def test_a_value_of_another_type_is_refused_with_its_place(body: dict[str, Any],
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b'{"model": "\xff"}', b"[" * 100_000])
 def test_a_body_that_is_no_object_is_refused(raw: bytes) -> None:
-    refusal = DIALECT.parse(Ask(raw=raw).request(msgspec.json.encode), world())
+    refusal = DIALECT.parse(Ask(raw=raw).request(), world())
     assert isinstance(refusal, Refusal)
     assert (refusal.rule, refusal.status) == (rules.MALFORMED_JSON, 400)
 
@@ -252,7 +251,7 @@ def test_a_body_that_is_no_object_is_refused(raw: bytes) -> None:
 def test_a_schema_that_is_nested_too_deeply_is_refused() -> None:
     deep = b'{"a":' * 300 + b"1" + b"}" * 300
     raw = b'{"model": "gpt-5", "input": "x", "tools": [{"type": "function", "name": "f", "parameters": %b}]}' % deep
-    refusal = DIALECT.parse(Ask(raw=raw).request(msgspec.json.encode), world())
+    refusal = DIALECT.parse(Ask(raw=raw).request(), world())
     assert isinstance(refusal, Refusal)
     assert refusal.message == "The request body cannot be read: nested deeper than 100 levels"
 

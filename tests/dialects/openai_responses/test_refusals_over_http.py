@@ -12,7 +12,6 @@ from operator import attrgetter
 from typing import Any
 
 import httpx2
-import msgspec
 import pytest
 
 from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
@@ -50,7 +49,7 @@ class Service:
     run: ServerRun
 
     def send(self, asked: Ask) -> httpx2.Response:
-        request = asked.request(msgspec.json.encode)
+        request = asked.request()
         return self.http.request(
             request.method, self.run.base_url + request.path, content=request.body, headers=dict(request.headers)
         )
@@ -81,7 +80,7 @@ def test_the_server_refuses_the_illegal_request_and_not_its_neighbour(pair: Pair
 @pytest.mark.parametrize("pair", SAID, ids=attrgetter("id"))
 def test_the_official_client_raises_the_refusal(pair: Pair, service: Service) -> None:
     openai: Any = pytest.importorskip("openai")
-    request = pair.illegal.request(msgspec.json.encode)
+    request = pair.illegal.request()
     client = openai.OpenAI(base_url=service.run.base_url, api_key=KEY, max_retries=0, http_client=service.http)
     headers: Any = {"authorization": openai.Omit()} | dict(request.headers)
     send = client.get if request.method == "GET" else client.post

@@ -12,8 +12,9 @@ from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPar
 from turnproof.dialects.zai import DIALECT
 from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought, ToolSchema
 
-from ..anthropic_messages.builders import ASKED, Json, assistant, mark, text, thinking, user
-from .pairs import MODEL, ask, world
+from ..anthropic_messages.builders import ASKED, assistant, mark, text, thinking, user
+from ..refusals import Json
+from .refusals import MODEL, ask, world
 
 SIGNING, PLAIN = "glm-4.7", "glm-4.6"
 PROMPT = PromptUsage(31, cache_read=1520)
@@ -166,7 +167,7 @@ def test_an_error_after_the_stream_began_is_read_in_any_shape(event: bytes) -> N
 
 def account(cache: Any, *messages: Json, now: float = 0.0, model: str = MODEL) -> PromptUsage:
     asked = ask(*messages, model=model)
-    call = DIALECT.parse(asked.request(msgspec.json.encode), world())
+    call = DIALECT.parse(asked.request(), world())
     assert isinstance(call, Call)
     usage, commit = cache.account(call, DIALECT.models[model], now)
     assert usage.whole == DIALECT.count(call)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-import msgspec
 import pytest
 
 from turnproof.dialects import anthropic_messages
@@ -15,8 +14,9 @@ from turnproof.dialects.base import Call, WireDifference
 from turnproof.dialects.zai import DIALECT
 from turnproof.messages import FunctionCall, Message, ProviderData, Thought, ToolResult, ToolSchema
 
-from ..anthropic_messages.builders import TOOL, Ask, Json, assistant, call, result, text, thinking, user
-from .pairs import MODEL, PATH, ask, world
+from ..anthropic_messages.builders import TOOL, Ask, assistant, call, result, text, thinking, user
+from ..refusals import Json
+from .refusals import MODEL, PATH, ask, world
 
 THOUGHT = "Bed 3 needs the sensor."
 SIGNED = Thought(THOUGHT, provider_data=ProviderData("zai", MODEL, {"signature": "b3BhcXVl"}))
@@ -40,7 +40,7 @@ class Case:
 
 
 def differences(case: Case) -> list[WireDifference]:
-    sent = DIALECT.parse(ask(*case.sent, **case.wire).request(msgspec.json.encode), world())
+    sent = DIALECT.parse(ask(*case.sent, **case.wire).request(), world())
     assert isinstance(sent, Call), sent
     return DIALECT.differences(case.held, "Be brief.", [SENSOR], sent, MODEL)
 
@@ -115,7 +115,7 @@ def test_what_anthropic_demands_back_is_not_demanded_here() -> None:
         thought = Thought(THOUGHT, provider_data=ProviderData(api.name, name, {"signature": "b3BhcXVl"}))
         held = (ASKED, Message.model(thought, CALL), Message.tool(RESULT))
         body = ask(*answered(call()), model=name, **wire(thinking={"type": "enabled"})).body
-        sent = api.parse(Ask(body, path).request(msgspec.json.encode), world())
+        sent = api.parse(Ask(body, path).request(), world())
         assert isinstance(sent, Call)
         found[api.name] = [each.what for each in api.differences(held, "Be brief.", [SENSOR], sent, name)]
     assert found == {"anthropic-messages": ["lost-signature"], "zai": []}
@@ -130,7 +130,7 @@ def test_every_allowed_difference_has_a_reason_and_a_source() -> None:
 
 def test_a_text_that_was_thought_is_matched_without_what_only_marks_it() -> None:
     calls = [
-        DIALECT.parse(ask(WIRE_ASKED, assistant(*blocks)).request(msgspec.json.encode), world())
+        DIALECT.parse(ask(WIRE_ASKED, assistant(*blocks)).request(), world())
         for blocks in ((text("Yes."),), (text("Yes.", cache_control={"type": "ephemeral"}),), (text("No."),))
     ]
     same, marked, other = (DIALECT.match_form(each) for each in calls if isinstance(each, Call))

@@ -18,7 +18,7 @@ from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
 from turnproof.wire.emulator.server_run import CANARY_KEY
 
 from ..anthropic_messages.builders import ASKED
-from .pairs import MODEL
+from .refusals import MODEL
 
 LOOK = (
     Thought("Bed 3 needs the sensor."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...refusals import Json
 from ..builders import (
     ASKED,
     FOREIGN_SIGNATURE,
@@ -12,7 +13,6 @@ from ..builders import (
     THINKING,
     TOOL,
     Ask,
-    Json,
     Pair,
     ask,
     assistant,

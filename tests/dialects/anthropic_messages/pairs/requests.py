@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from ...refusals import Json
 from ..builders import (
     ASKED,
     KEY,
     MODEL,
     TOOL,
     Ask,
-    Json,
     Pair,
     ask,
     assistant,

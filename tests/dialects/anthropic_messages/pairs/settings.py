@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...refusals import Json
 from ..builders import (
     ASKED,
     BEFORE_45,
@@ -10,7 +11,6 @@ from ..builders import (
     TOOL,
     UNREACHABLE,
     Ask,
-    Json,
     Pair,
     ask,
     assistant,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...refusals import Json
 from ..builders import (
     KEY,
     MODEL,
@@ -11,7 +12,6 @@ from ..builders import (
     PROJECT,
     TOOL,
     Ask,
-    Json,
     Pair,
     ask,
     body,

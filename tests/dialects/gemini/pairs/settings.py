@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ...refusals import Json
 from ..builders import (
     CACHE,
     DELETED,
@@ -16,7 +17,6 @@ from ..builders import (
     UNREACHABLE,
     VERTEX_CACHE,
     Ask,
-    Json,
     Pair,
     ask,
     at,

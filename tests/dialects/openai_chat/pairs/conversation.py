@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from turnproof.dialects.openai_chat.surfaces import Surface
 
+from ...refusals import Json
 from ..builders import (
     ASKED,
     PNG,
     TOOL,
     UNREACHABLE,
-    Json,
     Pair,
     ask,
     assistant,

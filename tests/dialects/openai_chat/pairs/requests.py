@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from turnproof.dialects.openai_chat.surfaces import Surface
 
-from ..builders import KEY, MODEL, Ask, Json, Pair, ask, assistant, body, call, loop, result, tool, user, without
+from ...refusals import Json
+from ..builders import KEY, MODEL, Ask, Pair, ask, assistant, body, call, loop, result, tool, user, without
 
 _NO_KEY = (
     "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from turnproof.dialects.openai_chat.surfaces import Surface
 
-from ..builders import ASKED, REASONER, TOOL, Json, Pair, ask, system, tool, user
+from ...refusals import Json
+from ..builders import ASKED, REASONER, TOOL, Pair, ask, system, tool, user
 
 _CLOSED: Json = {
     "type": "object",

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from turnproof.dialects.base import World
-from turnproof.dialects.zai import DIALECT
+from turnproof.dialects.base import Refusal, World
+from turnproof.dialects.zai import DIALECT, rules
 
 from ..anthropic_messages.builders import (
     ASKED,
@@ -18,7 +18,6 @@ from ..anthropic_messages.builders import (
     THINKING,
     TOOL,
     Ask,
-    Json,
     Pair,
     assistant,
     body,
@@ -31,6 +30,7 @@ from ..anthropic_messages.builders import (
     user,
 )
 from ..anthropic_messages.builders import system as instruction
+from ..refusals import Accepted, Json, RefusalKit, find_refusals
 
 MODEL = "glm-4.7"
 PATH = "/api/anthropic/v1/messages"
@@ -128,20 +128,48 @@ WITHOUT_PAIR: Mapping[str, str] = {
 }
 """Rules that no request can break by itself, with the reason."""
 
-LENIENT: Mapping[str, Ask] = {
-    "dangling-call": ask(ASKED, assistant(call()), ASKED, tools=[TOOL]),
-    "orphan-result": ask(user(result("call_9"))),
-    "text-before-result": ask(ASKED, assistant(call()), user("Here:", result()), tools=[TOOL]),
-    "two-results-for-one-call": ask(ASKED, assistant(call()), user(result(), result()), tools=[TOOL]),
-    "same-id-twice": ask(ASKED, assistant(call(), call()), user(result())),
-    "odd-id": ask(ASKED, assistant(call("call 1!")), user(result("call 1!"))),
-    "empty-text": ask(user(text(""))),
-    "prefill-with-trailing-blanks": ask(ASKED, assistant("It is ")),
-    "thinking-without-signature": ask(ASKED, assistant(thinking(signature=None), "41 %"), ASKED, **THINKING),
-    "foreign-signature": ask(ASKED, assistant(thinking(), "41 %"), ASKED, thinking={"type": "enabled"}),
-    "five-breakpoints": ask(user(*(text(f"{n}", **mark()) for n in range(5)))),
-    "unknown-field": ask(colour="green"),
-    "unknown-beta": ask(headers={"anthropic-beta": "no-such-beta"}),
-    "no-version": ask(headers={"anthropic-version": None}),
-}
+ACCEPTED: tuple[Accepted[Ask], ...] = (
+    Accepted("dangling-call", ask(ASKED, assistant(call()), ASKED, tools=[TOOL])),
+    Accepted("orphan-result", ask(user(result("call_9")))),
+    Accepted("text-before-result", ask(ASKED, assistant(call()), user("Here:", result()), tools=[TOOL])),
+    Accepted("two-results-for-one-call", ask(ASKED, assistant(call()), user(result(), result()), tools=[TOOL])),
+    Accepted("same-id-twice", ask(ASKED, assistant(call(), call()), user(result()))),
+    Accepted("odd-id", ask(ASKED, assistant(call("call 1!")), user(result("call 1!")))),
+    Accepted("empty-text", ask(user(text("")))),
+    Accepted("prefill-with-trailing-blanks", ask(ASKED, assistant("It is "))),
+    Accepted("thinking-without-signature", ask(ASKED, assistant(thinking(signature=None), "41 %"), ASKED, **THINKING)),
+    Accepted("foreign-signature", ask(ASKED, assistant(thinking(), "41 %"), ASKED, thinking={"type": "enabled"})),
+    Accepted("five-breakpoints", ask(user(*(text(f"{n}", **mark()) for n in range(5))))),
+    Accepted("unknown-field", ask(colour="green")),
+    Accepted("unknown-beta", ask(headers={"anthropic-beta": "no-such-beta"})),
+    Accepted("no-version", ask(headers={"anthropic-version": None})),
+)
 """What Anthropic refuses and this service is not known to."""
+
+
+def judge(asked: Ask) -> list[Refusal]:
+    """All refusals of a request."""
+    return find_refusals(DIALECT, asked, world())
+
+
+REFUSALS: RefusalKit[Ask] = RefusalKit(
+    DIALECT,
+    rules.ALL,
+    PAIRS,
+    WITHOUT_PAIR,
+    judge,
+    ACCEPTED,
+    wrong_key=Ask(path="/api/anthropic/v1/messages", raw=b"{", headers={"x-api-key": "wrong"}),
+    bad_key=rules.BAD_KEY,
+    meanings=(
+        (401, "401", "", "authentication"),
+        (200, "401", "", "authentication"),
+        (400, "1261", "", "context-limit"),
+        (400, "1301", "", "content-filter"),
+        (429, "1305", "", "overloaded"),
+        (429, "1302", "", None),
+        (429, "1113", "", None),
+        (400, "1210", "", None),
+        (503, None, "", None),
+    ),
+)

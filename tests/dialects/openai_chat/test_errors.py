@@ -1,7 +1,4 @@
-"""Each rule of the chat completions API, from both sides: what it refuses, in which words, and what it leaves alone.
-
-Recordings are mostly of accepted requests; that the illegal ones are refused, only a table of them can show.
-"""
+"""Errors of the chat completions API: the body of each surface, and what it says."""
 
 from __future__ import annotations
 
@@ -11,63 +8,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from turnproof.dialects.base import Call, Dialect, Evidence, HttpRequest, Refusal
+from turnproof.dialects.base import Call, Dialect, HttpRequest, Refusal
 from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
 from turnproof.dialects.openai_chat.surfaces import Surface
 
-from .accepted import ACCEPTED, Accepted
 from .builders import KEY, ask
-from .pairs import PAIRS, WITHOUT_PAIR, Ask, Pair, world
-
-encode = msgspec.json.encode
+from .pairs import PAIRS, Ask, Pair, world
+from .refusals import judge
 
 
 def dialect_of(asked: Ask) -> Dialect:
     return SURFACES[asked.surface.value]
 
 
-def judged(asked: Ask) -> list[Refusal]:
-    """All refusals of a request, whether it fell at reading or at judging."""
-    dialect, request = dialect_of(asked), asked.request(encode)
-    call = dialect.parse(request, world())
-    return dialect.validate(request, call, world()) if isinstance(call, Call) else [call]
-
-
 def written(asked: Ask, refusal: Refusal) -> Any:
     rendered = dialect_of(asked).render_refusal(refusal, "seed")
     return msgspec.json.decode(rendered.events[0].data)
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
-def test_the_illegal_request_is_refused_in_the_words_of_the_service(pair: Pair) -> None:
-    found = judged(pair.illegal)
-    assert found, "nothing was refused"
-    first = found[0]
-    assert first.rule.id == f"openai-chat/{pair.rule}"
-    assert (first.status, first.kind, first.message) == (pair.status, pair.kind, pair.message)
-    assert first.enforced is pair.enforced
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
-def test_the_nearest_legal_neighbour_is_accepted(pair: Pair) -> None:
-    assert [each.message for each in judged(pair.legal)] == []
-
-
-@pytest.mark.parametrize("case", ACCEPTED, ids=attrgetter("id"))
-def test_what_the_service_accepts_is_accepted(case: Accepted) -> None:
-    assert [each.message for each in judged(case.ask)] == []
-
-
-def test_every_rule_has_a_pair_or_a_reason_why_not() -> None:
-    named = {rule.id.removeprefix("openai-chat/") for rule in rules.ALL}
-    assert named == {pair.rule for pair in PAIRS} | set(WITHOUT_PAIR)
-    assert len(named) == len(rules.ALL)
-    assert all(rule.source for rule in rules.ALL)
-
-
-def test_only_inferred_and_silent_rules_are_not_enforced() -> None:
-    let_pass = {rule.id for rule in rules.ALL if rule.evidence is Evidence.INFERRED or rule.silent}
-    assert let_pass == {f"openai-chat/{pair.rule}" for pair in PAIRS if not pair.enforced}
 
 
 # -- how it is said
@@ -79,7 +35,7 @@ def test_only_inferred_and_silent_rules_are_not_enforced() -> None:
     ids=attrgetter("id"),
 )
 def test_the_body_of_openai_has_all_four_members(pair: Pair) -> None:
-    error = written(pair.illegal, judged(pair.illegal)[0])["error"]
+    error = written(pair.illegal, judge(pair.illegal)[0])["error"]
     assert set(error) == {"message", "type", "param", "code"}
     assert error["message"] == pair.message
     assert error["param"] == pair.param
@@ -89,8 +45,8 @@ def test_the_body_of_openai_has_all_four_members(pair: Pair) -> None:
 def test_azure_gives_its_own_refusals_a_code_and_hands_on_those_of_the_maker() -> None:
     own = next(pair for pair in PAIRS if pair.rule == "azure-deployment").illegal
     handed_on = next(pair for pair in PAIRS if pair.id == "dangling-call-azure").illegal
-    assert set(written(own, judged(own)[0])["error"]) == {"code", "message"}
-    assert written(handed_on, judged(handed_on)[0])["error"]["type"] == "invalid_request_error"
+    assert set(written(own, judge(own)[0])["error"]) == {"code", "message"}
+    assert written(handed_on, judge(handed_on)[0])["error"]["type"] == "invalid_request_error"
 
 
 @pytest.mark.parametrize(
@@ -105,12 +61,12 @@ def test_azure_gives_its_own_refusals_a_code_and_hands_on_those_of_the_maker() -
 def test_each_surface_has_an_error_body_of_its_own(rule: str, body: dict[str, Any]) -> None:
     pair = next(pair for pair in PAIRS if pair.rule == rule)
     wanted = {name: pair.message if value == "=" else value for name, value in body.items()}
-    assert written(pair.illegal, judged(pair.illegal)[0]) == {"error": wanted}
+    assert written(pair.illegal, judge(pair.illegal)[0]) == {"error": wanted}
 
 
 def test_zai_answers_a_wrong_route_with_status_200_and_an_envelope() -> None:
     asked = next(pair for pair in PAIRS if pair.rule == "zai-route").illegal
-    refusal = judged(asked)[0]
+    refusal = judge(asked)[0]
     assert written(asked, refusal) == {"code": 500, "msg": "404 NOT_FOUND", "success": False}
     rendered = DIALECT.render_refusal(refusal, "seed")
     answer = DIALECT.read_response(200, rendered.headers, rendered.events[0].data)
@@ -119,7 +75,7 @@ def test_zai_answers_a_wrong_route_with_status_200_and_an_envelope() -> None:
 
 def test_copilot_speaks_plain_text_to_an_editor_without_a_version() -> None:
     asked = next(pair for pair in PAIRS if pair.rule == "copilot-editor").illegal
-    rendered = DIALECT.render_refusal(judged(asked)[0], "seed")
+    rendered = DIALECT.render_refusal(judge(asked)[0], "seed")
     assert rendered.headers["content-type"].startswith("text/plain")
     answer = DIALECT.read_response(rendered.status, rendered.headers, rendered.events[0].data)
     assert answer.error_message == "bad request: missing Editor-Version header for IDE auth\n"
@@ -127,18 +83,14 @@ def test_copilot_speaks_plain_text_to_an_editor_without_a_version() -> None:
 
 def test_no_error_shows_a_key() -> None:
     asked = Ask(ask().body, headers={"authorization": "Bearer sk-a-secret-of-somebody"})
-    refusal = judged(asked)[0]
+    refusal = judge(asked)[0]
     assert refusal.rule is rules.BAD_KEY
     assert "secret" not in refusal.message
 
 
-def test_a_wrong_key_is_named_before_a_broken_body() -> None:
-    assert judged(Ask(raw=b"{", headers={"authorization": "Bearer wrong"}))[0].rule is rules.BAD_KEY
-
-
 def test_the_first_thing_that_is_wrong_is_named_first() -> None:
     both = ask(model="gpt-9", temperature=9)
-    assert [each.rule for each in judged(both)] == [rules.UNKNOWN_MODEL, rules.TEMPERATURE]
+    assert [each.rule for each in judge(both)] == [rules.UNKNOWN_MODEL, rules.TEMPERATURE]
 
 
 def test_a_wait_is_told_in_a_header_where_the_surface_has_one() -> None:
@@ -175,26 +127,6 @@ def test_a_filtered_prompt_says_what_the_filter_found() -> None:
 )  # fmt: skip
 def test_each_status_has_its_kind_on_each_surface(surface: str, status: int, kind: str) -> None:
     assert SURFACES[surface].error_kind(status)[0] == kind
-
-
-@pytest.mark.parametrize(
-    ("status", "kind", "message", "meaning"),
-    [
-        (400, "context_length_exceeded", "", "context-limit"),
-        (413, "tokens_limit_reached", "", "context-limit"),
-        (400, "model_max_prompt_tokens_exceeded", "", "context-limit"),
-        (400, "1261", "Prompt exceeds max length", "context-limit"),
-        (400, "invalid_request_error", "prompt too long; exceeded max context length by 7 tokens", "context-limit"),
-        (400, "1301", "unsafe", "content-filter"),
-        (200, "401", "token expired or incorrect", "authentication"),
-        (400, "invalid_value", "max_tokens is too large: 9. This model supports at most 8 completion tokens", None),
-        (429, "insufficient_quota", "You exceeded your current quota", None),
-        (401, "invalid_api_key", "Incorrect API key provided", None),
-        (500, None, None, None),
-    ],
-)
-def test_what_an_error_means_beyond_its_status(status: int, kind: str, message: str, meaning: str | None) -> None:
-    assert DIALECT.error_meaning(status, kind, message) == meaning
 
 
 def test_an_unknown_model_of_the_list_is_refused_by_address() -> None:

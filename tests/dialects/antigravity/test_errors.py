@@ -1,4 +1,4 @@
-"""Each rule of the gateway, from both sides: what it refuses, in which words, and what it must leave alone."""
+"""Errors of the gateway: what its rules rest on, their bodies, and the window of each kind of model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from turnproof.dialects.base import Evidence, Refusal
 from turnproof.dialects.gemini import rules as gemini
 
 from .builders import ASKED, CLAUDE, GEMINI, GPT, Ask, ask, call, claude, declaring, judged, model, user
-from .pairs import PAIRS, WITHOUT_PAIR, Pair, judges
+from .refusals import PAIRS, Pair, inner_message, judges
 
 
 def body_of(refusal: Refusal) -> dict[str, Any]:
@@ -27,45 +27,9 @@ def body_of(refusal: Refusal) -> dict[str, Any]:
     return found
 
 
-def said(refusal: Refusal) -> str:
-    """The message; for a Claude model what stands within it."""
-    inner = errors.nested_error(refusal.message)
-    return refusal.message if inner is None else str(inner["message"])
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
-def test_the_illegal_request_is_refused_in_the_words_of_the_service(pair: Pair) -> None:
-    found = judged(pair.illegal, judges())
-    mine = [each for each in found if each.rule.id == f"antigravity/{pair.rule}"]
-    assert mine, [each.rule.id for each in found]
-    assert (mine[0].status, mine[0].kind, said(mine[0])) == (pair.status, pair.kind, pair.message)
-    assert mine[0].enforced is pair.enforced
-    if pair.enforced:
-        assert found[0] is mine[0]
-    else:
-        assert not any(each.enforced for each in found)
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
-def test_the_nearest_legal_neighbour_is_accepted(pair: Pair) -> None:
-    assert [each.message for each in judged(pair.legal, judges())] == []
-
-
-def test_every_rule_has_a_pair_or_a_reason_why_not() -> None:
-    named = {rule.id.removeprefix("antigravity/") for rule in rules.ALL}
-    assert named == {pair.rule for pair in PAIRS} | set(WITHOUT_PAIR)
-    assert len(named) == len(rules.ALL)
-    assert not {pair.rule for pair in PAIRS} & set(WITHOUT_PAIR)
-
-
 def test_no_rule_claims_a_recording_and_each_names_its_source() -> None:
     assert not any(rule.evidence in (Evidence.RECORDED, Evidence.SERVER) for rule in rules.ALL)
     assert all(rule.source for rule in rules.ALL)
-
-
-def test_only_inferred_rules_are_not_enforced() -> None:
-    inferred = {rule.id.removeprefix("antigravity/") for rule in rules.ALL if rule.evidence is Evidence.INFERRED}
-    assert inferred - set(WITHOUT_PAIR) == {pair.rule for pair in PAIRS if not pair.enforced}
 
 
 def test_a_rule_of_the_gemini_api_has_evidence_of_its_own_here() -> None:
@@ -124,29 +88,9 @@ def test_what_only_one_kind_of_model_is_held_to_leaves_the_others_alone() -> Non
 def test_a_prompt_that_does_not_fit_is_refused_by_the_window_of_its_model(name: str, limit: int, message: str) -> None:
     long = ask(user("four" * limit), model=name)
     (refusal,) = judged(long)
-    assert said(refusal).startswith(message.format(limit + 1))
+    assert inner_message(refusal).startswith(message.format(limit + 1))
     assert DIALECT.error_meaning(400, refusal.kind, refusal.message) == "context-limit"
     assert judged(ask(user("four" * (limit - 9)), model=name)) == []
-
-
-@pytest.mark.parametrize(
-    ("status", "kind", "message", "meaning"),
-    [
-        (400, "invalid_grant", "Token has been expired or revoked.", "authentication"),
-        (401, "UNAUTHENTICATED", "Request had invalid authentication credentials.", None),
-        (429, "RESOURCE_EXHAUSTED", errors.EXHAUSTED, None),
-        (400, "INVALID_ARGUMENT", '{"type":"error","error":{"message":"prompt is too long: 2 tokens > 1 maximum"}}',
-         "context-limit"),
-        (400, "INVALID_ARGUMENT", '{"type":"error","error":{"message":"messages.1: no"}}', None),
-        (400, "INVALID_ARGUMENT", "{not json", None),
-        (400, "INVALID_ARGUMENT", '{"error":"a word"}', None),
-        (400, None, None, None),
-    ],
-)  # fmt: skip
-def test_the_words_say_what_the_status_does_not(
-    status: int, kind: str | None, message: str | None, meaning: str | None
-) -> None:
-    assert DIALECT.error_meaning(status, kind, message) == meaning
 
 
 def test_a_scripted_429_has_the_details_that_its_delay_asks_for() -> None:
@@ -188,11 +132,6 @@ def test_a_model_without_capacity_is_named_in_the_details() -> None:
     capacity, again = error["details"]
     assert (capacity["reason"], capacity["metadata"]) == ("MODEL_CAPACITY_EXHAUSTED", {"model": CLAUDE})
     assert again["retryDelay"] == "39s"
-
-
-@pytest.mark.parametrize(("status", "kind"), [(503, "UNAVAILABLE"), (529, "UNAVAILABLE"), (418, "INVALID_ARGUMENT")])
-def test_every_status_has_a_kind(status: int, kind: str) -> None:
-    assert DIALECT.error_kind(status)[0] == kind
 
 
 def test_media_in_a_conversation_with_claude_are_handed_on() -> None:

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from turnproof.dialects.base import World
-from turnproof.dialects.ollama import DIALECT
+from turnproof.dialects.base import Refusal, World
+from turnproof.dialects.ollama import DIALECT, rules
 
 from ..anthropic_messages.builders import (
     ASKED,
     TOOL,
     Ask,
-    Json,
     Pair,
     assistant,
     body,
@@ -24,6 +23,7 @@ from ..anthropic_messages.builders import (
     text,
     user,
 )
+from ..refusals import Accepted, Json, RefusalKit, find_refusals
 
 MODEL = "qwen3:8b"
 PLAIN = "gemma3:1b"
@@ -242,23 +242,60 @@ WITHOUT_PAIR: Mapping[str, str] = {
 }
 """Rules that no request can break by itself, with the reason."""
 
-LENIENT: Mapping[str, Ask] = {
-    "dangling-call": door(ASKED, assistant(call()), ASKED, tools=[TOOL]),
-    "orphan-result": door(user(result("call_9"))),
-    "text-before-result": door(ASKED, assistant(call()), user("Here:", result())),
-    "two-results-for-one-call": door(ASKED, assistant(call()), user(result(), result())),
-    "empty-text": door(user(text(""))),
-    "foreign-role": door({"role": "critic", "content": "Hm."}),
-    "five-breakpoints": door(user(*(text(f"{n}", **mark()) for n in range(5)))),
-    "unknown-field": door(colour="green"),
-    "forged-signature": door(ASKED, assistant({"type": "thinking", "thinking": "Hm.", "signature": "forged"}), ASKED),
-    "thinking-of-a-model-that-has-none": door(model=PLAIN, thinking={"type": "enabled", "budget_tokens": 9}),
-    "forced-tool": door(tools=[TOOL], tool_choice={"type": "tool", "name": "read_sensor"}),
-    "wrong-key": replace(door(), headers={"x-api-key": "wrong"}),
-    "native-orphan-result": chat({"role": "tool", "tool_name": "read_sensor", "content": "41 %"}),
-    "native-dangling-call": chat(QUESTION, native_call({}), QUESTION),
-    "native-foreign-role": chat({"role": "critic", "content": "Hm."}),
-    "native-nulls": chat({**QUESTION, "images": None, "tool_calls": None}, options=None, tools=None, keep_alive=None),
-    "native-no-messages": Ask({"model": MODEL}, "/api/chat"),
-}
+ACCEPTED: tuple[Accepted[Ask], ...] = (
+    Accepted("dangling-call", door(ASKED, assistant(call()), ASKED, tools=[TOOL])),
+    Accepted("orphan-result", door(user(result("call_9")))),
+    Accepted("text-before-result", door(ASKED, assistant(call()), user("Here:", result()))),
+    Accepted("two-results-for-one-call", door(ASKED, assistant(call()), user(result(), result()))),
+    Accepted("empty-text", door(user(text("")))),
+    Accepted("foreign-role", door({"role": "critic", "content": "Hm."})),
+    Accepted("five-breakpoints", door(user(*(text(f"{n}", **mark()) for n in range(5))))),
+    Accepted("unknown-field", door(colour="green")),
+    Accepted(
+        "forged-signature",
+        door(ASKED, assistant({"type": "thinking", "thinking": "Hm.", "signature": "forged"}), ASKED),
+    ),
+    Accepted("thinking-of-a-model-that-has-none", door(model=PLAIN, thinking={"type": "enabled", "budget_tokens": 9})),
+    Accepted("forced-tool", door(tools=[TOOL], tool_choice={"type": "tool", "name": "read_sensor"})),
+    Accepted("wrong-key", replace(door(), headers={"x-api-key": "wrong"})),
+    Accepted("native-orphan-result", chat({"role": "tool", "tool_name": "read_sensor", "content": "41 %"})),
+    Accepted("native-dangling-call", chat(QUESTION, native_call({}), QUESTION)),
+    Accepted("native-foreign-role", chat({"role": "critic", "content": "Hm."})),
+    Accepted(
+        "native-nulls",
+        chat({**QUESTION, "images": None, "tool_calls": None}, options=None, tools=None, keep_alive=None),
+    ),
+    Accepted("native-no-messages", Ask({"model": MODEL}, "/api/chat")),
+)
 """What other services refuse and this server does not look at."""
+
+
+def judge(asked: Ask) -> list[Refusal]:
+    """All refusals of a request."""
+    return find_refusals(DIALECT, asked, world())
+
+
+REFUSALS: RefusalKit[Ask] = RefusalKit(
+    DIALECT,
+    rules.ALL,
+    PAIRS,
+    WITHOUT_PAIR,
+    judge,
+    ACCEPTED,
+    several=(
+        chat({"role": "user", "content": "m" * 8_000}, QUESTION, format="yaml", think="odd", options={"num_ctx": 9}),
+        (True, False, False),
+    ),
+    meanings=(
+        (
+            400,
+            "",
+            "request (9 tokens) exceeds the available context size (1 tokens), try increasing it",
+            "context-limit",
+        ),
+        (400, "", "prompt too long; exceeded max context length by 1119046 tokens (ref: x)", "context-limit"),
+        (400, "", "model is required", None),
+        (500, "", "exceeds the available context", None),
+        (400, "", None, None),
+    ),
+)

@@ -1,11 +1,12 @@
-"""What the chat completions API accepts although one might think otherwise: the negative controls of the sheets."""
+"""What the chat completions API accepts although one might think otherwise, and its kit for the suite of refusals."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from turnproof.dialects.base import Refusal
+from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
 from turnproof.dialects.openai_chat.surfaces import Surface
 
+from ..refusals import Accepted, RefusalKit, find_refusals
 from .builders import (
     ASKED,
     PNG,
@@ -21,20 +22,13 @@ from .builders import (
     system,
     tool,
     user,
+    world,
 )
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """A request that must pass."""
-
-    id: str
-    ask: Ask
-
+from .pairs import PAIRS, WITHOUT_PAIR
 
 _UNPAIRED = (ASKED, assistant(None, call("a")), user("Well?"), result("b"))
 
-ACCEPTED: tuple[Accepted, ...] = (
+ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), ASKED)),
     Accepted("only-instructions", ask(system("Greet the gardener."))),
     Accepted("developer-role", ask(system("Be brief.", "developer"), ASKED)),
@@ -79,3 +73,33 @@ ACCEPTED: tuple[Accepted, ...] = (
         body(surface=Surface.OLLAMA), headers={"authorization": "Bearer wrong"}, surface=Surface.OLLAMA,
     )),
 )  # fmt: skip
+
+
+def judge(asked: Ask) -> list[Refusal]:
+    """All refusals of a request."""
+    return find_refusals(SURFACES[asked.surface.value], asked, world())
+
+
+REFUSALS: RefusalKit[Ask] = RefusalKit(
+    DIALECT,
+    rules.ALL,
+    PAIRS,
+    WITHOUT_PAIR,
+    judge,
+    ACCEPTED,
+    wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}),
+    bad_key=rules.BAD_KEY,
+    meanings=(
+        (400, "context_length_exceeded", "", "context-limit"),
+        (413, "tokens_limit_reached", "", "context-limit"),
+        (400, "model_max_prompt_tokens_exceeded", "", "context-limit"),
+        (400, "1261", "Prompt exceeds max length", "context-limit"),
+        (400, "invalid_request_error", "prompt too long; exceeded max context length by 7 tokens", "context-limit"),
+        (400, "1301", "unsafe", "content-filter"),
+        (200, "401", "token expired or incorrect", "authentication"),
+        (400, "invalid_value", "max_tokens is too large: 9. This model supports at most 8 completion tokens", None),
+        (429, "insufficient_quota", "You exceeded your current quota", None),
+        (401, "invalid_api_key", "Incorrect API key provided", None),
+        (500, None, None, None),
+    ),
+)

@@ -1,9 +1,11 @@
-"""What the Gemini API accepts although one might think otherwise: the negative controls of the wire sheet."""
+"""What the Gemini API accepts although one might think otherwise, and its kit for the suite of refusals."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from turnproof.dialects.base import Refusal
+from turnproof.dialects.gemini import DIALECT, rules
 
+from ..refusals import Accepted, Json, RefusalKit, find_refusals
 from .builders import (
     ASKED,
     CACHE,
@@ -15,7 +17,6 @@ from .builders import (
     TOOLS,
     UNKNOWN_SIGNATURE,
     Ask,
-    Json,
     ask,
     at,
     body,
@@ -29,21 +30,14 @@ from .builders import (
     response,
     user,
     vertex,
+    world,
 )
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """A request that must pass."""
-
-    id: str
-    ask: Ask
-
+from .pairs import PAIRS, WITHOUT_PAIR
 
 _PNG: Json = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
 _SKIP = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 
-ACCEPTED: tuple[Accepted, ...] = (
+ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("neighbouring-user-contents", ask(ASKED, user("And bed 4?"))),
     Accepted("neighbouring-model-contents", ask(ASKED, model("41 %."), model("Quite dry."), user("Thanks"))),
     Accepted(
@@ -108,4 +102,41 @@ ACCEPTED: tuple[Accepted, ...] = (
     Accepted("streaming", Ask(body(), f"/v1/models/{MODEL}:streamGenerateContent", query={"alt": "sse"})),
     Accepted("an-alias", at("gemini-flash-latest", ask())),
     Accepted("listing-models-on-vertex", Ask({}, "/v1beta1/publishers/google/models", "GET")),
+)
+
+
+def judge(asked: Ask) -> list[Refusal]:
+    """All refusals of a request."""
+    return find_refusals(DIALECT, asked, world())
+
+
+REFUSALS: RefusalKit[Ask] = RefusalKit(
+    DIALECT,
+    rules.ALL,
+    PAIRS,
+    WITHOUT_PAIR,
+    judge,
+    ACCEPTED,
+    several=(loop(model(call()), user("Never mind."), model("It is")), (True, False)),
+    wrong_key=Ask(raw=b"{", headers={"x-goog-api-key": "wrong"}),
+    bad_key=rules.BAD_KEY,
+    kinds={
+        400: "INVALID_ARGUMENT",
+        401: "UNAUTHENTICATED",
+        403: "PERMISSION_DENIED",
+        404: "NOT_FOUND",
+        409: "ABORTED",
+        413: "INVALID_ARGUMENT",
+        429: "RESOURCE_EXHAUSTED",
+        499: "CANCELLED",
+        500: "INTERNAL",
+        503: "UNAVAILABLE",
+        504: "DEADLINE_EXCEEDED",
+        418: "INVALID_ARGUMENT",
+        529: "INTERNAL",
+    },
+    meanings=(
+        (500, "INTERNAL", "API key not valid. CachedContent not found", None),
+        (400, None, None, None),
+    ),
 )

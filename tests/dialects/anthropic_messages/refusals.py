@@ -1,9 +1,11 @@
-"""What the Messages API accepts although one might think otherwise: the negative controls of the wire sheet."""
+"""What the Messages API accepts although one might think otherwise, and its kit for the suite of refusals."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from turnproof.dialects.anthropic_messages import DIALECT, rules
+from turnproof.dialects.base import Refusal
 
+from ..refusals import Accepted, RefusalKit, find_refusals
 from .builders import (
     ASKED,
     MODEL,
@@ -26,22 +28,15 @@ from .builders import (
     text,
     thinking,
     user,
+    world,
 )
-
-
-@dataclass(frozen=True)
-class Accepted:
-    """A request that must pass."""
-
-    id: str
-    ask: Ask
-
+from .pairs import PAIRS, WITHOUT_PAIR
 
 _SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "moist"}}
 _FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
 _PNG = image({"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="})
 
-ACCEPTED: tuple[Accepted, ...] = (
+ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), ASKED)),
     Accepted(
         "merged-calls-answered-together",
@@ -112,4 +107,38 @@ ACCEPTED: tuple[Accepted, ...] = (
         "signed-thinking-of-empty-text",
         ask(ASKED, assistant(thinking("", SIGNATURE_OF_NOTHING), call()), user(result()), **THINKING),
     ),
+)
+
+
+def judge(asked: Ask) -> list[Refusal]:
+    """All refusals of a request."""
+    return find_refusals(DIALECT, asked, world())
+
+
+REFUSALS: RefusalKit[Ask] = RefusalKit(
+    DIALECT,
+    rules.ALL,
+    PAIRS,
+    WITHOUT_PAIR,
+    judge,
+    ACCEPTED,
+    several=(Ask(PAIRS[0].illegal.body | {"stop_sequences": [" "]}, headers=PAIRS[0].illegal.headers), (True, False)),
+    wrong_key=Ask(raw=b"{", headers={"x-api-key": "wrong"}),
+    bad_key=rules.BAD_KEY,
+    kinds={
+        400: "invalid_request_error",
+        401: "authentication_error",
+        402: "billing_error",
+        403: "permission_error",
+        404: "not_found_error",
+        409: "conflict_error",
+        413: "request_too_large",
+        422: "invalid_request_error",
+        429: "rate_limit_error",
+        500: "api_error",
+        504: "timeout_error",
+        529: "overloaded_error",
+        418: "invalid_request_error",
+        599: "api_error",
+    },
 )

@@ -1,4 +1,4 @@
-"""Each rule of Ollama's server from both sides, on the door that gives it; and what it does not look at."""
+"""Errors of Ollama's server: what its rules rest on, and the body on each door, alone and over HTTP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 import anthropic
 import httpx2
-import msgspec
 import pytest
 
 from turnproof.dialects import dialect
@@ -21,42 +20,9 @@ from turnproof.messages import FinishReason, Text
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
 from ..anthropic_messages.builders import Ask, Pair
-from .pairs import LENIENT, PAIRS, QUESTION, WITHOUT_PAIR, chat, world
+from .refusals import PAIRS, judge
 
-encode = msgspec.json.encode
 NATIVE = dialect("ollama@native")
-
-
-def judged(ask: Ask) -> list[Refusal]:
-    """All refusals of a request, whether it fell at reading or at judging."""
-    request = ask.request(encode)
-    call = DIALECT.parse(request, world())
-    return DIALECT.validate(request, call, world()) if isinstance(call, Call) else [call]
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
-def test_the_illegal_request_is_refused_in_the_words_of_the_server(pair: Pair) -> None:
-    first = judged(pair.illegal)[0]
-    assert first.rule.id == f"ollama/{pair.rule}"
-    assert (first.status, first.kind, first.message) == (pair.status, pair.kind, pair.message)
-    assert first.enforced is pair.enforced
-
-
-@pytest.mark.parametrize("pair", PAIRS, ids=attrgetter("id"))
-def test_the_nearest_legal_neighbour_is_accepted(pair: Pair) -> None:
-    assert [each.message for each in judged(pair.legal)] == []
-
-
-@pytest.mark.parametrize("asked", LENIENT.values(), ids=LENIENT)
-def test_what_the_server_does_not_look_at_is_accepted(asked: Ask) -> None:
-    assert judged(asked) == []
-
-
-def test_every_rule_has_a_pair_or_a_reason_why_not() -> None:
-    named = {rule.id.removeprefix("ollama/") for rule in rules.ALL}
-    assert named == {pair.rule for pair in PAIRS} | set(WITHOUT_PAIR)
-    assert len(named) == len(rules.ALL)
-    assert all(rule.source for rule in rules.ALL)
 
 
 def test_only_what_is_inferred_or_happens_in_silence_is_not_enforced() -> None:
@@ -66,13 +32,8 @@ def test_only_what_is_inferred_or_happens_in_silence_is_not_enforced() -> None:
     assert {pair.rule for pair in PAIRS if not pair.enforced} == {"prompt-truncated", "format"}
 
 
-def test_what_is_enforced_stands_in_front() -> None:
-    both = chat({"role": "user", "content": "m" * 8_000}, QUESTION, format="yaml", think="odd", options={"num_ctx": 9})
-    assert [each.enforced for each in judged(both)] == [True, False, False]
-
-
 def test_no_refusal_of_the_door_that_nobody_recorded_rests_on_a_recording() -> None:
-    found = [judged(pair.illegal)[0] for pair in PAIRS if pair.kind]
+    found = [judge(pair.illegal)[0] for pair in PAIRS if pair.kind]
     assert not any(each.rule.evidence is Evidence.RECORDED for each in found)
 
 
@@ -101,7 +62,7 @@ def test_each_door_has_its_own_error_body() -> None:
         next(pair for pair in PAIRS if pair.id == name) for name in ("messages-unknown-model", "unknown-model-native")
     )
     enveloped, plain = (
-        json.loads(DIALECT.render_refusal(judged(each.illegal)[0], "s").events[0].data) for each in (door, native)
+        json.loads(DIALECT.render_refusal(judge(each.illegal)[0], "s").events[0].data) for each in (door, native)
     )
     assert plain == {"error": "model 'qwen9' not found"}
     assert enveloped["error"] == {"type": "not_found_error", "message": "model 'qwen9' not found"}
@@ -110,7 +71,7 @@ def test_each_door_has_its_own_error_body() -> None:
 
 
 def test_where_there_is_no_route_the_web_framework_answers() -> None:
-    rendered = DIALECT.render_refusal(judged(PAIRS[0].illegal)[0], "s")
+    rendered = DIALECT.render_refusal(judge(PAIRS[0].illegal)[0], "s")
     assert (rendered.status, rendered.headers["content-type"]) == (404, "text/plain")
     assert rendered.events[0].data == b"404 page not found"
 
@@ -130,20 +91,6 @@ def test_a_status_has_a_kind_on_one_door_and_none_on_the_other(status: int, kind
     rendered = NATIVE.render_refusal(Refusal(rules.BUSY, status, name, message), "s")
     answer = NATIVE.read_response(status, rendered.headers, rendered.events[0].data)
     assert (answer.error_kind, answer.error_message) == ("", message)
-
-
-@pytest.mark.parametrize(
-    ("status", "message", "meaning"),
-    [
-        (400, "request (9 tokens) exceeds the available context size (1 tokens), try increasing it", "context-limit"),
-        (400, "prompt too long; exceeded max context length by 1119046 tokens (ref: x)", "context-limit"),
-        (400, "model is required", None),
-        (500, "exceeds the available context", None),
-        (400, None, None),
-    ],
-)
-def test_only_the_words_tell_that_a_prompt_is_too_long(status: int, message: str | None, meaning: str | None) -> None:
-    assert DIALECT.error_meaning(status, "", message) == meaning
 
 
 def test_an_error_in_mid_stream_has_the_framing_of_its_stream() -> None:
@@ -174,7 +121,7 @@ def run() -> Iterator[ServerRun]:
 
 
 def sent(run: ServerRun, asked: Ask) -> tuple[int, bytes]:
-    request = asked.request(encode)
+    request = asked.request()
     host, port = run.base_url.split("/")[2].split(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=60)
     try:

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from turnproof.dialects.anthropic_messages.signing import digest as digest_of_thought
-from turnproof.dialects.base import World
+from turnproof.dialects.antigravity import DIALECT, errors, rules
+from turnproof.dialects.base import Refusal, World
 from turnproof.dialects.gemini.signing import digest
 from turnproof.messages import FunctionCall
 
+from .. import refusals
+from ..refusals import Json, RefusalKit
 from .builders import (
     ASKED,
     CLAUDE,
@@ -23,12 +26,12 @@ from .builders import (
     OTHER_CLAUDE,
     SENSOR,
     Ask,
-    Json,
     ask,
     call,
     claude,
     declaring,
     envelope,
+    judged,
     model,
     refresh,
     refresh_token,
@@ -57,21 +60,10 @@ def judges() -> World:
 
 
 @dataclass(frozen=True)
-class Pair:
-    """`illegal` is refused by `rule` in exactly these words; `legal` differs as little as can be and is accepted."""
+class Pair(refusals.Pair[Ask]):
+    """A pair with what the refusals of this API mostly have."""
 
-    rule: str
-    illegal: Ask
-    message: str
-    legal: Ask
-    status: int = 400
     kind: str = "INVALID_ARGUMENT"
-    enforced: bool = True
-    variant: str = ""
-
-    @property
-    def id(self) -> str:
-        return f"{self.rule}-{self.variant}" if self.variant else self.rule
 
 
 _EXPECTED = (
@@ -316,3 +308,41 @@ WITHOUT_PAIR: Mapping[str, str] = {
     "claude-dangling-last-without-tools": "what is handed on always has tools: Anthropic's case cannot be told apart",
 }
 """Rules that no small request can break by itself, with the reason."""
+
+
+def inner_message(refusal: Refusal) -> str:
+    """The message; for a Claude model the one within it."""
+    inner = errors.nested_error(refusal.message)
+    return refusal.message if inner is None else str(inner["message"])
+
+
+def judge(asked: Ask) -> list[Refusal]:
+    """All refusals of a request."""
+    return judged(asked, judges())
+
+
+REFUSALS: RefusalKit[Ask] = RefusalKit(
+    DIALECT,
+    rules.ALL,
+    PAIRS,
+    WITHOUT_PAIR,
+    judge,
+    inferred_without_pair=frozenset({"claude-dangling-last-without-tools", "unreachable-file"}),
+    words=inner_message,
+    kinds={503: "UNAVAILABLE", 529: "UNAVAILABLE", 418: "INVALID_ARGUMENT"},
+    meanings=(
+        (400, "invalid_grant", "Token has been expired or revoked.", "authentication"),
+        (401, "UNAUTHENTICATED", "Request had invalid authentication credentials.", None),
+        (429, "RESOURCE_EXHAUSTED", errors.EXHAUSTED, None),
+        (
+            400,
+            "INVALID_ARGUMENT",
+            '{"type":"error","error":{"message":"prompt is too long: 2 tokens > 1 maximum"}}',
+            "context-limit",
+        ),
+        (400, "INVALID_ARGUMENT", '{"type":"error","error":{"message":"messages.1: no"}}', None),
+        (400, "INVALID_ARGUMENT", "{not json", None),
+        (400, "INVALID_ARGUMENT", '{"error":"a word"}', None),
+        (400, None, None, None),
+    ),
+)

@@ -1,0 +1,95 @@
+"""What the Responses API accepts although one might think otherwise, and its kit for the suite of refusals."""
+
+from __future__ import annotations
+
+from turnproof.dialects.base import Refusal
+from turnproof.dialects.openai_responses import DIALECT, rules
+
+from ..refusals import Accepted, RefusalKit, find_refusals
+from .builders import (
+    ASKED,
+    FLEETING,
+    OLD,
+    STORED,
+    STORED_REASONING,
+    Ask,
+    ask,
+    assistant,
+    call,
+    copilot,
+    function,
+    loop,
+    output,
+    reasoning,
+    user,
+    world,
+)
+from .pairs import PAIRS, WITHOUT_PAIR
+
+ACCEPTED: tuple[Accepted[Ask], ...] = (
+    Accepted("string-input", Ask({"model": "gpt-5", "input": "Hello"})),
+    Accepted("input-without-instructions-or-tools", ask()),
+    Accepted("first-message-from-the-assistant", ask(assistant("Welcome."), ASKED)),
+    Accepted("assistant-content-as-a-string", ask(ASKED, {"role": "assistant", "content": "41 %"}, user("Thanks"))),
+    Accepted("refusal-goes-back",
+             ask(ASKED, {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]})),
+    Accepted("neighbours-of-one-role", ask(ASKED, user("And bed 4?"))),
+    Accepted("developer-first", ask({"role": "developer", "content": "Be brief."}, ASKED)),
+    Accepted("outputs-in-any-order", loop(call("a"), call("b"), output("b"), output("a"))),
+    Accepted("output-after-an-interjection", loop(call(), user("Hurry."), output())),
+    Accepted("call-without-item-id", loop(call(), output())),
+    Accepted("item-id-that-was-never-issued", loop(call(id="fc_elsewhere"), output())),
+    Accepted("whole-loop-with-ids", loop(*STORED, output("call_s"))),
+    Accepted("stored-reasoning-by-id-alone", loop(reasoning(STORED_REASONING, None), STORED[1], output("call_s"))),
+    Accepted("reasoning-without-id", loop(reasoning(None), call(), output())),
+    Accepted("readable-reasoning-of-an-open-model",
+             loop(reasoning("rs_1", None, content=[{"type": "reasoning_text", "text": "Hm."}]), call(), output())),
+    Accepted("stateless-loop", ask(ASKED, *FLEETING, output("call_f"), store=False,
+                                   include=["reasoning.encrypted_content"])),
+    Accepted("arguments-that-are-no-json", loop(call(arguments='{"bed": '), output())),
+    Accepted("output-as-a-list", loop(call(), output(said=[{"type": "input_text", "text": "41 %"}]))),
+    Accepted("empty-output", loop(call(), output(said=""))),
+    Accepted("tool-without-parameters", ask(tools=[{"type": "function", "name": "f", "parameters": None}])),
+    Accepted("tool-of-the-service", ask(tools=[{"type": "web_search"}])),
+    Accepted("items-of-unknown-types", loop({"type": "hologram", "id": "h_1", "anything": 1})),
+    Accepted("dated-model", ask(model="gpt-5-2025-08-07")),
+    Accepted("no-sampling-on-a-model-that-takes-it", ask(model=OLD, temperature=0.2, top_p=0.9)),
+    Accepted("count-without-a-model", Ask({"input": "Hello"}, path="/v1/responses/input_tokens")),
+    Accepted(
+        "codex-cli",
+        ask({"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]}, ASKED,
+            stream=True, store=False, include=["reasoning.encrypted_content"], prompt_cache_key="thread",
+            client_metadata={"turn": "1"}, parallel_tool_calls=True, tool_choice="auto"),
+    ),
+    Accepted("unknown-field-at-copilot", copilot(intent=True)),
+    Accepted("copilot", copilot(tools=[function()])),
+)  # fmt: skip
+
+
+def judge(asked: Ask) -> list[Refusal]:
+    """All refusals of a request."""
+    return find_refusals(DIALECT, asked, world())
+
+
+REFUSALS: RefusalKit[Ask] = RefusalKit(
+    DIALECT,
+    rules.ALL,
+    PAIRS,
+    WITHOUT_PAIR,
+    judge,
+    ACCEPTED,
+    several=(ask(ASKED, output(), call(), tools=[function("a.b"), function("r" * 65)]), (True, False, False)),
+    wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}),
+    bad_key=rules.BAD_KEY,
+    meanings=(
+        (400, "context_length_exceeded", "too long", "context-limit"),
+        (400, "model_max_prompt_tokens_exceeded", "too long", "context-limit"),
+        (400, None, "prompt token count of 391491 exceeds the limit of 128000", "context-limit"),
+        (200, "rate_limit_exceeded", "Slow down", "rate-limit"),
+        (200, "server_is_overloaded", "Busy", "overloaded"),
+        (400, "invalid_prompt", "Flagged", "content-filter"),
+        (400, "invalid_encrypted_content", "could not be verified", None),
+        (400, "string_above_max_length", "string too long. maximum length 64", None),
+        (429, "insufficient_quota", "You exceeded your current quota", None),
+    ),
+)

@@ -1,0 +1,131 @@
+"""What a table of refusals is made of: requests, pairs of them, and what each dialect states about its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+import msgspec
+
+from turnproof.dialects.base import Call, Dialect, HttpRequest, Refusal, Rule, World
+
+Json = dict[str, Any]
+
+
+class Sendable(Protocol):
+    """A request that can be written as it arrives."""
+
+    def request(self) -> HttpRequest: ...
+
+
+AnyAsk = TypeVar("AnyAsk", bound=Sendable)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request. `headers` override the usual ones; None takes one away. `raw` replaces the encoded body."""
+
+    BODILESS: ClassVar[Sequence[str]] = ("GET",)
+
+    body: Json = field(default_factory=dict)
+    path: str = ""
+    method: str = "POST"
+    headers: Mapping[str, str | None] = field(default_factory=dict)
+    query: Mapping[str, str] | None = None
+    raw: bytes | None = None
+
+    @property
+    def address(self) -> str:
+        return self.path
+
+    @property
+    def usual_headers(self) -> Mapping[str, str]:
+        """What a client of this API always sends."""
+        return {}
+
+    @property
+    def usual_query(self) -> Mapping[str, str]:
+        """The query of a request that names none."""
+        return {}
+
+    def request(self, encode: Callable[[Json], bytes] = msgspec.json.encode) -> HttpRequest:
+        """The request as it arrives."""
+        usual = {**self.usual_headers, "content-type": "application/json"}
+        headers = {name: value for name, value in (usual | dict(self.headers)).items() if value is not None}
+        body = self.raw if self.raw is not None else b"" if self.method in self.BODILESS else encode(self.body)
+        query = self.usual_query if self.query is None else self.query
+        return HttpRequest(self.method, self.address, dict(query), headers, body)
+
+
+@dataclass(frozen=True)
+class Pair(Generic[AnyAsk]):
+    """`illegal` is refused by `rule` with exactly these words; `legal` differs as little as can be and is accepted.
+
+    `kind` is the error's code, or its type where it has none. A rule that is not `enforced` is logged, and accepted.
+    """
+
+    rule: str
+    illegal: AnyAsk
+    message: str
+    legal: AnyAsk
+    status: int = 400
+    kind: str = "invalid_request_error"
+    enforced: bool = True
+    variant: str = ""
+    param: str | None = None
+
+    @property
+    def id(self) -> str:
+        return f"{self.rule}-{self.variant}" if self.variant else self.rule
+
+
+@dataclass(frozen=True)
+class Accepted(Generic[AnyAsk]):
+    """A request that the service accepts although one might think otherwise."""
+
+    id: str
+    ask: AnyAsk
+
+
+def find_refusals(dialect: Dialect, asked: Sendable, world: World) -> list[Refusal]:
+    """All refusals of a request, whether it fell at reading or at judging."""
+    request = asked.request()
+    found = dialect.parse(request, world)
+    return dialect.validate(request, found, world) if isinstance(found, Call) else [found]
+
+
+def message_of(refusal: Refusal) -> str:
+    return refusal.message
+
+
+@dataclass(frozen=True)
+class RefusalKit(Generic[AnyAsk]):
+    """The rules of one dialect, and the tables that show each of them from both sides.
+
+    `several` is a request that breaks more than one rule, with whether each refusal is enforced, in their order.
+    `wrong_key` has a wrong key and a broken body, and falls by `bad_key`. `kinds` are statuses with their kind of
+    error; `meanings` are status, kind and message of an error with what they mean.
+    """
+
+    dialect: Dialect
+    rules: Sequence[Rule]
+    pairs: Sequence[Pair[AnyAsk]]
+    without_pair: Mapping[str, str]
+    judge: Callable[[AnyAsk], list[Refusal]]
+    accepted: Sequence[Accepted[AnyAsk]] = ()
+    inferred_without_pair: frozenset[str] = frozenset()
+    words: Callable[[Refusal], str] = message_of
+    several: tuple[AnyAsk, Sequence[bool]] | None = None
+    wrong_key: AnyAsk | None = None
+    bad_key: Rule | None = None
+    kinds: Mapping[int, str] = field(default_factory=dict)
+    meanings: Sequence[tuple[int, str | None, str | None, str | None]] = ()
+
+    @property
+    def name(self) -> str:
+        return self.dialect.name
+
+    def unprefixed(self, rule: Rule) -> str:
+        """The id of a rule within its dialect."""
+        return rule.id.removeprefix(f"{self.name}/")
