@@ -188,17 +188,18 @@ def outcome(response: ProviderResponse) -> tuple[Any, ...]:
     return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
 
 
-def wire_blocks(parts: Iterable[WirePart]) -> list[dict[str, Any]]:
+def wire_blocks(parts: Iterable[WirePart], signature: str | None = "sig==") -> list[dict[str, Any]]:
     """The blocks of a batch answer."""
-    return [_wire_block(part) for part in parts]
+    return [_wire_block(part, signature) for part in parts]
 
 
-def _wire_block(part: WirePart) -> dict[str, Any]:
+def _wire_block(part: WirePart, signature: str | None) -> dict[str, Any]:
     match part:
         case WireText():
             return text(part.text)
         case WireThinking():
-            return {"type": "thinking", "thinking": part.text, "signature": "sig=="}
+            signed = {} if signature is None else {"signature": signature}
+            return {"type": "thinking", "thinking": part.text, **signed}
         case WireCall():
             return tool_use(part.call_id, part.name, json.loads(part.json))
 
@@ -237,6 +238,7 @@ class Kit:
         b"event: \n\n",
     )
     calls_arrive_whole = True
+    exempt: frozenset[tuple[Path, str]] = frozenset()
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
         return (stateless if path == "stateless" else legacy)(url, **options)

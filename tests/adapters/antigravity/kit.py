@@ -175,6 +175,7 @@ class Kit:
     optional_last_events = 0
     ignored_events = (b": keep-alive\n\n", event({"response": {"candidates": []}}))
     calls_arrive_whole = True
+    exempt: frozenset[tuple[Path, str]] = frozenset({("stateless", "not-utf-8")})
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
         return (stateless if path == "stateless" else legacy)(url, **options)

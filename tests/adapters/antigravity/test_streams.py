@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from turnproof.errors import ContentFilterError, OverloadedError, ProviderError, TransportError
-from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, Thought
+from turnproof.messages import Message, ProviderResponse, Text, Thought
 
 from ..callback_recorder import CallbackRecorder
 from ..scripted_server import scripted
@@ -100,18 +100,6 @@ def test_lines_end_as_they_like_with_and_without_an_envelope(path: str, end: str
     make = envelope if wrapped else answer
     events = [event(make(text("so "), finish=None), end), event(make(text("far")), end)]
     assert streamed(events, path=path).text == "so far"
-
-
-@pytest.mark.parametrize("step", [1, 2, 7, 64])
-def test_the_stream_may_be_cut_into_pieces_anywhere(step: int) -> None:
-    """In the middle of a character, of a line end, of a number; and a line separator within a text ends no line."""
-    data = b"".join(stream(text("北🌍"), text("’\u2028 "), call("f", {"ü": "🌍"}, "1")))
-    pieces = [data[start : start + step] for start in range(0, len(data), step)]
-    with scripted(lambda exchange: exchange.stream(*pieces)) as server:
-        for path in ("stateless", "legacy"):
-            response = asking(path, server.url, streamed=True)()
-            assert response.text == "北🌍’\u2028 "
-            assert response.calls == (FunctionCall("1", "f", {"ü": "🌍"}),)
 
 
 def test_the_last_figures_count_and_none_that_a_callback_heard_falls() -> None:
@@ -210,14 +198,3 @@ def test_a_truncated_gzip_is_no_complete_answer(path: str, streams: bool) -> Non
         with pytest.raises(ProviderError) as failure:
             asking(path, server.url, streamed=streams)()
         assert type(failure.value) is TransportError
-
-
-def test_what_stands_behind_the_end_is_not_waited_for() -> None:
-    def script(exchange: Any) -> None:
-        exchange.stream_head()
-        exchange.chunk(b"".join(stream(text("hi"))))
-        exchange.wait_for_hangup()
-
-    with scripted(script) as server:
-        response = asking("stateless", server.url, streamed=True)()
-        assert response.finish_reason is FinishReason.STOP

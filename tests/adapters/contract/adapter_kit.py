@@ -6,9 +6,11 @@ them in the form of its API.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
+
+import pytest
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import Message, Part, ProviderResponse
@@ -16,6 +18,7 @@ from turnproof.messages import Message, Part, ProviderResponse
 from ..callback_recorder import CallbackRecorder
 
 Path: TypeAlias = Literal["stateless", "legacy"]
+PATHS: tuple[Path, ...] = ("stateless", "legacy")
 CALLBACKS = ("on_chunk", "on_thinking", "on_function_call", "on_usage_update")
 
 Ending: TypeAlias = Literal["stop", "calls", "limit"]
@@ -103,6 +106,8 @@ class AdapterKit(Protocol):
     """Events that say nothing, or that nobody knows."""
     calls_arrive_whole: bool
     """Whether a call is one event of a stream, so that a callback gets it before the stream ends."""
+    exempt: frozenset[tuple[Path, str]]
+    """Cases of the suite that a path does not meet, because its SDK reads the bytes."""
 
     def open(self, path: Path, url: str, **options: Any) -> Any: ...
 
@@ -176,3 +181,12 @@ class Subject:
 
     def open(self, url: str, **options: Any) -> OpenedPath:
         return OpenedPath(self.kit, self.path, url, **options)
+
+    def claimed(self, cases: Iterable[str]) -> list[str]:
+        """The cases that this path must meet."""
+        return [case for case in cases if (self.path, case) not in self.kit.exempt]
+
+
+def each_path_of(kit: AdapterKit) -> pytest.MarkDecorator:
+    """Parametrizes `subject` by both paths of one adapter."""
+    return pytest.mark.parametrize("subject", [Subject(kit, path) for path in PATHS], ids=PATHS)

@@ -15,7 +15,7 @@ from ..ollama.kit import KIT as OLLAMA
 from ..openai.kit import KIT as OPENAI
 from ..openai_responses.kit import KIT as OPENAI_RESPONSES
 from ..zai.kit import KIT as ZAI
-from .adapter_kit import AdapterKit, Path, Subject
+from .adapter_kit import PATHS, AdapterKit, Subject
 
 KITS: tuple[AdapterKit, ...] = (
     ANTHROPIC,
@@ -27,7 +27,6 @@ KITS: tuple[AdapterKit, ...] = (
     OLLAMA,
     ZAI,
 )
-PATHS: tuple[Path, ...] = ("stateless", "legacy")
 SUBJECTS = tuple(Subject(kit, path) for kit in KITS for path in PATHS)
 
 each_kit = pytest.mark.parametrize("kit", KITS, ids=lambda kit: kit.name)
@@ -41,3 +40,9 @@ def each_case(cases: Iterable[tuple[Subject, str]]) -> pytest.MarkDecorator:
         pytest.param(subject, case, id=f"{subject.kit.name}-{subject.path}-{case}") for subject, case in cases
     ]
     return pytest.mark.parametrize(("subject", "case"), params)
+
+
+def each_claimed(case: str) -> pytest.MarkDecorator:
+    """Parametrizes `subject` by the paths that must meet this case."""
+    claimed = [subject for subject in SUBJECTS if subject.claimed([case])]
+    return pytest.mark.parametrize("subject", claimed, ids=lambda subject: f"{subject.kit.name}-{subject.path}")

@@ -208,6 +208,7 @@ class Kit:
     optional_last_events = 2
     ignored_events = (FILTERED,)
     calls_arrive_whole = False
+    exempt: frozenset[tuple[Path, str]] = frozenset()
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
         return (stateless if path == "stateless" else legacy)(url, **options)

@@ -10,9 +10,7 @@ import pytest
 from turnproof.errors import ContentFilterError, OverloadedError, ProviderError, RateLimitError, TransportError
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought
 
-from ..background_call import write_and_hold
 from ..callback_recorder import CallbackRecorder
-from ..scripted_server import LIMIT, scripted
 from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, chunk, event, outcome, stateless, stream, text, thought
 
 HI = [Message.user("hi")]
@@ -108,18 +106,6 @@ def test_figures_behind_the_finish_reason_still_count() -> None:
     assert streamed([*stream(text("a")), late]).usage.total_tokens == 10
 
 
-@pytest.mark.parametrize("step", [1, 2, 3, 7, 64])
-def test_the_stream_may_be_cut_into_pieces_anywhere(step: int) -> None:
-    """In the middle of a character, of a line end, of a number."""
-    recorder = CallbackRecorder()
-    data = b"".join(stream(text("北🌍"), text("’\u2028 "), call("f", {"ü": "🌍"}, "1")))
-    pieces = [data[start : start + step] for start in range(0, len(data), step)]
-    with scripted(lambda exchange: exchange.stream(*pieces)) as server:
-        response = stateless(server.url).complete(HI, **recorder.callbacks)
-    assert response.text == recorder.text == "北🌍’\u2028 "
-    assert response.calls == (FunctionCall("1", "f", {"ü": "🌍"}),)
-
-
 def test_a_stream_without_a_finish_reason_was_cut_and_what_came_is_shown_apart() -> None:
     for events in ([chunk(thought("hm")), chunk(text("so far")), chunk(call("f", {}, "a"))], []):
         failure = failing(events)
@@ -203,47 +189,6 @@ def test_half_a_character_that_a_text_ends_with_is_visible_as_lost(behind: list[
     half = b'data: {"candidates": [{"content": {"parts": [{"text": "so \\ud83d"}]}}]}\r\n\r\n'
     recorder = CallbackRecorder()
     assert streamed([half, *behind], recorder).text == recorder.text == "so \ufffd"
-
-
-class Trouble(Exception):
-    """What a callback raises."""
-
-
-@pytest.mark.parametrize("name", ["on_chunk", "on_thinking", "on_function_call", "on_usage_update"])
-def test_what_a_callback_raises_is_the_callers_and_closes_the_stream(name: str) -> None:
-    def fail(_: object) -> None:
-        raise Trouble
-
-    script, _ = write_and_hold(*stream(*PARTS)[:-1])
-    with scripted(script, lambda exchange: exchange.stream(*stream(*PARTS))) as server:
-        provider = stateless(server.url)
-        with pytest.raises(Trouble) as failure:
-            provider.complete(HI, **{**CallbackRecorder().callbacks, name: fail})
-        # While the failure is at hand: nothing of what it holds has to be forgotten first.
-        assert server.hung_up.wait(LIMIT)
-        assert failure.value.__traceback__ is not None
-        response = provider.complete(HI, **CallbackRecorder().callbacks)
-    assert response.text == "Berth 9 is free."
-
-
-@pytest.mark.usefixtures("patient")
-def test_a_connection_is_used_again_after_a_stream() -> None:
-    with scripted(lambda exchange: exchange.stream(*stream(text("a"), text("b")))) as server:
-        provider = stateless(server.url)
-        assert [provider.complete(HI, on_chunk=str).text for _ in range(5)] == ["ab"] * 5
-        assert server.connections == 1
-
-
-def test_a_service_that_does_not_end_the_body_does_not_hold_up_the_answer() -> None:
-    """The answer is complete with its finish reason; the body's end is waited for only briefly."""
-
-    def script(exchange: Any) -> None:
-        exchange.stream_head()
-        exchange.chunk(b"".join(stream(text("a"))))
-        exchange.wait_for_hangup()
-
-    with scripted(script) as server:
-        assert stateless(server.url).complete(HI, on_chunk=str).text == "a"
 
 
 def test_a_stream_is_asked_for_by_its_own_method_and_body() -> None:

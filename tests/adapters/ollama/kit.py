@@ -107,12 +107,13 @@ class Kit:
     optional_last_events = 0
     ignored_events = (b": keep-alive\n\n", event("ping"), event("something_new", index=0))
     calls_arrive_whole = True
+    exempt: frozenset[tuple[Path, str]] = frozenset()
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
         return (stateless if path == "stateless" else legacy)(url, **options)
 
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
-        return answer(wire_blocks(parts), STOP_REASONS[ending])
+        return answer(wire_blocks(parts, signature=None), STOP_REASONS[ending])
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*wire_events(parts, signature=None), stop=STOP_REASONS[ending])

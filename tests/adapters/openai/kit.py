@@ -210,6 +210,7 @@ class Kit:
     optional_last_events = 2
     ignored_events = (event({"choices": [], "something": "new"}),)
     calls_arrive_whole = False
+    exempt: frozenset[tuple[Path, str]] = frozenset({("legacy", "connection-reuse")})
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
         return (stateless if path == "stateless" else legacy)(url, **options)

@@ -300,6 +300,7 @@ class Kit:
     optional_last_events = 0
     ignored_events = (event("response.something_new", value=1), b": keep-alive\n\n")
     calls_arrive_whole = True
+    exempt: frozenset[tuple[Path, str]] = frozenset({("legacy", "retry-times")})
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
         if "timeout" in options:

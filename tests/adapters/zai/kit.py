@@ -103,14 +103,15 @@ class Kit:
     key = KEY
     arguments_are_text = True
     optional_last_events = 0
-    ignored_events = (event("ping"), event("something_new", index=0), b'data: {"later": true}\n\n')
+    ignored_events = (event("ping"), event("something_new", index=0), b'data: {"later": true}\n\n', b"event: ping\n\n")
     calls_arrive_whole = True
+    exempt: frozenset[tuple[Path, str]] = frozenset()
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
         return (stateless if path == "stateless" else legacy)(url, **options)
 
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
-        return answer(*wire_blocks(parts), stop=STOP_REASONS[ending])
+        return answer(*wire_blocks(parts, signature=None), stop=STOP_REASONS[ending])
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*wire_events(parts, signature=None), stop=STOP_REASONS[ending])

@@ -16,6 +16,7 @@ from turnproof.errors import (
     OverloadedError,
     ProviderError,
     RateLimitError,
+    TransportError,
 )
 from turnproof_adapters.anthropic.refusals import Refused
 from turnproof_adapters.zai.refusals import complaint, refusal
@@ -197,3 +198,12 @@ def test_a_reset_is_waited_for_by_our_own_clock_where_the_service_tells_none(mon
     # 2026-09-10 04:24:36 in UTC+8.
     monkeypatch.setattr("turnproof_adapters._errors.time.time", lambda: 1_788_985_476 - 90.5)
     assert refusal(Refused(200, "1308", RESET)).retry_after == 90.5
+
+
+@each_stream
+def test_a_frame_without_a_name_that_is_no_json_is_a_transport_error(way: CallMode) -> None:
+    """The legacy path reads frames with the SDK's decoder instead of its events, so that it gets those as well."""
+    frames = stream(text_block(0, "so"))
+    transport = fixed_answer(content=b"".join([*frames[:4], b"data: <html>\n\n", *frames[4:]]))
+    with pytest.raises(TransportError):
+        way(transport)
