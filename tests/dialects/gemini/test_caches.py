@@ -303,6 +303,24 @@ def test_a_count_equals_what_generating_counts_in_every_form() -> None:
     }
 
 
+def test_an_answer_in_several_parts_counts_as_the_one_text_that_they_make() -> None:
+    pieces = ["leaf "] * 299 + ["done"]
+    parts = {"role": "model", "parts": [{"text": piece} for piece in pieces]}
+    whole = {"role": "model", "parts": [{"text": "".join(pieces)}]}
+    counts = [Service().send(counted(contents=[ASKED, said, ASKED]))[1]["totalTokens"] for said in (parts, whole)]
+    assert counts[0] == counts[1]
+
+
+def test_a_signature_ends_the_text_that_parts_make() -> None:
+    signed = {
+        "role": "model",
+        "parts": [{"text": "leaf "}, {"text": "x", "thoughtSignature": "AAAA"}, {"text": "leaf "}],
+    }
+    plain = {"role": "model", "parts": [{"text": "leaf "}]}
+    both, one = (Service().send(counted(contents=[ASKED, said, ASKED]))[1]["totalTokens"] for said in (signed, plain))
+    assert both > 2 * (one - 2 * (text_tokens("How moist is bed 3?") + 1))
+
+
 def test_vertex_counts_characters_beside_tokens() -> None:
     answer = Service().send(vertex(counted(**body(systemInstruction=user("Be brief.")))))[1]
     assert answer["totalBillableCharacters"] == len("Howmoistisbed3?" + "Bebrief.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -40,28 +41,37 @@ def failure() -> OSError | None:
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError):
             stream.flush()
-        raw = _raw(stream)
-        if isinstance(raw, _Output) and raw.failure is not None and not isinstance(found, BrokenPipeError):
-            found = raw.failure
+        buffer = getattr(stream, "buffer", None)
+        if isinstance(buffer, _Output) and buffer.failure is not None and not isinstance(found, BrokenPipeError):
+            found = buffer.failure
     return found
 
 
-class _Output(io.FileIO):
-    """A file that remembers why it could not be written, and leads nowhere from then on.
+class _Output(io.BufferedWriter):
+    """A buffer that remembers why it could not be written, and leads nowhere from then on.
 
     The error itself is raised once and may get lost on its way: rich makes an exit code of its own out of it, and
-    Python complains again when it closes the stream.
+    Python complains again when it closes the stream. It is caught here and not in the file below: an interrupt that
+    comes as a Python method of the file returns would have the buffer write the same bytes twice.
     """
 
-    def __init__(self, descriptor: int) -> None:
-        super().__init__(descriptor, "w", closefd=False)
-        self.failure: OSError | None = None
+    failure: OSError | None = None
 
     def write(self, data: ReadableBuffer, /) -> int:
         if self.failure is not None:
             return memoryview(data).nbytes
-        try:
+        with self._remembered():
             return super().write(data)
+
+    def flush(self) -> None:
+        if self.failure is None:
+            with self._remembered():
+                super().flush()
+
+    @contextmanager
+    def _remembered(self) -> Iterator[None]:
+        try:
+            yield
         except BlockingIOError:
             raise
         except OSError as error:
@@ -73,18 +83,15 @@ def _watched(stream: TextIO) -> TextIO:
     if not isinstance(stream, io.TextIOWrapper):  # what a test put in its place
         return stream
     stream.reconfigure(errors="replace")
-    if type(_raw(stream)) is not io.FileIO:  # watched already, or the console of Windows
+    buffer = stream.buffer
+    # Watched already, or the console of Windows.
+    if isinstance(buffer, _Output) or type(getattr(buffer, "raw", buffer)) is not io.FileIO:
         return stream
     stream.flush()
     return io.TextIOWrapper(
-        io.BufferedWriter(_Output(stream.fileno())),
+        _Output(io.FileIO(stream.fileno(), "w", closefd=False)),
         encoding=stream.encoding,
         errors="replace",
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
-
-
-def _raw(stream: TextIO) -> object:
-    buffer = getattr(stream, "buffer", None)
-    return getattr(buffer, "raw", buffer)

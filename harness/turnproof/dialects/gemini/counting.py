@@ -2,7 +2,7 @@
 
 Cells are made from the neutral form, so that either spelling, either form of `countTokens`, and a managed cache give
 the same count as the request written out. Ids and empty texts weigh nothing, signatures as much as they are long. A
-text in several parts counts as the one text that they make: where a stream was cut is no property of the prompt.
+model's text in several parts counts as the one text that they make: where its stream was cut does not change the prompt.
 
 The service caches prefixes by itself since 2.5 and promises nothing about it. Here it does so whenever a prefix of at
 least the documented minimum was part of an earlier prompt to the same model within five minutes.
@@ -69,7 +69,7 @@ def _row(call: Call) -> Iterator[Cell]:
         for part in message.parts:
             position += 1
             cell = _cell(part, role, position)
-            if isinstance(part, Text) and not signature_of(part):
+            if role == b"model" and isinstance(part, Text) and not signature_of(part):
                 size = before + len(part.text.encode())
                 if before:
                     cell = replace(cell, tokens=bytes_tokens(size) - bytes_tokens(before))
