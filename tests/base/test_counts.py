@@ -46,7 +46,7 @@ NOT_COUNTED = {
     "', '.join(fields)",  # names
     "self.scenario.name",
     "more",  # lines of an excerpt that is cut: many
-    "len(lines) - _MOST_LINES",
+    "len(lines) - REQUEST_LINES",
     "len(text)",  # characters of what is cut, or long enough to be a secret: many
     "len(text) - end",
     "len(value)",

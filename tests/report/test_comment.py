@@ -17,7 +17,8 @@ from turnproof.judge.run_log import ResultLine
 from turnproof.judge.verdict import Verdict, failed, violated
 from turnproof.report._inline_text import printable
 from turnproof.report.certification_diff import diff
-from turnproof.report.comment import MARKER, MOST_CHARACTERS, comment_md
+from turnproof.report.comment import MARKER, comment_md
+from turnproof.report.limits import COMMENT_CHARACTERS
 
 from .runs import ADAPTER, BAD, GOOD, HOSTILE, OK, UNSURE, requirement, result, seen_in, write_run
 from .test_certification_diff import ORDER, SEEN, TEXT, a_side, both
@@ -105,7 +106,7 @@ def test_a_long_list_is_folded_behind_its_first_items(tmp_path: Path) -> None:
 
 def test_a_comment_is_cut_at_whole_items_and_says_how_many_are_left_out(tmp_path: Path) -> None:
     told = long_comment(tmp_path, many(range(800), OK), many(range(800), BAD))
-    assert MOST_CHARACTERS - 2000 < len(told) <= MOST_CHARACTERS
+    assert COMMENT_CHARACTERS - 2000 < len(told) <= COMMENT_CHARACTERS
     shown = told.count("**<code>anthropic core/r")
     assert 0 < shown < 800
     assert told.rstrip().endswith(f"{800 - shown} more left out: `diff.md` and `diff.json` have them.")
@@ -116,7 +117,7 @@ def test_a_comment_is_cut_at_whole_items_and_says_how_many_are_left_out(tmp_path
 def test_a_crowded_section_leaves_the_others_their_title_and_number(tmp_path: Path) -> None:
     first, second = range(450), range(450, 900)
     told = long_comment(tmp_path, many(first, OK) + many(second, BAD), many(first, BAD) + many(second, OK))
-    assert len(told) <= MOST_CHARACTERS
+    assert len(told) <= COMMENT_CHARACTERS
     assert re.search(r"### ✓ fixed \(450\)\n\n(.|\n)*\d+ more left out", told)
 
 

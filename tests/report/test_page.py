@@ -91,7 +91,7 @@ def test_a_run_is_told_with_each_requirement_that_was_broken_in_it(tmp_path: Pat
 
 
 def test_a_page_that_has_told_enough_runs_links_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases, "_MOST_SCENES", 1)
+    monkeypatch.setattr(cases, "SCENES_OF_A_PAGE", 1)
     both = [
         result(name, "legacy", runs.seen_in(BAD, where))
         for name, where in (

@@ -18,7 +18,10 @@ LABEL = 14
 """Room below the bars for what was done in front of a turn."""
 
 BAR, STEP = 16, 22
+"""The width of a bar, and from the left of one bar to the left of the next."""
+
 _THINNEST = 1.0
+"""The height of a piece that would be thinner."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,16 +89,8 @@ class _Call:
     usage: TokenUsage
 
     @property
-    def read(self) -> int:
-        return self.usage.cache_read_tokens
-
-    @property
-    def written(self) -> int:
-        return self.usage.cache_creation_tokens
-
-    @property
     def uncached(self) -> int:
-        return self.usage.prompt_tokens - self.read
+        return self.usage.prompt_tokens - self.usage.cache_read_tokens
 
 
 def economics(run: Run, adapter: str, store: EvidenceStore) -> tuple[RunEconomics, ...]:
@@ -147,9 +139,9 @@ def _turn(turn: int, calls: Sequence[tuple[_Call, int]], after: tuple[str, ...])
     return TurnEconomics(
         turn=turn,
         calls=len(calls),
-        read=sum(call.read for call, _ in calls),
-        written=sum(call.written for call, _ in calls),
-        fresh=sum(call.uncached - call.written for call, _ in calls),
+        read=sum(call.usage.cache_read_tokens for call, _ in calls),
+        written=sum(call.usage.cache_creation_tokens for call, _ in calls),
+        fresh=sum(call.uncached - call.usage.cache_creation_tokens for call, _ in calls),
         again=sum(again for _, again in calls),
         after=after,
     )
@@ -178,7 +170,8 @@ def _again(before: _Call, call: _Call) -> int:
     new = [message for message in call.began.messages if message.message_id not in known]
     whole = _size(call.began.messages) + text_tokens(call.began.system or "") + sum(map(tool_tokens, call.began.tools))
     fresh = round(_size(new) * call.usage.prompt_tokens / max(1, whole))
-    return max(0, min(call.uncached - fresh, before.read + before.written - call.read))
+    cached = before.usage.cache_read_tokens + before.usage.cache_creation_tokens
+    return max(0, min(call.uncached - fresh, cached - call.usage.cache_read_tokens))
 
 
 def _size(messages: Sequence[Message]) -> int:

@@ -18,7 +18,8 @@ from ._inline_text import StatusStyle, one_line, printable, shortened
 from ._markdown import escaped, fenced
 from .certification_diff import Change, Diff, Kind
 from .finding_changes import FindingChange
-from .finding_groups import location
+from .finding_groups import location, word_rows
+from .limits import DIFF_FINDINGS, DIFF_LINES, DIFF_PAGE_FINDINGS, DIFF_VALUE_CHARACTERS
 from .terminal import console_for
 
 LOOKS = {
@@ -30,10 +31,6 @@ LOOKS = {
     Kind.FOUND: StatusStyle("+", "newly measured", "cyan"),
 }
 """How each kind of change is shown: always symbol and word; the colour is an extra."""
-
-_LONGEST = 240
-_MANY = 40
-"""Up to so many lines of a kind are told without being asked for; the rest is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +101,7 @@ def print_diff(report: Diff, file: TextIO | None = None, *, verbose: bool = Fals
         look, lines = LOOKS[kind], lines_of(report, kind)
         console.print()
         console.print(Text(f"{look.symbol} {look.word} ({report.counts[kind]})", style=look.colour))
-        shown = lines if verbose else lines[:_MANY]
+        shown = lines if verbose else lines[:DIFF_LINES]
         for line in shown:
             console.print(Text(f"  {one_line(line.what)}"))
             for depth, text in _told(line, verbose=verbose):
@@ -144,7 +141,8 @@ def _markdown(report: Diff) -> Iterator[str]:
         for line in lines_of(report, kind):
             yield f"- {escaped(line.what)}"
             yield from (
-                f"{'  ' * (depth + 1)}- {escaped(text)}" for depth, text in _told(line, verbose=True, most=_ON_A_PAGE)
+                f"{'  ' * (depth + 1)}- {escaped(text)}"
+                for depth, text in _told(line, verbose=True, most=DIFF_PAGE_FINDINGS)
             )
         if kind is Kind.NEW:
             commands = dict.fromkeys(line.change.reproduce for line in lines_of(report, kind))
@@ -170,12 +168,6 @@ def _circumstances(report: Diff) -> Iterator[tuple[str, str, str]]:
         yield (f"{what} of {names}" if names and what != "adapter" else names or what), before, after
 
 
-_SHOWN = 3
-"""Findings of each list that are told without being asked for."""
-
-_ON_A_PAGE = 20
-"""Findings of each list that a page tells; diff.json has all of them."""
-
 LISTS = (
     ("new", "new finding"),
     ("fixed", "fixed finding"),
@@ -194,12 +186,7 @@ def findings_of(change: Change) -> Iterator[tuple[str, tuple[FindingChange, ...]
 
 def rows_of(finding: FindingChange) -> Iterator[tuple[str, str]]:
     """A finding in full: what each line is about, and the line."""
-    if finding.title:
-        yield "finding", finding.title
-    if finding.expected:
-        yield "expected", finding.expected
-    if finding.got:
-        yield "got", finding.got
+    yield from word_rows(finding.title, finding.expected, finding.got)
     times = max(finding.before, finding.after)
     where = location(finding.place)
     if where:
@@ -215,15 +202,15 @@ def _told(line: Line, *, verbose: bool, most: int | None = None) -> Iterator[tup
     if not line.alone:
         return
     if change.why:
-        yield 0, shortened(change.why, _LONGEST)
+        yield 0, shortened(change.why, DIFF_VALUE_CHARACTERS)
     lists = [(name, found) for name, found in findings_of(change) if verbose or _counts(change, found)]
     for name, found in lists:
         if change.kind is Kind.CHANGED or len(lists) > 1:
             yield 0, f"{name} ({len(found)}):"
-        shown = found[: most if verbose else _SHOWN]
+        shown = found[: most if verbose else DIFF_FINDINGS]
         for one in shown:
             for number, (label, text) in enumerate(rows_of(one)):
-                yield bool(number), f"{label}: {shortened(one_line(text), _LONGEST)}"
+                yield bool(number), f"{label}: {shortened(one_line(text), DIFF_VALUE_CHARACTERS)}"
         if len(found) > len(shown):
             yield 0, f"and {len(found) - len(shown)} more; {'diff.json has' if most else '-v tells'} them"
     if not lists and (verbose or change.kind not in (Kind.STILL, Kind.FIXED)):
@@ -245,7 +232,7 @@ def _in_words(change: Change, *, verbose: bool) -> Iterator[tuple[int, str]]:
         told = told[-1:]
     where = f"in {change.where}, " if change.where else ""
     for side, message in told:
-        yield 0, f"{where}{side}: {shortened(one_line(message), _LONGEST)}"
+        yield 0, f"{where}{side}: {shortened(one_line(message), DIFF_VALUE_CHARACTERS)}"
 
 
 def _foot(report: Diff) -> str:

@@ -16,21 +16,16 @@ from ._inline_text import one_line, shortened
 from ._markdown import escaped, fenced
 from .certification_diff import Change, Diff, Kind
 from .certification_diff_text import LOOKS, Line, findings_of, lines_of, rows_of
+from .limits import (
+    COMMENT_CHARACTERS,
+    COMMENT_FINDINGS,
+    COMMENT_OPEN_ITEMS,
+    COMMENT_SECTION_CHARACTERS,
+    COMMENT_VALUE_CHARACTERS,
+)
 
 MARKER = "<!-- turnproof diff -->"
 """The first line of the comment."""
-
-MOST_CHARACTERS = 60_000
-
-_OPEN = 5
-"""Items that stand open; a list with more is folded behind a summary."""
-
-_FINDINGS = 3
-"""Findings that an item tells of each list."""
-
-_LONGEST = 400
-_ROOM = 300
-"""Characters that are left for what stands around the items of a section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +42,11 @@ def comment_md(report: Diff) -> str:
     head = f"{MARKER}\n\n**turnproof**: {sentence(report)}\n"
     parts = [head]
     sections = list(_sections(report))
-    left = MOST_CHARACTERS - len(head) - _ROOM * len(sections)
+    left = COMMENT_CHARACTERS - len(head) - COMMENT_SECTION_CHARACTERS * len(sections)
     for section in sections:
         part = _within(section, left)
         parts.append(part)
-        left -= max(0, len(part) + 1 - _ROOM)
+        left -= max(0, len(part) + 1 - COMMENT_SECTION_CHARACTERS)
     return "\n".join(parts)
 
 
@@ -91,8 +86,8 @@ def _within(section: Section, left: int) -> str:
     more = f"\n{rest} more left out: `diff.md` and `diff.json` have them.\n" if rest else ""
     if not shown:
         return f"### {section.title}\n{more}"
-    number = _OPEN if section.is_open else 0
-    open_items = shown if section.is_open and len(shown) <= _OPEN else shown[:number]
+    number = COMMENT_OPEN_ITEMS if section.is_open else 0
+    open_items = shown if section.is_open and len(shown) <= COMMENT_OPEN_ITEMS else shown[:number]
     folded = shown[len(open_items) :]
     text = "\n".join([f"### {section.title}\n", *open_items])
     if folded:
@@ -114,18 +109,18 @@ def _item(line: Line) -> Iterator[str]:
         brief = change.kind in (Kind.CHANGED, Kind.NEW) and found is not change.new and found is not change.fixed
         if brief or len(lists) > 1 or change.kind is Kind.CHANGED:
             yield f"- {name}: {len(found)}"
-        for one in () if brief else found[:_FINDINGS]:
+        for one in () if brief else found[:COMMENT_FINDINGS]:
             for number, (label, text) in enumerate(rows_of(one)):
                 yield f"{'  ' if number else ''}- {label}: {_code(text)}"
-        if not brief and len(found) > _FINDINGS:
-            yield f"- and {len(found) - _FINDINGS} more like these"
+        if not brief and len(found) > COMMENT_FINDINGS:
+            yield f"- and {len(found) - COMMENT_FINDINGS} more like these"
     if not lists:
         yield from _in_words(change)
     if change.after == Status.VIOLATED:
         yield ""
         yield "Reproduce:"
         yield ""
-        yield from fenced(shortened(one_line(change.reproduce), _LONGEST), "sh")
+        yield from fenced(shortened(one_line(change.reproduce), COMMENT_VALUE_CHARACTERS), "sh")
 
 
 def _in_words(change: Change) -> Iterator[str]:
@@ -136,4 +131,4 @@ def _in_words(change: Change) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    return f"<code>{escaped(shortened(one_line(text), _LONGEST))}</code>"
+    return f"<code>{escaped(shortened(one_line(text), COMMENT_VALUE_CHARACTERS))}</code>"

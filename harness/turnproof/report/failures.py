@@ -15,7 +15,7 @@ from ..judge.verdict import Status, Verdict
 from ..run.tracebacks import Raised, format_frame
 from ._inline_text import one_line
 from .certification import reproduce
-from .finding_groups import Group, groups, location, root_in_words, scenarios
+from .finding_groups import Group, groups, location, root_in_words, scenarios, word_rows
 from .html import anchor
 
 SHOWN = (Status.VIOLATED, Status.INCONCLUSIVE, Status.KNOWN_ISSUE)
@@ -161,12 +161,7 @@ def told(group: Group) -> Iterator[tuple[str, str]]:
     words = group.words
     if group.root:
         yield "cause", root_in_words(group.root)
-    if words.title:
-        yield "finding", words.title
-    if words.expected:
-        yield "expected", words.expected
-    if words.got:
-        yield "got", words.got
+    yield from word_rows(words.title, words.expected, words.got)
     where = location(group.first.place)
     more = len(group.findings) - 1
     yield "where", f"{where} (and {more} more)" if more else where

@@ -7,13 +7,18 @@ of both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from ..judge.finding import Finding, Place
 from ..judge.finding_words import Template, Words, place_in_words, words_of
 from ..run.tracebacks import Raised
+
+
+def word_rows(title: str, expected: str, got: str) -> Iterator[tuple[str, str]]:
+    """The sentence of a finding and both sides, each with its label, without those that say nothing."""
+    return ((label, text) for label, text in (("finding", title), ("expected", expected), ("got", got)) if text)
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,15 @@ def standing(found: AdapterReport, *, complete: bool) -> str:
     """An adapter's standing in words."""
     if not complete:
         return "unknown: the run was cut"
+    unmeasured = any(profile.unmeasured for profile in found.profiles.values())
+    return _certificate(found) or ("not certified: not everything was measured" if unmeasured else "not certified")
+
+
+def _certificate(found: AdapterReport | ProfileReport) -> str:
+    """How far an adapter or a profile is certified; empty where it is not."""
     if found.certified:
         return "certified"
-    if found.conditional:
-        return "conditional"
-    if any(profile.unmeasured for profile in found.profiles.values()):
-        return "not certified: not everything was measured"
-    return "not certified"
+    return "conditional" if found.conditional else ""
 
 
 def held_of_all(pair: tuple[int, int], every: int = 0) -> str:
@@ -49,10 +51,8 @@ def profile_standing(profile: ProfileReport, *, complete: bool) -> str:
     """A profile's standing in words."""
     if not complete:
         return "unknown"
-    if profile.certified:
-        return "certified"
-    if profile.conditional:
-        return "conditional"
+    if certificate := _certificate(profile):
+        return certificate
     if profile.unmeasured:
         return f"{profile.unmeasured} MUSTs not measured"
     return "not certified" if profile.must[1] else "not claimed"

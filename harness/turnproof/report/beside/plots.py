@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
-_LARGEST = 2_000_000
-"""Bytes of a plot that the page takes in."""
+from ..limits import PLOT_BYTES, PLOT_NAME_CHARACTERS
 
-_LONGEST = 300
 _WORDS = re.compile(r"[-_]+")
 
 
@@ -34,8 +32,8 @@ def plots_of(folder: Path, bench: Path, problems: list[str]) -> Iterator[Plot]:
         place = file.relative_to(folder).as_posix()
         try:
             content = file.read_bytes()
-            if len(content) > _LARGEST:
-                raise ValueError(f"it has {len(content)} bytes, more than {_LARGEST}")
+            if len(content) > PLOT_BYTES:
+                raise ValueError(f"it has {len(content)} bytes, more than {PLOT_BYTES}")
             yield Plot(place, _alt(content, file), f"data:image/svg+xml;base64,{b64encode(content).decode()}")
         except (OSError, ValueError, ElementTree.ParseError) as error:
             problems.append(f"{place} is not shown: {error}")
@@ -53,4 +51,4 @@ def _alt(content: bytes, file: Path) -> str:
     name = _WORDS.sub(" ", file.stem.removeprefix("bench-"))
     shown = dict.fromkeys(text.strip() for text in root.itertext() if any(map(str.isalpha, text)))
     words = f"plot of {name}: {', '.join(shown)}" if shown else f"plot of {name}"
-    return next((text.strip() for text in said if text.strip()), words[:_LONGEST])
+    return next((text.strip() for text in said if text.strip()), words[:PLOT_NAME_CHARACTERS])

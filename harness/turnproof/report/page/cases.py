@@ -14,15 +14,10 @@ from ..certification import Certification, reproduce
 from ..failures import SHOWN
 from ..finding_groups import scenarios
 from ..html import anchor
+from ..limits import SCENES_OF_A_CASE, SCENES_OF_A_PAGE
 from .conversation import Scene, Scenes
 from .occurrences import Kind, Kinds
 from .transcripts import Transcripts
-
-_MOST_SCENES = 60
-"""Times that one page tells a run: more would make it heavy, and nobody reads them. The rest is named and linked."""
-
-_OF_A_CASE = 3
-"""Runs that are told for one case: those that its kinds of findings were made in first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +139,9 @@ class Cases:
         for finding in _first_of_each(findings):
             if finding.place.run:
                 keys.setdefault(scenes.name_of(finding.place.run), finding.place.run)
-        for name, key in list(keys.items())[:_OF_A_CASE]:
+        for name, key in list(keys.items())[:SCENES_OF_A_CASE]:
             first = self._first.get((adapter, name), "")
-            if self._scenes_shown >= _MOST_SCENES:
+            if self._scenes_shown >= SCENES_OF_A_PAGE:
                 yield SceneLink(name, None, first)
                 continue
             # The first telling of a run has an address of its own; each later one belongs to its case.

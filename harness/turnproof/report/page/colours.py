@@ -9,13 +9,12 @@ from markupsafe import Markup, escape
 
 from ...judge.finding_words import first_difference
 from .._inline_text import printable
+from ..limits import COLOURED_CHARACTERS
 
 _TOKEN = re.compile(
     r'(?P<s>"(?:[^"\\\n]|\\.)*"?)(?P<colon>\s*:)?|(?P<n>-?\b\d[\d.]*(?:[eE][+-]?\d+)?\b)|(?P<w>\b(?:true|false|null)\b)'
 )
 
-_LONGEST = 100_000
-"""Characters that are coloured; colours are of no help in a longer text."""
 
 _ALIKE = 1 / 3
 """How much of two texts has to be the same, so that the rest of them is worth a mark."""
@@ -27,7 +26,7 @@ def coloured(text: str, mark: tuple[int, int] | None = None) -> Markup:
     Text that is no JSON stays readable as it is.
     """
     text = printable(text)
-    if len(text) > _LONGEST:
+    if len(text) > COLOURED_CHARACTERS:
         return escape(text)
     begin, end = mark or (0, 0)
     found: list[str] = []

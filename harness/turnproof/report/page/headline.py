@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from ..._base.counts import counted
 from ...judge.verdict import Status
 from ..certification import AdapterReport, Certification
+from ..limits import HEADLINE_NAMES
 from .phrases import day, listed
-
-_FEW = 4
-"""Names that a sentence can carry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ def _proof(report: Certification) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    if len(names) > _FEW:
+    if len(names) > HEADLINE_NAMES:
         return counted(len(names), "adapter")
     return listed(names)
 

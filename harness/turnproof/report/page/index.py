@@ -17,6 +17,7 @@ from ..certification import Certification
 from ..failures import SHOWN
 from ..html import policy_hash, source, template
 from ..kill_matrix_image import Picture, kill_picture
+from ..limits import HEADLINE_FAILURES, OPEN_REQUIREMENTS
 from ..overview import PATHS
 from .cases import Cases
 from .colours import coloured
@@ -25,12 +26,6 @@ from .headline import sentence
 from .matrix import matrix
 from .phrases import day, listed, minute, with_paths
 from .requirements import CODES, Group, Page, groups
-
-_FEW = 3
-"""So many requirements that are not held are open from the start."""
-
-_HEADLINES = 8
-"""Failures of a kind that the front page names; the rest stands below."""
 
 _TITLES = {
     Status.VIOLATED: "Violations",
@@ -66,7 +61,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Be
         evidence_marks=EVIDENCE,
         symbols=SYMBOLS,
         coloured=coloured,
-        most=_HEADLINES,
+        most=HEADLINE_FAILURES,
         paths=paths,
         adapters=list(run.adapters.values()),
         counts=_counts(pages),
@@ -81,7 +76,7 @@ def index_html(run: Run, report: Certification, store: EvidenceStore, beside: Be
         script=script,
         policy=f"default-src 'none'; style-src {policy_hash(style)}; script-src {policy_hash(script)}; img-src data:;"
         " base-uri 'none'; form-action 'none'",
-        few=sum(bool(page.cases) for group in pages for page in group.pages) <= _FEW,
+        few=sum(bool(page.cases) for group in pages for page in group.pages) <= OPEN_REQUIREMENTS,
         claims=list(dict.fromkeys(found.claim for found in report.adapters.values())),
         shown=SHOWN,
         words={status: f"{look.symbol} {look.word}" for status, look in LOOKS.items()},

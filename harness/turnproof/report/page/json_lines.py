@@ -13,23 +13,14 @@ from itertools import islice
 from ...judge.finding import tokens
 from ...judge.finding_words import first_difference, shown
 from ...messages import JSON
-
-_LONGEST = 400
-"""Characters that are shown of a text."""
-
-_ONE_LINE = 110
-"""Characters that are shown of what stands beside the place."""
-
-_BESIDE = 2
-"""Items that are shown on either side of the place."""
-
-_MOST_LINES = 16
-"""Lines that are shown of the place itself."""
-
-_MOST_ITEMS = 400
-"""Items of a list or an object that are shown, the last of them."""
-
-_DEEPEST = 100
+from ..limits import (
+    JSON_DEPTH,
+    JSON_ITEMS,
+    JSON_LINES,
+    JSON_NEIGHBOUR_CHARACTERS,
+    JSON_NEIGHBOURS,
+    JSON_TEXT_CHARACTERS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +70,7 @@ def _frame(
 ) -> Iterator[JsonLine]:
     if not way:
         lines = _lines(value, pointer, depth, before, after, beside)
-        for number, line in enumerate(islice(lines, _MOST_LINES)):
+        for number, line in enumerate(islice(lines, JSON_LINES)):
             yield JsonLine(line.pointer, line.text, "within" if number and pointer else "" if number else "here")
         if next(lines, None) is not None:
             yield JsonLine(None, f"{'  ' * (depth + 1)}… more …")
@@ -88,7 +79,7 @@ def _frame(
     yield JsonLine(pointer, f"{margin}{before}{'{' if isinstance(value, dict) else '['}")
     items = _items(value, pointer)
     at = next(n for n, key in enumerate(value) if key == way[0]) if isinstance(value, dict) else int(way[0])
-    first, end = max(0, at - _BESIDE), min(len(value), at + _BESIDE + 1)
+    first, end = max(0, at - JSON_NEIGHBOURS), min(len(value), at + JSON_NEIGHBOURS + 1)
     if first:
         yield _gap(first, depth + 1)
     for number, (below, name, item) in enumerate(islice(items, first, end), first):
@@ -104,13 +95,13 @@ def _frame(
 
 def _lines(value: JSON, pointer: str, depth: int, before: str, after: str, beside: object) -> Iterator[JsonLine]:
     margin = "  " * depth
-    if not isinstance(value, dict | list | tuple) or not value or depth > _DEEPEST:
+    if not isinstance(value, dict | list | tuple) or not value or depth > JSON_DEPTH:
         text = one_line_of(value) if isinstance(value, dict | list | tuple) else scalar(value, beside)
         yield JsonLine(pointer, f"{margin}{before}{text}{after}")
         return
     opening, closing = "{}" if isinstance(value, dict) else "[]"
     yield JsonLine(pointer, f"{margin}{before}{opening}")
-    left_out = max(0, len(value) - _MOST_ITEMS)
+    left_out = max(0, len(value) - JSON_ITEMS)
     if left_out:
         yield _gap(left_out, depth + 1)
     for number, (below, name, item) in enumerate(islice(_items(value, pointer), left_out, None), left_out + 1):
@@ -120,16 +111,16 @@ def _lines(value: JSON, pointer: str, depth: int, before: str, after: str, besid
 
 def scalar(value: JSON, beside: object = None) -> str:
     """A text, a number or a word as JSON on one line; of a long text the part around where it differs from `beside`."""
-    if not isinstance(value, str) or len(value) <= _LONGEST:
+    if not isinstance(value, str) or len(value) <= JSON_TEXT_CHARACTERS:
         return shown(value)
     at = first_difference(value, beside) if isinstance(beside, str) else 0
-    start = max(0, min(at - _LONGEST // 2, len(value) - _LONGEST))
-    piece = shown(value[start : start + _LONGEST])
-    head, tail = ("… " if start else ""), (" …" if start + _LONGEST < len(value) else "")
+    start = max(0, min(at - JSON_TEXT_CHARACTERS // 2, len(value) - JSON_TEXT_CHARACTERS))
+    piece = shown(value[start : start + JSON_TEXT_CHARACTERS])
+    head, tail = ("… " if start else ""), (" …" if start + JSON_TEXT_CHARACTERS < len(value) else "")
     return f"{head}{piece}{tail} ({len(value)} characters)"
 
 
-def one_line_of(value: JSON, room: int = _ONE_LINE) -> str:
+def one_line_of(value: JSON, room: int = JSON_NEIGHBOUR_CHARACTERS) -> str:
     """The beginning of a value on one line."""
     text = ""
     for piece in _pieces(value, 0):
@@ -141,10 +132,10 @@ def one_line_of(value: JSON, room: int = _ONE_LINE) -> str:
 
 def _pieces(value: JSON, depth: int) -> Iterator[str]:
     if isinstance(value, str):
-        yield shown(value[:_LONGEST])
+        yield shown(value[:JSON_TEXT_CHARACTERS])
     elif not isinstance(value, dict | list | tuple):
         yield shown(value)
-    elif depth > _DEEPEST:
+    elif depth > JSON_DEPTH:
         yield "…"
     else:
         yield "{" if isinstance(value, dict) else "["
@@ -159,7 +150,7 @@ def _items(value: JSON, pointer: str) -> Iterator[tuple[str, str, JSON]]:
     if isinstance(value, dict):
         for key, item in value.items():
             name = str(key)
-            yield f"{pointer}/{_escaped(name[:_LONGEST])}", f"{shown(name[:_LONGEST])}: ", item
+            yield f"{pointer}/{_escaped(name[:JSON_TEXT_CHARACTERS])}", f"{shown(name[:JSON_TEXT_CHARACTERS])}: ", item
     else:
         for number, item in enumerate(value):
             yield f"{pointer}/{number}", "", item

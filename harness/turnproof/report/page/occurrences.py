@@ -13,17 +13,12 @@ from ...judge.finding_words import Words
 from ...judge.run_log import Run
 from ...run.tracebacks import Raised
 from ..finding_groups import Group, groups, location, root_in_words, scenarios
+from ..limits import OCCURRENCES_OF_A_KIND, OCCURRENCES_OF_A_PAGE
 from .colours import both_coloured
 from .documents import Document, documents, raws
 from .raw_bytes import Raw
 from .tracebacks import Traceback, tracebacks
 from .transcripts import Transcripts
-
-_SHOWN = 20
-"""Occurrences of a kind that are shown with their documents. The others are listed by their places."""
-
-_ON_A_PAGE = 500
-"""Occurrences that one page shows so: more would make it heavy. Of each kind the first one always is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +65,7 @@ class Kinds:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._room = _ON_A_PAGE
+        self._room = OCCURRENCES_OF_A_PAGE
 
     def of(self, findings: Sequence[Finding], transcripts: Transcripts, *, accepted: bool = False) -> Iterator[Kind]:
         """The kinds among these findings of one adapter."""
@@ -79,7 +74,7 @@ class Kinds:
 
     def _kind(self, group: Group, transcripts: Transcripts, *, accepted: bool) -> Kind:
         first = group.first
-        shown = max(1, min(_SHOWN, self._room, len(group.findings)))
+        shown = max(1, min(OCCURRENCES_OF_A_KIND, self._room, len(group.findings)))
         self._room -= shown
         free = group.code.rpartition("/")[2] == UNSTRUCTURED
         return Kind(

@@ -10,12 +10,7 @@ from itertools import groupby
 
 from ...judge.finding import ByteSpan, tokens
 from ...run.transcript import WireRequest, WireResponse
-
-_WHOLE = 2400
-"""Bytes of a body that is shown whole."""
-
-_BEFORE = 600
-"""Bytes that are shown in front of the place, of a longer one."""
+from ..limits import RAW_BYTES, RAW_BYTES_BEFORE
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SCALAR = re.compile(r"[^\s,\]}]+")
@@ -63,10 +58,10 @@ def raw_response(response: WireResponse, spans: Sequence[ByteSpan], note: str = 
 
 def _raw(title: str, head: tuple[str, ...], data: bytes, spans: Sequence[ByteSpan], note: str = "") -> Raw:
     start, end = 0, len(data)
-    if len(data) > _WHOLE:
+    if len(data) > RAW_BYTES:
         first = min((span.start for span in spans), default=0)
-        start = _border(data, max(0, min(first - _BEFORE, len(data) - _WHOLE)))
-        end = _border(data, start + _WHOLE)
+        start = _border(data, max(0, min(first - RAW_BYTES_BEFORE, len(data) - RAW_BYTES)))
+        end = _border(data, start + RAW_BYTES)
     pieces = tuple(_pieces(data[start:end], [(span.start - start, span.end - start) for span in spans]))
     return Raw(title, head, pieces, len(data), start, len(data) - end, note)
 

@@ -15,16 +15,8 @@ from ...judge.view.diff import ABSENT
 from ...judge.view.provenance import pointer_of
 from ...provider import Path
 from ...run.transcript import Transcript
+from ..limits import REQUEST_CONTEXT_LINES, REQUEST_LINES, REQUEST_LINES_READ, REQUEST_VALUE_CHARACTERS
 from .json_lines import JsonLine, json_lines, one_line_of
-
-_CONTEXT = 3
-_MOST_LINES = 1500
-"""Of a body; of a longer one the end is shown, where the new messages are."""
-
-_READ = 100_000
-"""Lines of a body that are read at all."""
-
-_VALUE = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,14 +116,14 @@ def _lost(transcript: Transcript, call: ProviderCall) -> Iterator[Lost]:
 
 
 def _value(value: object) -> str:
-    return "nothing" if value is ABSENT else one_line_of(plain_value(value), _VALUE)
+    return "nothing" if value is ABSENT else one_line_of(plain_value(value), REQUEST_VALUE_CHARACTERS)
 
 
 def _tail(call: ProviderCall) -> list[JsonLine]:
-    lines = list(islice(json_lines(call.body), _READ))
-    if len(lines) <= _MOST_LINES:
+    lines = list(islice(json_lines(call.body), REQUEST_LINES_READ))
+    if len(lines) <= REQUEST_LINES:
         return lines
-    return [JsonLine(None, f"… {len(lines) - _MOST_LINES} lines left out …"), *lines[-_MOST_LINES:]]
+    return [JsonLine(None, f"… {len(lines) - REQUEST_LINES} lines left out …"), *lines[-REQUEST_LINES:]]
 
 
 def _lines(
@@ -162,7 +154,9 @@ def _folded(lines: Sequence[Line]) -> Iterator[Line]:
     near = [False] * len(lines)
     for number, line in enumerate(lines):
         if line.kind == "differs" or line.here:
-            for neighbour in range(max(0, number - _CONTEXT), min(len(lines), number + _CONTEXT + 1)):
+            for neighbour in range(
+                max(0, number - REQUEST_CONTEXT_LINES), min(len(lines), number + REQUEST_CONTEXT_LINES + 1)
+            ):
                 near[neighbour] = True
     if not any(near):
         yield from lines

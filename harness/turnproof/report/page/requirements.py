@@ -11,6 +11,7 @@ from ...judge.run_log import AdapterLine, RequirementLine, ResultLine, Run
 from ...judge.verdict import Status, Verdict, worst
 from ..certification import Certification, reproduce
 from ..html import anchor
+from ..limits import REQUIREMENT_EXAMPLES
 from .cases import Case, Cases
 
 CODES = {
@@ -24,8 +25,6 @@ CODES = {
 
 WEIGHT = list(Status)
 """Every status, the heaviest first."""
-
-_FEW = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +118,8 @@ class _Maker:
             status=worst(one.status for one in standings),
             standings=standings,
             told=_told(standings),
-            compared=held.compared[:_FEW] if held is not None else (),
-            evidence=held.evidence[:_FEW] if held is not None else (),
+            compared=held.compared[:REQUIREMENT_EXAMPLES] if held is not None else (),
+            evidence=held.evidence[:REQUIREMENT_EXAMPLES] if held is not None else (),
             reproduce=reproduce(self.run, adapters[0], requirement.id),
             cases=tuple(sorted(cases, key=lambda case: WEIGHT.index(case.status))),
             caught=tuple(self.caught.get(requirement.id, ())),
@@ -171,5 +170,5 @@ def _by_status(standings: Sequence[Standing]) -> Iterator[str]:
     for status in Status:
         names = [one.adapter for one in standings if one.status is status]
         if names:
-            who = ", ".join(names) if len(names) <= _FEW else counted(len(names), "adapter")
+            who = ", ".join(names) if len(names) <= REQUIREMENT_EXAMPLES else counted(len(names), "adapter")
             yield f"{str(status).replace('-', ' ')}: {who}"

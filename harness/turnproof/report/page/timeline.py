@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from ..._base.counts import counted
 from ...run.transcript import CallBegan, Transcript, WireRequest, WireResponse
 
-_WIDTH = 640
-_ROW = 14
-_LEAST = 2
+_WIDTH, _ROW, _LEAST = 640, 14, 2
+"""The width of the picture, the height of a row and the least width of a bar, in pixels."""
 
 
 @dataclass(frozen=True, slots=True)

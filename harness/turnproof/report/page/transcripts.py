@@ -12,9 +12,7 @@ from ...judge.view import View
 from ...run.evidence import EvidenceStore, digest
 from ...run.transcript import Transcript
 from ...scenarios import Scenario
-
-_MOST = 24
-"""Transcripts that are held at a time."""
+from ..limits import TRANSCRIPTS_IN_MEMORY
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +39,7 @@ class Transcripts:
             self._read.move_to_end(key)
             return self._read[key]
         source = self._read[key] = self._source(key)
-        if len(self._read) > _MOST:
+        if len(self._read) > TRANSCRIPTS_IN_MEMORY:
             self._read.popitem(last=False)
         return source
 
