@@ -10,8 +10,8 @@ from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.anthropic_messages.signing import digest
 from turnproof.dialects.base import World
 
-from .. import refusals
-from ..refusals import Json
+from .. import refusals, requests
+from ..requests import Json
 
 KEY = "key-of-the-pairs"
 MODEL = "claude-sonnet-4-5"
@@ -44,7 +44,7 @@ def world() -> World:
 
 
 @dataclass(frozen=True)
-class Ask(refusals.Ask):
+class Ask(requests.Ask):
     """One request to the Messages API."""
 
     path: str = "/v1/messages"

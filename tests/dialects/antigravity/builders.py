@@ -13,7 +13,8 @@ from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.antigravity.call import AntigravityCall
 from turnproof.dialects.base import HttpRequest, Refusal, World
 
-from ..refusals import Json, find_refusals
+from ..refusals import find_refusals
+from ..requests import Json
 
 KEY = "key-of-the-garden"
 GEMINI, OLD, CLAUDE, OTHER_CLAUDE, GPT = (

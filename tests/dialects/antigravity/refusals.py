@@ -17,7 +17,8 @@ from turnproof.dialects.gemini.signing import digest
 from turnproof.messages import FunctionCall
 
 from .. import refusals
-from ..refusals import Json, RefusalKit
+from ..refusals import RefusalKit
+from ..requests import Json
 from .builders import (
     ASKED,
     CLAUDE,

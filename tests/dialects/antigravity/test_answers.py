@@ -14,7 +14,7 @@ from turnproof.dialects.antigravity.call import AntigravityCall
 from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
 from turnproof.messages import FinishReason, FunctionCall, Part, ProviderData, Text, Thought, ToolSchema
 
-from ..refusals import Json
+from ..requests import Json
 from .builders import (
     ASKED,
     CLAUDE,

@@ -12,8 +12,8 @@ from turnproof.dialects.gemini.caches import CachedContent
 from turnproof.dialects.gemini.signing import digest
 from turnproof.messages import FunctionCall
 
-from .. import refusals
-from ..refusals import Json
+from .. import refusals, requests
+from ..requests import Json
 
 KEY = "key-of-the-pairs"
 MODEL = "gemini-3-flash-preview"
@@ -65,7 +65,7 @@ def _cache(name: str, model: str, expires: float = NOW + 60) -> CachedContent:
 
 
 @dataclass(frozen=True)
-class Ask(refusals.Ask):
+class Ask(requests.Ask):
     """One request to the Gemini API, or to Vertex."""
 
     BODILESS = ("GET", "DELETE")

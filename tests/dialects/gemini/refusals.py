@@ -5,7 +5,8 @@ from __future__ import annotations
 from turnproof.dialects.base import Refusal
 from turnproof.dialects.gemini import DIALECT, rules
 
-from ..refusals import Accepted, Json, RefusalKit, find_refusals
+from ..refusals import Accepted, RefusalKit, find_refusals
+from ..requests import Json
 from .builders import (
     ASKED,
     CACHE,

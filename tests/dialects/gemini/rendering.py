@@ -10,10 +10,9 @@ from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.surfaces import GeminiCall, Surface
 from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought, ToolSchema
 
+from ..requests import Json
 from .builders import MODEL
 from .pairs import world
-
-Json = dict[str, Any]
 
 OLDEST = "gemini-2.0-flash"
 PROMPT = PromptUsage(31, cache_read=1520)

@@ -13,10 +13,10 @@ from turnproof.dialects.gemini import DIALECT
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought, TokenUsage
 
+from ..requests import Json
 from .rendering import (
     FORMS,
     SPOKEN,
-    Json,
     asked,
     chunks,
     ending,

@@ -17,6 +17,7 @@ from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.surfaces import GeminiCall
 from turnproof.messages import FunctionCall, Opaque, Part, Text, Thought, TokenUsage
 
+from ..requests import Json
 from .builders import MODEL, OLD
 from .pairs import world
 from .rendering import (
@@ -24,7 +25,6 @@ from .rendering import (
     LOOK,
     OLDEST,
     SPOKEN,
-    Json,
     asked,
     data,
     read,

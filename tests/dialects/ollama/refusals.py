@@ -23,7 +23,8 @@ from ..anthropic_messages.builders import (
     text,
     user,
 )
-from ..refusals import Accepted, Json, RefusalKit, find_refusals
+from ..refusals import Accepted, RefusalKit, find_refusals
+from ..requests import Json
 
 MODEL = "qwen3:8b"
 PLAIN = "gemma3:1b"

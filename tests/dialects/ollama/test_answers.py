@@ -16,7 +16,7 @@ from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Text, Thought, TokenUsage
 
 from ..anthropic_messages.builders import TOOL, Ask
-from ..refusals import Json
+from ..requests import Json
 from .refusals import FUNCTION, MODEL, chat, door, generate, shown, world
 
 PROMPT = PromptUsage(198)

@@ -22,7 +22,7 @@ from turnproof.wire.emulator import EmulatorServer, ScriptResponder, ServerRun
 from turnproof.wire.emulator.serve import describe
 
 from ..anthropic_messages.builders import TOOL
-from ..refusals import Json
+from ..requests import Json
 from .refusals import FUNCTION, MODEL, QUESTION
 
 NATIVE = dialect("ollama@native")

@@ -13,7 +13,7 @@ from turnproof.dialects.ollama.surfaces import OllamaCall, Surface
 from turnproof.messages import FunctionCall, InlineData, Message, Text, Thought, ToolResult, ToolSchema
 
 from ..anthropic_messages.builders import ASKED, TOOL, Ask, assistant, call, image, result, thinking, user
-from ..refusals import Json
+from ..requests import Json
 from .refusals import FUNCTION, MODEL, QUESTION, chat, door, generate, native_call, shown, world
 
 

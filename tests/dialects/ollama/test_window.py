@@ -11,7 +11,7 @@ from turnproof.dialects.ollama import DIALECT, rules
 from turnproof.dialects.ollama.window import DEFAULT_WINDOW, counted, first_kept, window_of
 
 from ..anthropic_messages.builders import Ask, user
-from ..refusals import Json
+from ..requests import Json
 from .refusals import FUNCTION, MODEL, QUESTION, chat, door, generate, native_call, world
 
 FACTS = DIALECT.models[MODEL]

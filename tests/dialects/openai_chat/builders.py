@@ -10,8 +10,8 @@ from turnproof.dialects.base import World
 from turnproof.dialects.openai_chat import DIALECT
 from turnproof.dialects.openai_chat.surfaces import Surface
 
-from .. import refusals
-from ..refusals import Json
+from .. import refusals, requests
+from ..requests import Json
 
 KEY = "key-of-the-pairs"
 MODEL = "gpt-4o"
@@ -55,7 +55,7 @@ def world() -> World:
 
 
 @dataclass(frozen=True)
-class Ask(refusals.Ask):
+class Ask(requests.Ask):
     """One request to a surface, at its own path where none is named."""
 
     surface: Surface = Surface.OPENAI

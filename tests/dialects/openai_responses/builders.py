@@ -10,8 +10,8 @@ from turnproof.dialects.base import World
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.store import remember
 
-from .. import refusals
-from ..refusals import Json
+from .. import refusals, requests
+from ..requests import Json
 
 KEY, SESSION = "key-of-the-pairs", "tid=session-of-the-pairs"
 MODEL, OLD, OTHER = "gpt-5", "gpt-4.1", "o3"
@@ -72,7 +72,7 @@ def world() -> World:
 
 
 @dataclass(frozen=True)
-class Ask(refusals.Ask):
+class Ask(requests.Ask):
     """One request to the Responses API."""
 
     path: str = "/v1/responses"

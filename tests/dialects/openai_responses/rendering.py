@@ -10,9 +10,9 @@ from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall
 from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought
 
+from ..requests import Json
 from .builders import ASKED, MODEL, ask, function, world
 
-Json = dict[str, Any]
 DATED = "gpt-5-2025-08-07"
 PROMPT = PromptUsage(31, cache_read=1536)
 

@@ -30,7 +30,8 @@ from ..anthropic_messages.builders import (
     user,
 )
 from ..anthropic_messages.builders import system as instruction
-from ..refusals import Accepted, Json, RefusalKit, find_refusals
+from ..refusals import Accepted, RefusalKit, find_refusals
+from ..requests import Json
 
 MODEL = "glm-4.7"
 PATH = "/api/anthropic/v1/messages"

@@ -13,7 +13,7 @@ from turnproof.dialects.zai import DIALECT
 from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought, ToolSchema
 
 from ..anthropic_messages.builders import ASKED, assistant, mark, text, thinking, user
-from ..refusals import Json
+from ..requests import Json
 from .refusals import MODEL, ask, world
 
 SIGNING, PLAIN = "glm-4.7", "glm-4.6"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...refusals import Json
+from ...requests import Json
 from ..builders import (
     ASKED,
     FOREIGN_SIGNATURE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...refusals import Json
+from ...requests import Json
 from ..builders import (
     ASKED,
     BEFORE_45,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...refusals import Json
+from ...requests import Json
 from ..builders import (
     CACHE,
     DELETED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from turnproof.dialects.openai_chat.surfaces import Surface
 
-from ...refusals import Json
+from ...requests import Json
 from ..builders import ASKED, REASONER, TOOL, Pair, ask, system, tool, user
 
 _CLOSED: Json = {

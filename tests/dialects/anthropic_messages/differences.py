@@ -1,19 +1,9 @@
-"""Is the wire what the session holds? Each listed difference is accepted, each loss and invention is seen.
-
-The requests are written out by hand: an encoder of ours could share a mistake with the comparison.
-"""
+"""Conversations with the Messages API, right and wrong ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Any
-
-import pytest
-
 from turnproof.dialects.anthropic_messages import DIALECT
-from turnproof.dialects.base import Call, WireDifference
+from turnproof.dialects.base import WireDifference
 from turnproof.messages import (
     CodeExecutionResult,
     ExecutableCode,
@@ -22,7 +12,6 @@ from turnproof.messages import (
     InlineData,
     Message,
     Opaque,
-    Part,
     ProviderData,
     Text,
     Thought,
@@ -30,6 +19,8 @@ from turnproof.messages import (
     ToolSchema,
 )
 
+from ..differences import ASKED, CALL, HELD_LOOP, PNG, READING, RESULT, SENSOR, THANKS, Case, DifferenceKit, model, user
+from ..requests import Json, read_call
 from .builders import MODEL, SIGNATURE, THINKING, THOUGHT, assistant, body, call, image, mark, result, text
 from .builders import system as system_message
 from .builders import thinking as thinking_block
@@ -37,18 +28,12 @@ from .builders import user as user_message
 from .pairs import Ask, world
 
 NAME = "anthropic-messages"
-Json = dict[str, Any]
 
-user, model = Message.user, Message.model
-CALL = FunctionCall("call_1", "read_sensor", {"bed": "3"})
-RESULT = ToolResult("call_1", "read_sensor", "41 %")
 SIGNED = Thought(THOUGHT, provider_data=ProviderData(NAME, MODEL, {"signature": SIGNATURE}))
-SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
 WIRE_SENSOR: Json = {
     "name": "read_sensor", "description": "Read one sensor",
     "input_schema": {"type": "object", "properties": {"bed": {"type": "string"}}},
 }  # fmt: skip
-PNG = InlineData("image/png", b"png")
 WIRE_PNG = image({"type": "base64", "media_type": "image/png", "data": "cG5n"})
 
 SEARCH = Opaque(
@@ -58,33 +43,13 @@ FOUND = Opaque(
     NAME, "web_search_tool_result", {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
 )
 
-READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
 
-ASKED, WIRE_ASKED = user("How moist is bed 3?"), user_message("How moist is bed 3?")
-THANKS, WIRE_THANKS = user("Thanks"), user_message("Thanks")
-HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
+WIRE_ASKED, WIRE_THANKS = user_message("How moist is bed 3?"), user_message("Thanks")
 WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, assistant("Let me look.", call()), user_message(result()))
 
 
-@dataclass(frozen=True)
-class Case:
-    """What is held, what was sent, and what must be said of it (nothing, where it is right)."""
-
-    id: str
-    held: Sequence[Message]
-    sent: Sequence[Json]
-    expect: tuple[str, ...] = ()
-    violation: bool = True
-    system: Part | str | None = None
-    tools: Sequence[ToolSchema] = ()
-    wire: Json = field(default_factory=dict)
-    allows: str = ""
-
-
-def differences(case: Case) -> list[WireDifference]:
-    request = Ask(body(*case.sent, **case.wire)).request()
-    sent = DIALECT.parse(request, world())
-    assert isinstance(sent, Call), sent
+def find_differences(case: Case) -> list[WireDifference]:
+    sent = read_call(DIALECT, Ask(body(*case.sent, **case.wire)), world())
     return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
 
 
@@ -340,7 +305,7 @@ WRONG: tuple[Case, ...] = (
 )  # fmt: skip
 
 
-UNCLASSIFIED: tuple[Case, ...] = (
+UNLISTED: tuple[Case, ...] = (
     Case("white-space-within-a-text", [user("Hello  there")], [user_message("Hello there")], ("unlisted",)),
     Case("trimmed-text", [user(" Hello "), model("Hi"), THANKS], [user_message("Hello"), assistant("Hi"), WIRE_THANKS],
          ("unlisted",)),
@@ -374,52 +339,4 @@ UNCLASSIFIED: tuple[Case, ...] = (
     Case("another-model", [ASKED], [WIRE_ASKED], ("unlisted",), wire={"model": "claude-haiku-4-5"}),
 )  # fmt: skip
 
-
-@pytest.mark.parametrize("case", RIGHT, ids=attrgetter("id"))
-def test_what_is_right_is_not_accused(case: Case) -> None:
-    assert differences(case) == []
-
-
-@pytest.mark.parametrize("case", WRONG, ids=attrgetter("id"))
-def test_losses_and_inventions_are_violations(case: Case) -> None:
-    found = differences(case)
-    assert sorted(each.what for each in found) == sorted(case.expect), found
-    assert all(each.violation for each in found)
-
-
-@pytest.mark.parametrize("case", UNCLASSIFIED, ids=attrgetter("id"))
-def test_what_is_neither_listed_nor_a_loss_is_unlisted(case: Case) -> None:
-    found = differences(case)
-    assert [each.what for each in found] == list(case.expect), found
-    assert not any(each.violation for each in found)
-
-
-def test_every_allowed_difference_has_a_case_that_it_allows() -> None:
-    assert {case.allows for case in RIGHT if case.allows} == {each.name for each in DIALECT.allowed_differences}
-    assert all(each.reason and each.source for each in DIALECT.allowed_differences)
-
-
-def test_a_difference_says_where_and_shows_both_sides() -> None:
-    case = next(case for case in WRONG if case.id == "changed-arguments")
-    assert differences(case) == [
-        WireDifference(
-            "changed-args",
-            "$.messages[1].parts[1].args",
-            {"bed": "3"},
-            {"bed": "4"},
-            violation=True,
-            sent_path="$.sent.messages[1].parts[1].args",
-        )
-    ]
-
-
-@pytest.mark.parametrize(
-    "build",
-    [lambda held: held, lambda held: held[1:], lambda held: held[:10] + held[11:]],
-    ids=["whole", "head", "gap"],
-)
-def test_a_loss_is_found_at_once_in_a_long_conversation(build: Callable[[list[Json]], list[Json]]) -> None:
-    held = [message for n in range(500) for message in (user(f"Question {n}"), model(f"Answer {n}"))]
-    sent = [wire for n in range(500) for wire in (user_message(f"Question {n}"), assistant(f"Answer {n}"))]
-    found = differences(Case("long", held, build(sent)))
-    assert len(found) == len(sent) - len(build(sent))
+DIFFERENCES = DifferenceKit(DIALECT, find_differences, RIGHT, WRONG, UNLISTED, wire_turn=(user_message, assistant))

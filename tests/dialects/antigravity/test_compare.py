@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
-
 import pytest
-from msgspec.structs import replace
 
 from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.antigravity.compare import ALLOWED
 from turnproof.dialects.base import Evidence, WireDifference
 from turnproof.dialects.gemini.allowed import ALLOWED as GEMINI_ALLOWED
-from turnproof.messages import FunctionCall, Message, Opaque, Part, ProviderData, Text, Thought, ToolResult
+from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 
-from ..gemini.builders import MODEL, SIGNATURE
-from ..gemini.builders import OLD as GEMINI_OLD
-from ..gemini.held import Case
-from ..gemini.test_differences import RIGHT, UNCLASSIFIED, WRONG
-from ..refusals import Json
+from ..gemini.builders import SIGNATURE
+from ..gemini.differences import RIGHT, UNLISTED, WRONG
+from ..requests import Json
 from .builders import (
     ASKED,
     CLAUDE,
     GEMINI,
-    OLD,
     OTHER_CLAUDE,
     Ask,
     call,
@@ -33,45 +27,11 @@ from .builders import (
 )
 from .builders import model as wire_model
 from .builders import user as wire_user
-
-NAME = "antigravity"
-MODELS = {MODEL: GEMINI, GEMINI_OLD: OLD}
-
-
-def carried(case: Case) -> bool:
-    """Whether a case can be carried over: the gateway has neither managed caches nor aliases."""
-    return "cachedContent" not in case.wire and case.model in MODELS
-
-
-def ours(part: Part) -> Part:
-    """A part as the gateway would have issued it."""
-    data = part.provider_data
-    if data is not None and data.dialect == "gemini":
-        part = replace(part, provider_data=ProviderData(NAME, MODELS.get(data.model, data.model), data.data))
-    return replace(part, dialect=NAME) if isinstance(part, Opaque) and part.dialect == "gemini" else part
-
-
-def differences(case: Case) -> list[WireDifference]:
-    held = [Message(each.role, tuple(map(ours, each.parts)), each.message_id) for each in case.held]
-    name = MODELS[case.model]
-    sent = read(Ask(envelope({"contents": list(case.sent), **case.wire}, name)))
-    return DIALECT.differences(held, case.system, case.tools, sent, name)
-
-
-@pytest.mark.parametrize("case", [case for case in RIGHT if carried(case)], ids=attrgetter("id"))
-def test_what_is_right_at_the_gemini_api_is_right_here(case: Case) -> None:
-    assert differences(case) == []
-
-
-@pytest.mark.parametrize("case", [case for case in (*WRONG, *UNCLASSIFIED) if carried(case)], ids=attrgetter("id"))
-def test_what_is_seen_at_the_gemini_api_is_seen_here(case: Case) -> None:
-    found = differences(case)
-    assert sorted(each.what for each in found) == sorted(case.expect), found
-    assert all(each.violation is (each.what != "unlisted") for each in found)
+from .differences import NAME, carried
 
 
 def test_most_cases_can_be_carried_over() -> None:
-    left = {case.id for case in (*RIGHT, *WRONG, *UNCLASSIFIED) if not carried(case)}
+    left = {case.id for case in (*RIGHT, *WRONG, *UNLISTED) if not carried(case)}
     assert left == {"what-the-cache-holds", "alias", "cached-contents-repeated", "cache-of-other-contents"}
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from turnproof.dialects.base import Call
 from turnproof.dialects.gemini import DIALECT
-from turnproof.messages import FunctionCall, InlineData, Message, Part, ProviderData, ToolResult, ToolSchema
+from turnproof.messages import FunctionCall, Message, ProviderData, ToolResult, ToolSchema
 
-from ..refusals import Json
+from ..differences import ASKED, Case, model
+from ..requests import Json, read_call
 from .builders import MODEL, SIGNATURE, TOOL, ask, at, response
 from .builders import call as wire_call
 from .builders import model as wire_model
@@ -18,8 +17,6 @@ from .builders import user as wire_user
 from .pairs import world
 
 NAME = "gemini"
-
-user, model = Message.user, Message.model
 
 
 def issued(by: str = MODEL, dialect: str = NAME, **data: Any) -> ProviderData:
@@ -33,12 +30,9 @@ SENSOR = ToolSchema(
     "read_sensor", "Read one sensor",
     {"type": "object", "properties": {"bed": {"type": "string"}}, "required": ["bed"]},
 )  # fmt: skip
-PNG = InlineData("image/png", b"png")
 WIRE_PNG: Json = {"inlineData": {"mimeType": "image/png", "data": "cG5n"}}
-READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
 
-ASKED, WIRE_ASKED = user("How moist is bed 3?"), wire_user("How moist is bed 3?")
-THANKS, WIRE_THANKS = user("Thanks"), wire_user("Thanks")
+WIRE_ASKED, WIRE_THANKS = wire_user("How moist is bed 3?"), wire_user("Thanks")
 
 
 def call(signature: str | None = None, call_id: str | None = "id_1", **more: Any) -> Json:
@@ -54,26 +48,9 @@ HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", SIGNED), Message.
 WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, wire_model("Let me look.", call(SIGNATURE)), wire_user(result()))
 
 
-@dataclass(frozen=True)
-class Case:
-    """What is held, what was sent, and what must be said of it (nothing, where it is right)."""
-
-    id: str
-    held: Sequence[Message]
-    sent: Sequence[Json]
-    expect: tuple[str, ...] = ()
-    system: Part | str | None = None
-    tools: Sequence[ToolSchema] = ()
-    wire: Json = field(default_factory=dict)
-    model: str = MODEL
-    allows: str = ""
-
-
 def parsed(case: Case) -> Call:
     """The request of a case as the dialect reads it."""
-    sent = DIALECT.parse(at(case.model, ask(*case.sent, **case.wire)).request(), world())
-    assert isinstance(sent, Call), sent
-    return sent
+    return read_call(DIALECT, at(case.model or MODEL, ask(*case.sent, **case.wire)), world())
 
 
 def declaring(*tools: Json, **more: Any) -> Json:

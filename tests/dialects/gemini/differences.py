@@ -1,13 +1,8 @@
-"""Is the wire what the session holds? Each listed difference is accepted, each loss and invention is seen."""
+"""Conversations with the Gemini API, right and wrong ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import attrgetter
-
-import pytest
-
-from turnproof.dialects.base import Call, WireDifference
+from turnproof.dialects.base import WireDifference
 from turnproof.dialects.gemini import DIALECT
 from turnproof.messages import (
     CodeExecutionResult,
@@ -24,7 +19,8 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from ..refusals import Json
+from ..differences import ASKED, PNG, READING, THANKS, Case, DifferenceKit, model, user
+from ..requests import Json
 from .builders import (
     CACHE,
     HANDBOOK,
@@ -34,21 +30,16 @@ from .builders import (
     SIGNATURE,
     SIGNATURE_URL_SAFE,
     TOOL,
-    ask,
 )
 from .builders import model as wire_model
 from .builders import user as wire_user
-from .held import (
-    ASKED,
+from .conversations import (
     CALL,
     HELD_LOOP,
     NAME,
-    PNG,
-    READING,
     RESULT,
     SENSOR,
     SIGNED,
-    THANKS,
     TWO_CALLS,
     TWO_RESULTS,
     WIRE_ASKED,
@@ -56,20 +47,16 @@ from .held import (
     WIRE_PNG,
     WIRE_THANKS,
     WIRE_TWO,
-    Case,
     after_call,
     call,
     declaring,
     issued,
-    model,
     parsed,
     result,
     system,
     tool_with,
-    user,
     wire_tool,
 )
-from .pairs import world
 
 SENTINEL = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 BY_OLD = FunctionCall("id_1", "read_sensor", {"bed": "3"}, provider_data=issued(OLD))
@@ -82,8 +69,8 @@ WIRE_CODE: tuple[Json, ...] = (
 )
 
 
-def differences(case: Case) -> list[WireDifference]:
-    return DIALECT.differences(case.held, case.system, case.tools, parsed(case), case.model)
+def find_differences(case: Case) -> list[WireDifference]:
+    return DIALECT.differences(case.held, case.system, case.tools, parsed(case), case.model or MODEL)
 
 
 RIGHT: tuple[Case, ...] = (
@@ -337,7 +324,7 @@ WRONG: tuple[Case, ...] = (
 )  # fmt: skip
 
 
-UNCLASSIFIED: tuple[Case, ...] = (
+UNLISTED: tuple[Case, ...] = (
     Case("white-space-within-a-text", [user("Hello  there")], [wire_user("Hello there")], ("unlisted",)),
     Case("issued-id-left-out", HELD_LOOP,
          [WIRE_ASKED, wire_model("Let me look.", call(SIGNATURE, None)), wire_user(result(None, None))], ("unlisted",)),
@@ -366,49 +353,4 @@ UNCLASSIFIED: tuple[Case, ...] = (
          wire=declaring(TOOL | {"parameters": PARAMETERS | {"description": "of a bed"}})),
 )  # fmt: skip
 
-
-@pytest.mark.parametrize("case", RIGHT, ids=attrgetter("id"))
-def test_what_is_right_is_not_accused(case: Case) -> None:
-    assert differences(case) == []
-
-
-@pytest.mark.parametrize("case", WRONG, ids=attrgetter("id"))
-def test_losses_and_inventions_are_violations(case: Case) -> None:
-    found = differences(case)
-    assert sorted(each.what for each in found) == sorted(case.expect), found
-    assert all(each.violation for each in found)
-
-
-@pytest.mark.parametrize("case", UNCLASSIFIED, ids=attrgetter("id"))
-def test_what_is_neither_listed_nor_a_loss_is_unlisted(case: Case) -> None:
-    found = differences(case)
-    assert [each.what for each in found] == list(case.expect), found
-    assert not any(each.violation for each in found)
-
-
-def test_every_allowed_difference_has_a_case_that_it_allows() -> None:
-    assert {case.allows for case in RIGHT if case.allows} == {each.name for each in DIALECT.allowed_differences}
-    assert all(each.reason and each.source for each in DIALECT.allowed_differences)
-
-
-def test_another_model_is_named() -> None:
-    request = ask(WIRE_ASKED).request()
-    sent = DIALECT.parse(request, world())
-    assert isinstance(sent, Call)
-    for name in (MODEL, f"models/{MODEL}", f"projects/p/locations/l/publishers/google/models/{MODEL}"):
-        assert DIALECT.differences([ASKED], None, (), sent, name) == []
-    assert DIALECT.differences([ASKED], None, (), sent, OLD) == [
-        WireDifference("unlisted", "$.model", OLD, MODEL, violation=False)
-    ]
-
-
-@pytest.mark.parametrize(
-    "build",
-    [lambda held: held, lambda held: held[1:], lambda held: held[:10] + held[11:]],
-    ids=["whole", "head", "gap"],
-)
-def test_a_loss_is_found_at_once_in_a_long_conversation(build: Callable[[list[Json]], list[Json]]) -> None:
-    held = [message for n in range(500) for message in (user(f"Question {n}"), model(f"Answer {n}"))]
-    sent = [wire for n in range(500) for wire in (wire_user(f"Question {n}"), wire_model(f"Answer {n}"))]
-    found = differences(Case("long", held, build(sent)))
-    assert len(found) == len(sent) - len(build(sent))
+DIFFERENCES = DifferenceKit(DIALECT, find_differences, RIGHT, WRONG, UNLISTED, wire_turn=(wire_user, wire_model))

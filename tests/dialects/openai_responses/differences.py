@@ -1,25 +1,16 @@
-"""Is the wire what the session holds? Each listed difference is accepted, each loss and invention is seen.
-
-The requests are written out by hand: an encoder of ours could share a mistake with the comparison.
-"""
+"""Conversations with the Responses API, right and wrong ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any
 
-import pytest
-
-from turnproof.dialects.base import Call, WireDifference
+from turnproof.dialects.base import WireDifference
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.messages import (
     CacheMark,
     CodeExecutionResult,
     ExecutableCode,
     FunctionCall,
-    InlineData,
     Message,
     Opaque,
     ProviderData,
@@ -30,6 +21,8 @@ from turnproof.messages import (
     marked,
 )
 
+from ..differences import ASKED, CALL, HELD_LOOP, PNG, READING, RESULT, THANKS, Case, DifferenceKit, model, user
+from ..requests import Json, read_call
 from .builders import (
     MODEL,
     OTHER,
@@ -48,21 +41,13 @@ from .builders import reasoning as reasoning_item
 from .builders import user as user_item
 
 NAME = "openai-responses"
-Json = dict[str, Any]
 
-user, model = Message.user, Message.model
-CALL = FunctionCall("call_1", "read_sensor", {"bed": "3"})
-RESULT = ToolResult("call_1", "read_sensor", "41 %")
 SCHEMA: Json = {"type": "object", "properties": {"bed": {"type": "string"}}, "required": ["bed"]}
 SENSOR = ToolSchema("read_sensor", "Read one sensor", SCHEMA)
 WIRE_SENSOR = function(parameters=SCHEMA, description="Read one sensor")
-PNG = InlineData("image/png", b"png")
 WIRE_PNG: Json = {"type": "input_image", "image_url": "data:image/png;base64,cG5n"}
-READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
 
-ASKED, WIRE_ASKED = user("How moist is bed 3?"), user_item("How moist is bed 3?")
-THANKS, WIRE_THANKS = user("Thanks"), user_item("Thanks")
-HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
+WIRE_ASKED, WIRE_THANKS = user_item("How moist is bed 3?"), user_item("Thanks")
 WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, assistant("Let me look."), call(), output())
 
 
@@ -77,25 +62,8 @@ OWN_TEXT = Text("41 %", provider_data=ProviderData(NAME, MODEL, {"item": "msg_1"
 WIRE_THOUGHT = reasoning_item("rs_1", SEALED, summary=[{"type": "summary_text", "text": "Hm."}])
 
 
-@dataclass(frozen=True)
-class Case:
-    """What is held, what was sent, and what must be said of it (nothing, where it is right)."""
-
-    id: str
-    held: Sequence[Message]
-    sent: Sequence[Json]
-    expect: tuple[str, ...] = ()
-    violation: bool = True
-    system: str | None = None
-    tools: Sequence[ToolSchema] = ()
-    wire: Json = field(default_factory=dict)
-    allows: str = ""
-
-
-def differences(case: Case) -> list[WireDifference]:
-    request = Ask(body_of(*case.sent, **case.wire)).request()
-    sent = DIALECT.parse(request, world())
-    assert isinstance(sent, Call), sent
+def find_differences(case: Case) -> list[WireDifference]:
+    sent = read_call(DIALECT, Ask(body_of(*case.sent, **case.wire)), world())
     return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
 
 
@@ -192,6 +160,8 @@ RIGHT: tuple[Case, ...] = (
     Case("dated-model", [ASKED], [WIRE_ASKED], wire={"model": "gpt-5-2025-08-07"}, allows="dated-model"),
     Case("tool-of-the-service", [ASKED], [WIRE_ASKED], tools=[SENSOR],
          wire={"tools": [WIRE_SENSOR, {"type": "web_search"}]}),
+    Case("marks-of-breakpoints", [user(marked(Text("How moist is bed 3?"), CacheMark()))], [WIRE_ASKED],
+         allows="cache-marks"),
 )  # fmt: skip
 
 WRONG: tuple[Case, ...] = (
@@ -208,7 +178,7 @@ WRONG: tuple[Case, ...] = (
           Message.tool(ToolResult("a", "f", "one"), ToolResult("b", "f", "two"))],
          [WIRE_ASKED, call("a", "f", "{}"), call("b", "f", "{}"), output("a", "two"), output("b", "one")],
          ("lost-result", "lost-result")),
-    Case("order", [ASKED, model("41 %"), THANKS], [WIRE_THANKS, assistant("41 %"), WIRE_ASKED], ("order",)),
+    Case("order", [ASKED, model("41 %"), THANKS], [WIRE_THANKS, assistant("41 %"), WIRE_ASKED], ("order", "order")),
     Case("invented-text", [ASKED], [WIRE_ASKED, assistant("I am quite sure of it, believe me.")], ("invented",)),
     Case("lost-image", [user("See:", PNG)], [user_item("See:")], ("lost-attachment",)),
     Case("lost-image-of-a-result",
@@ -257,32 +227,4 @@ UNLISTED: tuple[Case, ...] = (
          [*WIRE_LOOP[:3], output(said="See:"), user_item(WIRE_PNG)], ("unlisted", "unlisted")),
 )  # fmt: skip
 
-
-@pytest.mark.parametrize("case", RIGHT, ids=attrgetter("id"))
-def test_what_is_right_is_no_difference(case: Case) -> None:
-    assert differences(case) == []
-
-
-@pytest.mark.parametrize("case", WRONG, ids=attrgetter("id"))
-def test_every_loss_and_invention_is_seen(case: Case) -> None:
-    found = differences(case)
-    assert tuple(sorted({each.what for each in found})) == tuple(sorted(set(case.expect)))
-    assert all(each.violation for each in found)
-
-
-@pytest.mark.parametrize("case", UNLISTED, ids=attrgetter("id"))
-def test_what_nobody_has_classified_accuses_nobody(case: Case) -> None:
-    found = differences(case)
-    assert tuple(each.what for each in found) == case.expect
-    assert not any(each.violation for each in found)
-
-
-def test_every_allowed_difference_has_a_case_that_it_allows() -> None:
-    listed = {each.name for each in DIALECT.allowed_differences}
-    assert {case.allows for case in RIGHT} - {""} == listed - {"cache-marks"}
-    assert all(each.source and each.reason for each in DIALECT.allowed_differences)
-
-
-def test_marks_of_breakpoints_are_no_content() -> None:
-    held = [user(marked(Text("How moist is bed 3?"), CacheMark()))]
-    assert differences(Case("marked", held, [WIRE_ASKED], allows="cache-marks")) == []
+DIFFERENCES = DifferenceKit(DIALECT, find_differences, RIGHT, WRONG, UNLISTED, wire_turn=(user_item, assistant))

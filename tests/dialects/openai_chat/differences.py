@@ -1,18 +1,10 @@
-"""Is the wire what the session holds? Each listed difference is accepted, each loss and invention is seen.
-
-The requests are written out by hand: an encoder of ours could share a mistake with the comparison.
-"""
+"""Conversations with the chat completions API, right and wrong ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any
 
-import pytest
-
-from turnproof.dialects.base import Call, WireDifference
+from turnproof.dialects.base import WireDifference
 from turnproof.dialects.openai_chat import DIALECT
 from turnproof.messages import (
     CacheMark,
@@ -23,7 +15,6 @@ from turnproof.messages import (
     InlineData,
     Message,
     Opaque,
-    Part,
     ProviderData,
     Text,
     Thought,
@@ -31,6 +22,8 @@ from turnproof.messages import (
     ToolSchema,
 )
 
+from ..differences import ASKED, CALL, HELD_LOOP, READING, RESULT, SENSOR, THANKS, Case, DifferenceKit, model, user
+from ..requests import Json, read_call
 from .builders import MODEL, PNG, assistant, body, call, image, result
 from .builders import system as system_message
 from .builders import tool as wire_tool
@@ -38,42 +31,19 @@ from .builders import user as user_message
 from .pairs import Ask, world
 
 NAME = "openai-chat"
-Json = dict[str, Any]
 
-user, model = Message.user, Message.model
-CALL = FunctionCall("call_1", "read_sensor", {"bed": "3"})
 OTHER = FunctionCall("call_2", "read_sensor", {"bed": "4"})
-RESULT, NINE = ToolResult("call_1", "read_sensor", "41 %"), ToolResult("call_2", "read_sensor", "9")
-SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
+NINE = ToolResult("call_2", "read_sensor", "9")
 PICTURE = InlineData("image/png", b"\x89PNG\r\n\x1a\n")
-READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
 LONG = "call_" + "x" * 60
 
-ASKED, WIRE_ASKED = user("How moist is bed 3?"), user_message("How moist is bed 3?")
-THANKS, WIRE_THANKS = user("Thanks"), user_message("Thanks")
-HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
+WIRE_ASKED, WIRE_THANKS = user_message("How moist is bed 3?"), user_message("Thanks")
 WIRE_LOOP: tuple[Json, ...] = (WIRE_ASKED, assistant("Let me look.", call()), result())
 WIRE_OTHER = call("call_2", arguments='{"bed": "4"}')
 
 
-@dataclass(frozen=True)
-class Case:
-    """What is held, what was sent, and what must be said of it (nothing, where it is right)."""
-
-    id: str
-    held: Sequence[Message]
-    sent: Sequence[Json]
-    expect: tuple[str, ...] = ()
-    system: Part | str | None = None
-    tools: Sequence[ToolSchema] = ()
-    wire: Json = field(default_factory=dict)
-    allows: str = ""
-
-
-def differences(case: Case) -> list[WireDifference]:
-    request = Ask(body(*case.sent, **case.wire)).request()
-    sent = DIALECT.parse(request, world())
-    assert isinstance(sent, Call), sent
+def find_differences(case: Case) -> list[WireDifference]:
+    sent = read_call(DIALECT, Ask(body(*case.sent, **case.wire)), world())
     return DIALECT.differences(case.held, case.system, case.tools, sent, MODEL)
 
 
@@ -177,8 +147,6 @@ RIGHT: tuple[Case, ...] = (
          [WIRE_ASKED, assistant("41 %"), user_message("<system>Be brief.</system>\nThanks")],
          allows="system-in-conversation"),
     Case("dated-model", [ASKED], [WIRE_ASKED], wire={"model": "gpt-4o-2024-08-06"}, allows="dated-model"),
-    Case("forced-tool-of-the-adapter", [ASKED], [WIRE_ASKED], ("unlisted",),
-         wire={"tools": [wire_tool("answer")], "tool_choice": "required"}),
 )  # fmt: skip
 
 WRONG: tuple[Case, ...] = (
@@ -227,46 +195,12 @@ WRONG: tuple[Case, ...] = (
 )  # fmt: skip
 
 UNLISTED: tuple[Case, ...] = (
+    Case("forced-tool-of-the-adapter", [ASKED], [WIRE_ASKED], ("unlisted",),
+         wire={"tools": [wire_tool("answer")], "tool_choice": "required"}),
     Case("other-model", [ASKED], [WIRE_ASKED], ("unlisted",), wire={"model": "gpt-4o-mini"}),
     Case("changed-legal-id", HELD_LOOP, [WIRE_ASKED, assistant("Let me look.", call("c_9")), result("c_9")],
          ("unlisted",)),
     loop_case("good-result-in-more-words", RESULT, "Result: 41 %", "unlisted"),
 )  # fmt: skip
 
-
-@pytest.mark.parametrize("case", [case for case in RIGHT if not case.expect], ids=attrgetter("id"))
-def test_what_is_right_is_not_accused(case: Case) -> None:
-    assert differences(case) == []
-
-
-@pytest.mark.parametrize("case", WRONG, ids=attrgetter("id"))
-def test_every_loss_and_invention_is_a_violation(case: Case) -> None:
-    found = differences(case)
-    assert [each.what for each in found] == list(case.expect), found
-    assert all(each.violation for each in found)
-
-
-@pytest.mark.parametrize("case", [*UNLISTED, *(case for case in RIGHT if case.expect)], ids=attrgetter("id"))
-def test_what_nobody_has_listed_accuses_nobody(case: Case) -> None:
-    found = differences(case)
-    assert [each.what for each in found] == list(case.expect), found
-    assert not any(each.violation for each in found)
-
-
-def test_every_allowed_difference_has_a_case_that_it_allows() -> None:
-    assert {case.allows for case in RIGHT if case.allows} == {each.name for each in DIALECT.allowed_differences}
-    assert all(each.reason and each.source for each in DIALECT.allowed_differences)
-
-
-def test_a_difference_says_where_and_shows_both_sides() -> None:
-    case = next(case for case in WRONG if case.id == "changed-arguments")
-    assert differences(case) == [
-        WireDifference(
-            "changed-args",
-            "$.messages[1].parts[1].args",
-            {"bed": "3"},
-            {"bed": "4"},
-            violation=True,
-            sent_path="$.sent.messages[1].parts[1].args",
-        )
-    ]
+DIFFERENCES = DifferenceKit(DIALECT, find_differences, RIGHT, WRONG, UNLISTED, wire_turn=(user_message, assistant))

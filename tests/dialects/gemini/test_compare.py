@@ -1,4 +1,4 @@
-"""When two requests are one request: what cassettes match on."""
+"""When two requests are one request, which is what cassettes match on; and when a model is the one that is meant."""
 
 from __future__ import annotations
 
@@ -7,24 +7,26 @@ from typing import Any
 
 import pytest
 
+from turnproof.dialects.base import WireDifference
 from turnproof.dialects.gemini import DIALECT
 
-from ..refusals import Json
-from .builders import CACHE, HANDBOOK, OLD, SIGNATURE, TOOL
+from ..differences import ASKED, Case
+from ..requests import Json, read_call
+from .builders import CACHE, HANDBOOK, MODEL, OLD, SIGNATURE, TOOL, ask
 from .builders import model as wire_model
 from .builders import user as wire_user
-from .held import (
+from .conversations import (
     WIRE_ASKED,
     WIRE_LOOP,
     WIRE_PNG,
     WIRE_THANKS,
-    Case,
     call,
     declaring,
     parsed,
     result,
     system,
 )
+from .pairs import world
 
 
 def form(case: Case) -> Any:
@@ -79,3 +81,12 @@ def test_a_result_belongs_to_its_call_also_when_ids_come_again() -> None:
     found = form(Case("", [], twice))["messages"]
     numbers = [part["answers"] for _, parts in found for part in parts if isinstance(part, dict) and "answers" in part]
     assert numbers == [0, 1]
+
+
+def test_another_model_is_named() -> None:
+    sent = read_call(DIALECT, ask(WIRE_ASKED), world())
+    for name in (MODEL, f"models/{MODEL}", f"projects/p/locations/l/publishers/google/models/{MODEL}"):
+        assert DIALECT.differences([ASKED], None, (), sent, name) == []
+    assert DIALECT.differences([ASKED], None, (), sent, OLD) == [
+        WireDifference("unlisted", "$.model", OLD, MODEL, violation=False)
+    ]

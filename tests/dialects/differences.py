@@ -1,0 +1,63 @@
+"""What a table of differences is made of: conversations as a session holds them and as they were sent.
+
+The requests of the tables are written out by hand: an encoder of ours could share a mistake with the comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from turnproof.dialects.base import Dialect, WireDifference
+from turnproof.messages import FunctionCall, InlineData, Message, Part, ToolResult, ToolSchema
+
+from .requests import Json
+
+user, model = Message.user, Message.model
+
+ASKED, THANKS = user("How moist is bed 3?"), user("Thanks")
+CALL, RESULT = FunctionCall("call_1", "read_sensor", {"bed": "3"}), ToolResult("call_1", "read_sensor", "41 %")
+HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
+SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
+PNG = InlineData("image/png", b"png")
+READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is held, what was sent, and the differences that are reported, in their order (none, where it is right).
+
+    `wire` are further fields of the body, `allows` is the listed difference that makes it right, and `model` the model
+    that the session has, where it is not the usual one.
+    """
+
+    id: str
+    held: Sequence[Message]
+    sent: Sequence[Json]
+    expect: tuple[str, ...] = ()
+    system: Part | str | None = None
+    tools: Sequence[ToolSchema] = ()
+    wire: Json = field(default_factory=dict)
+    model: str | None = None
+    allows: str = ""
+
+
+@dataclass(frozen=True)
+class DifferenceKit:
+    """The conversations of one dialect: right ones, those with a loss or an invention, and those nobody classified.
+
+    `wire_turn` writes what the user says and what the model answers. `allows_all`: each difference that the dialect
+    allows has a right conversation of its own.
+    """
+
+    dialect: Dialect
+    find: Callable[[Case], list[WireDifference]]
+    right: Sequence[Case]
+    wrong: Sequence[Case]
+    unlisted: Sequence[Case] = ()
+    wire_turn: tuple[Callable[[str], Json], Callable[[str], Json]] | None = None
+    allows_all: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.dialect.name

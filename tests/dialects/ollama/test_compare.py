@@ -1,0 +1,77 @@
+"""Is the wire what the session holds? On Ollama's own API, which has fewer places to put things, and on the other door.
+
+Requests are written out by hand: an encoder of ours could share a mistake with the comparison.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from turnproof.dialects.ollama import DIALECT
+from turnproof.messages import Message, ProviderData, Text, Thought, ToolResult
+
+from ..anthropic_messages.builders import ASKED as DOOR_ASKED
+from ..anthropic_messages.builders import TOOL, Ask, assistant, call, result, thinking
+from ..anthropic_messages.builders import user as door_user
+from ..differences import ASKED, CALL, HELD_LOOP, PNG, RESULT, model, user
+from ..requests import Json, read_call
+from .differences import RIGHT, SENSOR, compare
+from .refusals import FUNCTION, chat, door, world
+
+
+def test_each_difference_that_is_allowed_here_alone_has_a_case() -> None:
+    names = [each.name for each in DIALECT.allowed_differences]
+    assert len(names) == len(set(names))
+    assert all(each.reason and "ollama.md §2" in each.source for each in DIALECT.allowed_differences[:-6])
+    assert {case.allows for case in RIGHT if case.allows} >= set(names[-6:]) - {"latest-tag"}
+
+
+def test_a_model_is_the_same_with_its_tag_and_another_one_is_not() -> None:
+    for asked, what in (("qwen3:latest", []), ("llama3.2", ["unlisted"])):
+        sent = read_call(DIALECT, chat(model=asked, tools=[FUNCTION]), world())
+        assert [each.what for each in DIALECT.differences([ASKED], None, [SENSOR], sent, "qwen3")] == what
+
+
+# -- the other door
+
+
+def answered(*blocks: str | Json, content: str = "41 %") -> Ask:
+    return door(DOOR_ASKED, assistant(*blocks), door_user(result(content=content)), tools=[TOOL])
+
+
+SIGNED = Thought("Hm.", provider_data=ProviderData("anthropic-messages", "claude-opus-4-8", {"signature": "c2ln"}))
+
+
+@pytest.mark.parametrize(
+    ("held", "asked"),
+    [
+        pytest.param(HELD_LOOP, answered("Let me look.", call()), id="loop"),
+        pytest.param([ASKED, model(Thought("Hm."), CALL), Message.tool(RESULT)], answered(call()), id="no-thinking"),
+        pytest.param([ASKED, model(Thought("Hm."), CALL), Message.tool(RESULT)],
+                     answered(thinking("Hm.", None), call()), id="thinking-without-signature"),
+        pytest.param([ASKED, model(SIGNED, CALL), Message.tool(RESULT)], answered(call()), id="foreign-thinking"),
+    ],
+)  # fmt: skip
+def test_what_is_right_on_the_door_of_anthropic_is_not_accused(held: Sequence[Message], asked: Ask) -> None:
+    assert compare(held, asked) == []
+
+
+def test_the_order_that_the_native_api_cannot_say_is_asked_for_where_it_can_be_said() -> None:
+    behind = (ASKED, model(CALL, Text("Two.")), Message.tool(RESULT))
+    assert [each.what for each in compare(behind, answered("Two.", call()))] == ["order"]
+
+
+@pytest.mark.parametrize("flag", [{}, {"is_error": True}])
+def test_a_flag_that_the_server_does_not_read_may_be_sent_or_not_but_not_made_up(flag: Json) -> None:
+    asked = door(DOOR_ASKED, assistant("Let me look.", call()), door_user(result(**flag)), tools=[TOOL])
+    failed = [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", is_error=True))]
+    assert compare(failed, asked) == []
+    assert [each.what for each in compare(HELD_LOOP, asked)] == ["invented"] * bool(flag)
+
+
+def test_the_type_of_an_image_counts_where_it_is_sent() -> None:
+    jpeg = {"type": "image", "source": {"type": "base64", "media_type": "image/jpeg", "data": "cG5n"}}
+    found = compare([user("What is it?", PNG)], door(door_user("What is it?", jpeg), tools=[TOOL]))
+    assert [(each.what, each.held, each.sent) for each in found] == [("unlisted", "image/png", "image/jpeg")]
