@@ -14,7 +14,20 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
-from ..messages import JSON, FinishReason, Message, Opaque, Part, TokenUsage, ToolSchema, thaw
+from ..messages import (
+    JSON,
+    FinishReason,
+    FunctionCall,
+    Message,
+    Opaque,
+    Part,
+    Text,
+    Thought,
+    TokenUsage,
+    ToolSchema,
+    thaw,
+)
+from ..tokens import json_tokens, text_tokens
 from .sse import Spelling
 
 
@@ -167,6 +180,10 @@ class World:
     any_key: bool = False
 
 
+CALL_TOKENS = 8
+"""What a call costs to say beside its name and its arguments."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyPart:
     """One scripted part and the pieces in which a stream delivers it (text pieces, or pieces of argument JSON).
@@ -178,6 +195,19 @@ class ReplyPart:
     part: Part
     pieces: tuple[str, ...] = ()
     broken: bool = False
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the part costs to say; thinking that is not shown has been thought all the same."""
+        match self.part:
+            case Text(text=text) | Thought(text=text):
+                return text_tokens(text) or 1
+            case FunctionCall(name=name, args=args):
+                return text_tokens(name) + json_tokens(args) + CALL_TOKENS
+            case Opaque(data=data):
+                return json_tokens(data)
+            case _:
+                return 1
 
     def own_block(self, dialect: str) -> dict[str, Any] | None:
         """The part as that dialect spells it, where it is scripted as a block of its own; None for any other part."""
@@ -398,11 +428,6 @@ class Dialect(Protocol):
         """The canonical form that cassettes match on: model, system text, tools, messages; no marks, no settings."""
 
     def differences(
-        self,
-        held: Sequence[Message],
-        system: Part | str | None,
-        tools: Sequence[ToolSchema],
-        call: Call,
-        model: str,
+        self, held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
     ) -> list[WireDifference]:
         """Where `call` says something else than what the session holds, allowed differences aside."""

@@ -1,4 +1,4 @@
-"""The class that every dialect in this package extends.
+"""The class that every dialect in this package extends, and how requests are refused in all of them.
 
 A dialect names its data and its functions as attributes of its class (`parse = staticmethod(parse)`), so that no
 method only forwards. mypy compares each function with the signature in `Dialect`, and rejects a dialect that lacks one.
@@ -6,17 +6,40 @@ method only forwards. mypy compares each function with the signature in `Dialect
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
-from ..messages import ToolSchema
-from .base import Call, Dialect, Refusal, Reply, World
+from ..messages import JSON, Message, Part, ToolSchema
+from .base import Call, Dialect, Refusal, Reply, WireDifference, World
 from .naming import speak
+from .request_comparison import RequestComparison
+
+_Context = TypeVar("_Context")
 
 
 class BaseDialect(Dialect):
     """A `Dialect` with what most wire APIs have in common. A class attribute or a method replaces any of it."""
 
     noise: Sequence[bytes] = ()
+    comparison: type[RequestComparison]
+    """What may differ between a session's conversation and a request."""
+    request_form: Callable[[Call], JSON]
+    """What cassettes match on (`request_form.py`)."""
+
+    def bare(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+        """The call without what a program that stands in between has put around it, its tools under the names that
+        the caller, who declared the `held` ones, knows them by. Nothing stands in between unless a dialect says so."""
+        return call
+
+    def match_form(self, call: Call) -> JSON:
+        """What two requests must share to be the same."""
+        return type(self).request_form(self.bare(call))
+
+    def differences(
+        self, held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
+    ) -> list[WireDifference]:
+        """Where `call` differs from what the session holds, allowed differences aside."""
+        return self.comparison.differences(held, system, tools, self.bare(call, tools), model)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""
@@ -30,6 +53,20 @@ class BaseDialect(Dialect):
         return False
 
 
-def enforced_first(refusals: Sequence[Refusal]) -> list[Refusal]:
+class UnreadableRequest(Exception):
+    """A request that cannot be read as one of the API, with the refusal that the API answers it with."""
+
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+def run_checks(checks: Iterable[Callable[[_Context], Iterator[Refusal]]], context: _Context) -> Iterator[Refusal]:
+    """What each check in turn has to refuse in a request."""
+    for check in checks:
+        yield from check(context)
+
+
+def enforced_first(refusals: Iterable[Refusal]) -> list[Refusal]:
     """The refusals in their order, those that are only logged after the others."""
     return sorted(refusals, key=lambda refusal: not refusal.enforced)

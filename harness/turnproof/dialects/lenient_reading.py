@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 import msgspec
 
 from ..messages import JSON
+from .base import WireEvent
+from .sse import Frame, frames, is_event_stream
 
 _decode = msgspec.json.Decoder().decode
 _TOO_MANY = 1 << 50
@@ -55,3 +57,12 @@ def seconds(value: str | None) -> float | None:
     except ValueError:
         return None
     return found if math.isfinite(found) else None
+
+
+def split_event_stream(
+    headers: Mapping[str, str], body: bytes, event_of: Callable[[Frame], WireEvent]
+) -> tuple[WireEvent, ...]:
+    """The body as events; joined, their bytes are the body. A batch answer is one `body` event."""
+    if not is_event_stream(headers.get("content-type", ""), body):
+        return (WireEvent(body, "body"),)
+    return tuple(map(event_of, frames(body)))

@@ -8,7 +8,7 @@ rules that differ between services (what is hashed, how many tokens are enough, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from hashlib import blake2b
@@ -50,6 +50,14 @@ def kept_for_the_latest(make: Callable[[P], Sequence[Cell]]) -> Callable[[P], Se
         return found[1]
 
     return cells
+
+
+def open_ended(row: Iterable[Cell]) -> list[Cell]:
+    """The cells of a prompt of which each but the last ends a prefix: no prompt is cached to its very end."""
+    found = list(row)
+    if found:
+        found[-1].mark = None
+    return found
 
 
 @dataclass(slots=True)

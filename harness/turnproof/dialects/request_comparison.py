@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from ..messages import JSON, Message, Part, ProviderData, Text, ToolSchema
+from .atoms import Atom
 from .base import Call, ModelFacts, WireDifference
 from .catalogue import same_model
 from .history_agreement import Comparison
@@ -28,12 +29,7 @@ class RequestComparison(Comparison):
 
     @classmethod
     def differences(
-        cls,
-        held: Sequence[Message],
-        system: Part | str | None,
-        tools: Sequence[ToolSchema],
-        call: Call,
-        model: str,
+        cls, held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
     ) -> list[WireDifference]:
         """Where `call` differs from what the session holds, allowed differences aside."""
         own = [tool for tool in call.tools if not cls.is_native(tool, call)]
@@ -72,6 +68,16 @@ class RequestComparison(Comparison):
     def is_of_another_model(self, data: ProviderData) -> bool:
         """Whether another model than the session's has issued this."""
         return bool(data.model) and not same_model(self.models, data.model, self.model)
+
+
+class ThoughtsAreOptional(RequestComparison):
+    """For a service that takes thinking back and requires none of it."""
+
+    def may_omit_thought(self, thought: Atom) -> bool:
+        return True
+
+    def demands(self, thought: Atom) -> bool:
+        return False
 
 
 def _is_input(message: Message) -> bool:

@@ -14,7 +14,7 @@ from ..messages import JSON, Part, Text, Thought, thaw, to_builtins
 from .base import Call
 
 
-def request_form(call: Call, messages: list[Any]) -> dict[str, Any]:
+def build_form(call: Call, messages: list[Any]) -> dict[str, Any]:
     """Operation, model, system text, tools by name, description and schema, and the messages as they are passed."""
     tools = [[tool.name, tool.description, thaw(tool.parameters)] for tool in call.tools]
     return {
@@ -33,7 +33,7 @@ def part_form(part: Part) -> Any:
 
 def form_without_thoughts(call: Call) -> JSON:
     """The form where thinking may be sent back or left out."""
-    return request_form(
+    return build_form(
         call,
         [
             [message.role, [part_form(part) for part in message.parts if not isinstance(part, Thought)]]

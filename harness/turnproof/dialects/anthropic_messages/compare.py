@@ -9,7 +9,7 @@ from ..atoms import Atom, token_of
 from ..base import Call, ModelFacts
 from ..naming import NameMap
 from ..request_comparison import RequestComparison
-from ..request_form import part_form, request_form
+from ..request_form import build_form, part_form
 from .models import LEGAL_ID, LEGAL_NAME, MODELS
 from .rules import NAME
 
@@ -73,10 +73,10 @@ class MessagesComparison(RequestComparison):
         super()._texts_changed(missing, added)
 
 
-def match_form(call: Call) -> JSON:
+def request_form(call: Call) -> JSON:
     """The form of a request; its system texts are told apart, thinking counts with its signature."""
     messages = [[message.role, [_matched(part) for part in message.parts]] for message in call.messages]
-    return request_form(call, messages) | {"system": [part.text for part in call.system if isinstance(part, Text)]}
+    return build_form(call, messages) | {"system": [part.text for part in call.system if isinstance(part, Text)]}
 
 
 def _matched(part: Part) -> JSON:

@@ -64,8 +64,8 @@ class AnthropicMessages(BaseDialect):
     error_meaning = staticmethod(errors.error_meaning)
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(read.split_stream)
-    match_form = staticmethod(compare.match_form)
-    differences = staticmethod(MessagesComparison.differences)
+    request_form = staticmethod(compare.request_form)
+    comparison = MessagesComparison
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         signing.learn(read.read_response(status, headers, body).parts, call.model or "", world)

@@ -14,6 +14,7 @@ import msgspec
 
 from ...errors import PayloadError
 from ..base import Call, HttpRequest, Operation, Refusal, Rule, World
+from ..base_dialect import UnreadableRequest
 from . import headers, rules
 from .request import Malformed, call_of
 
@@ -21,17 +22,11 @@ _decode = msgspec.json.Decoder().decode
 _MODEL = re.compile(r"/v1/models/([^/]+)")
 
 
-class _Refused(Exception):
-    def __init__(self, rule: Rule, status: int, kind: str, message: str, path: str = "$") -> None:
-        super().__init__(message)
-        self.refusal = Refusal(rule, status, kind, message, path)
-
-
 def parse(request: HttpRequest, world: World) -> Call | Refusal:
     """The request as a `Call`, or the first refusal the API would give for something that is none."""
     try:
         return _call(request)
-    except _Refused as refused:
+    except UnreadableRequest as refused:
         refusal = refused.refusal
     except Malformed as error:
         refusal = _invalid(rules.MALFORMED_BODY, error.message, error.path).refusal
@@ -68,17 +63,17 @@ def _operation(request: HttpRequest) -> tuple[Operation, str | None]:
             return _expect(request, "POST", "count_tokens"), None
         case "/v1/models":
             return _expect(request, "GET", "list_models"), None
-    raise _Refused(rules.NOT_FOUND, 404, "not_found_error", "Not Found")
+    raise UnreadableRequest(Refusal(rules.NOT_FOUND, 404, "not_found_error", "Not Found"))
 
 
 def _expect(request: HttpRequest, method: str, operation: Operation) -> Operation:
     if request.method.upper() != method:
-        raise _Refused(rules.METHOD_NOT_ALLOWED, 405, "invalid_request_error", "Method Not Allowed")
+        raise UnreadableRequest(Refusal(rules.METHOD_NOT_ALLOWED, 405, "invalid_request_error", "Method Not Allowed"))
     return operation
 
 
-def _invalid(rule: Rule, message: str, path: str) -> _Refused:
-    return _Refused(rule, 400, "invalid_request_error", message, path)
+def _invalid(rule: Rule, message: str, path: str) -> UnreadableRequest:
+    return UnreadableRequest(Refusal(rule, 400, "invalid_request_error", message, path))
 
 
 def _body(data: bytes) -> dict[str, Any]:

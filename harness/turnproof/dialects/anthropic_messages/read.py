@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from ...errors import PayloadError
 from ...messages import JSON, Part, TokenUsage
 from ..base import EventKind, WireAnswer, WireEvent
-from ..lenient_reading import json_of, number, wait, word
+from ..lenient_reading import json_of, number, split_event_stream, wait, word
 from ..sse import Frame, frames, is_event_stream
 from . import stop_reasons
 from .blocks import Issuer, read_block
@@ -223,9 +223,7 @@ _DELTA_KINDS: Mapping[str, EventKind] = {
 
 def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
     """The body as events; joined, their bytes are the body. A batch answer is one `body` event."""
-    if not is_event_stream(headers.get("content-type", ""), body):
-        return (WireEvent(body, "body"),)
-    return tuple(map(_event, frames(body)))
+    return split_event_stream(headers, body, _event)
 
 
 def _event(frame: Frame) -> WireEvent:

@@ -12,7 +12,6 @@ from typing import Any
 
 from ...errors import HarnessError
 from ...messages import FunctionCall, Opaque, Text, Thought, thaw
-from ...tokens import json_tokens, text_tokens
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from ..catalogue import dated
 from ..naming import spoken_name
@@ -177,7 +176,7 @@ class Answer:
     @property
     def output_tokens(self) -> int:
         """Tokens of the whole output."""
-        return self.reply.usage.get("output", sum(map(_weight, self.reply.parts)) or 1)
+        return self.reply.usage.get("output", sum(part.tokens for part in self.reply.parts) or 1)
 
     def _input_usage(self) -> Block:
         prompt, figures = self.prompt, self.reply.usage
@@ -219,13 +218,3 @@ class Answer:
             yield from block_events(n, block, part, arguments, draw)
         yield Told("message_delta", {"delta": self.ending(), "usage": self.closing_usage()}, "usage")
         yield Told("message_stop", {}, "end")
-
-
-def _weight(reply_part: ReplyPart) -> int:
-    match reply_part.part:
-        case Text(text=text) | Thought(text=text):
-            return text_tokens(text) or 1
-        case FunctionCall() as call:
-            return text_tokens(call.name) + json_tokens(call.args) + 8
-        case part:
-            return json_tokens(part.data) if isinstance(part, Opaque) else 1

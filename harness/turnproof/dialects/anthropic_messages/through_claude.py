@@ -16,8 +16,8 @@ from dataclasses import replace
 
 from msgspec.structs import replace as with_fields
 
-from ...messages import JSON, FinishReason, FunctionCall, Message, Part, Role, Text, ToolResult, ToolSchema
-from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireDifference, World
+from ...messages import FinishReason, FunctionCall, Message, Part, Role, Text, ToolResult, ToolSchema
+from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, World
 from ..side_requests import as_asked, aside, reply_to_aside
 from . import rules
 from .dialect import AnthropicMessages
@@ -68,18 +68,8 @@ class ThroughClaude(AnthropicMessages):
             return super().render(as_asked(call), reply, usage, world, seed)
         return super().render_refusal(Refusal(rules.NOT_FOUND, 404, "not_found_error", "Not Found"), seed)
 
-    def match_form(self, call: Call) -> JSON:
-        return super().match_form(_bare(call))
-
-    def differences(
-        self,
-        held: Sequence[Message],
-        system: Part | str | None,
-        tools: Sequence[ToolSchema],
-        call: Call,
-        model: str,
-    ) -> list[WireDifference]:
-        return super().differences(held, system, tools, _bare(call), model)
+    def bare(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+        return _bare(call)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that the program gave to the declared tools."""

@@ -20,7 +20,7 @@ from ...messages import FileRef, FunctionCall, InlineData, Part, Text, Thought, 
 from ...tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, bytes_tokens, json_tokens, text_tokens
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
-from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest
+from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, open_ended
 from .models import IMPLICIT_CACHE
 from .parts import signature_of
 
@@ -50,10 +50,7 @@ def cells(call: Call) -> Sequence[Cell]:
 
     Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
     """
-    row = list(_row(call))
-    if row:
-        row[-1].mark = None
-    return row
+    return open_ended(_row(call))
 
 
 def _row(call: Call) -> Iterator[Cell]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ..base import Call, PrefixCache, Service, World
 from ..base_dialect import BaseDialect
+from ..request_comparison import RequestComparison
 from . import caches, counting, errors, extras, ids, matching, read, render, rules, signing, writing
 from .allowed import ALLOWED
 from .compare import ContentsComparison
@@ -62,8 +63,8 @@ class Gemini(BaseDialect):
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(read.split_stream)
     is_positional = staticmethod(ids.is_positional)
-    match_form = staticmethod(matching.match_form)
-    differences = staticmethod(ContentsComparison.differences)
+    request_form = staticmethod(matching.request_form)
+    comparison: type[RequestComparison] = ContentsComparison
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         if call.operation == "cache":

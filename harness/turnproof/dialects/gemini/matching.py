@@ -14,12 +14,12 @@ from msgspec.structs import replace
 
 from ...messages import JSON, FunctionCall, Message, Part, Text, Thought, ToolResult, thaw, to_builtins
 from ..base import Call
-from ..request_form import part_form, request_form
+from ..request_form import build_form, part_form
 
 
-def match_form(call: Call) -> JSON:
+def request_form(call: Call) -> JSON:
     """The form of a request: its messages as turns, without thinking, signatures and ids."""
-    return request_form(call, _turns(call.messages)) | {"action": call.action}
+    return build_form(call, _turns(call.messages)) | {"action": call.action}
 
 
 def _turns(messages: Sequence[Message]) -> list[JSON]:

@@ -14,6 +14,7 @@ import msgspec
 from ...errors import PayloadError
 from ...messages import Message, Part, ToolResult
 from ..base import Call, HttpRequest, Refusal, Rule, World
+from ..base_dialect import UnreadableRequest
 from . import auth, caches, rules
 from .conversation import Content, turns
 from .ids import Pairing
@@ -29,31 +30,23 @@ _CONVERSATION = frozenset(
 )
 
 
-class _Refused(Exception):
-    def __init__(
-        self, rule: Rule, message: str, status: int = 400, kind: str = "INVALID_ARGUMENT", path: str = "$"
-    ) -> None:
-        super().__init__(message)
-        self.refusal = Refusal(rule, status, kind, message, path)
-
-
 def parse(request: HttpRequest, world: World) -> Call | Refusal:
     """The request as a `GeminiCall`, or the first refusal the API would give for something that is none."""
     try:
         return _call(request, world)
-    except _Refused as refused:
+    except UnreadableRequest as refused:
         refusal = refused.refusal
     except RecursionError:
-        refusal = _Refused(rules.MALFORMED_JSON, "Invalid JSON payload received. Nesting too deep.").refusal
+        refusal = _refused(rules.MALFORMED_JSON, "Invalid JSON payload received. Nesting too deep.").refusal
     except PayloadError as error:
-        refusal = _Refused(rules.MALFORMED_JSON, f"Invalid JSON payload received. {error.reason}").refusal
+        refusal = _refused(rules.MALFORMED_JSON, f"Invalid JSON payload received. {error.reason}").refusal
     return next(auth.refusals(request, world), None) or refusal
 
 
 def _call(request: HttpRequest, world: World) -> GeminiCall:
     found = address(request)
     if found is None:
-        raise _Refused(rules.NOT_FOUND, "Requested entity was not found.", 404, "NOT_FOUND")
+        raise _refused(rules.NOT_FOUND, "Requested entity was not found.", 404, "NOT_FOUND")
     if found.operation in ("list_models", "get_model") or found.action in ("get", "list", "delete"):
         return _bodiless(found)
     body = _body(request.body, found)
@@ -125,17 +118,17 @@ def _body(data: bytes, found: Address) -> dict[str, Any]:
         # No body is an empty message: clients send none where they have nothing to say.
         body = _decode(data or b"{}")
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _Refused(rules.MALFORMED_JSON, f"Invalid JSON payload received. {error}") from None
+        raise _refused(rules.MALFORMED_JSON, f"Invalid JSON payload received. {error}") from None
     if not isinstance(body, dict):
         root = 'Invalid JSON payload received. Unknown name "": Root element must be a message.'
-        raise _Refused(rules.MALFORMED_JSON, root)
+        raise _refused(rules.MALFORMED_JSON, root)
     reader = Reader(package(found.surface, found.version))
     # A cache is a field of the message that asks for its creation; elsewhere the body is the message itself.
     read = reader.read(_MESSAGES[found.operation], body, "cached_content" if found.operation == "cache" else "")
     if reader.faults:
         first = reader.faults[0]
         message = "\n".join(fault.message for fault in reader.faults)
-        raise _Refused(first.rule, message, path=f"$.{first.path}" if first.path else "$")
+        raise _refused(first.rule, message, path=f"$.{first.path}" if first.path else "$")
     return read
 
 
@@ -176,3 +169,9 @@ def _of_user(parts: tuple[Part, ...], path: str, answers: bool) -> list[Message]
         return [tool]
     said = Message("user", rest, f"{path}.rest")
     return [tool, said] if answers or isinstance(parts[0], ToolResult) else [said, tool]
+
+
+def _refused(
+    rule: Rule, message: str, status: int = 400, kind: str = "INVALID_ARGUMENT", path: str = "$"
+) -> UnreadableRequest:
+    return UnreadableRequest(Refusal(rule, status, kind, message, path))

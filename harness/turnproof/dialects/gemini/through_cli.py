@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec.structs import replace as with_fields
 
-from ...messages import JSON, FunctionCall, Message, Part, Text, ToolResult, ToolSchema, thaw
+from ...messages import FunctionCall, Message, Part, Text, ToolResult, ToolSchema, thaw
 from ..base import (
     Call,
     HttpRequest,
@@ -25,7 +25,6 @@ from ..base import (
     Refusal,
     Rendered,
     Reply,
-    WireDifference,
     World,
 )
 from ..lenient_reading import json_of
@@ -39,12 +38,20 @@ _ASKED = ("gemini-3.5-flash-lite", "gemini-3.8-flash")
 """What the program asks beside the conversation, and in place of `gemini-3.5-flash`; no more is known of them."""
 
 
+_MODELS: Mapping[str, ModelFacts] = MappingProxyType(
+    {**MODELS, **{name: replace(MODELS["gemini-3.5-flash"], id=name) for name in _ASKED}}
+)
+
+
+class _CliComparison(ContentsComparison):
+    models = _MODELS
+
+
 class ThroughCli(Gemini):
     """`gemini@gemini-cli`."""
 
-    models: Mapping[str, ModelFacts] = MappingProxyType(
-        {**MODELS, **{name: replace(MODELS["gemini-3.5-flash"], id=name) for name in _ASKED}}
-    )
+    models = _MODELS
+    comparison = _CliComparison
 
     def parse(self, request: HttpRequest, world: World) -> Call | Refusal:
         """As everywhere, with a request that is not streamed as an aside."""
@@ -62,27 +69,13 @@ class ThroughCli(Gemini):
             return super().render(as_asked(call), reply_to_aside(schema), usage, world, seed)
         return super().render_extra(call, usage, world, seed)
 
-    def match_form(self, call: Call) -> JSON:
-        return super().match_form(_bare(call))
-
-    def differences(
-        self,
-        held: Sequence[Message],
-        system: Part | str | None,
-        tools: Sequence[ToolSchema],
-        call: Call,
-        model: str,
-    ) -> list[WireDifference]:
-        return _CliComparison.differences(held, system, tools, _bare(call, tools), model)
+    def bare(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+        return _bare(call, held)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that the program gave to the declared tools."""
         written = {own: name for name, own in _own_names(call, tools).items()}
         return renamed_reply(super().speak(reply, tools, _bare(call, tools)), written)
-
-
-class _CliComparison(ContentsComparison):
-    models = ThroughCli.models
 
 
 # -- what stands around

@@ -12,6 +12,7 @@ from ..anthropic_messages.allowed import ALLOWED as ANTHROPICS
 from ..anthropic_messages.compare import MessagesComparison
 from ..atoms import Atom
 from ..base import AllowedDifference, Call, Evidence, ModelFacts, WireDifference
+from ..request_comparison import ThoughtsAreOptional
 from .models import MODELS
 from .native_requests import IMAGE
 from .pairing import is_positional
@@ -72,17 +73,11 @@ def _place(part: Part) -> int:
     return next((n for n, kind in enumerate(order) if isinstance(part, kind)), len(order))
 
 
-class OllamaComparison(MessagesComparison):
+class OllamaComparison(ThoughtsAreOptional, MessagesComparison):
     """Nothing that was thought has to come back; what has no id is paired by tool and order."""
 
     dialect = NAME
     models: Mapping[str, ModelFacts] = MODELS
-
-    def may_omit_thought(self, thought: Atom) -> bool:
-        return True
-
-    def demands(self, thought: Atom) -> bool:
-        return False
 
     def _call(self, atom: Atom, held: FunctionCall, sent: FunctionCall) -> None:
         if is_positional(sent.id):

@@ -75,7 +75,7 @@ class Ollama(BaseDialect):
     split_stream = staticmethod(read.split_stream)
 
     is_positional = staticmethod(pairing.is_positional)
-    match_form = staticmethod(anthropics.match_form)
+    request_form = staticmethod(anthropics.request_form)
     differences = staticmethod(compare.differences)
 
     def new_cache(self) -> PrefixCache:

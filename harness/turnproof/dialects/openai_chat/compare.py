@@ -17,7 +17,7 @@ from ..atoms import Atom, media_key, token_of
 from ..base import Call
 from ..naming import NameMap
 from ..openai_common import same_parameters
-from ..request_comparison import RequestComparison
+from ..request_comparison import ThoughtsAreOptional
 from .models import LEGAL_ID, LEGAL_NAME, MODELS
 from .rules import NAME
 
@@ -33,7 +33,7 @@ def _calls_last(message: Message) -> Message:
     return Message(message.role, (*others, *message.calls), message.message_id)
 
 
-class ChatComparison(RequestComparison):
+class ChatComparison(ThoughtsAreOptional):
     """What the chat completions API lets differ in a conversation."""
 
     dialect = NAME
@@ -59,14 +59,7 @@ class ChatComparison(RequestComparison):
         choice = call.settings.get("tool_choice")
         return choice == "required" or isinstance(choice, dict)
 
-    # -- thinking: never demanded
-
-    def may_omit_thought(self, thought: Atom) -> bool:
-        return True
-
-    def demands(self, thought: Atom) -> bool:
-        return False
-
+    # -- thinking
     def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
         """Sent back, its text is all there is to compare; an encrypted form is the service's own, or invented."""
         ours, theirs = token_of(held), token_of(sent)

@@ -91,8 +91,8 @@ class OpenAIChat(BaseDialect):
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(read.split_stream)
     is_positional = staticmethod(conversation.is_positional)
-    match_form = staticmethod(form_without_thoughts)
-    differences = staticmethod(ChatComparison.differences)
+    request_form = staticmethod(form_without_thoughts)
+    comparison = ChatComparison
 
     def _of(self, call: Call) -> ChatCall:
         return ChatCall.of(call, self._surface)

@@ -14,6 +14,7 @@ import msgspec
 from ...errors import PayloadError
 from ...messages import JSON, ToolSchema
 from ..base import HttpRequest, Refusal, Rule, World
+from ..base_dialect import UnreadableRequest
 from . import auth, rules
 from .conversation import read
 from .errors import ChatRefusal, refuse
@@ -43,18 +44,12 @@ _SHOWN: Mapping[type, str] = {
 }  # fmt: skip
 
 
-class _Refused(Exception):
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(refusal.message)
-        self.refusal = refusal
-
-
 def parse(request: HttpRequest, world: World, named: Surface) -> ChatCall | Refusal:
     """The request as a `ChatCall`, or the first refusal its surface would give for something that is none."""
     surface = surface_of(request, named)
     try:
         return _Body(surface).call(request, _address(request, surface))
-    except _Refused as refused:
+    except UnreadableRequest as refused:
         refusal = refused.refusal
     except RecursionError:
         refusal = refuse(surface, rules.MALFORMED_JSON, "invalid_request_error", _NOT_JSON)
@@ -69,13 +64,13 @@ def _address(request: HttpRequest, surface: Surface) -> Address:
     found = address(request, surface)
     asked = f"({request.method.upper()} {request.path})"
     if found is None and surface is Surface.ZAI:
-        raise _Refused(ChatRefusal(rules.ZAI_ROUTE, 200, "500", "404 NOT_FOUND", surface=surface))
+        raise UnreadableRequest(ChatRefusal(rules.ZAI_ROUTE, 200, "500", "404 NOT_FOUND", surface=surface))
     if found is None:
         kind, message = _NOWHERE.get(surface, ("invalid_request_error", f"Invalid URL {asked}"))
-        raise _Refused(ChatRefusal(rules.NOT_FOUND, 404, kind, message, surface=surface))
+        raise UnreadableRequest(ChatRefusal(rules.NOT_FOUND, 404, kind, message, surface=surface))
     if request.method.upper() != found.method:
         message = f"Not allowed to {request.method.upper()} on {request.path}."
-        raise _Refused(ChatRefusal(rules.METHOD, 405, "invalid_request_error", message, surface=surface))
+        raise UnreadableRequest(ChatRefusal(rules.METHOD, 405, "invalid_request_error", message, surface=surface))
     return found
 
 
@@ -198,5 +193,7 @@ class _Body:
             message = f"Invalid type for '{where}': expected {words}, but got {got} instead."
             raise self._invalid(rules.INVALID_TYPE, message, "invalid_type", where)
 
-    def _invalid(self, rule: Rule, message: str, kind: str = "invalid_request_error", path: str = "$") -> _Refused:
-        return _Refused(refuse(self._surface, rule, kind, message, path))
+    def _invalid(
+        self, rule: Rule, message: str, kind: str = "invalid_request_error", path: str = "$"
+    ) -> UnreadableRequest:
+        return UnreadableRequest(refuse(self._surface, rule, kind, message, path))

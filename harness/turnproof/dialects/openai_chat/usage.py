@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...messages import JSON, FunctionCall, Opaque, Part, Text, Thought, TokenUsage
-from ...tokens import json_tokens, text_tokens
+from ...messages import JSON, Thought, TokenUsage
 from ..base import PromptUsage, Reply
 from ..lenient_reading import number
 from .surface_table import SURFACE_TABLE
 from .surfaces import Surface
-
-_CALL_TOKENS = 8
 
 
 def written(reply: Reply, prompt: PromptUsage, surface: Surface, *, counts_writes: bool) -> dict[str, Any]:
@@ -19,8 +16,8 @@ def written(reply: Reply, prompt: PromptUsage, surface: Surface, *, counts_write
     given = reply.usage
     read = given.get("cache_read", prompt.cache_read)
     wrote = given.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h)
-    thinking = sum(_weight(each.part) for each in reply.parts if isinstance(each.part, Thought))
-    output = given.get("output", sum(_weight(each.part) for each in reply.parts) or 1)
+    thinking = sum(each.tokens for each in reply.parts if isinstance(each.part, Thought))
+    output = given.get("output", sum(each.tokens for each in reply.parts) or 1)
     whole = given.get("fresh", prompt.fresh) + read + wrote
     figures: dict[str, Any] = {
         "prompt_tokens": whole, "completion_tokens": output, "total_tokens": whole + output,
@@ -35,19 +32,6 @@ def written(reply: Reply, prompt: PromptUsage, surface: Surface, *, counts_write
     if counts_writes or "cache_write" in given:
         prompt_details["cache_write_tokens"] = wrote
     return figures | {"prompt_tokens_details": prompt_details, "completion_tokens_details": output_details}
-
-
-def _weight(part: Part) -> int:
-    """Tokens of one scripted part; thinking that is not shown has been thought all the same."""
-    match part:
-        case Text(text=text) | Thought(text=text):
-            return text_tokens(text) or 1
-        case FunctionCall(name=name, args=args):
-            return text_tokens(name) + json_tokens(args) + _CALL_TOKENS
-        case Opaque(data=data):
-            return json_tokens(data)
-        case _:
-            return 1
 
 
 def usage_of(usage: JSON) -> TokenUsage | None:

@@ -18,7 +18,7 @@ from ...tokens import part_tokens, tool_tokens
 from ..atoms import media_key, token_of
 from ..base import Call, ModelFacts, PromptUsage
 from ..catalogue import dated
-from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest
+from ..prefix_cache import Cell, PrefixStore, kept_for_the_latest, open_ended
 from .models import ONE_TOKEN_STEPS
 
 _PART_TOKENS = 2
@@ -36,10 +36,7 @@ def cells(call: Call) -> Sequence[Cell]:
 
     Each but the last ends a prefix that may be found again; no prompt is cached to its very end.
     """
-    row = list(_row(call))
-    if row:
-        row[-1].mark = None
-    return row
+    return open_ended(_row(call))
 
 
 def _row(call: Call) -> Iterator[Cell]:

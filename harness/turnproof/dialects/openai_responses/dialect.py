@@ -58,8 +58,8 @@ class OpenAIResponses(BaseDialect):
     error_meaning = staticmethod(errors.error_meaning)
     read_response = staticmethod(read.read_response)
     split_stream = staticmethod(framing.split_stream)
-    match_form = staticmethod(form_without_thoughts)
-    differences = staticmethod(ItemsComparison.differences)
+    request_form = staticmethod(form_without_thoughts)
+    comparison = ItemsComparison
     observe = staticmethod(observed_answers.observe)
 
     def new_cache(self) -> PrefixCache:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..base import EventKind, WireEvent
-from ..lenient_reading import json_of
-from ..sse import Frame, frames, is_event_stream
+from ..lenient_reading import json_of, split_event_stream
+from ..sse import Frame
 
 _KINDS: Mapping[str, EventKind] = {
     "response.created": "start",
@@ -37,9 +37,7 @@ _KINDS: Mapping[str, EventKind] = {
 
 def split_stream(headers: Mapping[str, str], body: bytes) -> tuple[WireEvent, ...]:
     """The body as events; joined, their bytes are the body. A batch answer is one `body` event."""
-    if not is_event_stream(headers.get("content-type", ""), body):
-        return (WireEvent(body, "body"),)
-    return tuple(map(_event, frames(body)))
+    return split_event_stream(headers, body, _event)
 
 
 def _event(frame: Frame) -> WireEvent:

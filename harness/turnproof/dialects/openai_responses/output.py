@@ -12,7 +12,6 @@ import msgspec
 
 from ...errors import HarnessError
 from ...messages import FinishReason, FunctionCall, Text, Thought
-from ...tokens import json_tokens, text_tokens
 from ..base import Reply, ReplyPart
 from ..naming import spoken_name
 from .finishes import WRITE, Ending, ending_of
@@ -117,14 +116,3 @@ def arguments(reply_part: ReplyPart) -> str:
     assert isinstance(reply_part.part, FunctionCall)
     whole = _encode(reply_part.part.args).decode()
     return whole[: max(1, len(whole) * 2 // 3)] if reply_part.broken else whole
-
-
-def weight(reply_part: ReplyPart) -> int:
-    """Tokens that a scripted part costs to say."""
-    match reply_part.part:
-        case Text(text=text) | Thought(text=text):
-            return text_tokens(text) or 1
-        case FunctionCall() as call:
-            return text_tokens(call.name) + json_tokens(call.args) + 8
-        case part:
-            return json_tokens(getattr(part, "data", None))

@@ -13,7 +13,8 @@ import msgspec
 
 from ...errors import PayloadError
 from ...messages import JSON, Part, Text, ToolSchema
-from ..base import Call, HttpRequest, Refusal, Rule, World
+from ..base import Call, HttpRequest, Refusal, World
+from ..base_dialect import UnreadableRequest
 from . import auth, conversation, rules
 from .errors import COPILOT_BAD_REQUEST
 from .items import Unreadable, parts_of
@@ -25,17 +26,11 @@ _CONVERSATION = frozenset({"model", "input", "instructions", "tools", "stream", 
 _OBJECTS = ("reasoning", "text", "metadata", "stream_options")
 
 
-class _Refused(Exception):
-    def __init__(self, rule: Rule, status: int, kind: str, message: str, path: str = "$") -> None:
-        super().__init__(message)
-        self.refusal = Refusal(rule, status, kind, message, path)
-
-
 def parse(request: HttpRequest, world: World) -> Call | Refusal:
     """The request as a `ResponsesCall`, or the first refusal the API would give for something that is none."""
     try:
         return _call(request, world)
-    except _Refused as refused:
+    except UnreadableRequest as refused:
         refusal = refused.refusal
     except RecursionError:
         refusal = _malformed("The request body is nested too deeply.").refusal
@@ -53,13 +48,15 @@ def _call(request: HttpRequest, world: World) -> ResponsesCall:
     model = body.get("model")
     if model is None and address.operation == "generate":
         message = "Missing required parameter: 'model'."
-        raise _Refused(rules.MISSING_FIELD, 400, _code(address, "missing_required_parameter"), message, "$.model")
+        raise UnreadableRequest(
+            Refusal(rules.MISSING_FIELD, 400, _code(address, "missing_required_parameter"), message, "$.model")
+        )
     try:
         return _read(body, address, world)
     except Unreadable as error:
         message = f"Invalid type for '{error.where}': expected {error.expected}, but got {type_of(error.got)} instead."
         kind = _code(address, "invalid_type")
-        raise _Refused(rules.MALFORMED_BODY, 400, kind, message, f"$.{error.where}") from None
+        raise UnreadableRequest(Refusal(rules.MALFORMED_BODY, 400, kind, message, f"$.{error.where}")) from None
 
 
 def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall:
@@ -112,15 +109,15 @@ def _address(request: HttpRequest) -> Address:
     found = address_of(request)
     if found is None:
         message = f"Invalid URL ({request.method.upper()} {request.path})"
-        raise _Refused(rules.NOT_FOUND, 404, "invalid_request_error", message)
+        raise UnreadableRequest(Refusal(rules.NOT_FOUND, 404, "invalid_request_error", message))
     if request.method.upper() != found.method:
         message = f"Not allowed to {request.method.upper()} on {request.path}."
-        raise _Refused(rules.METHOD_NOT_ALLOWED, 405, "method_not_supported", message)
+        raise UnreadableRequest(Refusal(rules.METHOD_NOT_ALLOWED, 405, "method_not_supported", message))
     return found
 
 
-def _malformed(message: str) -> _Refused:
-    return _Refused(rules.MALFORMED_JSON, 400, "invalid_request_error", message)
+def _malformed(message: str) -> UnreadableRequest:
+    return UnreadableRequest(Refusal(rules.MALFORMED_JSON, 400, "invalid_request_error", message))
 
 
 def _body(data: bytes) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from typing import Any
 
 from ...messages import JSON, Thought
 from ..base import PromptUsage, Reply
-from .output import weight
 from .surfaces import Item, ResponsesCall
 
 _DEFAULTS: Mapping[str, JSON] = {
@@ -43,8 +42,8 @@ def usage_of(reply: Reply, prompt: PromptUsage) -> dict[str, Any]:
     cached = figures.get("cache_read", prompt.cache_read)
     written = figures.get("cache_write", prompt.cache_write_5m + prompt.cache_write_1h)
     fresh = figures.get("fresh", prompt.fresh)
-    thought = sum(weight(part) for part in reply.parts if isinstance(part.part, Thought))
-    output = figures.get("output", sum(map(weight, reply.parts)))
+    thought = sum(part.tokens for part in reply.parts if isinstance(part.part, Thought))
+    output = figures.get("output", sum(part.tokens for part in reply.parts))
     whole = fresh + cached + written
     return {
         "input_tokens": whole,

@@ -17,7 +17,7 @@ from typing import Any
 from msgspec.structs import replace as with_fields
 
 from ...messages import JSON, FunctionCall, Message, Part, ProviderData, Text, ToolResult, ToolSchema
-from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, WireDifference, World
+from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, World
 from ..lenient_reading import json_of
 from ..side_requests import as_asked, aside, reply_to_aside
 from ..tool_renaming import own_names, renamed, renamed_reply
@@ -50,18 +50,8 @@ class ThroughCodex(OpenAIResponses):
             return super().render(as_asked(call), reply_to_aside(), usage, world, seed)
         return super().render_extra(call, usage, world, seed)
 
-    def match_form(self, call: Call) -> JSON:
-        return super().match_form(_bare(call))
-
-    def differences(
-        self,
-        held: Sequence[Message],
-        system: Part | str | None,
-        tools: Sequence[ToolSchema],
-        call: Call,
-        model: str,
-    ) -> list[WireDifference]:
-        return super().differences(held, system, tools, _bare(call, tools), model)
+    def bare(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+        return _bare(call, held)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls in the namespaces that the program gave to the declared tools."""

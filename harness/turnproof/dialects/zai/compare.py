@@ -13,6 +13,7 @@ from ..anthropic_messages.allowed import ALLOWED as ANTHROPICS
 from ..anthropic_messages.compare import MessagesComparison
 from ..atoms import Atom, token_of
 from ..base import AllowedDifference, Evidence, ModelFacts
+from ..request_comparison import ThoughtsAreOptional
 from .models import MODELS
 from .rules import NAME
 
@@ -40,17 +41,11 @@ ALLOWED: tuple[AllowedDifference, ...] = (
 )  # fmt: skip
 
 
-class ZaiComparison(MessagesComparison):
+class ZaiComparison(ThoughtsAreOptional, MessagesComparison):
     """Nothing that was thought has to come back, signed or not."""
 
     dialect = NAME
     models: Mapping[str, ModelFacts] = MODELS
-
-    def may_omit_thought(self, thought: Atom) -> bool:
-        return True
-
-    def demands(self, thought: Atom) -> bool:
-        return False
 
     def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
         if token_of(sent) is None:

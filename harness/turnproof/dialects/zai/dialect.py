@@ -55,7 +55,7 @@ class Zai(AnthropicMessages):
     error_kind = staticmethod(errors.error_kind)
     error_meaning = staticmethod(errors.error_meaning)
     read_response = staticmethod(read_response)
-    differences = staticmethod(ZaiComparison.differences)
+    comparison = ZaiComparison
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         signing.learn(read_response(status, headers, body).parts, call.model or "", world, rules.NAME)

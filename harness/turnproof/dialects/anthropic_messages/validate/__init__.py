@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...base import Call, HttpRequest, Refusal, World
-from ...base_dialect import enforced_first
+from ...base_dialect import enforced_first, run_checks
 from .. import headers
 from . import caching, pairing, settings, shape, size, thinking, turns
 from .context import Context
@@ -17,21 +17,15 @@ from .context import Context
 
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the API would name first in front; inferred ones last."""
-    found = list(_refusals(request, call, world))
-    return enforced_first(found)
+    return enforced_first(_refusals(request, call, world))
 
 
 def _refusals(request: HttpRequest, call: Call, world: World) -> Iterator[Refusal]:
     yield from headers.refusals(request, world)
-    if call.operation == "get_model":
-        if call.model not in world.models:
-            yield size.unknown_model(str(call.model))
-        return
-    if call.operation not in ("generate", "count_tokens"):
-        return
-    context = Context.of(request, call, world)
-    for check in _CHECKS:
-        yield from check(context)
+    if call.operation == "get_model" and call.model not in world.models:
+        yield size.unknown_model(str(call.model))
+    elif call.operation in ("generate", "count_tokens"):
+        yield from run_checks(_CHECKS, Context.of(request, call, world))
 
 
 _CHECKS: tuple[Callable[[Context], Iterator[Refusal]], ...] = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...base import Call, HttpRequest, Refusal, World
-from ...base_dialect import enforced_first
+from ...base_dialect import enforced_first, run_checks
 from .. import auth
 from ..surfaces import GeminiCall
 from . import caching, contents, signatures, size, turns
@@ -23,8 +23,7 @@ def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the API would name first in front; inferred ones last."""
     found = list(auth.refusals(request, world))
     context = Context.of(request, GeminiCall.of(call), world)
-    for check in _CHECKS.get((call.operation, call.action), ()):
-        found += check(context)
+    found += run_checks(_CHECKS.get((call.operation, call.action), ()), context)
     return enforced_first(found)
 
 

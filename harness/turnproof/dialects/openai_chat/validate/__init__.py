@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...base import HttpRequest, Refusal, World
-from ...base_dialect import enforced_first
+from ...base_dialect import enforced_first, run_checks
 from .. import auth
 from ..surfaces import ChatCall, Surface
 from . import arguments, messages, pairing, settings, size
@@ -26,8 +26,7 @@ def validate(request: HttpRequest, call: ChatCall, world: World) -> list[Refusal
         found.append(arguments.unknown_model(call))
     elif call.operation == "generate":
         context = Context.of(request, call, world)
-        for check in _CHECKS[call.surface]:
-            found += check(context)
+        found += run_checks(_CHECKS[call.surface], context)
     return enforced_first(found)
 
 

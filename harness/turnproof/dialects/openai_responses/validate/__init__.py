@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...base import Call, HttpRequest, Refusal, World
-from ...base_dialect import enforced_first
+from ...base_dialect import enforced_first, run_checks
 from .. import auth
 from ..errors import COPILOT_BAD_REQUEST
 from ..surfaces import ResponsesCall, Surface
@@ -21,21 +21,15 @@ from .context import Context
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the API would name first in front; inferred ones last."""
     asked = ResponsesCall.of(call)
-    found = [_spoken(each, asked.surface) for each in _refusals(request, asked, world)]
-    return enforced_first(found)
+    return enforced_first(_spoken(each, asked.surface) for each in _refusals(request, asked, world))
 
 
 def _refusals(request: HttpRequest, call: ResponsesCall, world: World) -> Iterator[Refusal]:
     yield from auth.refusals(request, world)
-    if call.operation == "get_model":
-        if call.model not in world.models:
-            yield size.missing_model(str(call.model))
-        return
-    if call.operation not in ("generate", "count_tokens"):
-        return
-    context = Context.of(request, call, world)
-    for check in _CHECKS:
-        yield from check(context)
+    if call.operation == "get_model" and call.model not in world.models:
+        yield size.missing_model(str(call.model))
+    elif call.operation in ("generate", "count_tokens"):
+        yield from run_checks(_CHECKS, Context.of(request, call, world))
 
 
 def _spoken(refusal: Refusal, surface: Surface) -> Refusal:
