@@ -50,6 +50,11 @@ def find_refusals(dialect: Dialect, asked: Sendable, world: World) -> list[Refus
     return dialect.validate(request, found, world) if isinstance(found, Call) else [found]
 
 
+def judge_by(dialect: Dialect, world: Callable[[], World]) -> Callable[[Sendable], list[Refusal]]:
+    """What a dialect refuses in a request, each time in a fresh world."""
+    return lambda asked: find_refusals(dialect, asked, world())
+
+
 def message_of(refusal: Refusal) -> str:
     return refusal.message
 

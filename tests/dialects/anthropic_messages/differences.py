@@ -21,11 +21,10 @@ from turnproof.messages import (
 
 from ..differences import ASKED, CALL, HELD_LOOP, PNG, READING, RESULT, SENSOR, THANKS, Case, DifferenceKit, model, user
 from ..requests import Json, read_call
-from .builders import MODEL, SIGNATURE, THINKING, THOUGHT, assistant, body, call, image, mark, result, text
+from .builders import MODEL, SIGNATURE, THINKING, THOUGHT, Ask, assistant, body, call, image, mark, result, text, world
 from .builders import system as system_message
 from .builders import thinking as thinking_block
 from .builders import user as user_message
-from .pairs import Ask, world
 
 NAME = "anthropic-messages"
 

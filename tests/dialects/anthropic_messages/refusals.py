@@ -1,11 +1,12 @@
-"""What the Messages API accepts although one might think otherwise, and its kit for the suite of refusals."""
+"""The tables of refusals: each rule as a pair, what is accepted although one might think otherwise, and the kit."""
 
 from __future__ import annotations
 
-from turnproof.dialects.anthropic_messages import DIALECT, rules
-from turnproof.dialects.base import Refusal
+from collections.abc import Mapping
 
-from ..refusals import Accepted, RefusalKit, find_refusals
+from turnproof.dialects.anthropic_messages import DIALECT, rules
+
+from ..refusals import Accepted, RefusalKit, judge_by
 from .builders import (
     ASKED,
     MODEL,
@@ -15,6 +16,7 @@ from .builders import (
     THINKING,
     TOOL,
     Ask,
+    Pair,
     ask,
     assistant,
     call,
@@ -30,7 +32,24 @@ from .builders import (
     user,
     world,
 )
-from .pairs import PAIRS, WITHOUT_PAIR
+from .pairs import conversation, requests, settings
+
+PAIRS: tuple[Pair, ...] = (
+    *requests.headers(),
+    *requests.shape(),
+    *settings.settings(),
+    *settings.caching(),
+    *conversation.turns(),
+    *conversation.pairing(),
+    *conversation.thinking_blocks(),
+    *settings.size(),
+)
+
+WITHOUT_PAIR: Mapping[str, str] = {
+    "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",
+    "overloaded": "it depends on the load of the service: `error_kind(529)` and the faults of the emulator",
+}
+"""Rules that no request can break by itself, with the reason."""
 
 _SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "moist"}}
 _FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
@@ -110,35 +129,16 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
 )
 
 
-def judge(asked: Ask) -> list[Refusal]:
-    """All refusals of a request."""
-    return find_refusals(DIALECT, asked, world())
-
+judge = judge_by(DIALECT, world)
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
-    DIALECT,
-    rules.ALL,
-    PAIRS,
-    WITHOUT_PAIR,
-    judge,
-    ACCEPTED,
+    DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
     several=(Ask(PAIRS[0].illegal.body | {"stop_sequences": [" "]}, headers=PAIRS[0].illegal.headers), (True, False)),
-    wrong_key=Ask(raw=b"{", headers={"x-api-key": "wrong"}),
-    bad_key=rules.BAD_KEY,
+    wrong_key=Ask(raw=b"{", headers={"x-api-key": "wrong"}), bad_key=rules.BAD_KEY,
     kinds={
-        400: "invalid_request_error",
-        401: "authentication_error",
-        402: "billing_error",
-        403: "permission_error",
-        404: "not_found_error",
-        409: "conflict_error",
-        413: "request_too_large",
-        422: "invalid_request_error",
-        429: "rate_limit_error",
-        500: "api_error",
-        504: "timeout_error",
-        529: "overloaded_error",
-        418: "invalid_request_error",
-        599: "api_error",
+        400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
+        404: "not_found_error", 409: "conflict_error", 413: "request_too_large", 422: "invalid_request_error",
+        429: "rate_limit_error", 500: "api_error", 504: "timeout_error", 529: "overloaded_error",
+        418: "invalid_request_error", 599: "api_error",
     },
-)
+)  # fmt: skip

@@ -33,7 +33,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from .pairs import world
+from .builders import world
 
 NAME = "anthropic-messages"
 MODEL = "claude-sonnet-4-5"

@@ -10,8 +10,7 @@ from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, PrefixCache, PromptUsage
 from turnproof.tokens import text_tokens
 
-from .builders import ASKED, TOOL, ask, assistant, body, call, image, mark, result, text, thinking, user
-from .pairs import Ask, world
+from .builders import ASKED, TOOL, Ask, ask, assistant, body, call, image, mark, result, text, thinking, user, world
 
 LONG = "The greenhouse log of the year. " * 160
 MODEL = "claude-sonnet-4-5"

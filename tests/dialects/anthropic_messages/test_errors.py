@@ -6,8 +6,8 @@ import msgspec
 
 from turnproof.dialects.anthropic_messages import DIALECT
 
-from .pairs import PAIRS, Ask
-from .refusals import judge
+from .builders import Ask
+from .refusals import PAIRS, judge
 
 
 def test_a_beta_value_younger_than_our_list_is_not_judged() -> None:

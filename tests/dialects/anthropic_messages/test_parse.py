@@ -31,6 +31,7 @@ from .builders import (
     SIGNATURE,
     THOUGHT,
     TOOL,
+    Ask,
     ask,
     assistant,
     call,
@@ -41,8 +42,8 @@ from .builders import (
     text,
     thinking,
     user,
+    world,
 )
-from .pairs import Ask, world
 
 NAME = "anthropic-messages"
 

@@ -21,8 +21,8 @@ from turnproof.dialects.base import Call, Rendered, Reply, ReplyPart
 from turnproof.messages import FinishReason, Text
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
-from .builders import KEY
-from .pairs import PAIRS, Ask, Pair, world
+from .builders import KEY, Ask, Pair, world
+from .refusals import PAIRS
 
 # The SDK always sends a key, a JSON body and its own paths for models: for what it cannot say, it cannot be refused.
 # A hundred thousand messages prove nothing more over HTTP, and take seconds.

@@ -323,11 +323,7 @@ def judge(asked: Ask) -> list[Refusal]:
 
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
-    DIALECT,
-    rules.ALL,
-    PAIRS,
-    WITHOUT_PAIR,
-    judge,
+    DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge,
     inferred_without_pair=frozenset({"claude-dangling-last-without-tools", "unreachable-file"}),
     words=inner_message,
     kinds={503: "UNAVAILABLE", 529: "UNAVAILABLE", 418: "INVALID_ARGUMENT"},
@@ -346,4 +342,4 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
         (400, "INVALID_ARGUMENT", '{"error":"a word"}', None),
         (400, None, None, None),
     ),
-)
+)  # fmt: skip

@@ -10,11 +10,10 @@ from turnproof.messages import FunctionCall, Message, ProviderData, ToolResult, 
 
 from ..differences import ASKED, Case, model
 from ..requests import Json, read_call
-from .builders import MODEL, SIGNATURE, TOOL, ask, at, response
+from .builders import MODEL, SIGNATURE, TOOL, ask, at, response, world
 from .builders import call as wire_call
 from .builders import model as wire_model
 from .builders import user as wire_user
-from .pairs import world
 
 NAME = "gemini"
 

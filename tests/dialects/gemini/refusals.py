@@ -1,11 +1,12 @@
-"""What the Gemini API accepts although one might think otherwise, and its kit for the suite of refusals."""
+"""The tables of refusals: each rule as a pair, what is accepted although one might think otherwise, and the kit."""
 
 from __future__ import annotations
 
-from turnproof.dialects.base import Refusal
+from collections.abc import Mapping
+
 from turnproof.dialects.gemini import DIALECT, rules
 
-from ..refusals import Accepted, RefusalKit, find_refusals
+from ..refusals import Accepted, RefusalKit, judge_by
 from ..requests import Json
 from .builders import (
     ASKED,
@@ -18,6 +19,7 @@ from .builders import (
     TOOLS,
     UNKNOWN_SIGNATURE,
     Ask,
+    Pair,
     ask,
     at,
     body,
@@ -33,7 +35,26 @@ from .builders import (
     vertex,
     world,
 )
-from .pairs import PAIRS, WITHOUT_PAIR
+from .pairs import conversation, requests, settings
+
+PAIRS: tuple[Pair, ...] = (
+    *requests.address(),
+    *requests.keys(),
+    *requests.reading(),
+    *requests.asked(),
+    *settings.settings(),
+    *settings.caching(),
+    *conversation.turns(),
+    *conversation.signatures(),
+    *settings.size(),
+)
+
+WITHOUT_PAIR: Mapping[str, str] = {
+    "rate-limit": "it depends on what else the project sends: `error_kind(429)` and the faults of the emulator",
+    "overloaded": "it depends on the load of the service: `error_kind(503)` and the faults of the emulator",
+    "location": "it depends on where the caller is",
+}
+"""Rules that no request can break by itself, with the reason."""
 
 _PNG: Json = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
 _SKIP = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
@@ -106,38 +127,19 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
 )
 
 
-def judge(asked: Ask) -> list[Refusal]:
-    """All refusals of a request."""
-    return find_refusals(DIALECT, asked, world())
-
+judge = judge_by(DIALECT, world)
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
-    DIALECT,
-    rules.ALL,
-    PAIRS,
-    WITHOUT_PAIR,
-    judge,
-    ACCEPTED,
+    DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
     several=(loop(model(call()), user("Never mind."), model("It is")), (True, False)),
-    wrong_key=Ask(raw=b"{", headers={"x-goog-api-key": "wrong"}),
-    bad_key=rules.BAD_KEY,
+    wrong_key=Ask(raw=b"{", headers={"x-goog-api-key": "wrong"}), bad_key=rules.BAD_KEY,
     kinds={
-        400: "INVALID_ARGUMENT",
-        401: "UNAUTHENTICATED",
-        403: "PERMISSION_DENIED",
-        404: "NOT_FOUND",
-        409: "ABORTED",
-        413: "INVALID_ARGUMENT",
-        429: "RESOURCE_EXHAUSTED",
-        499: "CANCELLED",
-        500: "INTERNAL",
-        503: "UNAVAILABLE",
-        504: "DEADLINE_EXCEEDED",
-        418: "INVALID_ARGUMENT",
-        529: "INTERNAL",
+        400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ABORTED",
+        413: "INVALID_ARGUMENT", 429: "RESOURCE_EXHAUSTED", 499: "CANCELLED", 500: "INTERNAL", 503: "UNAVAILABLE",
+        504: "DEADLINE_EXCEEDED", 418: "INVALID_ARGUMENT", 529: "INTERNAL",
     },
     meanings=(
         (500, "INTERNAL", "API key not valid. CachedContent not found", None),
         (400, None, None, None),
     ),
-)
+)  # fmt: skip

@@ -11,8 +11,7 @@ from turnproof.dialects.gemini.surfaces import GeminiCall, Surface
 from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought, ToolSchema
 
 from ..requests import Json
-from .builders import MODEL
-from .pairs import world
+from .builders import MODEL, world
 
 OLDEST = "gemini-2.0-flash"
 PROMPT = PromptUsage(31, cache_read=1520)

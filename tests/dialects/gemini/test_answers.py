@@ -15,8 +15,7 @@ from turnproof.dialects.gemini import DIALECT, signing
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Opaque, ProviderData, Text, Thought, ToolSchema
 
-from .builders import MODEL, OLD
-from .pairs import world
+from .builders import MODEL, OLD, world
 from .rendering import (
     FORMS,
     LOOK,

@@ -31,6 +31,7 @@ from .builders import (
     OLD,
     PROJECT,
     TOOLS,
+    Ask,
     ask,
     at,
     body,
@@ -45,7 +46,6 @@ from .builders import (
     user,
     vertex,
 )
-from .pairs import Ask
 
 SHORT = "How moist is bed 3?"
 

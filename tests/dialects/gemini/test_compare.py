@@ -12,7 +12,7 @@ from turnproof.dialects.gemini import DIALECT
 
 from ..differences import ASKED, Case
 from ..requests import Json, read_call
-from .builders import CACHE, HANDBOOK, MODEL, OLD, SIGNATURE, TOOL, ask
+from .builders import CACHE, HANDBOOK, MODEL, OLD, SIGNATURE, TOOL, ask, world
 from .builders import model as wire_model
 from .builders import user as wire_user
 from .conversations import (
@@ -26,7 +26,6 @@ from .conversations import (
     result,
     system,
 )
-from .pairs import world
 
 
 def form(case: Case) -> Any:

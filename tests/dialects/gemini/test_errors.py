@@ -10,9 +10,8 @@ import pytest
 from turnproof.dialects.base import Refusal, WireEvent
 from turnproof.dialects.gemini import DIALECT, errors, rules
 
-from .builders import ask, user
-from .pairs import PAIRS, Ask
-from .refusals import judge
+from .builders import Ask, ask, user
+from .refusals import PAIRS, judge
 
 
 def body_of(refusal: Refusal) -> dict[str, Any]:

@@ -44,6 +44,7 @@ from .builders import (
     SIGNATURE_URL_SAFE,
     TOOL,
     TOOLS,
+    Ask,
     ask,
     body,
     cached,
@@ -58,8 +59,8 @@ from .builders import (
     response,
     user,
     vertex,
+    world,
 )
-from .pairs import Ask, world
 
 NAME = "gemini"
 

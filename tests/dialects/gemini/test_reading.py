@@ -18,8 +18,7 @@ from turnproof.dialects.gemini.surfaces import GeminiCall
 from turnproof.messages import FunctionCall, Opaque, Part, Text, Thought, TokenUsage
 
 from ..requests import Json
-from .builders import MODEL, OLD
-from .pairs import world
+from .builders import MODEL, OLD, world
 from .rendering import (
     FORMS,
     LOOK,

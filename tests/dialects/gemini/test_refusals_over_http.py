@@ -24,8 +24,8 @@ from turnproof.dialects.gemini import DIALECT
 from turnproof.messages import FinishReason, Text
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
-from .builders import HANDBOOK, KEY, MODEL, PARAMETERS
-from .pairs import PAIRS, Ask, Pair, world
+from .builders import HANDBOOK, KEY, MODEL, PARAMETERS, Ask, Pair, world
+from .refusals import PAIRS
 
 # The SDK always authenticates in its own way and sends a JSON object: for anything else it cannot be refused.
 SENDABLE = [

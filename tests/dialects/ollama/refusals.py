@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from turnproof.dialects.base import Refusal, World
+from turnproof.dialects.base import World
 from turnproof.dialects.ollama import DIALECT, rules
 
 from ..anthropic_messages.builders import (
@@ -23,7 +23,7 @@ from ..anthropic_messages.builders import (
     text,
     user,
 )
-from ..refusals import Accepted, RefusalKit, find_refusals
+from ..refusals import Accepted, RefusalKit, judge_by
 from ..requests import Json
 
 MODEL = "qwen3:8b"
@@ -271,18 +271,10 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
 """What other services refuse and this server does not look at."""
 
 
-def judge(asked: Ask) -> list[Refusal]:
-    """All refusals of a request."""
-    return find_refusals(DIALECT, asked, world())
-
+judge = judge_by(DIALECT, world)
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
-    DIALECT,
-    rules.ALL,
-    PAIRS,
-    WITHOUT_PAIR,
-    judge,
-    ACCEPTED,
+    DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
     several=(
         chat({"role": "user", "content": "m" * 8_000}, QUESTION, format="yaml", think="odd", options={"num_ctx": 9}),
         (True, False, False),
@@ -299,4 +291,4 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
         (500, "", "exceeds the available context", None),
         (400, "", None, None),
     ),
-)
+)  # fmt: skip

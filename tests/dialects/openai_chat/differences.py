@@ -24,11 +24,10 @@ from turnproof.messages import (
 
 from ..differences import ASKED, CALL, HELD_LOOP, READING, RESULT, SENSOR, THANKS, Case, DifferenceKit, model, user
 from ..requests import Json, read_call
-from .builders import MODEL, PNG, assistant, body, call, image, result
+from .builders import MODEL, PNG, Ask, assistant, body, call, image, result, world
 from .builders import system as system_message
 from .builders import tool as wire_tool
 from .builders import user as user_message
-from .pairs import Ask, world
 
 NAME = "openai-chat"
 

@@ -1,6 +1,8 @@
-"""What the chat completions API accepts although one might think otherwise, and its kit for the suite of refusals."""
+"""The tables of refusals: each rule as a pair, what is accepted although one might think otherwise, and the kit."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from turnproof.dialects.base import Refusal
 from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
@@ -12,6 +14,7 @@ from .builders import (
     PNG,
     TOOL,
     Ask,
+    Pair,
     ask,
     assistant,
     body,
@@ -24,7 +27,27 @@ from .builders import (
     user,
     world,
 )
-from .pairs import PAIRS, WITHOUT_PAIR
+from .pairs import conversation, requests, settings
+
+PAIRS: tuple[Pair, ...] = (
+    *requests.addresses(),
+    *requests.keys(),
+    *requests.shape(),
+    *requests.models(),
+    *settings.arguments(),
+    *settings.tools(),
+    *settings.sampling(),
+    *settings.form(),
+    *conversation.messages(),
+    *conversation.pairing(),
+    *settings.size(),
+)
+
+WITHOUT_PAIR: Mapping[str, str] = {
+    "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",
+    "content-filter": "it depends on what the filter makes of a text: the faults of the emulator (`content_filter`)",
+}
+"""Rules that no request can break by itself, with the reason."""
 
 _UNPAIRED = (ASKED, assistant(None, call("a")), user("Well?"), result("b"))
 
@@ -81,14 +104,8 @@ def judge(asked: Ask) -> list[Refusal]:
 
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
-    DIALECT,
-    rules.ALL,
-    PAIRS,
-    WITHOUT_PAIR,
-    judge,
-    ACCEPTED,
-    wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}),
-    bad_key=rules.BAD_KEY,
+    DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
+    wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}), bad_key=rules.BAD_KEY,
     meanings=(
         (400, "context_length_exceeded", "", "context-limit"),
         (413, "tokens_limit_reached", "", "context-limit"),
@@ -102,4 +119,4 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
         (401, "invalid_api_key", "Incorrect API key provided", None),
         (500, None, None, None),
     ),
-)
+)  # fmt: skip

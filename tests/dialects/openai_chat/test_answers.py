@@ -29,8 +29,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from .builders import MODELS
-from .pairs import world
+from .builders import MODELS, world
 
 TOOLS = (ToolSchema("read_sensor"), ToolSchema("water"))
 BOTH = (FunctionCall("call_a", "read_sensor", {"bed": "3"}), FunctionCall("call_b", "water", {"litres": 2}))

@@ -10,8 +10,7 @@ from turnproof.dialects.base import Call, PrefixCache, PromptUsage
 from turnproof.dialects.openai_chat import DIALECT, SURFACES
 from turnproof.dialects.openai_chat.surfaces import Surface
 
-from .builders import ASKED, PNG, TOOL, ask, assistant, call, image, result, system, tool, user
-from .pairs import Ask, world
+from .builders import ASKED, PNG, TOOL, Ask, ask, assistant, call, image, result, system, tool, user, world
 
 LONG = "The greenhouse log of the year. " * 160
 NEWEST = "gpt-5.6-sol"

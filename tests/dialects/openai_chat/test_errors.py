@@ -12,9 +12,8 @@ from turnproof.dialects.base import Call, Dialect, HttpRequest, Refusal
 from turnproof.dialects.openai_chat import DIALECT, SURFACES, rules
 from turnproof.dialects.openai_chat.surfaces import Surface
 
-from .builders import KEY, ask
-from .pairs import PAIRS, Ask, Pair, world
-from .refusals import judge
+from .builders import KEY, Ask, Pair, ask, world
+from .refusals import PAIRS, judge
 
 
 def dialect_of(asked: Ask) -> Dialect:

@@ -16,8 +16,7 @@ from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 from turnproof.errors import BindingError
 from turnproof.messages import FileRef, FunctionCall, InlineData, Message, Opaque, Text, Thought, ToolResult, thaw
 
-from .builders import ASKED, MODELS, PNG, ask, assistant, call, image, loop, result, system, tool, user
-from .pairs import Ask, world
+from .builders import ASKED, MODELS, PNG, Ask, ask, assistant, call, image, loop, result, system, tool, user, world
 
 
 def parsed(asked: Ask) -> ChatCall:

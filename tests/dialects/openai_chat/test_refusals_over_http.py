@@ -21,8 +21,8 @@ from turnproof.dialects.openai_chat.surfaces import Surface
 from turnproof.messages import FinishReason, Text
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
-from .builders import KEY
-from .pairs import PAIRS, Ask, Pair, world
+from .builders import KEY, Ask, Pair, world
+from .refusals import PAIRS
 
 # What is too long proves nothing more over HTTP, and takes its time.
 SENDABLE = [pair for pair in PAIRS if len(json.dumps(pair.illegal.body)) < 10_000]

@@ -1,11 +1,12 @@
-"""What the Responses API accepts although one might think otherwise, and its kit for the suite of refusals."""
+"""The tables of refusals: each rule as a pair, what is accepted although one might think otherwise, and the kit."""
 
 from __future__ import annotations
 
-from turnproof.dialects.base import Refusal
+from collections.abc import Mapping
+
 from turnproof.dialects.openai_responses import DIALECT, rules
 
-from ..refusals import Accepted, RefusalKit, find_refusals
+from ..refusals import Accepted, RefusalKit, judge_by
 from .builders import (
     ASKED,
     FLEETING,
@@ -13,6 +14,7 @@ from .builders import (
     STORED,
     STORED_REASONING,
     Ask,
+    Pair,
     ask,
     assistant,
     call,
@@ -24,7 +26,25 @@ from .builders import (
     user,
     world,
 )
-from .pairs import PAIRS, WITHOUT_PAIR
+from .pairs import conversation, requests
+
+PAIRS: tuple[Pair, ...] = (
+    *requests.headers(),
+    *requests.shape(),
+    *requests.ids(),
+    *conversation.settings(),
+    *conversation.tools(),
+    *conversation.held(),
+    *conversation.pairing(),
+    *conversation.thoughts(),
+    *conversation.size(),
+)
+
+WITHOUT_PAIR: Mapping[str, str] = {
+    "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",
+    "overloaded": "it depends on the load of the service: `error_kind(503)` and the faults of the emulator",
+}
+"""Rules that no request can break by itself, with the reason."""
 
 ACCEPTED: tuple[Accepted[Ask], ...] = (
     Accepted("string-input", Ask({"model": "gpt-5", "input": "Hello"})),
@@ -66,21 +86,12 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
 )  # fmt: skip
 
 
-def judge(asked: Ask) -> list[Refusal]:
-    """All refusals of a request."""
-    return find_refusals(DIALECT, asked, world())
-
+judge = judge_by(DIALECT, world)
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
-    DIALECT,
-    rules.ALL,
-    PAIRS,
-    WITHOUT_PAIR,
-    judge,
-    ACCEPTED,
+    DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
     several=(ask(ASKED, output(), call(), tools=[function("a.b"), function("r" * 65)]), (True, False, False)),
-    wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}),
-    bad_key=rules.BAD_KEY,
+    wrong_key=Ask(raw=b"{", headers={"authorization": "Bearer wrong"}), bad_key=rules.BAD_KEY,
     meanings=(
         (400, "context_length_exceeded", "too long", "context-limit"),
         (400, "model_max_prompt_tokens_exceeded", "too long", "context-limit"),
@@ -92,4 +103,4 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
         (400, "string_above_max_length", "string too long. maximum length 64", None),
         (429, "insufficient_quota", "You exceeded your current quota", None),
     ),
-)
+)  # fmt: skip

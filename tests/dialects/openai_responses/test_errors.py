@@ -13,14 +13,15 @@ from turnproof.dialects.openai_responses import DIALECT, rules
 
 from .builders import (
     ASKED,
+    Ask,
+    Pair,
     ask,
     body,
     call,
     copilot,
     function,
 )
-from .pairs import PAIRS, Ask, Pair
-from .refusals import judge
+from .refusals import PAIRS, judge
 
 
 def test_no_key_stands_in_a_refusal() -> None:

@@ -19,8 +19,8 @@ from turnproof.dialects.openai_responses import DIALECT
 from turnproof.messages import FinishReason, Text
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
-from .builders import KEY, ask
-from .pairs import PAIRS, Ask, Pair, world
+from .builders import KEY, Ask, Pair, ask, world
+from .refusals import PAIRS
 
 ENFORCED = [pair for pair in PAIRS if pair.enforced]
 SAID = [pair for pair in ENFORCED if pair.illegal.raw is None and pair.illegal.path.startswith("/v1/")]

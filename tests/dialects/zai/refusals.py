@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from turnproof.dialects.base import Refusal, World
+from turnproof.dialects.base import World
 from turnproof.dialects.zai import DIALECT, rules
 
 from ..anthropic_messages.builders import (
@@ -30,7 +30,7 @@ from ..anthropic_messages.builders import (
     user,
 )
 from ..anthropic_messages.builders import system as instruction
-from ..refusals import Accepted, RefusalKit, find_refusals
+from ..refusals import Accepted, RefusalKit, judge_by
 from ..requests import Json
 
 MODEL = "glm-4.7"
@@ -148,20 +148,11 @@ ACCEPTED: tuple[Accepted[Ask], ...] = (
 """What Anthropic refuses and this service is not known to."""
 
 
-def judge(asked: Ask) -> list[Refusal]:
-    """All refusals of a request."""
-    return find_refusals(DIALECT, asked, world())
-
+judge = judge_by(DIALECT, world)
 
 REFUSALS: RefusalKit[Ask] = RefusalKit(
-    DIALECT,
-    rules.ALL,
-    PAIRS,
-    WITHOUT_PAIR,
-    judge,
-    ACCEPTED,
-    wrong_key=Ask(path="/api/anthropic/v1/messages", raw=b"{", headers={"x-api-key": "wrong"}),
-    bad_key=rules.BAD_KEY,
+    DIALECT, rules.ALL, PAIRS, WITHOUT_PAIR, judge, ACCEPTED,
+    wrong_key=Ask(path="/api/anthropic/v1/messages", raw=b"{", headers={"x-api-key": "wrong"}), bad_key=rules.BAD_KEY,
     meanings=(
         (401, "401", "", "authentication"),
         (200, "401", "", "authentication"),
@@ -173,4 +164,4 @@ REFUSALS: RefusalKit[Ask] = RefusalKit(
         (400, "1210", "", None),
         (503, None, "", None),
     ),
-)
+)  # fmt: skip

@@ -3,31 +3,3 @@
 Data only, so that the same table judges the dialect alone and the emulator behind a real SDK. A pair whose rule is
 only inferred (`enforced=False`) must be logged, and accepted.
 """
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-
-from ..builders import Ask, Pair, world
-from . import conversation, requests, settings
-
-__all__ = ["PAIRS", "WITHOUT_PAIR", "Ask", "Pair", "world"]
-
-PAIRS: tuple[Pair, ...] = (
-    *requests.address(),
-    *requests.keys(),
-    *requests.reading(),
-    *requests.asked(),
-    *settings.settings(),
-    *settings.caching(),
-    *conversation.turns(),
-    *conversation.signatures(),
-    *settings.size(),
-)
-
-WITHOUT_PAIR: Mapping[str, str] = {
-    "rate-limit": "it depends on what else the project sends: `error_kind(429)` and the faults of the emulator",
-    "overloaded": "it depends on the load of the service: `error_kind(503)` and the faults of the emulator",
-    "location": "it depends on where the caller is",
-}
-"""Rules that no request can break by itself, with the reason."""
