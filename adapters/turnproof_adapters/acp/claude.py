@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from turnproof.agents import AgentBinding, AgentSetup
-from turnproof.provider import Capabilities
+from turnproof.agents import AgentSetup
 from turnproof.sessions import SessionCapabilities
 
+from .binding import agent_binding
 from .program import Prepared, Program
-
-if TYPE_CHECKING:
-    from .agent import AcpAgent
 
 _QUIET = {
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -76,22 +73,9 @@ CLAUDE = Program(
 )
 
 
-def open_agent(setup: AgentSetup) -> AcpAgent:
-    """An agent; its program is started when it is needed."""
-    from .agent import AcpAgent
-
-    return AcpAgent(CLAUDE, setup)
-
-
-AGENT = AgentBinding(
-    name="claude_acp",
+AGENT = agent_binding(
+    CLAUDE,
     dialect="anthropic-messages@claude-cli",
     model="claude-haiku-4-5",
-    open=open_agent,
-    capabilities=Capabilities(
-        streaming=True, tools=True, parallel_tools=True, images=True, cancel=True, cancel_batch=True, typed_errors=True
-    ),
     sessions=SessionCapabilities(can_list=True, can_load=True, can_continue_last=True, can_delete=True, can_fork=True),
-    package="agent-client-protocol",
-    program=lambda agent: agent.program,
 )

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from turnproof.agents import AgentBinding, AgentSetup
-from turnproof.provider import Capabilities
+from turnproof.agents import AgentSetup
 from turnproof.sessions import SessionCapabilities
 
+from .binding import agent_binding
 from .program import Prepared, Program
-
-if TYPE_CHECKING:
-    from .agent import AcpAgent
 
 _KEY = "TURNPROOF_AGENT_KEY"
 
@@ -33,45 +29,42 @@ def prepare(setup: AgentSetup) -> Prepared:
 
 
 def _config(setup: AgentSetup, instructions: Path | None) -> str:
+    import tomli_w
+
     at = setup.endpoint
-    told = "" if instructions is None else f"model_instructions_file = {_quoted(str(instructions))}"
     bare = at.base_url.rstrip("/")
-    address = bare if bare.endswith("/v1") else f"{bare}/v1"
-    return f"""\
-model = {_quoted(at.model)}
-model_provider = "turnproof"
-{told}
-approval_policy = "never"
-sandbox_mode = "read-only"
-web_search = "disabled"
-check_for_update_on_startup = false
-project_doc_max_bytes = 0
-include_apply_patch_tool = false
-
-[model_providers.turnproof]
-name = "turnproof"
-base_url = {_quoted(address)}
-env_key = "{_KEY}"
-wire_api = "responses"
-request_max_retries = 0
-stream_max_retries = 0
-supports_websockets = false
-
-[features]
-plugins = false
-apps = false
-shell_tool = false
-unified_exec = false
-multi_agent = false
-
-[analytics]
-enabled = false
-"""
-
-
-def _quoted(text: str) -> str:
-    """A basic string of TOML: JSON's escapes are among its own."""
-    return json.dumps(text)
+    settings: dict[str, Any] = {
+        "model": at.model,
+        "model_provider": "turnproof",
+        "approval_policy": "never",
+        "sandbox_mode": "read-only",
+        "web_search": "disabled",
+        "check_for_update_on_startup": False,
+        "project_doc_max_bytes": 0,
+        "include_apply_patch_tool": False,
+        "model_providers": {
+            "turnproof": {
+                "name": "turnproof",
+                "base_url": bare if bare.endswith("/v1") else f"{bare}/v1",
+                "env_key": _KEY,
+                "wire_api": "responses",
+                "request_max_retries": 0,
+                "stream_max_retries": 0,
+                "supports_websockets": False,
+            }
+        },
+        "features": {
+            "plugins": False,
+            "apps": False,
+            "shell_tool": False,
+            "unified_exec": False,
+            "multi_agent": False,
+        },
+        "analytics": {"enabled": False},
+    }
+    if instructions is not None:
+        settings["model_instructions_file"] = str(instructions)
+    return tomli_w.dumps(settings)
 
 
 CODEX = Program(
@@ -84,22 +77,9 @@ CODEX = Program(
 )
 
 
-def open_agent(setup: AgentSetup) -> AcpAgent:
-    """An agent; its program is started when it is needed."""
-    from .agent import AcpAgent
-
-    return AcpAgent(CODEX, setup)
-
-
-AGENT = AgentBinding(
-    name="codex_acp",
+AGENT = agent_binding(
+    CODEX,
     dialect="openai-responses@codex",
     model="gpt-5.5",
-    open=open_agent,
-    capabilities=Capabilities(
-        streaming=True, tools=True, parallel_tools=True, images=True, cancel=True, cancel_batch=True, typed_errors=True
-    ),
     sessions=SessionCapabilities(can_list=True, can_load=True, can_continue_last=True),
-    package="agent-client-protocol",
-    program=lambda agent: agent.program,
 )

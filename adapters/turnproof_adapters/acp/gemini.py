@@ -12,17 +12,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from turnproof.agents import AgentBinding, AgentSetup
-from turnproof.provider import Capabilities
+from turnproof.agents import AgentSetup
 from turnproof.sessions import SessionCapabilities
 
 from ..claude_cli.tools import PREFIX, SERVER, wire_name
+from .binding import agent_binding
 from .program import Prepared, Program
-
-if TYPE_CHECKING:
-    from .agent import AcpAgent
 
 _SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
@@ -83,22 +79,9 @@ GEMINI = Program(
 )
 
 
-def open_agent(setup: AgentSetup) -> AcpAgent:
-    """An agent; its program is started when it is needed."""
-    from .agent import AcpAgent
-
-    return AcpAgent(GEMINI, setup)
-
-
-AGENT = AgentBinding(
-    name="gemini_acp",
+AGENT = agent_binding(
+    GEMINI,
     dialect="gemini@gemini-cli",
     model="gemini-2.5-flash",
-    open=open_agent,
-    capabilities=Capabilities(
-        streaming=True, tools=True, parallel_tools=True, images=True, cancel=True, cancel_batch=True, typed_errors=True
-    ),
     sessions=SessionCapabilities(can_load=True),
-    package="agent-client-protocol",
-    program=lambda agent: agent.program,
 )
