@@ -32,7 +32,7 @@ class Connection:
     transport: httpx2.BaseTransport | None = None
 
     @classmethod
-    def of(cls, config: Mapping[str, Any]) -> Connection:
+    def from_settings(cls, config: Mapping[str, Any]) -> Connection:
         """The connection that a provider's settings ask for: `base_url`, `timeout`, `ssl_context`, `transport`."""
         return cls(
             base_url=config.get("base_url") or None,

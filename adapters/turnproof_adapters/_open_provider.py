@@ -1,30 +1,35 @@
-"""From an endpoint to a ready provider: the settings that every adapter takes, and where a key may come from."""
+"""From an endpoint to a ready provider: the settings that every adapter takes, and where a key may come from.
+
+Bindings are imported without any SDK: their openers name the class of a provider, and import it when they are called.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol, TypeVar
 
 from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
-from turnproof.provider import Endpoint, SystemInstruction
+from turnproof.provider import Capabilities, Conversation, Endpoint, PlainCall, SystemInstruction
 
 
-def key_of(config: Mapping[str, Any], *variables: str) -> str:
+def read_api_key(config: Mapping[str, Any], *variables: str) -> str:
     """The key: the setting `api_key`, or the first of these environment variables that is set. No other place is looked
     at. Raises AuthenticationError where there is none."""
-    if key := key_if_any(config, *variables):
+    if key := find_api_key(config, *variables):
         return key
     raise AuthenticationError(f"an API key is needed: pass `api_key`, or set {' or '.join(variables)}")
 
 
-def key_if_any(config: Mapping[str, Any], *variables: str) -> str | None:
+def find_api_key(config: Mapping[str, Any], *variables: str) -> str | None:
     """The same for a service that may need none."""
     return next((str(key) for key in (config.get("api_key"), *map(os.environ.get, variables)) if key), None)
 
 
-def positive(config: Mapping[str, Any], name: str) -> int | None:
+def positive_setting(config: Mapping[str, Any], name: str) -> int | None:
     """A setting that is a positive integer, or None where it is left out. Raises UsageError for anything else."""
     value = config.get(name)
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
@@ -55,14 +60,59 @@ S = TypeVar("S", bound=Openable)
 L = TypeVar("L", bound=Conversing)
 
 
-def opened(provider: S, endpoint: Endpoint) -> S:
+def open_provider(provider: S, endpoint: Endpoint) -> S:
     """The provider, ready for its first call. The endpoint's options are further settings."""
     provider.initialize({**endpoint.options, "base_url": endpoint.base_url, "api_key": endpoint.api_key})
     provider.connect(endpoint.model)
     return provider
 
 
-def opened_with_session(provider: L, endpoint: Endpoint) -> L:
+def open_with_session(provider: L, endpoint: Endpoint) -> L:
     """The same for a provider that owns the history, with an empty conversation."""
-    opened(provider, endpoint).create_session()
+    open_provider(provider, endpoint).create_session()
     return provider
+
+
+COMMON_CAPABILITIES = Capabilities(
+    streaming=True,
+    tools=True,
+    parallel_tools=True,
+    cancel=True,
+    cancel_batch=True,
+    typed_errors=True,
+    lifecycle=True,
+)
+"""What adapters claim for most models; a binding replaces and adds what its models can."""
+
+
+@dataclass(frozen=True)
+class _LazyClass:
+    """A class that is imported when it is needed, given as `module:Class`."""
+
+    address: str
+
+    def _load(self) -> Any:
+        module, _, name = self.address.partition(":")
+        return getattr(import_module(module), name)
+
+
+class StatelessOpener(_LazyClass):
+    """Opens a provider of a stateless path, ready for its first call."""
+
+    def __call__(self, endpoint: Endpoint) -> Any:
+        return open_provider(self._load()(), endpoint)
+
+
+class LegacyOpener(_LazyClass):
+    """Opens a provider of a legacy path, with an empty conversation."""
+
+    def __call__(self, endpoint: Endpoint) -> Any:
+        return open_with_session(self._load()(), endpoint)
+
+
+class PlainCallOpener(_LazyClass):
+    """Opens a call of the official SDK, which the paths are measured against."""
+
+    def __call__(self, endpoint: Endpoint, conversation: Conversation) -> PlainCall:
+        call: PlainCall = self._load()(endpoint, conversation)
+        return call

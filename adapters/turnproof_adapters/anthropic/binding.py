@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 from turnproof.cache import ExplicitCachePlugin
-from turnproof.provider import Binding, Capabilities, Conversation, Difference, Endpoint
+from turnproof.provider import Binding, Capabilities, Difference
 
+from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
 from .models import DIALECT
 from .models import model as facts_of
-
-if TYPE_CHECKING:
-    from .legacy import AnthropicLegacy
-    from .plain import MessagesCreate
-    from .stateless import AnthropicStateless
 
 
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model."""
     facts = facts_of(model)
-    return Capabilities(
-        streaming=True,
-        tools=True,
-        parallel_tools=True,
+    return replace(
+        COMMON_CAPABILITIES,
         thinking=facts.thinks,
         opaque_thinking=facts.thinks,
         structured=facts.structured,
@@ -31,36 +25,9 @@ def capabilities(model: str) -> Capabilities:
         result_images=True,
         service_tools=True,
         mid_system=facts.mid_system,
-        cancel=True,
-        cancel_batch=True,
         count_tokens=True,
-        typed_errors=True,
-        lifecycle=True,
         cache="explicit",
     )
-
-
-def open_stateless(endpoint: Endpoint) -> AnthropicStateless:
-    """A ready provider of the stateless path."""
-    from .._open_provider import opened
-    from .stateless import AnthropicStateless
-
-    return opened(AnthropicStateless(), endpoint)
-
-
-def open_legacy(endpoint: Endpoint) -> AnthropicLegacy:
-    """A ready provider of the legacy path, with an empty conversation."""
-    from .._open_provider import opened_with_session
-    from .legacy import AnthropicLegacy
-
-    return opened_with_session(AnthropicLegacy(), endpoint)
-
-
-def open_messages_create(endpoint: Endpoint, conversation: Conversation) -> MessagesCreate:
-    """`messages.create`, to measure the paths against."""
-    from .plain import MessagesCreate
-
-    return MessagesCreate(endpoint, conversation)
 
 
 BINDING = Binding(
@@ -68,8 +35,8 @@ BINDING = Binding(
     dialect=DIALECT,
     model="claude-sonnet-4-6",
     capabilities=capabilities,
-    open_stateless=open_stateless,
-    open_legacy=open_legacy,
+    open_stateless=StatelessOpener("turnproof_adapters.anthropic.stateless:AnthropicStateless"),
+    open_legacy=LegacyOpener("turnproof_adapters.anthropic.legacy:AnthropicLegacy"),
     declared=[
         Difference(
             "error-words",
@@ -78,6 +45,6 @@ BINDING = Binding(
         )
     ],
     cache_plugin=lambda provider: ExplicitCachePlugin(),
-    plain_calls={"messages.create": open_messages_create},
+    plain_calls={"messages.create": PlainCallOpener("turnproof_adapters.anthropic.plain:MessagesCreate")},
     package="anthropic",
 )

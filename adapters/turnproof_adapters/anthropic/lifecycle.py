@@ -19,7 +19,7 @@ from .._caching import CachePluginHolder
 from .._calling import Prompt
 from .._http import Connection, timeouts
 from .._names import tool_names
-from .._open_provider import key_if_any, key_of, positive
+from .._open_provider import find_api_key, positive_setting, read_api_key
 from .abilities import Abilities
 from .calling import Caller
 from .client import open_client
@@ -52,12 +52,12 @@ class AnthropicProvider(CachePluginHolder, Abilities):
         `transport` (an httpx2 transport, for tests) may be left out. Other keys belong to other adapters and are
         ignored.
         """
-        service, connection = self.service, Connection.of(config)
-        api_key = (key_of if service.keyless is None else key_if_any)(config, *service.key_variables)
+        service, connection = self.service, Connection.from_settings(config)
+        api_key = (read_api_key if service.keyless is None else find_api_key)(config, *service.key_variables)
         self.shutdown()
         # Left out, it is the service's own choice.
         self._thinking = service.thinking(config["thinking"]) if "thinking" in config else None
-        self._max_tokens = positive(config, "max_tokens")
+        self._max_tokens = positive_setting(config, "max_tokens")
         self._timeouts = timeouts(connection.silence)
         self._caller = Caller(service, api_key or "")
         self._client = open_client(connection, service.address, api_key or service.keyless or "")

@@ -18,7 +18,7 @@ from turnproof.provider import ProviderBase, SystemInstruction
 from .._decoding import decoded
 from .._encoded_messages import encode
 from .._http import Connection
-from .._open_provider import key_of, positive
+from .._open_provider import positive_setting, read_api_key
 from ..google_genai.arrange import contents
 from ..google_genai.settings import Fields, thinking_config
 from .accounts import Access, Account, Accounts, accounts_of
@@ -76,10 +76,10 @@ class AntigravityProvider(ProviderBase):
         if any(account.refresh_token for account in accounts) and not (client.id and client.secret):
             raise UsageError("accounts with a refresh_token need the settings client_id and client_secret")
         hosts, clock = _hosts(config), config.get("clock") or time.time
-        connection = Connection.of(config)
+        connection = Connection.from_settings(config)
         self.shutdown()
         self._thinking = thinking_config(config.get("thinking"))
-        self._max_tokens = positive(config, "max_tokens")
+        self._max_tokens = positive_setting(config, "max_tokens")
         self._sleep = config.get("sleep") or time.sleep
         http = open_client(connection, hosts[0], config.get("user_agent"))
         self._gateway = Gateway(http, hosts, Accounts(accounts, clock), client, clock)
@@ -181,7 +181,7 @@ class AntigravityProvider(ProviderBase):
 def _accounts(config: Mapping[str, Any]) -> list[Account]:
     if config.get("accounts") is not None:
         return accounts_of(config["accounts"])
-    return [Account(access=Access(key_of(config, "GOOGLE_CLOUD_ACCESS_TOKEN")), project=config.get("project"))]
+    return [Account(access=Access(read_api_key(config, "GOOGLE_CLOUD_ACCESS_TOKEN")), project=config.get("project"))]
 
 
 def _client(config: Mapping[str, Any]) -> Client:

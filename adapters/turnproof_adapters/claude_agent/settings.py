@@ -9,7 +9,7 @@ from typing import Any
 from turnproof.agents import AgentSetup
 
 from .._http import DEFAULT_TIMEOUT
-from .._open_provider import key_of, positive
+from .._open_provider import positive_setting, read_api_key
 from ..anthropic.request import Settings
 from ..anthropic.service import ANTHROPIC
 from ..claude_cli.lifecycle import CLAUDE_CLI
@@ -34,10 +34,10 @@ class Running:
         """From a setup. `program`, `max_tokens`, `thinking` and `timeout` (seconds of silence after which the program
         counts as lost) are options of its endpoint. Raises UsageError for what cannot be."""
         endpoint, options = setup.endpoint, setup.endpoint.options
-        key = key_of({"api_key": endpoint.api_key}, *ANTHROPIC.key_variables)
+        key = read_api_key({"api_key": endpoint.api_key}, *ANTHROPIC.key_variables)
         program = Program.of({**options, "cwd": setup.cwd, "base_url": endpoint.base_url}, key, Path(setup.home))
         thinking = CLAUDE_CLI.thinking(options.get("thinking"))
-        settings = Settings(CLAUDE_CLI, endpoint.model, positive(options, "max_tokens"), thinking)
+        settings = Settings(CLAUDE_CLI, endpoint.model, positive_setting(options, "max_tokens"), thinking)
         limits = settings.kwargs(None, None, None, think=True)
         silence = float(options.get("timeout", DEFAULT_TIMEOUT))
         return cls(program, endpoint.model, setup.system or "", limits, silence)

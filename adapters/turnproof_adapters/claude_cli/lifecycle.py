@@ -13,7 +13,7 @@ from .._calling import Caller
 from .._errors import scrubbed
 from .._http import DEFAULT_TIMEOUT
 from .._interrupt import CutOff
-from .._open_provider import key_of, positive
+from .._open_provider import positive_setting, read_api_key
 from ..anthropic.abilities import Abilities
 from ..anthropic.assemble import stands_alone
 from ..anthropic.refusals import Refused, refusal
@@ -51,9 +51,9 @@ class ClaudeCliProvider(Abilities):
         `cwd`, `max_tokens`, `thinking` (as for `set_thinking_config`) and `timeout` (seconds of silence that end a
         call) may be left out. Other keys are ignored. Raises UsageError where the program is not there.
         """
-        key = key_of(config, *ANTHROPIC.key_variables)
+        key = read_api_key(config, *ANTHROPIC.key_variables)
         self.shutdown()
-        self._max_tokens = positive(config, "max_tokens")
+        self._max_tokens = positive_setting(config, "max_tokens")
         self._silence = float(config.get("timeout", DEFAULT_TIMEOUT))
         self.set_thinking_config(config.get("thinking"))
         self._program = Program.of(config, key)

@@ -13,7 +13,7 @@ from turnproof.errors import AuthenticationError, UsageError
 from turnproof.provider import ProviderBase
 
 from .._http import Connection
-from .._open_provider import key_of, positive
+from .._open_provider import positive_setting, read_api_key
 from ..openai.models import model as facts_of
 from ..openai.request import Settings, thinking_effort
 from ..openai.service import Service
@@ -57,10 +57,10 @@ class GitHubModelsProvider(ProviderBase):
         a call); `ssl_context` and `transport` (an httpx2 transport, for tests). Other keys belong to other adapters and
         are ignored.
         """
-        api_key = key_of(config, "GITHUB_TOKEN", "GH_TOKEN")
-        connection = Connection.of(config)
+        api_key = read_api_key(config, "GITHUB_TOKEN", "GH_TOKEN")
+        connection = Connection.from_settings(config)
         effort = thinking_effort(config.get("thinking"))
-        max_tokens, window = positive(config, "max_tokens"), positive(config, "context_tokens")
+        max_tokens, window = positive_setting(config, "max_tokens"), positive_setting(config, "context_tokens")
         self.shutdown()
         self._effort, self._max_tokens, self._window = effort, max_tokens, window
         self._endpoint = address(connection.base_url)

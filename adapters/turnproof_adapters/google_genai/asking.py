@@ -63,7 +63,7 @@ class Plain:
 
     def stream(self) -> Source[Chunk]:
         """The answer in pieces."""
-        return answers.chunks(partial(opened, self._given(self.client.models.generate_content_stream)), self.to)
+        return answers.chunks(partial(open_stream, self._given(self.client.models.generate_content_stream)), self.to)
 
     def _given(self, call: Callable[..., T]) -> Callable[[], T]:
         return partial(call, model=self.model, contents=sdk_contents(self.contents), config=sdk_config(self.fields))
@@ -81,7 +81,7 @@ def _kept(ask: Callable[[], object], body: bytes) -> httpx2.Response:
     return carried.response
 
 
-def opened(stream: Callable[[], Iterator[Answer]]) -> Source[Answer]:
+def open_stream(stream: Callable[[], Iterator[Answer]]) -> Source[Answer]:
     """A stream of the SDK's, with its first piece on hand: until that is asked for, the SDK has sent nothing."""
     with carrying() as carried:
         pieces = stream()

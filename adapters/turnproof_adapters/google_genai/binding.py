@@ -2,57 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from turnproof.provider import Binding, Capabilities, Conversation, Difference, Endpoint
+from turnproof.provider import Binding, Capabilities, Difference
 
+from .._open_provider import COMMON_CAPABILITIES, LegacyOpener, PlainCallOpener, StatelessOpener
 from .models import DIALECT
 from .models import model as facts_of
 
 if TYPE_CHECKING:
     from turnproof.cache import ManagedCachePlugin
 
-    from .legacy import GoogleLegacy
     from .managed import CachingGoogleProvider
-    from .plain import ChatSendMessage, GenerateContent
-    from .stateless import GoogleStateless
 
 
 def capabilities(model: str) -> Capabilities:
     """What is claimed for a model."""
-    return Capabilities(
-        streaming=True,
-        tools=True,
-        parallel_tools=True,
+    return replace(
+        COMMON_CAPABILITIES,
         thinking=facts_of(model).thinks,
         structured=facts_of(model).answers_in_json_with_tools,
         images=True,
         documents=True,
         result_images=True,
         service_tools=True,
-        cancel=True,
-        cancel_batch=True,
         count_tokens=True,
-        typed_errors=True,
-        lifecycle=True,
         cache="managed",
     )
-
-
-def open_stateless(endpoint: Endpoint) -> GoogleStateless:
-    """A ready provider of the stateless path."""
-    from .._open_provider import opened
-    from .stateless import GoogleStateless
-
-    return opened(GoogleStateless(), endpoint)
-
-
-def open_legacy(endpoint: Endpoint) -> GoogleLegacy:
-    """A ready provider of the legacy path, with an empty conversation."""
-    from .._open_provider import opened_with_session
-    from .legacy import GoogleLegacy
-
-    return opened_with_session(GoogleLegacy(), endpoint)
 
 
 def cache_plugin(provider: CachingGoogleProvider) -> ManagedCachePlugin:
@@ -62,27 +39,13 @@ def cache_plugin(provider: CachingGoogleProvider) -> ManagedCachePlugin:
     return ManagedCachePlugin(provider, minimum_tokens=facts_of(provider.model_name).cache_minimum_tokens)
 
 
-def open_generate_content(endpoint: Endpoint, conversation: Conversation) -> GenerateContent:
-    """`models.generate_content`, to measure the paths against."""
-    from .plain import GenerateContent
-
-    return GenerateContent(endpoint, conversation)
-
-
-def open_chat_send_message(endpoint: Endpoint, conversation: Conversation) -> ChatSendMessage:
-    """`Chat.send_message`, likewise."""
-    from .plain import ChatSendMessage
-
-    return ChatSendMessage(endpoint, conversation)
-
-
 BINDING = Binding(
     name="google_genai",
     dialect=DIALECT,
     model="gemini-3-flash-preview",
     capabilities=capabilities,
-    open_stateless=open_stateless,
-    open_legacy=open_legacy,
+    open_stateless=StatelessOpener("turnproof_adapters.google_genai.stateless:GoogleStateless"),
+    open_legacy=LegacyOpener("turnproof_adapters.google_genai.legacy:GoogleLegacy"),
     declared=[
         Difference(
             "contents-split-per-chunk",
@@ -105,6 +68,9 @@ BINDING = Binding(
         ),
     ],
     cache_plugin=cache_plugin,
-    plain_calls={"generate_content": open_generate_content, "chat.send_message": open_chat_send_message},
+    plain_calls={
+        "generate_content": PlainCallOpener("turnproof_adapters.google_genai.plain:GenerateContent"),
+        "chat.send_message": PlainCallOpener("turnproof_adapters.google_genai.plain:ChatSendMessage"),
+    },
     package="google-genai",
 )

@@ -35,7 +35,7 @@ from .._calling import Prompt
 from .._legacy import LegacySends, Schema
 from .answers import chunks, whole
 from .arrange import BEGINS_WITH_A_CALL
-from .asking import opened
+from .asking import open_stream
 from .assembling import Assembler
 from .contents import history_from_sdk, history_to_sdk, keep_ids
 from .managed import CachingGoogleProvider
@@ -164,7 +164,7 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
         assembler = partial(Assembler, to, self._restore)
         caller = self._caller(fields.get("cachedContent"))
         if listeners.on_chunk is not None:
-            stream = partial(chunks, partial(opened, partial(chat.send_message_stream, message, config)), to)
+            stream = partial(chunks, partial(open_stream, partial(chat.send_message_stream, message, config)), to)
             return caller.streamed(stream, assembler(listeners, token=token), token)
         ask = partial(chat.send_message, message, config)
         return caller.whole(ask, partial(whole, assembler, to), listeners, token)

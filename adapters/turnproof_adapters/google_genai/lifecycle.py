@@ -17,7 +17,7 @@ from turnproof.provider import ProviderBase, SystemInstruction
 from .._calling import Caller
 from .._encoded_messages import encode
 from .._http import Connection
-from .._open_provider import key_of, positive
+from .._open_provider import positive_setting, read_api_key
 from . import errors
 from .arrange import contents
 from .assembling import stands_alone
@@ -57,13 +57,15 @@ class GoogleProvider(ProviderBase):
         `timeout` (seconds of silence that end a call), `ssl_context` and `transport` (an httpx2 transport, for tests)
         may be left out. Other keys belong to other adapters and are ignored.
         """
-        api_key = key_of(config, "GEMINI_API_KEY", "GOOGLE_API_KEY")
+        api_key = read_api_key(config, "GEMINI_API_KEY", "GOOGLE_API_KEY")
         self.shutdown()
         self._thinking = thinking_config(config.get("thinking"))
-        self._max_tokens = positive(config, "max_tokens")
+        self._max_tokens = positive_setting(config, "max_tokens")
         self._secret = api_key
         self._vertex = config.get("vertexai") is not None
-        self._client, self._http = open_client(Connection.of(config), api_key, vertexai=config.get("vertexai"))
+        self._client, self._http = open_client(
+            Connection.from_settings(config), api_key, vertexai=config.get("vertexai")
+        )
 
     @property
     def is_connected(self) -> bool:

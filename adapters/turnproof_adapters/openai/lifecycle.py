@@ -16,7 +16,7 @@ from turnproof.provider import ProviderBase
 from .._caching import CachePluginHolder
 from .._calling import Prompt
 from .._http import Connection, timeouts
-from .._open_provider import key_of, positive
+from .._open_provider import positive_setting, read_api_key
 from . import convert
 from .arrange import Arrangement
 from .calling import Caller, Typing
@@ -66,12 +66,12 @@ class OpenAIProvider(CachePluginHolder, ProviderBase):
         not OpenAI's); `ssl_context` and `transport` (an httpx2 transport, for tests). Other keys belong to other
         adapters and are ignored.
         """
-        api_key = key_of(config, "OPENAI_API_KEY")
-        connection = Connection.of(config)
+        api_key = read_api_key(config, "OPENAI_API_KEY")
+        connection = Connection.from_settings(config)
         service = _service(config)
         extra = extra_fields(config.get("extra_body"))
         effort = thinking_effort(config.get("thinking"))
-        max_tokens, window = positive(config, "max_tokens"), positive(config, "context_tokens")
+        max_tokens, window = positive_setting(config, "max_tokens"), positive_setting(config, "context_tokens")
         self.shutdown()
         self._service, self._extra, self._effort = service, extra, effort
         self._max_tokens, self._window = max_tokens, window

@@ -14,7 +14,7 @@ from turnproof.messages import Message
 from turnproof.provider import ProviderBase
 
 from .._calling import Prompt
-from .._open_provider import positive
+from .._open_provider import positive_setting
 from ..openai.lifecycle import Way
 from .arrange import Arrangement
 from .calling import Caller
@@ -39,7 +39,7 @@ class ResponsesProvider(ProviderBase):
         """Take the settings: `thinking` (as for `set_thinking_config`) and `max_tokens` may be left out."""
         super().initialize(config)
         self._reasoning = reasoning_config(config.get("thinking"))
-        self._max_tokens = positive(config, "max_tokens")
+        self._max_tokens = positive_setting(config, "max_tokens")
 
     @abstractmethod
     def _way(self, messages: Sequence[Message], token: CancelToken | None) -> Way:

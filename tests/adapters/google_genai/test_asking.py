@@ -11,7 +11,7 @@ import pytest
 from google.genai import types
 
 from turnproof_adapters.google_genai import splice
-from turnproof_adapters.google_genai.asking import Plain, Spliced, opened
+from turnproof_adapters.google_genai.asking import Plain, Spliced, open_stream
 from turnproof_adapters.google_genai.models import target
 from turnproof_adapters.google_genai.splice import STUB
 
@@ -103,7 +103,7 @@ def test_a_kept_stream_is_open_when_it_is_handed_on_and_hangs_up_when_it_is_clos
 
 def test_a_stream_of_the_sdks_is_open_when_it_is_handed_on_and_hangs_up_when_it_is_closed() -> None:
     models = Models()
-    source = opened(models.generate_content_stream)
+    source = open_stream(models.generate_content_stream)
     assert models.given == [({}, None)]
     assert not models.response.is_closed
     source.close()
@@ -112,12 +112,12 @@ def test_a_stream_of_the_sdks_is_open_when_it_is_handed_on_and_hangs_up_when_it_
 
 
 def test_a_stream_without_a_piece_has_no_events() -> None:
-    assert list(opened(lambda: iter(())).events) == []
+    assert list(open_stream(lambda: iter(())).events) == []
 
 
 def test_a_stream_whose_first_piece_cannot_be_read_is_hung_up() -> None:
     models = Models()
     models.trouble = ValueError("no JSON")
     with pytest.raises(ValueError, match="no JSON"):
-        opened(models.generate_content_stream)
+        open_stream(models.generate_content_stream)
     assert models.response.is_closed

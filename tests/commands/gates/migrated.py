@@ -14,7 +14,7 @@ from turnproof.session.binding import REFERENCE, load_session, open_session, sen
 from turnproof.session.flag import is_on
 from turnproof.session.session import Session
 from turnproof.subject import Flag, SessionBinding, SessionReply, SessionSetup, SessionTurn
-from turnproof_adapters._open_provider import opened
+from turnproof_adapters._open_provider import open_provider
 from turnproof_adapters.anthropic.binding import BINDING as ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 
@@ -35,7 +35,7 @@ def adapter(name: str, opener: Callable[[Endpoint], Any], **fields: Any) -> Bind
 
 def of(cls: type[AnthropicStateless]) -> Callable[[Endpoint], Any]:
     """Opens a provider of this class."""
-    return lambda endpoint: opened(cls(), endpoint)
+    return lambda endpoint: open_provider(cls(), endpoint)
 
 
 ONE_PATH = adapter("one-path", of(OnePath))
@@ -59,7 +59,7 @@ class Around:
 
 def around(cls: type[Around]) -> Callable[[Endpoint], Any]:
     """Opens one."""
-    return lambda endpoint: cls(opened(OnePath(), endpoint))
+    return lambda endpoint: cls(open_provider(OnePath(), endpoint))
 
 
 class WithLeftovers(Around):
@@ -141,7 +141,7 @@ class Old(WithLeftovers):
     def send_message(self, message: str) -> None: ...
 
 
-BRIDGED = adapter("bridged", lambda endpoint: Around(Old(opened(OnePath(), endpoint))))
+BRIDGED = adapter("bridged", lambda endpoint: Around(Old(open_provider(OnePath(), endpoint))))
 """A clean outside, as a binding puts it in front of a provider with messages of its own."""
 
 
@@ -327,7 +327,7 @@ READS_FLAG = session("reads-flag", open=_polite)
 
 def _opens_its_own(setup: SessionSetup) -> SessionSetup:
     def open_provider(path: str) -> Any:
-        return setup.watch(opened(OnePath(), setup.endpoint))
+        return setup.watch(open_provider(OnePath(), setup.endpoint))
 
     return replace(setup, path="stateless", open_provider=open_provider, cache_plugin=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..._open_provider import positive
+from ..._open_provider import positive_setting
 from ...openai.calling import Caller
 from ...openai.lifecycle import OpenAIProvider
 from ...openai.request import thinking_effort
@@ -27,8 +27,8 @@ class CopilotChat(CopilotProvider, OpenAIProvider):
         """Take the settings; opens no connection. They are those of `CopilotResponses.initialize`, and
         `context_tokens`, the window of the model where Copilot takes more than it usually does.
         """
-        effort, max_tokens = thinking_effort(config.get("thinking")), positive(config, "max_tokens")
-        window = positive(config, "context_tokens")
+        effort, max_tokens = thinking_effort(config.get("thinking")), positive_setting(config, "max_tokens")
+        window = positive_setting(config, "context_tokens")
         typing = self._open_copilot(config)
         self._service, self._extra, self._effort = COPILOT, {}, effort
         self._max_tokens, self._window = max_tokens, window

@@ -25,7 +25,7 @@ from turnproof.provider import ProviderBase
 from ..._errors import Secret
 from ..._http import Connection, client_arguments, timeouts
 from ..._interrupt import make_cuttable
-from ..._open_provider import key_of
+from ..._open_provider import read_api_key
 from ...openai.calling import Typing
 from ...openai.client import Client
 from ...openai.lifecycle import Way
@@ -71,8 +71,8 @@ class CopilotProvider(ProviderBase):
 
     def _open_copilot(self, config: Mapping[str, Any]) -> Typing:
         """Take the settings that every provider here has; opens no connection. What failures mean is given back."""
-        key = key_of(config, *KEYS)
-        connection = Connection.of(config)
+        key = read_api_key(config, *KEYS)
+        connection = Connection.from_settings(config)
         base = base_of(connection.base_url)
         token_url = token_url_of(config.get("token_url"), base)
         editor = Editor.of(config)

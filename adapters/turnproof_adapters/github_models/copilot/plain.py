@@ -14,7 +14,7 @@ import openai
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
 from ..._calling import Prompt
-from ..._open_provider import opened
+from ..._open_provider import open_provider
 from .headers import Editor
 from .stateless import CopilotChatStateless, CopilotResponsesStateless
 
@@ -25,7 +25,7 @@ class _SdkCall:
     def __init__(
         self, provider: CopilotChatStateless | CopilotResponsesStateless, endpoint: Endpoint, conversation: Conversation
     ) -> None:
-        opened(provider, endpoint)
+        open_provider(provider, endpoint)
         way = provider._way(conversation.messages, None)
         self._client, headers = way(lambda client, headers: (_plain_client(client), headers))
         self._headers = {**Editor().headers, **headers}
