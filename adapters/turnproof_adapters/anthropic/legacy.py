@@ -31,7 +31,7 @@ class AnthropicLegacy(OwnHistory, AnthropicProvider):
     """A conversation with the Messages API. One object holds one conversation and serves one thread at a time."""
 
     def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
-        client = self._opened()
+        client = self._require_client()
         if token is not None:
             token.raise_if_cancelled()
         kwargs = self._kwargs(self._annotated(prompt, token)) | {"timeout": self._timeouts}

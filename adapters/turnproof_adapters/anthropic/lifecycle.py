@@ -11,33 +11,31 @@ import httpx2
 from anthropic.pagination import SyncPage
 from anthropic.types import ModelInfo
 
-from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
 from turnproof.provider import SystemInstruction
 
 from .._caching import CachePluginHolder
 from .._calling import Prompt
 from .._http import Connection, timeouts
+from .._lifecycle import KeyChecks
 from .._names import tool_names
 from .._open_provider import find_api_key, positive_setting, read_api_key
-from .abilities import Abilities
 from .calling import Caller
 from .client import open_client
 from .names import restorer
 from .parts import Restore
 from .plain_conversation import arranged
 from .request import Settings
-from .service import ANTHROPIC
+from .service import ANTHROPIC, ServiceProvider
 
 
-class AnthropicProvider(CachePluginHolder, Abilities):
+class AnthropicProvider(CachePluginHolder, KeyChecks, ServiceProvider[anthropic.Anthropic]):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = ANTHROPIC.name
 
     def __init__(self) -> None:
         super().__init__()
-        self._client: anthropic.Anthropic | None = None
         # Both come with the client, and nobody asks for them before.
         self._caller: Caller
         self._timeouts: httpx2.Timeout
@@ -62,30 +60,10 @@ class AnthropicProvider(CachePluginHolder, Abilities):
         self._caller = Caller(service, api_key or "")
         self._client = open_client(connection, service.address, api_key or service.keyless or "")
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether calls can be made: initialized, a model chosen, not shut down."""
-        return self._client is not None and super().is_connected
-
-    def shutdown(self) -> None:
-        """Close all connections. Calls made afterwards raise UsageError."""
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
     def list_models(self) -> list[str]:
         """Ids of all models that the key may use, newest first, as the service lists them."""
-        client = self._opened()
+        client = self._require_client()
         return self._caller.simple(lambda: [model.id for model in self._listed(client, 1000)])
-
-    def verify_auth(self) -> bool:
-        """Whether the service accepts the key. Failures of another kind are raised."""
-        client = self._opened()
-        try:
-            self._caller.simple(lambda: self._listed(client, 1))
-        except AuthenticationError:
-            return False
-        return True
 
     def count_tokens(
         self,
@@ -97,13 +75,20 @@ class AnthropicProvider(CachePluginHolder, Abilities):
         does not count, an estimate without one."""
         if not self.service.counts:
             return super().count_tokens(messages, system_instruction, tools)
-        client, kwargs = self._opened(), self._kwargs(Prompt(messages, system_instruction, tools))
+        client, kwargs = self._require_client(), self._kwargs(Prompt(messages, system_instruction, tools))
         del kwargs["max_tokens"]
         return self._caller.simple(lambda: client.messages.count_tokens(**kwargs).input_tokens)
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Switch thinking on (`{"budget_tokens": n}`, `{"type": "adaptive"}`) or off (None) for later calls."""
         self._thinking = self.service.thinking(config)
+
+    def _close_client(self, client: anthropic.Anthropic) -> None:
+        client.close()
+
+    def _check_key(self) -> None:
+        client = self._require_client()
+        self._caller.simple(lambda: self._listed(client, 1))
 
     def _listed(self, client: anthropic.Anthropic, limit: int) -> SyncPage[ModelInfo]:
         """The first page of the models; going through it asks for the others."""
@@ -117,15 +102,8 @@ class AnthropicProvider(CachePluginHolder, Abilities):
         own = restorer(partial(tool_names, prompt.messages, prompt.tools))
         return lambda name, given: (own(name), given)
 
-    def _opened(self) -> anthropic.Anthropic:
-        if self._client is None:
-            raise UsageError("the provider is not open: call initialize() and connect() first")
-        return self._client
-
     def _settings(self) -> Settings:
-        if self._model is None:
-            raise UsageError("no model is chosen: call connect() first")
-        return Settings(self.service, self._model, self._max_tokens, self._thinking)
+        return Settings(self.service, self._require_model(), self._max_tokens, self._thinking)
 
     def _kwargs(self, prompt: Prompt) -> dict[str, Any]:
         """A request as plain data for the SDK's own calls."""

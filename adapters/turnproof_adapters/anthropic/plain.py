@@ -40,12 +40,12 @@ class MessagesCreate(AnthropicProvider):
 
     def ask(self) -> str:
         """The text of one answer."""
-        message = self._opened().messages.create(**self._request)
+        message = self._require_client().messages.create(**self._request)
         return "".join(block.text for block in message.content if block.type == "text")
 
     def stream(self, on_chunk: OnChunk) -> None:
         """One streamed answer."""
-        for event in self._opened().messages.create(**self._request, stream=True):
+        for event in self._require_client().messages.create(**self._request, stream=True):
             if event.type == "content_block_delta" and event.delta.type == "text_delta":
                 on_chunk(event.delta.text)
 
@@ -56,7 +56,7 @@ class MessagesCreate(AnthropicProvider):
     def say(self, text: str) -> str:
         """One turn, with a history of dicts."""
         self.history.append({"role": "user", "content": text})
-        message = self._opened().messages.create(**{**self._request, "messages": self.history})
+        message = self._require_client().messages.create(**{**self._request, "messages": self.history})
         said = "".join(block.text for block in message.content if block.type == "text")
         self.history.append({"role": "assistant", "content": said})
         return said

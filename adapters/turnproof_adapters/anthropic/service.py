@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from turnproof.errors import ProviderError
 from turnproof.messages import FileRef, InlineData
 
+from .._lifecycle import C, ClientProvider, ModelFacts
 from . import models, refusals, thinking
 from .names import wire_name
 from .refusals import Refused
 from .wire import Failure
 
 
-class Facts(Protocol):
+class Facts(ModelFacts, Protocol):
     """What a model can do, as far as requests and answers depend on it."""
 
     @property
@@ -26,20 +27,8 @@ class Facts(Protocol):
         """Room for an answer unless the endpoint's options say otherwise."""
 
     @property
-    def context_tokens(self) -> int:
-        """The window."""
-
-    @property
-    def thinks(self) -> bool:
-        """Whether thinking can be asked for."""
-
-    @property
     def adaptive_only(self) -> bool:
         """Whether a fixed thinking budget is refused."""
-
-    @property
-    def structured(self) -> bool:
-        """Whether a response schema is heeded."""
 
     @property
     def mid_system(self) -> bool:
@@ -92,3 +81,18 @@ ANTHROPIC = Service(
     refusal=refusals.refusal,
     thinking=thinking.budgeted,
 )
+
+
+class ServiceProvider(ClientProvider[C]):
+    """A provider of this family: its service says what the chosen model can do."""
+
+    service: ClassVar[Service] = ANTHROPIC
+    """Whose API it is; an adapter for another service has another one here."""
+
+    @property
+    def _facts(self) -> Facts:
+        return self.service.facts(self._model)
+
+    def supports_structured_output(self) -> bool:
+        """Whether the chosen model takes a response schema, and the service heeds it."""
+        return self.service.schemas and super().supports_structured_output()

@@ -36,7 +36,7 @@ class AnthropicStateless(EncodesOnce[Arrangement[bytes]], AnthropicProvider):
         return Encoder(self.service, model)
 
     def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
-        client, streamed = self._opened(), listeners.on_chunk is not None
+        client, streamed = self._require_client(), listeners.on_chunk is not None
         if token is not None:
             token.raise_if_cancelled()
         body = self._body(self._annotated(prompt, token), stream=streamed)

@@ -17,7 +17,7 @@ def capabilities(model: str) -> Capabilities:
     return replace(
         COMMON_CAPABILITIES,
         thinking=facts.thinks,
-        structured=facts.answers_in_json_with_tools,
+        structured=facts.structured,
         images=facts.is_gemini,
         documents=facts.is_gemini,
         result_images=facts.is_gemini,

@@ -81,7 +81,7 @@ class AntigravityLegacy(LegacySends, AntigravityProvider):
     def _turn(
         self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
     ) -> ProviderResponse:
-        gateway, to = self._opened(), self._up_to_date()
+        gateway, to = self._require_client(), self._up_to_date()
         if token is not None:
             token.raise_if_cancelled()
         contents = [*self._contents, *self._user_side(said, to)]

@@ -11,21 +11,22 @@ import httpx2
 import msgspec
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import AuthenticationError, UsageError
+from turnproof.errors import UsageError
 from turnproof.messages import Message, ToolSchema
-from turnproof.provider import ProviderBase, SystemInstruction
+from turnproof.provider import SystemInstruction
 
 from .._decoding import decoded
 from .._encoded_messages import encode
 from .._http import Connection
+from .._lifecycle import ClientProvider, KeyChecks
 from .._open_provider import positive_setting, read_api_key
 from ..google_genai.arrange import contents
 from ..google_genai.settings import Fields, thinking_config
 from .accounts import Access, Account, Accounts, accounts_of
 from .client import open_client
 from .gateway import HOSTS, Gateway
+from .models import Model, target
 from .models import model as facts_of
-from .models import target
 from .oauth import TOKEN_URL, Client
 from .projects import project_of
 from .request import Settings, base
@@ -39,7 +40,7 @@ class _Count(msgspec.Struct, frozen=True, rename="camel"):
     total_tokens: int | None = None
 
 
-class AntigravityProvider(ProviderBase):
+class AntigravityProvider(KeyChecks, ClientProvider[Gateway]):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = "antigravity"
@@ -51,7 +52,6 @@ class AntigravityProvider(ProviderBase):
 
     def __init__(self) -> None:
         super().__init__()
-        self._gateway: Gateway | None = None
         self._thinking: dict[str, Any] | None = None
         self._max_tokens: int | None = None
         self._sleep: Any = time.sleep
@@ -82,30 +82,11 @@ class AntigravityProvider(ProviderBase):
         self._max_tokens = positive_setting(config, "max_tokens")
         self._sleep = config.get("sleep") or time.sleep
         http = open_client(connection, hosts[0], config.get("user_agent"))
-        self._gateway = Gateway(http, hosts, Accounts(accounts, clock), client, clock)
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether calls can be made: initialized, a model chosen, not shut down."""
-        return self._gateway is not None and super().is_connected
-
-    def shutdown(self) -> None:
-        """Close all connections. Calls made afterwards raise UsageError."""
-        gateway, self._gateway = self._gateway, None
-        if gateway is not None:
-            gateway.http.close()
+        self._client = Gateway(http, hosts, Accounts(accounts, clock), client, clock)
 
     def list_models(self) -> list[str]:
         """Ids of all models that an account may ask, as the service lists them."""
         return list(self._asked("fetchAvailableModels", {}, _Models).models or ())
-
-    def verify_auth(self) -> bool:
-        """Whether the service knows one of the accounts. Failures of another kind are raised."""
-        try:
-            self._asked("fetchAvailableModels", {}, _Models)
-        except AuthenticationError:
-            return False
-        return True
 
     def count_tokens(
         self,
@@ -127,46 +108,26 @@ class AntigravityProvider(ProviderBase):
         asked = {"request": {"model": f"models/{settings.model}", "contents": prompt}}
         return self._asked("countTokens", asked, _Count).total_tokens or 0
 
-    def get_context_limit(self) -> int:
-        """The model's window in tokens."""
-        return facts_of(self._model).context_tokens
+    @property
+    def _facts(self) -> Model:
+        return facts_of(self._model)
 
-    def supports_structured_output(self) -> bool:
-        """Whether a response schema is honoured, also beside tools."""
-        return facts_of(self._model).answers_in_json_with_tools
-
-    def supports_streaming(self) -> bool:
-        """Every model streams."""
-        return True
-
-    def supports_stop(self) -> bool:
-        """A cancel token ends a running call."""
-        return True
-
-    def supports_thinking(self) -> bool:
-        """Whether the chosen model thinks before it answers."""
-        return facts_of(self._model).thinks
+    def _close_client(self, client: Gateway) -> None:
+        client.http.close()
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Have later calls show thinking (`{"budget_tokens": n}`, `{"level": "low"}`) or hide it (None)."""
         self._thinking = thinking_config(config)
 
-    def _opened(self) -> Gateway:
-        if self._gateway is None:
-            raise UsageError("the provider is not open: call initialize() and connect() first")
-        return self._gateway
-
     def _settings(self) -> Settings:
-        if self._model is None:
-            raise UsageError("no model is chosen: call connect() first")
-        return Settings(self._model, self._max_tokens, self._thinking)
+        return Settings(self._require_model(), self._max_tokens, self._thinking)
 
     def _project(self, account: Account, token: CancelToken | None) -> str:
-        return project_of(self._opened(), account, token, self._sleep)
+        return project_of(self._require_client(), account, token, self._sleep)
 
     def _asked(self, verb: str, body: Fields, kind: type[Any]) -> Any:
         """What the service says to a request that has to do with no conversation."""
-        gateway, decoder = self._opened(), msgspec.json.Decoder(kind)
+        gateway, decoder = self._require_client(), msgspec.json.Decoder(kind)
 
         def send(host: str, bearer: str, _: str | None) -> httpx2.Response:
             headers = {"authorization": f"Bearer {bearer}"}

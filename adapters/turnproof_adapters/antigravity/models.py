@@ -32,7 +32,7 @@ class Model:
     thinks: bool
     demands_signatures: bool = False
     takes_media_in_results: bool = False
-    answers_in_json_with_tools: bool = False
+    structured: bool = False
 
 
 def model(name: str | None) -> Model:
@@ -51,7 +51,7 @@ def model(name: str | None) -> Model:
             facts.thinks,
             facts.demands_signatures,
             facts.takes_media_in_results,
-            facts.answers_in_json_with_tools,
+            facts.structured,
         )
     return Model(False, False, 131_072, thinks=False)
 

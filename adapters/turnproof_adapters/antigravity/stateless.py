@@ -40,7 +40,7 @@ class AntigravityStateless(EncodesOnce[Arrangement[bytes]], AntigravityProvider)
         return Encoder(target(model))
 
     def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
-        gateway, settings = self._opened(), self._settings()
+        gateway, settings = self._require_client(), self._settings()
         if token is not None:
             token.raise_if_cancelled()
         to, streamed = target(settings.model), listeners.on_chunk is not None

@@ -57,14 +57,14 @@ class ClaudeCliCalls(ClaudeCliProvider):
         return Request(wire, limits)
 
     def _run(self, limits: Mapping[str, Any], system: SystemInstruction, *flags: str) -> Run:
-        program, model = self._opened(), str(limits["model"])
+        program, model = self._require_client(), str(limits["model"])
         text = system.text if isinstance(system, Text) else system or ""
         environment = program.environment(limits["max_tokens"], limits.get("thinking"))
         return Run(model, tuple(program.command(model, text, *flags)), environment)
 
     def _start(self, run: Run) -> Pipe:
         """Start the program. Raises UsageError where it cannot be run."""
-        program = self._opened()
+        program = self._require_client()
         child = Child(
             run.command,
             environment=run.environment,

@@ -7,18 +7,17 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-from turnproof.errors import ProviderError, TransportError, UsageError
+from turnproof.errors import ProviderError, TransportError
 
 from .._calling import Caller
 from .._errors import scrubbed
 from .._http import DEFAULT_TIMEOUT
 from .._interrupt import CutOff
 from .._open_provider import positive_setting, read_api_key
-from ..anthropic.abilities import Abilities
 from ..anthropic.assemble import stands_alone
 from ..anthropic.refusals import Refused, refusal
 from ..anthropic.request import Settings
-from ..anthropic.service import ANTHROPIC, Service
+from ..anthropic.service import ANTHROPIC, Service, ServiceProvider
 from ..anthropic.wire import Failure
 from .program import Program
 from .tools import wire_name
@@ -30,7 +29,7 @@ CLAUDE_CLI = replace(ANTHROPIC, name=NAME, breakpoints=False, schemas=False, cou
 _FAILURES = (CutOff, OSError, ValueError, RecursionError)
 
 
-class ClaudeCliProvider(Abilities):
+class ClaudeCliProvider(ServiceProvider[Program]):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     service: ClassVar[Service] = CLAUDE_CLI
@@ -38,7 +37,6 @@ class ClaudeCliProvider(Abilities):
 
     def __init__(self) -> None:
         super().__init__()
-        self._program: Program | None = None
         self._max_tokens: int | None = None
         self._thinking: dict[str, Any] | None = None
         self._silence = DEFAULT_TIMEOUT
@@ -56,36 +54,21 @@ class ClaudeCliProvider(Abilities):
         self._max_tokens = positive_setting(config, "max_tokens")
         self._silence = float(config.get("timeout", DEFAULT_TIMEOUT))
         self.set_thinking_config(config.get("thinking"))
-        self._program = Program.of(config, key)
+        self._client = Program.of(config, key)
         self._calls = Caller(_FAILURES, partial(_typed, secret=key), stands_alone)
-
-    @property
-    def is_connected(self) -> bool:
-        """Whether calls can be made: initialized, a model chosen, not shut down."""
-        return self._program is not None and super().is_connected
-
-    def shutdown(self) -> None:
-        """Remove what the program has written. Calls made afterwards raise UsageError."""
-        program, self._program = self._program, None
-        if program is not None:
-            program.remove()
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Switch thinking on (`{"budget_tokens": n}`, `{"type": "adaptive"}`) or off (None) for later calls."""
         self._thinking = self.service.thinking(config)
 
-    def _opened(self) -> Program:
-        if self._program is None:
-            raise UsageError("the provider is not open: call initialize() and connect() first")
-        return self._program
+    def _close_client(self, client: Program) -> None:
+        client.remove()
 
     def _settings(self) -> Settings:
-        if self._model is None:
-            raise UsageError("no model is chosen: call connect() first")
-        return Settings(self.service, self._model, self._max_tokens, self._thinking)
+        return Settings(self.service, self._require_model(), self._max_tokens, self._thinking)
 
     def _failed(self, told: Failure) -> ProviderError:
-        text = scrubbed(told.message or told.type or "an error without a word", self._opened().api_key)
+        text = scrubbed(told.message or told.type or "an error without a word", self._require_client().api_key)
         return refusal(Refused(200, told.type, text))
 
 

@@ -44,11 +44,11 @@ def copilot_capabilities(model: str) -> Capabilities:
 
 def responses_capabilities(model: str) -> Capabilities:
     """What is claimed for a codex model of Copilot."""
-    reasons = responses_model(model).reasons
+    thinks = responses_model(model).thinks
     return replace(
         COMMON_CAPABILITIES,
-        thinking=reasons,
-        opaque_thinking=reasons,
+        thinking=thinks,
+        opaque_thinking=thinks,
         structured=True,
         images=True,
         documents=True,

@@ -36,7 +36,7 @@ class GitHubModelsLegacy(OwnHistory, GitHubModelsProvider):
     """A conversation with GitHub Models. One object holds one conversation and serves one thread at a time."""
 
     def _call(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
-        client, streamed = self._opened(), listeners.on_chunk is not None
+        client, streamed = self._require_client(), listeners.on_chunk is not None
         if token is not None:
             token.raise_if_cancelled()
         kwargs = sdk.request(self._settings(), prompt, stream=streamed)

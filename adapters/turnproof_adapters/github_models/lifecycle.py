@@ -9,11 +9,10 @@ import msgspec
 from azure.ai.inference import ChatCompletionsClient
 from azure.core.rest import HttpRequest
 
-from turnproof.errors import AuthenticationError, UsageError
-from turnproof.provider import ProviderBase
-
 from .._http import Connection
+from .._lifecycle import ClientProvider, KeyChecks
 from .._open_provider import positive_setting, read_api_key
+from ..openai.models import Model
 from ..openai.models import model as facts_of
 from ..openai.request import Settings, thinking_effort
 from ..openai.service import Service
@@ -33,14 +32,13 @@ class Listed(msgspec.Struct, frozen=True):
 _catalogue = msgspec.json.Decoder(list[Listed])
 
 
-class GitHubModelsProvider(ProviderBase):
+class GitHubModelsProvider(KeyChecks, ClientProvider[ChatCompletionsClient]):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = "github_models"
 
     def __init__(self) -> None:
         super().__init__()
-        self._client: ChatCompletionsClient | None = None
         # These come with the client, and nobody asks for them before.
         self._caller: Caller
         self._endpoint: str
@@ -67,49 +65,21 @@ class GitHubModelsProvider(ProviderBase):
         self._caller = Caller(GITHUB, api_key)
         self._client = open_client(connection, api_key)
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether calls can be made: initialized, a model chosen, not shut down."""
-        return self._client is not None and super().is_connected
-
-    def shutdown(self) -> None:
-        """Close all connections. Calls made afterwards raise UsageError."""
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
     def list_models(self) -> list[str]:
         """Ids of the models in the catalogue, in the service's order."""
-        client = self._opened()
+        client = self._require_client()
         return self._caller.simple(lambda: [each.id for each in self._catalogue(client)])
-
-    def verify_auth(self) -> bool:
-        """Whether the service accepts the token. Failures of another kind are raised."""
-        try:
-            self.list_models()
-        except AuthenticationError:
-            return False
-        return True
 
     def get_context_limit(self) -> int:
         """The model's window in tokens: the setting `context_tokens`, or what is known of the model, or 0."""
-        return self._window or facts_of(self._model).context_tokens
+        return self._window or super().get_context_limit()
 
-    def supports_structured_output(self) -> bool:
-        """Whether the chosen model takes a response schema, as far as it is known."""
-        return facts_of(self._model).structured
+    @property
+    def _facts(self) -> Model:
+        return facts_of(self._model)
 
-    def supports_streaming(self) -> bool:
-        """Every model streams."""
-        return True
-
-    def supports_stop(self) -> bool:
-        """A cancel token ends a running call."""
-        return True
-
-    def supports_thinking(self) -> bool:
-        """Whether the chosen model can be asked how much to think, as far as it is known."""
-        return facts_of(self._model).thinks
+    def _close_client(self, client: ChatCompletionsClient) -> None:
+        client.close()
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Say how much to think in later calls (`{"effort": "low"}`, `{"budget_tokens": n}`), or leave it to the model
@@ -121,12 +91,5 @@ class GitHubModelsProvider(ProviderBase):
         response.raise_for_status()
         return _catalogue.decode(response.content)
 
-    def _opened(self) -> ChatCompletionsClient:
-        if self._client is None:
-            raise UsageError("the provider is not open: call initialize() and connect() first")
-        return self._client
-
     def _settings(self) -> Settings:
-        if self._model is None:
-            raise UsageError("no model is chosen: call connect() first")
-        return Settings(self._model, GITHUB, self._max_tokens, self._effort)
+        return Settings(self._require_model(), GITHUB, self._max_tokens, self._effort)

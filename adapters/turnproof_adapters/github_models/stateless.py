@@ -42,7 +42,7 @@ class GitHubModelsStateless(EncodesOnce[Arrangement[bytes]], GitHubModelsProvide
         return Encoder(GITHUB, model)
 
     def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
-        client, streamed = self._opened(), listeners.on_chunk is not None
+        client, streamed = self._require_client(), listeners.on_chunk is not None
         if token is not None:
             token.raise_if_cancelled()
         body = self._body(prompt, stream=streamed)

@@ -22,7 +22,7 @@ def capabilities(model: str) -> Capabilities:
     return replace(
         COMMON_CAPABILITIES,
         thinking=facts_of(model).thinks,
-        structured=facts_of(model).answers_in_json_with_tools,
+        structured=facts_of(model).structured,
         images=True,
         documents=True,
         result_images=True,

@@ -94,7 +94,7 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
         contents = history_to_sdk(given, model)
         if contents and contents[0].role == "model" and any(part.function_call for part in contents[0].parts or ()):
             raise InvalidRequestError(f"the Gemini API does not answer this conversation: {BEGINS_WITH_A_CALL}")
-        self._conversation = _Conversation.start(self._opened(), model, contents)
+        self._conversation = _Conversation.start(self._require_client(), model, contents)
         self._system = system_instruction
         self._tools = tuple(tools or ())
         called = (call.name for message in given for call in message.calls)
@@ -171,7 +171,7 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
 
     def _up_to_date(self) -> _Conversation:
         """The conversation, in a `Chat` of the client and model that are in use now."""
-        client, model, held = self._opened(), self._settings().model, self._conversation
+        client, model, held = self._require_client(), self._settings().model, self._conversation
         if held is None or held.client is not client or held.model != model:
             held = self._conversation = _Conversation.start(client, model, history_to_sdk(self.get_history(), model))
         return held

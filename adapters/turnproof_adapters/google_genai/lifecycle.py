@@ -10,27 +10,27 @@ import httpx2
 from google import genai
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import AuthenticationError, UsageError
 from turnproof.messages import Message, ToolSchema
-from turnproof.provider import ProviderBase, SystemInstruction
+from turnproof.provider import SystemInstruction
 
 from .._calling import Caller
 from .._encoded_messages import encode
 from .._http import Connection
+from .._lifecycle import ClientProvider, KeyChecks
 from .._open_provider import positive_setting, read_api_key
 from . import errors
 from .arrange import contents
 from .assembling import stands_alone
 from .client import open_client
+from .models import Model, target
 from .models import model as facts_of
-from .models import target
 from .settings import Settings, thinking_config
 from .splice import STUB, carrying, supported
 
 T = TypeVar("T")
 
 
-class GoogleProvider(ProviderBase):
+class GoogleProvider(KeyChecks, ClientProvider[genai.Client]):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = "google_genai"
@@ -42,7 +42,6 @@ class GoogleProvider(ProviderBase):
 
     def __init__(self) -> None:
         super().__init__()
-        self._client: genai.Client | None = None
         self._http: httpx2.Client | None = None
         self._secret = ""
         self._vertex = False
@@ -67,31 +66,11 @@ class GoogleProvider(ProviderBase):
             Connection.from_settings(config), api_key, vertexai=config.get("vertexai")
         )
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether calls can be made: initialized, a model chosen, not shut down."""
-        return self._client is not None and super().is_connected
-
-    def shutdown(self) -> None:
-        """Close all connections. Calls made afterwards raise UsageError."""
-        http, self._http, self._client = self._http, None, None
-        if http is not None:
-            http.close()
-
     def list_models(self) -> list[str]:
         """Ids of all models that the key may use, as the service lists them."""
-        client = self._opened()
+        client = self._require_client()
         named = self._simple(lambda: [model.name for model in client.models.list(config={"page_size": 1000})])
         return [name.removeprefix("models/") for name in named if name]
-
-    def verify_auth(self) -> bool:
-        """Whether the service accepts the key. Failures of another kind are raised."""
-        client = self._opened()
-        try:
-            self._simple(lambda: client.models.list(config={"page_size": 1}))
-        except AuthenticationError:
-            return False
-        return True
 
     def count_tokens(
         self,
@@ -100,7 +79,7 @@ class GoogleProvider(ProviderBase):
         tools: Sequence[ToolSchema] | None = None,
     ) -> int:
         """Tokens of the whole prompt as the service counts them. Costs one request."""
-        client, settings = self._opened(), self._settings()
+        client, settings = self._require_client(), self._settings()
         if not supported():
             return super().count_tokens(messages, system_instruction, tools)
         request = {
@@ -113,39 +92,25 @@ class GoogleProvider(ProviderBase):
             request = {"generateContentRequest": {"model": name, **request}}
         return self._simple(partial(_count, client, settings.model, encode(request)))
 
-    def get_context_limit(self) -> int:
-        """The model's window in tokens."""
-        return facts_of(self._model).context_tokens
+    @property
+    def _facts(self) -> Model:
+        return facts_of(self._model)
 
-    def supports_structured_output(self) -> bool:
-        """Whether a response schema is honoured, also beside tools."""
-        return facts_of(self._model).answers_in_json_with_tools
+    def _close_client(self, client: genai.Client) -> None:
+        http, self._http = self._http, None
+        if http is not None:
+            http.close()
 
-    def supports_streaming(self) -> bool:
-        """Every model streams."""
-        return True
-
-    def supports_stop(self) -> bool:
-        """A cancel token ends a running call."""
-        return True
-
-    def supports_thinking(self) -> bool:
-        """Whether the chosen model thinks before it answers."""
-        return facts_of(self._model).thinks
+    def _check_key(self) -> None:
+        client = self._require_client()
+        self._simple(lambda: client.models.list(config={"page_size": 1}))
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Have later calls show thinking (`{"budget_tokens": n}`, `{"level": "low"}`) or hide it (None)."""
         self._thinking = thinking_config(config)
 
-    def _opened(self) -> genai.Client:
-        if self._client is None:
-            raise UsageError("the provider is not open: call initialize() and connect() first")
-        return self._client
-
     def _settings(self) -> Settings:
-        if self._model is None:
-            raise UsageError("no model is chosen: call connect() first")
-        return Settings(self._model, self._max_tokens, self._thinking)
+        return Settings(self._require_model(), self._max_tokens, self._thinking)
 
     def _caller(self, cache: str | None = None) -> Caller:
         """Makes calls; `cache` is the managed cache that they name."""

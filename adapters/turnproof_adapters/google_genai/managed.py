@@ -44,7 +44,7 @@ class CachingGoogleProvider(CachePluginHolder, GoogleProvider):
 
         Raises InvalidRequestError for a prefix that is too small for the model, and Cancelled once the token is set.
         """
-        client, model = self._opened(), self._settings().model
+        client, model = self._require_client(), self._settings().model
         kept: Fields = {"ttl": f"{ttl_seconds}s"}
         if (instruction := convert.system(system)) is not None:
             kept["systemInstruction"] = instruction
@@ -65,7 +65,7 @@ class CachingGoogleProvider(CachePluginHolder, GoogleProvider):
         Raises ProviderError where it does not know the name (any more), and Cancelled once the token is set; what was
         not deleted then is deleted at shutdown.
         """
-        client = self._opened()
+        client = self._require_client()
         with self._created_lock:
             self._created.discard(name)
         config = types.DeleteCachedContentConfig(http_options=_patience())

@@ -37,7 +37,7 @@ class Model:
         return self.version >= (3, 0)
 
     @property
-    def answers_in_json_with_tools(self) -> bool:
+    def structured(self) -> bool:
         """Before 3 a request may demand JSON or offer tools, not both."""
         return self.version >= (3, 0)
 

@@ -40,7 +40,7 @@ class GoogleStateless(EncodesOnce[Arrangement[bytes]], CachingGoogleProvider):
         return Encoder(target(model))
 
     def _complete(self, prompt: Prompt, listeners: Listeners, token: CancelToken | None) -> ProviderResponse:
-        client, settings = self._opened(), self._settings()
+        client, settings = self._require_client(), self._settings()
         if token is not None:
             token.raise_if_cancelled()
         marked = self._annotated(prompt, token)

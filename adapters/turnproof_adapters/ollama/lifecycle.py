@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import anthropic
 import httpx2
 
-from turnproof.errors import AuthenticationError, UsageError
+from turnproof.errors import UsageError
 
 from ..anthropic.lifecycle import AnthropicProvider
 from . import server
@@ -46,14 +46,9 @@ class OllamaProvider(AnthropicProvider):
         """The models that the server has pulled, by their names with tags, the latest first."""
         return self._ask_server("/api/tags", server.names)
 
-    def verify_auth(self) -> bool:
-        """Whether the server, or what stands in front of it, accepts the key. A local server looks at none: True says
-        no more than that it is there. Failures of another kind are raised."""
-        try:
-            self.list_models()
-        except AuthenticationError:
-            return False
-        return True
+    def _check_key(self) -> None:
+        # What stands in front of the server may look at a key. A local server looks at none, and answers.
+        self.list_models()
 
     def connect(self, model: str) -> None:
         """Choose the model that later calls use."""
@@ -75,7 +70,7 @@ class OllamaProvider(AnthropicProvider):
 
     def _ask_server(self, path: str, read: Callable[[bytes], T], body: Mapping[str, str] | None = None) -> T:
         """What the server's own API answers to a GET, or with a body to a POST."""
-        client, options = self._opened(), anthropic.RequestOptions(timeout=self._timeouts)
+        client, options = self._require_client(), anthropic.RequestOptions(timeout=self._timeouts)
 
         def ask() -> T:
             if body is None:

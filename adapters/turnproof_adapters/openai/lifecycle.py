@@ -9,13 +9,13 @@ import httpx2
 import openai
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import AuthenticationError, UsageError
+from turnproof.errors import UsageError
 from turnproof.messages import Message
-from turnproof.provider import ProviderBase
 
 from .._caching import CachePluginHolder
 from .._calling import Prompt
 from .._http import Connection, timeouts
+from .._lifecycle import ClientProvider, KeyChecks, ModelFacts
 from .._open_provider import positive_setting, read_api_key
 from . import convert
 from .arrange import Arrangement
@@ -38,14 +38,13 @@ class Way(Protocol):
     def __call__(self, step: Callable[[openai.OpenAI, Mapping[str, str]], T], /) -> T: ...
 
 
-class OpenAIProvider(CachePluginHolder, ProviderBase):
+class OpenAIProvider(CachePluginHolder, KeyChecks, ClientProvider[openai.OpenAI]):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = "openai"
 
     def __init__(self) -> None:
         super().__init__()
-        self._client: openai.OpenAI | None = None
         # Both come with the client, and nobody asks for them before.
         self._caller: Caller
         self._timeouts: httpx2.Timeout
@@ -81,50 +80,24 @@ class OpenAIProvider(CachePluginHolder, ProviderBase):
         self._caller = Caller(service, Typing(lambda: secrets))
         self._client = open_client(connection, api_key, headers, query)
 
-    @property
-    def is_connected(self) -> bool:
-        """Whether calls can be made: initialized, a model chosen, not shut down."""
-        return self._client is not None and super().is_connected
-
-    def shutdown(self) -> None:
-        """Close all connections. Calls made afterwards raise UsageError."""
-        client, self._client = self._client, None
-        if client is not None:
-            client.close()
-
     def list_models(self) -> list[str]:
         """Ids of all models that the key may use, in the service's order."""
-        client = self._opened()
+        client = self._require_client()
         return self._caller.simple(lambda: [model.id for model in client.models.list()])
-
-    def verify_auth(self) -> bool:
-        """Whether the service accepts the key. Failures of another kind are raised."""
-        client = self._opened()
-        try:
-            self._caller.simple(client.models.list)
-        except AuthenticationError:
-            return False
-        return True
 
     def get_context_limit(self) -> int:
         """The model's window in tokens: the setting `context_tokens`, or what is known of the model, or 0."""
-        return self._window or self._service.facts(self._model).context_tokens
+        return self._window or super().get_context_limit()
 
-    def supports_structured_output(self) -> bool:
-        """Whether the chosen model takes a response schema, as far as it is known."""
-        return self._service.facts(self._model).structured
+    @property
+    def _facts(self) -> ModelFacts:
+        return self._service.facts(self._model)
 
-    def supports_streaming(self) -> bool:
-        """Every model streams."""
-        return True
+    def _close_client(self, client: openai.OpenAI) -> None:
+        client.close()
 
-    def supports_stop(self) -> bool:
-        """A cancel token ends a running call."""
-        return True
-
-    def supports_thinking(self) -> bool:
-        """Whether the chosen model can be asked how much to think, as far as it is known."""
-        return self._service.facts(self._model).thinks
+    def _check_key(self) -> None:
+        self._caller.simple(self._require_client().models.list)
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Say how much to think in later calls (`{"effort": "low"}`, `{"budget_tokens": n}`), or leave it to the model
@@ -133,18 +106,11 @@ class OpenAIProvider(CachePluginHolder, ProviderBase):
 
     def _way(self, messages: Sequence[Message], token: CancelToken | None) -> Way:
         """The way to the service for a request of this conversation. Raises UsageError where it is not open."""
-        client = self._opened()
+        client = self._require_client()
         return lambda step: step(client, {})
 
-    def _opened(self) -> openai.OpenAI:
-        if self._client is None:
-            raise UsageError("the provider is not open: call initialize() and connect() first")
-        return self._client
-
     def _settings(self) -> Settings:
-        if self._model is None:
-            raise UsageError("no model is chosen: call connect() first")
-        return Settings(self._model, self._service, self._max_tokens, self._effort)
+        return Settings(self._require_model(), self._service, self._max_tokens, self._effort)
 
     def _kwargs(self, prompt: Prompt, *, stream: bool = False) -> dict[str, Any]:
         """A request as plain data for the SDK's own call."""

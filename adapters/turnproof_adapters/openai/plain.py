@@ -40,12 +40,12 @@ class ChatCompletionsCreate(OpenAIProvider):
 
     def ask(self) -> str:
         """The text of one answer."""
-        answer = self._opened().chat.completions.create(**self._request)
+        answer = self._require_client().chat.completions.create(**self._request)
         return answer.choices[0].message.content or ""
 
     def stream(self, on_chunk: OnChunk) -> None:
         """One streamed answer, with its figures."""
-        for chunk in self._opened().chat.completions.create(
+        for chunk in self._require_client().chat.completions.create(
             **self._request, stream=True, stream_options={"include_usage": True}
         ):
             if chunk.choices and (piece := chunk.choices[0].delta.content):
@@ -58,7 +58,7 @@ class ChatCompletionsCreate(OpenAIProvider):
     def say(self, text: str) -> str:
         """One turn, with a history of dicts."""
         self.history.append({"role": "user", "content": text})
-        answer = self._opened().chat.completions.create(**{**self._request, "messages": self.history})
+        answer = self._require_client().chat.completions.create(**{**self._request, "messages": self.history})
         said = answer.choices[0].message.content or ""
         self.history.append({"role": "assistant", "content": said})
         return said

@@ -9,22 +9,22 @@ from typing import Any
 import httpx2
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import UsageError
 from turnproof.messages import Message
-from turnproof.provider import ProviderBase
 
 from .._calling import Prompt
+from .._lifecycle import ModelAbilities
 from .._open_provider import positive_setting
 from ..openai.lifecycle import Way
 from .arrange import Arrangement
 from .calling import Caller
 from .convert import Item
 from .items import row
+from .models import Model
 from .models import model as facts_of
 from .request import Settings, reasoning_config
 
 
-class ResponsesProvider(ProviderBase):
+class ResponsesProvider(ModelAbilities):
     """Common ground of the two paths. A service's own class opens the client and finds the way to it."""
 
     _caller: Caller
@@ -45,34 +45,16 @@ class ResponsesProvider(ProviderBase):
     def _way(self, messages: Sequence[Message], token: CancelToken | None) -> Way:
         """The way for a request of this conversation. Raises UsageError where the provider is not open."""
 
-    def get_context_limit(self) -> int:
-        """The model's window in tokens."""
-        return facts_of(self._model).context_tokens
-
-    def supports_structured_output(self) -> bool:
-        """Every model of this API takes a response schema."""
-        return True
-
-    def supports_streaming(self) -> bool:
-        """Every model streams."""
-        return True
-
-    def supports_stop(self) -> bool:
-        """A cancel token ends a running call."""
-        return True
-
-    def supports_thinking(self) -> bool:
-        """Whether the chosen model reasons."""
-        return facts_of(self._model).reasons
+    @property
+    def _facts(self) -> Model:
+        return facts_of(self._model)
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
         """Have later calls tell what the model thinks (`{"effort": ..., "summary": ...}`), or not (None)."""
         self._reasoning = reasoning_config(config)
 
     def _settings(self) -> Settings:
-        if self._model is None:
-            raise UsageError("no model is chosen: call connect() first")
-        return Settings(self._model, self._max_tokens, self._reasoning)
+        return Settings(self._require_model(), self._max_tokens, self._reasoning)
 
     def _kwargs(self, prompt: Prompt) -> dict[str, Any]:
         """A request as plain data for the SDK's own call."""

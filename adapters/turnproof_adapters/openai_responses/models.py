@@ -20,14 +20,15 @@ _DATE = re.compile(r"-20\d\d-\d\d-\d\d$")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """The features of a model. `reasons` says whether its answers hold reasoning items."""
+    """The features of a model. `thinks` says whether its answers hold reasoning items. All take a response schema."""
 
-    reasons: bool
+    thinks: bool
     context_tokens: int
+    structured: bool = True
 
 
-_CURRENT = Model(reasons=True, context_tokens=400_000)
-_O_SERIES = Model(reasons=True, context_tokens=200_000)
+_CURRENT = Model(thinks=True, context_tokens=400_000)
+_O_SERIES = Model(thinks=True, context_tokens=200_000)
 
 
 def model(name: str | None) -> Model:
@@ -36,10 +37,10 @@ def model(name: str | None) -> Model:
         return _O_SERIES if name and _O.search(name) else _CURRENT
     version = (int(found["major"]), int(found["minor"] or 0))
     if version >= (5, 5):
-        return Model(reasons=True, context_tokens=1_050_000)
+        return Model(thinks=True, context_tokens=1_050_000)
     if version >= (5, 0):
         return _CURRENT
-    return Model(reasons=False, context_tokens=1_047_576 if version >= (4, 1) else 128_000)
+    return Model(thinks=False, context_tokens=1_047_576 if version >= (4, 1) else 128_000)
 
 
 def same_model(a: str, b: str) -> bool:

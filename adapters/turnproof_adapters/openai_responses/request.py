@@ -38,7 +38,7 @@ class Settings:
         fields: dict[str, Any] = {"model": self.model, "store": False}
         if (instructions := convert.system(system)) is not None:
             fields["instructions"] = instructions
-        if facts_of(self.model).reasons:
+        if facts_of(self.model).thinks:
             # A model that does not reason refuses to be asked for either.
             fields["include"] = [ENCRYPTED]
             if self.reasoning is not None:

@@ -426,7 +426,7 @@ def test_the_end_of_the_provider_is_that_of_the_process(emulated: Api) -> None:
     with legacy(emulated.run.base_url) as claude:
         claude.send_message(QUESTION)
         began = process(claude)
-        home = claude._opened().home
+        home = claude._require_client().home
         claude.shutdown()
         assert not runs(began)
         assert not home.exists()

@@ -279,7 +279,7 @@ def test_the_conversation_has_to_ask_something() -> None:
 
 def test_what_the_program_has_written_is_removed(emulated: Api, tmp_path: Path) -> None:
     with provider(emulated.run.base_url, cwd=str(tmp_path)) as claude:
-        program = claude._opened()
+        program = claude._require_client()
         claude.complete([QUESTION], SYSTEM, [SENSOR])
         assert program.home.is_dir()
     assert not program.home.exists()

@@ -210,7 +210,7 @@ def test_the_sdk_sees_as_much_of_a_long_conversation_as_of_a_short_one(monkeypat
     """What it is given to convert is a stub: its own work cannot grow with the history."""
     provider = stateless(transport=Capture().transport)
     given: list[Any] = []
-    models = provider._opened().models
+    models = provider._require_client().models
     original = models.generate_content
 
     def watched(**kwargs: Any) -> Any:

@@ -285,7 +285,7 @@ def test_spans_name_the_platform_that_is_called(monkeypatch: pytest.MonkeyPatch)
     for vertexai, name in (({}, "gcp.vertex_ai"), (None, "gcp.gemini")):
         provider.initialize({"api_key": KEY, "vertexai": vertexai})
         assert provider.telemetry_name == name
-        assert provider._opened().vertexai is (vertexai is not None)
+        assert provider._require_client().vertexai is (vertexai is not None)
 
 
 def test_vertex_is_asked_where_it_is_everywhere_unless_a_place_is_named() -> None:

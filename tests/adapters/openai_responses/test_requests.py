@@ -346,7 +346,7 @@ def test_an_effort_that_is_no_word_is_refused() -> None:
     ],
 )
 def test_what_is_known_of_a_model_by_its_name(name: str | None, reasons: bool, window: int) -> None:
-    assert (model(name).reasons, model(name).context_tokens) == (reasons, window)
+    assert (model(name).thinks, model(name).context_tokens) == (reasons, window)
 
 
 # -- both paths

@@ -18,13 +18,13 @@ import httpx2
 import openai
 
 from turnproof.cancel import CancelToken
-from turnproof.errors import AuthenticationError, Cancelled, TransportError, UsageError
+from turnproof.errors import Cancelled, TransportError, UsageError
 from turnproof.messages import Message
-from turnproof.provider import ProviderBase
 
 from ..._errors import Secret
 from ..._http import Connection, client_arguments, timeouts
 from ..._interrupt import make_cuttable
+from ..._lifecycle import KeyChecks
 from ..._open_provider import read_api_key
 from ...openai.calling import Typing
 from ...openai.client import Client
@@ -47,7 +47,7 @@ class Simple(Protocol):
     def __call__(self, ask: Callable[[], T], token: CancelToken | None = None) -> T: ...
 
 
-class CopilotProvider(ProviderBase):
+class CopilotProvider(KeyChecks):
     """A provider at Copilot. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = "copilot"
@@ -104,13 +104,8 @@ class CopilotProvider(ProviderBase):
         way = self._way((), None)
         return self._simple(partial(way, self._listed))
 
-    def verify_auth(self) -> bool:
-        """Whether the GitHub token gives access to Copilot. Failures of another kind are raised."""
-        try:
-            self.list_models()
-        except AuthenticationError:
-            return False
-        return True
+    def _check_key(self) -> None:
+        self.list_models()
 
     def _listed(self, client: openai.OpenAI, headers: Mapping[str, str]) -> list[str]:
         return [model.id for model in client.models.list(extra_headers=headers) if self._serves(model)]
