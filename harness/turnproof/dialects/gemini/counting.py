@@ -2,7 +2,7 @@
 
 Cells are made from the neutral form, so that either spelling, either form of `countTokens`, and a managed cache give
 the same count as the request written out. Ids and empty texts weigh nothing, signatures as much as they are long. A
-model's text in several parts counts as the one text that they make: where its stream was cut does not change the
+model's text in several parts counts as the one text that they make: where a stream was cut does not change a prompt.
 prompt.
 
 The service caches prefixes by itself since 2.5 and promises nothing about it. Here it does so whenever a prefix of at
