@@ -1,4 +1,4 @@
-"""Conversations of many shapes, made from a seed: what a converter must survive, legal or not."""
+"""Conversations with what this API has: its ids, its marks and its signatures."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
+from ..histories import WORDS, RandomConversations, ordinary
 from .kit import DATED
 
 TOOLS = [
@@ -24,43 +25,10 @@ TOOLS = [
     ToolSchema("plain", "", {}),
 ]
 
-_WORDS = ["yes", "’北🌍", 'quote " and \\', "line\nbreak", "\u2028", "tab\t\x7f", " "]
-
 
 def grown(length: int) -> list[Message]:
     """An ordinary conversation with tool rounds."""
-    messages: list[Message] = []
-    for n in range(length):
-        match n % 4:
-            case 0:
-                messages.append(Message.user(f"question {n}"))
-            case 1:
-                messages.append(Message.model(f"let me look {n}", FunctionCall(f"toolu_{n}", "plain", {"n": n})))
-            case 2:
-                messages.append(Message.tool(ToolResult(f"toolu_{n - 1}", "plain", {"rows": [n, None, "’北"]})))
-            case _:
-                messages.append(Message.model(f"answer {n}"))
-    return messages
-
-
-def arbitrary(seed: int) -> list[Message]:
-    """A conversation in which anything may follow anything, ids clash, and parts are marked."""
-    rng = random.Random(seed)
-    return [_message(rng) for _ in range(rng.randrange(1, 14))]
-
-
-def _message(rng: random.Random) -> Message:
-    role = rng.choice(["user", "model", "tool", "system"])
-    count = rng.randrange(0, 4)
-    match role:
-        case "tool":
-            return Message.tool(*(_result(rng) for _ in range(count)))
-        case "system":
-            return Message.system(rng.choice(_WORDS))
-        case "model":
-            return Message("model", tuple(_model_part(rng) for _ in range(count)))
-        case _:
-            return Message("user", tuple(_user_part(rng) for _ in range(count)))
+    return ordinary(length, "toolu_")
 
 
 def _mark(rng: random.Random) -> CacheMark | None:
@@ -80,14 +48,22 @@ def _result(rng: random.Random) -> ToolResult:
 def _user_part(rng: random.Random) -> Part:
     if rng.random() < 0.2:
         return InlineData("image/png", b"\x89", cache=_mark(rng))
-    return Text(rng.choice(_WORDS), cache=_mark(rng))
+    return Text(rng.choice(WORDS), cache=_mark(rng))
 
 
 def _model_part(rng: random.Random) -> Part:
     match rng.randrange(3):
         case 0:
-            return FunctionCall(_id(rng), rng.choice([tool.name for tool in TOOLS]), {"x": rng.choice(_WORDS)})
+            return FunctionCall(_id(rng), rng.choice([tool.name for tool in TOOLS]), {"x": rng.choice(WORDS)})
         case 1:
             return Thought("hm", provider_data=ProviderData("anthropic-messages", DATED, {"signature": "s=="}))
         case _:
-            return Text(rng.choice(_WORDS), cache=_mark(rng))
+            return Text(rng.choice(WORDS), cache=_mark(rng))
+
+
+_CONVERSATIONS = RandomConversations(WORDS, _result, _user_part, _model_part)
+
+
+def arbitrary(seed: int) -> list[Message]:
+    """A conversation in which anything may follow anything, ids clash, and parts are marked."""
+    return _CONVERSATIONS.conversation(seed)

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 
-from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought, ToolResult
+from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.anthropic.arrange import Arrangement
 from turnproof_adapters.anthropic.binding import BINDING
@@ -20,17 +20,8 @@ from turnproof_adapters.anthropic.plain_conversation import DictCodec
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.stateless import AnthropicStateless
 
-from ..contract.adapter_kit import (
-    CALLBACKS,
-    AdapterKit,
-    CancelMoment,
-    Ending,
-    Path,
-    WireCall,
-    WirePart,
-    WireText,
-    WireThinking,
-)
+from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder, open_as
+from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "anthropic-messages"
 
@@ -52,17 +43,11 @@ def endpoint(url: str, model: str = MODEL, **options: Any) -> Endpoint:
 
 
 def stateless(url: str, model: str = MODEL, **options: Any) -> AnthropicStateless:
-    assert BINDING.open_stateless is not None
-    provider = BINDING.open_stateless(endpoint(url, model, **options))
-    assert isinstance(provider, AnthropicStateless)
-    return provider
+    return open_as(AnthropicStateless, BINDING.open_stateless, endpoint(url, model, **options))
 
 
 def legacy(url: str, model: str = MODEL, **options: Any) -> AnthropicLegacy:
-    assert BINDING.open_legacy is not None
-    provider = BINDING.open_legacy(endpoint(url, model, **options))
-    assert isinstance(provider, AnthropicLegacy)
-    return provider
+    return open_as(AnthropicLegacy, BINDING.open_legacy, endpoint(url, model, **options))
 
 
 def answer(*content: dict[str, Any], stop: str | None = "end_turn", usage: dict[str, Any] = USAGE) -> dict[str, Any]:
@@ -161,31 +146,18 @@ def stream(*blocks: Iterable[bytes], stop: str = "end_turn", usage: dict[str, An
     return [start(usage), event("ping"), *(each for events in blocks for each in events), *finish(stop, usage)]
 
 
-class Capture:
-    """A transport in memory that keeps every request and answers `hi`."""
+class Capture(RequestRecorder):
+    """A transport in memory that records every request and answers `hi`."""
 
-    def __init__(self, reply: dict[str, Any] | None = None, events: list[bytes] | None = None) -> None:
-        self.requests: list[httpx2.Request] = []
-        self._reply = reply or answer(text("hi"))
-        self._events = events or stream(text_block(0, "hi"))
-        self.transport = httpx2.MockTransport(self._handle)
+    def __init__(self, reply: Any = None, events: Iterable[bytes] | None = None) -> None:
+        super().__init__(
+            answer(text("hi")) if reply is None else reply, stream(text_block(0, "hi")) if events is None else events
+        )
 
-    @property
-    def body(self) -> Any:
-        return json.loads(self.requests[-1].content)
-
-    def _handle(self, request: httpx2.Request) -> httpx2.Response:
-        self.requests.append(request)
-        if b'"stream":true' in request.content:
-            return httpx2.Response(200, content=b"".join(self._events), headers={"content-type": "text/event-stream"})
+    def respond(self, request: httpx2.Request) -> httpx2.Response:
         if request.url.path.endswith("count_tokens"):
             return httpx2.Response(200, json={"input_tokens": 42})
-        return httpx2.Response(200, json=self._reply)
-
-
-def outcome(response: ProviderResponse) -> tuple[Any, ...]:
-    """What two paths must agree on."""
-    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
+        return super().respond(request)
 
 
 def wire_blocks(parts: Iterable[WirePart], signature: str | None = "sig==") -> list[dict[str, Any]]:
@@ -222,13 +194,32 @@ def _wire_block_events(index: int, part: WirePart, signature: str | None) -> lis
 STOP_REASONS: Mapping[Ending, str] = {"stop": "end_turn", "calls": "tool_use", "limit": "max_tokens"}
 
 
-class Kit:
+class MessagesKit(AdapterKit):
+    """What every service of this API has in common."""
+
+    def overloaded_event(self, message: str) -> bytes:
+        return event("error", error={"details": None, "type": "overloaded_error", "message": message})
+
+    def broken_event(self, data: bytes) -> bytes:
+        return b"event: content_block_delta\ndata: %b\n\n" % data
+
+
+def unsigned_cancel_moments(head: list[bytes]) -> dict[str, CancelMoment]:
+    """The moments of a stream whose thinking nobody signs."""
+    thinking, words = wire_events([WireThinking(("hm ", "’")), WireText(("so ", "far"))], signature=None)
+    return {
+        "before-anything": CancelMoment([]),
+        "in-thinking": CancelMoment([*head, *thinking[:-1]], has_usage=True),
+        "after-thinking": CancelMoment([*head, *thinking], (Thought,), has_usage=True),
+        "in-text": CancelMoment([*head, *thinking, *words[:-1]], (Thought, Text), "so far", has_usage=True),
+    }
+
+
+class Kit(MessagesKit):
     name = "anthropic"
     reported_model = DATED
-    callbacks = CALLBACKS
     key = KEY
-    arguments_are_text = True
-    optional_last_events = 0
+    openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     ignored_events = (
         b": keep-alive\n\n",
         event("ping"),
@@ -237,26 +228,12 @@ class Kit:
         event("content_block_delta", index=99, delta={"type": "new_delta", "text": "no"}),
         b"event: \n\n",
     )
-    calls_arrive_whole = True
-    exempt: frozenset[tuple[Path, str]] = frozenset()
-
-    def open(self, path: Path, url: str, **options: Any) -> Any:
-        return (stateless if path == "stateless" else legacy)(url, **options)
 
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
         return answer(*wire_blocks(parts), stop=STOP_REASONS[ending])
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         return stream(*wire_events(parts), stop=STOP_REASONS[ending])
-
-    def overloaded_event(self, message: str) -> bytes:
-        return event("error", error={"details": None, "type": "overloaded_error", "message": message})
-
-    def broken_event(self, data: bytes) -> bytes:
-        return b"event: content_block_delta\ndata: %b\n\n" % data
-
-    def comparable(self, body: Any) -> Any:
-        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         signed, open_text = thinking_block(0, "hm"), text_block(1, "so ", "far", closed=False)
@@ -278,4 +255,4 @@ class Kit:
         return {"before-anything": CancelMoment([]), **with_head, "before-the-end-marker": before_the_end}
 
 
-KIT: AdapterKit = Kit()
+KIT = Kit()

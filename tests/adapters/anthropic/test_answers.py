@@ -22,6 +22,7 @@ from turnproof.messages import (
 )
 
 from ..callback_recorder import CallbackRecorder
+from ..contract.adapter_kit import outcome
 from .kit import (
     DATED,
     USAGE,
@@ -31,7 +32,6 @@ from .kit import (
     call_block,
     event,
     legacy,
-    outcome,
     stateless,
     stream,
     text,
@@ -249,7 +249,7 @@ def test_every_way_of_asking_gives_the_same_answer(case: Case) -> None:
     ]
     assert {type(reading) for reading in readings} == {type(readings[0])}
     for reading in readings:
-        assert outcome(reading) == (case.parts, WHOLE_USAGE, case.finish, case.whole["stop_reason"], None)
+        assert outcome(reading) == (case.parts, WHOLE_USAGE, case.finish, case.whole["stop_reason"], None, DATED)
     for listener in (recorder, heard_by_legacy):
         assert listener.text == readings[0].text
         assert listener.calls == list(readings[0].calls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,25 +16,15 @@ from turnproof_adapters.antigravity.binding import BINDING
 from turnproof_adapters.antigravity.legacy import AntigravityLegacy
 from turnproof_adapters.antigravity.stateless import AntigravityStateless
 
-from ..contract.adapter_kit import (
-    CALLBACKS,
-    AdapterKit,
-    CancelMoment,
-    Ending,
-    Path,
-    WireCall,
-    WirePart,
-    WireText,
-    WireThinking,
-)
+from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, open_as
+from ..contract.wire_parts import Ending, WirePart
+from ..google_genai.kit import FINISH_REASONS, SIGNATURE, call, text, thought, wire_pieces
+from ..google_genai.kit import Capture as GeminiCapture
 
 KEY = "ya29.canary-0123456789"
 GEMINI, OLD, CLAUDE, GPT = "gemini-3-flash", "gemini-2.5-flash", "claude-sonnet-4-6", "gpt-oss-120b-medium"
 URL = "http://gateway.invalid"
 PROJECT = "projects-example-1"
-
-SIGNATURE = "+/8AQmVydGggOQ=="
-"""Holds both characters that the two base64 alphabets write differently."""
 
 USAGE = {
     "promptTokenCount": 96,
@@ -53,17 +43,11 @@ def endpoint(url: str, model: str = GEMINI, **options: Any) -> Endpoint:
 
 
 def stateless(url: str = URL, model: str = GEMINI, **options: Any) -> AntigravityStateless:
-    assert BINDING.open_stateless is not None
-    provider = BINDING.open_stateless(endpoint(url, model, **options))
-    assert isinstance(provider, AntigravityStateless)
-    return provider
+    return open_as(AntigravityStateless, BINDING.open_stateless, endpoint(url, model, **options))
 
 
 def legacy(url: str = URL, model: str = GEMINI, **options: Any) -> AntigravityLegacy:
-    assert BINDING.open_legacy is not None
-    provider = BINDING.open_legacy(endpoint(url, model, **options))
-    assert isinstance(provider, AntigravityLegacy)
-    return provider
+    return open_as(AntigravityLegacy, BINDING.open_legacy, endpoint(url, model, **options))
 
 
 def asking(path: str, url: str = URL, *, streamed: bool = False, **options: Any) -> Callable[[], ProviderResponse]:
@@ -92,22 +76,6 @@ def envelope(*parts: dict[str, Any], **fields: Any) -> dict[str, Any]:
     return {"response": answer(*parts, **fields), "traceId": "4f2a0c"}
 
 
-def text(words: str, signature: str | None = None) -> dict[str, Any]:
-    return {"text": words, **_signed(signature)}
-
-
-def thought(words: str, signature: str | None = None) -> dict[str, Any]:
-    return {"thought": True, "text": words, **_signed(signature)}
-
-
-def call(name: str, args: dict[str, Any], call_id: str | None = None, signature: str | None = None) -> dict[str, Any]:
-    return {"functionCall": {"name": name, "args": args, **({"id": call_id} if call_id else {})}, **_signed(signature)}
-
-
-def _signed(signature: str | None) -> dict[str, Any]:
-    return {"thoughtSignature": signature} if signature else {}
-
-
 def issued(model: str = GEMINI, signature: str = SIGNATURE) -> ProviderData:
     return ProviderData("antigravity", model, {"signature": signature})
 
@@ -128,72 +96,42 @@ def stream(*pieces: dict[str, Any], finish: str = "STOP", usage: Any = USAGE) ->
     return [*events, event(envelope(*pieces[-1:], finish=finish, usage=usage))]
 
 
-class Capture:
-    """A transport in memory that keeps every request and answers `hi`, or what it is given."""
+class Capture(GeminiCapture):
+    """A transport in memory that records every request and answers `hi`, or what it is given."""
 
-    def __init__(self, reply: Any = None, events: list[bytes] | None = None) -> None:
-        self.requests: list[httpx2.Request] = []
-        self._reply = envelope(text("hi")) if reply is None else reply
-        self._events = stream(text("hi")) if events is None else events
-        self.transport = httpx2.MockTransport(self._handle)
-
-    @property
-    def body(self) -> Any:
-        return json.loads(self.requests[-1].content)
+    def __init__(self, reply: Any = None, events: Iterable[bytes] | None = None) -> None:
+        super().__init__(
+            envelope(text("hi")) if reply is None else reply, stream(text("hi")) if events is None else events
+        )
 
     @property
     def request(self) -> Any:
         """What stands in the envelope."""
         return self.body["request"]
 
-    def _handle(self, request: httpx2.Request) -> httpx2.Response:
-        self.requests.append(request)
-        url = str(request.url)
-        if ":streamGenerateContent" in url:
-            return httpx2.Response(200, content=b"".join(self._events), headers={"content-type": "text/event-stream"})
-        if ":countTokens" in url:
-            return httpx2.Response(200, json={"totalTokens": 42})
-        if ":fetchAvailableModels" in url:
+    def respond(self, request: httpx2.Request) -> httpx2.Response:
+        if ":fetchAvailableModels" in str(request.url):
             return httpx2.Response(200, json={"models": {GEMINI: {}, CLAUDE: {}}})
-        return httpx2.Response(200, json=self._reply)
+        return super().respond(request)
 
 
-def outcome(response: ProviderResponse) -> tuple[Any, ...]:
-    """What two ways of asking must agree on."""
-    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
-
-
-FINISH_REASONS: Mapping[Ending, str] = {"stop": "STOP", "calls": "STOP", "limit": "MAX_TOKENS"}
-
-
-class Kit:
+class Kit(AdapterKit):
     name = "antigravity"
     reported_model = GEMINI
-    callbacks = CALLBACKS
     key = KEY
+    openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     arguments_are_text = False
-    optional_last_events = 0
     ignored_events = (b": keep-alive\n\n", event({"response": {"candidates": []}}))
-    calls_arrive_whole = True
-    exempt: frozenset[tuple[Path, str]] = frozenset({("stateless", "not-utf-8")})
-
-    def open(self, path: Path, url: str, **options: Any) -> Any:
-        return (stateless if path == "stateless" else legacy)(url, **options)
+    exempt = frozenset({("stateless", "not-utf-8")})
 
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
-        return envelope(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+        return envelope(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
-        return stream(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+        return stream(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
 
     def overloaded_event(self, message: str) -> bytes:
         return event({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
-
-    def broken_event(self, data: bytes) -> bytes:
-        return b"data: %b\n\n" % data
-
-    def comparable(self, body: Any) -> Any:
-        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         signed, words, last = thought("hm", SIGNATURE), text("so far"), text(".")
@@ -208,14 +146,4 @@ class Kit:
         return {name: replace(moment, options={"model": CLAUDE}) for name, moment in moments.items()}
 
 
-def _wire_pieces(part: WirePart) -> list[dict[str, Any]]:
-    match part:
-        case WireText():
-            return [text(piece) for piece in part.pieces]
-        case WireThinking():
-            return [thought(piece) for piece in part.pieces]
-        case WireCall():
-            return [call(part.name, json.loads(part.json), part.call_id)]
-
-
-KIT: AdapterKit = Kit()
+KIT = Kit()

@@ -12,6 +12,7 @@ from turnproof.errors import ContentFilterError, OverloadedError, ProviderError,
 from turnproof.messages import Message, ProviderResponse, Text, Thought
 
 from ..callback_recorder import CallbackRecorder
+from ..contract.adapter_kit import outcome
 from ..scripted_server import scripted
 from .kit import (
     CLAUDE,
@@ -26,7 +27,6 @@ from .kit import (
     event,
     issued,
     legacy,
-    outcome,
     stateless,
     stream,
     text,

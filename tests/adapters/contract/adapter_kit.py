@@ -6,73 +6,25 @@ them in the form of its API.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
+import httpx2
 import pytest
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import Message, Part, ProviderResponse
+from turnproof.provider import Endpoint
 
 from ..callback_recorder import CallbackRecorder
+from .wire_parts import Ending, WirePart
 
+T = TypeVar("T")
 Path: TypeAlias = Literal["stateless", "legacy"]
 PATHS: tuple[Path, ...] = ("stateless", "legacy")
-CALLBACKS = ("on_chunk", "on_thinking", "on_function_call", "on_usage_update")
-
-Ending: TypeAlias = Literal["stop", "calls", "limit"]
-"""Why an answer ended: the model was done, it calls tools, or it reached the limit of tokens."""
-
-
-@dataclass(frozen=True)
-class WireText:
-    """A text, one piece per event of a stream."""
-
-    pieces: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
-
-@dataclass(frozen=True)
-class WireThinking:
-    """Thinking, one piece per event of a stream."""
-
-    pieces: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
-
-@dataclass(frozen=True)
-class WireCall:
-    """A tool call. `arguments` is JSON, one piece per event where the API cuts it into pieces."""
-
-    call_id: str
-    name: str
-    arguments: tuple[str, ...] = ("{}",)
-
-    @property
-    def json(self) -> str:
-        return "".join(self.arguments)
-
-
-WirePart: TypeAlias = WireText | WireThinking | WireCall
-
-
-def text(*pieces: str) -> WireText:
-    return WireText(pieces)
-
-
-def thinking(*pieces: str) -> WireThinking:
-    return WireThinking(pieces)
-
-
-def call(call_id: str, name: str = "rm", *arguments: str) -> WireCall:
-    return WireCall(call_id, name, arguments or ("{}",))
 
 
 @dataclass(frozen=True)
@@ -88,46 +40,97 @@ class CancelMoment:
     """Settings of the provider."""
 
 
-class AdapterKit(Protocol):
+class AdapterKit(ABC):
     """One adapter as the contract suite drives it."""
 
     name: str
     reported_model: str
     """The model that an answer names."""
-    callbacks: tuple[str, ...]
-    """The callbacks for which its API sends something."""
     key: str
     """The key that `open` sends."""
-    arguments_are_text: bool
-    """Whether the arguments of a call are JSON in a string, which may be malformed."""
-    optional_last_events: int
-    """How many events at the end of a stream an answer is whole without."""
+    openers: Mapping[Path, Callable[..., Any]]
+    """Open a provider on each path, from an address and settings."""
     ignored_events: tuple[bytes, ...]
     """Events that say nothing, or that nobody knows."""
-    calls_arrive_whole: bool
+    callbacks: tuple[str, ...] = ("on_chunk", "on_thinking", "on_function_call", "on_usage_update")
+    """The callbacks for which its API sends something."""
+    arguments_are_text: bool = True
+    """Whether the arguments of a call are JSON in a string, which may be malformed."""
+    optional_last_events: int = 0
+    """How many events at the end of a stream an answer is whole without."""
+    calls_arrive_whole: bool = True
     """Whether a call is one event of a stream, so that a callback gets it before the stream ends."""
-    exempt: frozenset[tuple[Path, str]]
+    exempt: frozenset[tuple[Path, str]] = frozenset()
     """Cases of the suite that a path does not meet, because its SDK reads the bytes."""
 
-    def open(self, path: Path, url: str, **options: Any) -> Any: ...
+    def open(self, path: Path, url: str, **options: Any) -> Any:
+        return self.openers[path](url, **options)
 
+    @abstractmethod
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
         """The body of a batch answer."""
 
+    @abstractmethod
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
         """The events of a whole stream."""
 
+    @abstractmethod
     def overloaded_event(self, message: str) -> bytes:
         """An event of a stream that ends it with an `OverloadedError`."""
 
+    @abstractmethod
+    def cancel_moments(self) -> Mapping[str, CancelMoment]:
+        """Every moment of a stream at which a cancel may come; one is `in-text`."""
+
     def broken_event(self, data: bytes) -> bytes:
         """An event with these bytes for its data."""
+        return b"data: %b\n\n" % data
 
     def comparable(self, body: Any) -> Any:
         """The body of a request without what the two paths write in different ways that mean the same."""
+        return body
 
-    def cancel_moments(self) -> Mapping[str, CancelMoment]:
-        """Every moment of a stream at which a cancel may come."""
+
+def open_as(kind: type[T], opener: Callable[[Endpoint], Any] | None, endpoint: Endpoint) -> T:
+    """A provider that a binding opens, which must be of this type."""
+    assert opener is not None
+    provider = opener(endpoint)
+    assert isinstance(provider, kind)
+    return provider
+
+
+def outcome(response: ProviderResponse) -> tuple[Any, ...]:
+    """What must not depend on the path, or on how the answer arrived."""
+    read = response.parts, response.usage, response.finish_reason, response.raw_finish
+    return *read, response.structured_output, response.model
+
+
+class RequestRecorder:
+    """A transport in memory that records every request, and answers it as a batch or as a stream."""
+
+    def __init__(self, reply: Any, events: Iterable[bytes]) -> None:
+        self.requests: list[httpx2.Request] = []
+        self.transport = httpx2.MockTransport(self._record)
+        self._reply = reply
+        self._events = b"".join(events)
+
+    @property
+    def body(self) -> Any:
+        """The document of the last request."""
+        return json.loads(self.requests[-1].content)
+
+    def respond(self, request: httpx2.Request) -> httpx2.Response:
+        if self.is_streamed(request):
+            return httpx2.Response(200, content=self._events, headers={"content-type": "text/event-stream"})
+        return httpx2.Response(200, json=self._reply)
+
+    def is_streamed(self, request: httpx2.Request) -> bool:
+        """Whether a request is for a stream."""
+        return bool(request.content) and json.loads(request.content).get("stream") is True
+
+    def _record(self, request: httpx2.Request) -> httpx2.Response:
+        self.requests.append(request)
+        return self.respond(request)
 
 
 HI = Message.user("hi")

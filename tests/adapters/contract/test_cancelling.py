@@ -20,8 +20,9 @@ from turnproof.messages import FinishReason, Message, ProviderResponse, Text, Th
 from ..background_call import BackgroundCall, full_listener, wait_until, write_and_hold
 from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
-from .adapter_kit import AdapterKit, Subject, call, text, thinking
+from .adapter_kit import AdapterKit, Subject
 from .subjects import SUBJECTS, batch_and_stream, each_case, each_kit, each_subject
+from .wire_parts import call, text, thinking
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 CANCELLED = ProviderResponse(finish_reason=FinishReason.CANCELLED)

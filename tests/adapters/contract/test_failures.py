@@ -12,8 +12,9 @@ from turnproof.errors import InvalidRequestError, OverloadedError, ProviderError
 
 from ..faults import BROKEN, everything, exceptions_of
 from ..scripted_server import Exchange, scripted
-from .adapter_kit import HI, OpenedPath, Subject, text
+from .adapter_kit import HI, OpenedPath, Subject
 from .subjects import batch_and_stream, each_subject
+from .wire_parts import text
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),

@@ -15,8 +15,9 @@ from turnproof.messages import FunctionCall, InlineData, Message, Text, ToolResu
 from turnproof.provider import LegacyProvider, StatelessProvider
 
 from ..scripted_server import Exchange, scripted
-from .adapter_kit import AdapterKit, Subject, call, text
+from .adapter_kit import AdapterKit, Subject
 from .subjects import each_kit, each_subject
+from .wire_parts import call, text
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 URL = "http://example.invalid"

@@ -8,12 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from turnproof.errors import OverloadedError, TransportError
-from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text, Thought
+from turnproof.messages import FinishReason, FunctionCall, Text, Thought
 
 from ..callback_recorder import CallbackRecorder
 from ..scripted_server import LIMIT, Exchange, scripted
-from .adapter_kit import AdapterKit, OpenedPath, Subject, WirePart, call, text, thinking
+from .adapter_kit import AdapterKit, OpenedPath, Subject, outcome
 from .subjects import SUBJECTS, batch_and_stream, each_case, each_claimed, each_subject
+from .wire_parts import WirePart, call, text, thinking
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 WORDS = "it’s 北🌍\n\u2028 done"
@@ -28,11 +29,6 @@ def rich_parts(kit: AdapterKit) -> list[WirePart]:
 
 def rich_stream(kit: AdapterKit) -> list[bytes]:
     return kit.stream(*rich_parts(kit), ending="calls")
-
-
-def outcome(response: ProviderResponse) -> tuple[object, ...]:
-    """What must not depend on how the answer arrived."""
-    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.model
 
 
 def slices(data: bytes, sizes: Iterator[int]) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from turnproof.messages import FunctionCall, ProviderResponse, Text, ToolResult
+from turnproof.messages import FunctionCall, Text, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.github_models.binding import COPILOT, COPILOT_RESPONSES, GITHUB
 from turnproof_adapters.github_models.copilot.legacy import CopilotChatLegacy, CopilotResponsesLegacy
@@ -16,16 +16,8 @@ from turnproof_adapters.github_models.copilot.stateless import CopilotChatStatel
 from turnproof_adapters.github_models.legacy import GitHubModelsLegacy
 from turnproof_adapters.github_models.stateless import GitHubModelsStateless
 
-from ..contract.adapter_kit import (
-    AdapterKit,
-    CancelMoment,
-    Ending,
-    Path,
-    WireCall,
-    WirePart,
-    WireText,
-    WireThinking,
-)
+from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder, open_as
+from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 KEY = "ghp_canary0123456789"
 TOKEN = "tid=canary1;exp=1780000900;sku=free"
@@ -55,45 +47,27 @@ def endpoint(url: str, model: str, **options: Any) -> Endpoint:
 
 
 def stateless(url: str = URL, model: str = MODEL, **options: Any) -> GitHubModelsStateless:
-    assert GITHUB.open_stateless is not None
-    provider = GITHUB.open_stateless(endpoint(url, model, **options))
-    assert isinstance(provider, GitHubModelsStateless)
-    return provider
+    return open_as(GitHubModelsStateless, GITHUB.open_stateless, endpoint(url, model, **options))
 
 
 def legacy(url: str = URL, model: str = MODEL, **options: Any) -> GitHubModelsLegacy:
-    assert GITHUB.open_legacy is not None
-    provider = GITHUB.open_legacy(endpoint(url, model, **options))
-    assert isinstance(provider, GitHubModelsLegacy)
-    return provider
+    return open_as(GitHubModelsLegacy, GITHUB.open_legacy, endpoint(url, model, **options))
 
 
 def chat(url: str = URL, model: str = "gpt-4.1", **options: Any) -> CopilotChatStateless:
-    assert COPILOT.open_stateless is not None
-    provider = COPILOT.open_stateless(endpoint(url, model, **options))
-    assert isinstance(provider, CopilotChatStateless)
-    return provider
+    return open_as(CopilotChatStateless, COPILOT.open_stateless, endpoint(url, model, **options))
 
 
 def chat_legacy(url: str = URL, model: str = "gpt-4.1", **options: Any) -> CopilotChatLegacy:
-    assert COPILOT.open_legacy is not None
-    provider = COPILOT.open_legacy(endpoint(url, model, **options))
-    assert isinstance(provider, CopilotChatLegacy)
-    return provider
+    return open_as(CopilotChatLegacy, COPILOT.open_legacy, endpoint(url, model, **options))
 
 
 def codex(url: str = URL, model: str = "gpt-5.3-codex", **options: Any) -> CopilotResponsesStateless:
-    assert COPILOT_RESPONSES.open_stateless is not None
-    provider = COPILOT_RESPONSES.open_stateless(endpoint(url, model, **options))
-    assert isinstance(provider, CopilotResponsesStateless)
-    return provider
+    return open_as(CopilotResponsesStateless, COPILOT_RESPONSES.open_stateless, endpoint(url, model, **options))
 
 
 def codex_legacy(url: str = URL, model: str = "gpt-5.3-codex", **options: Any) -> CopilotResponsesLegacy:
-    assert COPILOT_RESPONSES.open_legacy is not None
-    provider = COPILOT_RESPONSES.open_legacy(endpoint(url, model, **options))
-    assert isinstance(provider, CopilotResponsesLegacy)
-    return provider
+    return open_as(CopilotResponsesLegacy, COPILOT_RESPONSES.open_legacy, endpoint(url, model, **options))
 
 
 def call(call_id: str = "call_1", name: str = "read", **args: Any) -> FunctionCall:
@@ -137,39 +111,23 @@ def stream(*deltas: Json, finish: str = "stop", usage: Any = USAGE) -> list[byte
     return [FILTERED, *map(chunk, deltas), chunk({}, finish), chunk(usage=usage), DONE]
 
 
-class Capture:
-    """A transport in memory that keeps every request; it gives tokens, model lists, and one answer to all else."""
+class Capture(RequestRecorder):
+    """A transport in memory that gives tokens, and one answer to all other requests. It records both apart."""
 
     def __init__(self, reply: Json | None = None, events: Iterable[bytes] | None = None) -> None:
-        self.requests: list[httpx2.Request] = []
+        super().__init__(reply or answer("hi"), events or stream({"content": "hi"}))
         self.exchanges: list[httpx2.Request] = []
-        self._reply = reply or answer("hi")
-        self._events = list(events or stream({"content": "hi"}))
-        self.transport = httpx2.MockTransport(self._handle)
 
-    @property
-    def body(self) -> Any:
-        return json.loads(self.requests[-1].content)
-
-    def _handle(self, request: httpx2.Request) -> httpx2.Response:
+    def respond(self, request: httpx2.Request) -> httpx2.Response:
         if request.url.path.endswith("/copilot_internal/v2/token"):
-            self.exchanges.append(request)
+            self.exchanges.append(self.requests.pop())
             return httpx2.Response(200, json=issued(f"token-{len(self.exchanges)}"))
-        self.requests.append(request)
-        if request.content and json.loads(request.content).get("stream"):
-            headers = {"content-type": "text/event-stream"}
-            return httpx2.Response(200, content=b"".join(self._events), headers=headers)
-        return httpx2.Response(200, json=self._reply)
+        return super().respond(request)
 
 
 def issued(token: str = TOKEN, **more: Any) -> Json:
     """The answer to an exchange."""
     return {"token": token, "expires_at": 1_780_000_900, "refresh_in": 1500, **more}
-
-
-def outcome(response: ProviderResponse) -> tuple[Any, ...]:
-    """What two paths must agree on."""
-    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.model
 
 
 def response_of_codex(text: str = "hi") -> Json:
@@ -199,19 +157,15 @@ def _wire_deltas(parts: Iterable[WirePart]) -> list[Json]:
 FINISH_REASONS: Mapping[Ending, str] = {"stop": "stop", "calls": "tool_calls", "limit": "length"}
 
 
-class Kit:
+class Kit(AdapterKit):
     name = "github_models"
     reported_model = DATED
     callbacks = ("on_chunk", "on_function_call", "on_usage_update")
     key = KEY
-    arguments_are_text = True
+    openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     optional_last_events = 2
     ignored_events = (FILTERED,)
     calls_arrive_whole = False
-    exempt: frozenset[tuple[Path, str]] = frozenset()
-
-    def open(self, path: Path, url: str, **options: Any) -> Any:
-        return (stateless if path == "stateless" else legacy)(url, **options)
 
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
         words = "".join(part.text for part in parts if isinstance(part, WireText))
@@ -224,12 +178,6 @@ class Kit:
     def overloaded_event(self, message: str) -> bytes:
         return b"data: %b\n\n" % json.dumps({"error": {"code": "InternalServerError", "message": message}}).encode()
 
-    def broken_event(self, data: bytes) -> bytes:
-        return b"data: %b\n\n" % data
-
-    def comparable(self, body: Any) -> Any:
-        return body
-
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         words = [chunk({"content": "so "}), chunk({"content": "far"})]
         half_a_call = chunk({"tool_calls": [wire_call("a", "rm", '{"path": "/', index=0)]})
@@ -240,4 +188,4 @@ class Kit:
         }
 
 
-KIT: AdapterKit = Kit()
+KIT = Kit()

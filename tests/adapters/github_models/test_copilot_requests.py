@@ -24,6 +24,7 @@ from turnproof.errors import (
 from turnproof.messages import InlineData, Message, ProviderData, Text, Thought, ToolResult
 from turnproof_adapters.github_models.copilot.models import model as facts_of
 
+from ..contract.adapter_kit import outcome
 from ..faults import everything
 from .kit import (
     KEY,
@@ -39,7 +40,6 @@ from .kit import (
     codex_legacy,
     issued,
     legacy,
-    outcome,
     response_of_codex,
     result,
     stateless,

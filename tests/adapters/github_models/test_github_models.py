@@ -30,6 +30,7 @@ from turnproof_adapters.github_models.calling import from_exception
 from turnproof_adapters.openai.names import wire_name
 
 from ..callback_recorder import CallbackRecorder
+from ..contract.adapter_kit import outcome
 from ..faults import everything
 from ..scripted_server import Exchange, scripted
 from .kit import (
@@ -42,7 +43,6 @@ from .kit import (
     call,
     chunk,
     legacy,
-    outcome,
     result,
     stateless,
     stream,

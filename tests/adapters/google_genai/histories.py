@@ -1,4 +1,4 @@
-"""Conversations of many shapes, made from a seed: what a converter must survive, legal or not."""
+"""Conversations with what this API has: its ids, its marks and its signatures."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
+from ..histories import WORDS, RandomConversations, ordinary
 from .kit import MODEL, SIGNATURE
 
 TOOLS = [
@@ -29,7 +30,7 @@ TOOLS = [
     ToolSchema("plain", "", {}),
 ]
 
-_WORDS = ["yes", "’北🌍", 'quote " and \\', "line\nbreak", "\u2028", "tab\t\x7f", " ", ""]
+_WORDS = [*WORDS, ""]
 
 
 def issued(model: str = MODEL, signature: str = SIGNATURE) -> ProviderData:
@@ -38,19 +39,7 @@ def issued(model: str = MODEL, signature: str = SIGNATURE) -> ProviderData:
 
 def grown(length: int) -> list[Message]:
     """An ordinary conversation with tool rounds."""
-    messages: list[Message] = []
-    for n in range(length):
-        match n % 4:
-            case 0:
-                messages.append(Message.user(f"question {n}"))
-            case 1:
-                call = FunctionCall(f"c{n}", "plain", {"n": n}, provider_data=issued())
-                messages.append(Message.model(f"let me look {n}", call))
-            case 2:
-                messages.append(Message.tool(ToolResult(f"c{n - 1}", "plain", {"rows": [n, None, "’北"]})))
-            case _:
-                messages.append(Message.model(f"answer {n}"))
-    return messages
+    return ordinary(length, "c", issued())
 
 
 def rich() -> list[Message]:
@@ -86,26 +75,6 @@ def framed(messages: Sequence[Message]) -> list[Message]:
     return [FIRST, *messages, LAST]
 
 
-def arbitrary(seed: int) -> list[Message]:
-    """A conversation in which anything may follow anything, ids clash, and parts are marked."""
-    rng = random.Random(seed)
-    return [_message(rng) for _ in range(rng.randrange(1, 14))]
-
-
-def _message(rng: random.Random) -> Message:
-    role = rng.choice(["user", "model", "tool", "system"])
-    count = rng.randrange(0, 4)
-    match role:
-        case "tool":
-            return Message.tool(*(_result(rng) for _ in range(count)))
-        case "system":
-            return Message.system(rng.choice(_WORDS))
-        case "model":
-            return Message("model", tuple(_model_part(rng) for _ in range(count)))
-        case _:
-            return Message("user", tuple(_user_part(rng) for _ in range(count)))
-
-
 def _id(rng: random.Random) -> str:
     return rng.choice(["c1", "c2", "call 1", "functions.x:0", "’", "unnamed-0123456789abcdef-0"])
 
@@ -137,3 +106,11 @@ def _model_part(rng: random.Random) -> Part:
             return Thought(rng.choice(_WORDS), provider_data=origin)
         case _:
             return Text(rng.choice(_WORDS), provider_data=origin)
+
+
+_CONVERSATIONS = RandomConversations(_WORDS, _result, _user_part, _model_part)
+
+
+def arbitrary(seed: int) -> list[Message]:
+    """A conversation in which anything may follow anything, ids clash, and parts are marked."""
+    return _CONVERSATIONS.conversation(seed)

@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import httpx2
 
-from turnproof.messages import ProviderData, ProviderResponse, Text, Thought
+from turnproof.messages import ProviderData, Text, Thought
 from turnproof.provider import Endpoint
 from turnproof_adapters.google_genai.binding import BINDING
 from turnproof_adapters.google_genai.legacy import GoogleLegacy
 from turnproof_adapters.google_genai.stateless import GoogleStateless
 
-from ..contract.adapter_kit import (
-    CALLBACKS,
-    AdapterKit,
-    CancelMoment,
-    Ending,
-    Path,
-    WireCall,
-    WirePart,
-    WireText,
-    WireThinking,
-)
+from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder, open_as
+from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 KEY = "key-canary-0123456789"
 MODEL = "gemini-3-flash-preview"
@@ -50,17 +41,11 @@ def endpoint(url: str, model: str = MODEL, **options: Any) -> Endpoint:
 
 
 def stateless(url: str = URL, model: str = MODEL, **options: Any) -> GoogleStateless:
-    assert BINDING.open_stateless is not None
-    provider = BINDING.open_stateless(endpoint(url, model, **options))
-    assert isinstance(provider, GoogleStateless)
-    return provider
+    return open_as(GoogleStateless, BINDING.open_stateless, endpoint(url, model, **options))
 
 
 def legacy(url: str = URL, model: str = MODEL, **options: Any) -> GoogleLegacy:
-    assert BINDING.open_legacy is not None
-    provider = BINDING.open_legacy(endpoint(url, model, **options))
-    assert isinstance(provider, GoogleLegacy)
-    return provider
+    return open_as(GoogleLegacy, BINDING.open_legacy, endpoint(url, model, **options))
 
 
 def answer(*parts: dict[str, Any], finish: str | None = "STOP", usage: Any = USAGE, **fields: Any) -> dict[str, Any]:
@@ -104,60 +89,45 @@ def stream(*pieces: dict[str, Any], finish: str = "STOP", usage: Any = USAGE) ->
     return [*events, chunk(*pieces[-1:], finish=finish, usage=usage)]
 
 
-class Capture:
-    """A transport in memory that keeps every request and answers `hi`."""
+class Capture(RequestRecorder):
+    """A transport in memory that records every request and answers `hi`."""
 
-    def __init__(self, reply: dict[str, Any] | None = None, events: list[bytes] | None = None) -> None:
-        self.requests: list[httpx2.Request] = []
-        self._reply = answer(text("hi")) if reply is None else reply
-        self._events = stream(text("hi")) if events is None else events
-        self.transport = httpx2.MockTransport(self._handle)
+    def __init__(self, reply: Any = None, events: Iterable[bytes] | None = None) -> None:
+        super().__init__(
+            answer(text("hi")) if reply is None else reply, stream(text("hi")) if events is None else events
+        )
 
-    @property
-    def body(self) -> Any:
-        return json.loads(self.requests[-1].content)
-
-    def _handle(self, request: httpx2.Request) -> httpx2.Response:
-        self.requests.append(request)
-        if ":streamGenerateContent" in str(request.url):
-            return httpx2.Response(200, content=b"".join(self._events), headers={"content-type": "text/event-stream"})
+    def respond(self, request: httpx2.Request) -> httpx2.Response:
         if ":countTokens" in str(request.url):
             return httpx2.Response(200, json={"totalTokens": 42})
-        return httpx2.Response(200, json=self._reply)
+        return super().respond(request)
 
-
-def outcome(response: ProviderResponse) -> tuple[Any, ...]:
-    """What two ways of asking must agree on."""
-    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
+    def is_streamed(self, request: httpx2.Request) -> bool:
+        return ":streamGenerateContent" in str(request.url)
 
 
 FINISH_REASONS: Mapping[Ending, str] = {"stop": "STOP", "calls": "STOP", "limit": "MAX_TOKENS"}
 
 
-class Kit:
+class Kit(AdapterKit):
     name = "google_genai"
     reported_model = MODEL
-    callbacks = CALLBACKS
     key = KEY
+    openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     arguments_are_text = False
-    optional_last_events = 0
     ignored_events = (event({}), event({"candidates": []}), event({"candidates": [{"index": 0}]}))
-    calls_arrive_whole = True
-    exempt: frozenset[tuple[Path, str]] = frozenset(
+    exempt = frozenset(
         {
             *(("legacy", case) for case in ("no-space", "comments", "retry-times", "ids", "names")),
             *((path, "not-utf-8") for path in ("stateless", "legacy")),
         }
     )
 
-    def open(self, path: Path, url: str, **options: Any) -> Any:
-        return (stateless if path == "stateless" else legacy)(url, **options)
-
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
-        return answer(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+        return answer(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
 
     def stream(self, *parts: WirePart, ending: Ending = "stop") -> list[bytes]:
-        return stream(*(piece for part in parts for piece in _wire_pieces(part)), finish=FINISH_REASONS[ending])
+        return stream(*(piece for part in parts for piece in wire_pieces(part)), finish=FINISH_REASONS[ending])
 
     def overloaded_event(self, message: str) -> bytes:
         return event({"error": {"code": 503, "message": message, "status": "UNAVAILABLE"}})
@@ -190,7 +160,8 @@ class Kit:
         }
 
 
-def _wire_pieces(part: WirePart) -> list[dict[str, Any]]:
+def wire_pieces(part: WirePart) -> list[dict[str, Any]]:
+    """The pieces of a stream that have this part."""
     match part:
         case WireText():
             return [text(piece) for piece in part.pieces]
@@ -212,4 +183,4 @@ def _without_snake_case(body: Any) -> Any:
     return body
 
 
-KIT: AdapterKit = Kit()
+KIT = Kit()

@@ -30,8 +30,9 @@ from turnproof_adapters.google_genai import legacy as legacy_module
 from turnproof_adapters.google_genai.names import is_made_up, wire_name
 
 from ..callback_recorder import CallbackRecorder
+from ..contract.adapter_kit import outcome
 from .histories import FIRST, TOOLS, arbitrary, grown, issued, rich
-from .kit import MODEL, SIGNATURE, Capture, answer, call, event, legacy, outcome, stateless, stream, text, thought
+from .kit import MODEL, SIGNATURE, Capture, answer, call, event, legacy, stateless, stream, text, thought
 from .legacy_conversation import LegacyConversation, refusal, reply
 
 SCHEMA = {"type": "object", "properties": {"berth": {"type": "integer"}}}

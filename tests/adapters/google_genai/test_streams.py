@@ -11,7 +11,8 @@ from turnproof.errors import ContentFilterError, OverloadedError, ProviderError,
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought
 
 from ..callback_recorder import CallbackRecorder
-from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, chunk, event, outcome, stateless, stream, text, thought
+from ..contract.adapter_kit import outcome
+from .kit import MARK, MODEL, SIGNATURE, Capture, answer, call, chunk, event, stateless, stream, text, thought
 
 HI = [Message.user("hi")]
 

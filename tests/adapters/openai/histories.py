@@ -1,4 +1,4 @@
-"""Conversations of many shapes, made from a seed: what a converter must survive, legal or not."""
+"""Conversations with what this API has: its ids, its marks and its signatures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 
 from turnproof.messages import FunctionCall, InlineData, Message, Part, Text, ToolResult, ToolSchema
 
+from ..histories import WORDS, RandomConversations, ordinary
 from .kit import thought
 
 TOOLS = [
@@ -13,43 +14,12 @@ TOOLS = [
     ToolSchema("plain", "", {}),
 ]
 
-_WORDS = ["yes", "’北🌍", 'quote " and \\', "line\nbreak", "\u2028", "tab\t\x7f", " ", ""]
+_WORDS = [*WORDS, ""]
 
 
 def grown(length: int) -> list[Message]:
     """An ordinary conversation with tool rounds."""
-    messages: list[Message] = []
-    for n in range(length):
-        match n % 4:
-            case 0:
-                messages.append(Message.user(f"question {n}"))
-            case 1:
-                messages.append(Message.model(f"let me look {n}", FunctionCall(f"call_{n}", "plain", {"n": n})))
-            case 2:
-                messages.append(Message.tool(ToolResult(f"call_{n - 1}", "plain", {"rows": [n, None, "’北"]})))
-            case _:
-                messages.append(Message.model(f"answer {n}"))
-    return messages
-
-
-def arbitrary(seed: int) -> list[Message]:
-    """A conversation in which anything may follow anything, and ids clash or are too long."""
-    rng = random.Random(seed)
-    return [_message(rng) for _ in range(rng.randrange(1, 14))]
-
-
-def _message(rng: random.Random) -> Message:
-    role = rng.choice(["user", "model", "tool", "system"])
-    count = rng.randrange(0, 4)
-    match role:
-        case "tool":
-            return Message.tool(*(_result(rng) for _ in range(count)))
-        case "system":
-            return Message.system(rng.choice(_WORDS))
-        case "model":
-            return Message("model", tuple(_model_part(rng) for _ in range(count)))
-        case _:
-            return Message("user", tuple(_user_part(rng) for _ in range(count)))
+    return ordinary(length, "call_")
 
 
 def _id(rng: random.Random) -> str:
@@ -74,3 +44,11 @@ def _model_part(rng: random.Random) -> Part:
             return thought("hm")
         case _:
             return Text(rng.choice(_WORDS))
+
+
+_CONVERSATIONS = RandomConversations(_WORDS, _result, _user_part, _model_part)
+
+
+def arbitrary(seed: int) -> list[Message]:
+    """A conversation in which anything may follow anything, and ids clash or are too long."""
+    return _CONVERSATIONS.conversation(seed)

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from turnproof.messages import FunctionCall, Message, ProviderData, ProviderResponse, Text, Thought, ToolResult
+from turnproof.messages import FunctionCall, Message, ProviderData, Text, Thought, ToolResult
 from turnproof.provider import Endpoint
 from turnproof_adapters.openai.arrange import Arrangement
 from turnproof_adapters.openai.binding import BINDING
@@ -17,17 +17,8 @@ from turnproof_adapters.openai.rows import row
 from turnproof_adapters.openai.service import OPENAI, Service
 from turnproof_adapters.openai.stateless import OpenAIStateless
 
-from ..contract.adapter_kit import (
-    CALLBACKS,
-    AdapterKit,
-    CancelMoment,
-    Ending,
-    Path,
-    WireCall,
-    WirePart,
-    WireText,
-    WireThinking,
-)
+from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder, open_as
+from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "openai-chat"
 KEY = "sk-canary-0123456789"
@@ -51,17 +42,11 @@ def endpoint(url: str, model: str = MODEL, **options: Any) -> Endpoint:
 
 
 def stateless(url: str, model: str = MODEL, **options: Any) -> OpenAIStateless:
-    assert BINDING.open_stateless is not None
-    provider = BINDING.open_stateless(endpoint(url, model, **options))
-    assert isinstance(provider, OpenAIStateless)
-    return provider
+    return open_as(OpenAIStateless, BINDING.open_stateless, endpoint(url, model, **options))
 
 
 def legacy(url: str, model: str = MODEL, **options: Any) -> OpenAILegacy:
-    assert BINDING.open_legacy is not None
-    provider = BINDING.open_legacy(endpoint(url, model, **options))
-    assert isinstance(provider, OpenAILegacy)
-    return provider
+    return open_as(OpenAILegacy, BINDING.open_legacy, endpoint(url, model, **options))
 
 
 def answer(content: Any = None, *calls: Json, finish: str | None = "stop", usage: Any = USAGE, **said: Any) -> Json:
@@ -155,32 +140,17 @@ def stream(*parts: Iterable[bytes], finish: str = "stop", usage: Any = USAGE) ->
     return [opening(), *(each for events in parts for each in events), *ending(finish, usage)]
 
 
-class Capture:
-    """A transport in memory that keeps every request and answers `hi`."""
+class Capture(RequestRecorder):
+    """A transport in memory that records every request and answers `hi`."""
 
-    def __init__(self, reply: Any = None, events: list[bytes] | None = None) -> None:
-        self.requests: list[httpx2.Request] = []
-        self._reply = reply or answer("hi")
-        self._events = events or stream(texts("hi"))
-        self.transport = httpx2.MockTransport(self._handle)
+    def __init__(self, reply: Any = None, events: Iterable[bytes] | None = None) -> None:
+        super().__init__(answer("hi") if reply is None else reply, stream(texts("hi")) if events is None else events)
 
-    @property
-    def body(self) -> Any:
-        return json.loads(self.requests[-1].content)
-
-    def _handle(self, request: httpx2.Request) -> httpx2.Response:
-        self.requests.append(request)
+    def respond(self, request: httpx2.Request) -> httpx2.Response:
         if request.method == "GET":
             models = [{"id": name, "object": "model", "created": 1, "owned_by": "system"} for name in ("a", "b")]
             return httpx2.Response(200, json={"object": "list", "data": models})
-        if b'"stream":true' in request.content:
-            return httpx2.Response(200, content=b"".join(self._events), headers={"content-type": "text/event-stream"})
-        return httpx2.Response(200, json=self._reply)
-
-
-def outcome(response: ProviderResponse) -> tuple[Any, ...]:
-    """What two paths must agree on."""
-    return response.parts, response.usage, response.finish_reason, response.raw_finish, response.structured_output
+        return super().respond(request)
 
 
 def wire_events(parts: Iterable[WirePart]) -> list[list[bytes]]:
@@ -201,19 +171,15 @@ def wire_events(parts: Iterable[WirePart]) -> list[list[bytes]]:
 FINISH_REASONS: Mapping[Ending, str] = {"stop": "stop", "calls": "tool_calls", "limit": "length"}
 
 
-class Kit:
+class Kit(AdapterKit):
     name = "openai"
     reported_model = DATED
-    callbacks = CALLBACKS
     key = KEY
-    arguments_are_text = True
+    openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     optional_last_events = 2
     ignored_events = (event({"choices": [], "something": "new"}),)
     calls_arrive_whole = False
-    exempt: frozenset[tuple[Path, str]] = frozenset({("legacy", "connection-reuse")})
-
-    def open(self, path: Path, url: str, **options: Any) -> Any:
-        return (stateless if path == "stateless" else legacy)(url, **options)
+    exempt = frozenset({("legacy", "connection-reuse")})
 
     def answer(self, *parts: WirePart, ending: Ending = "stop") -> Any:
         words = "".join(part.text for part in parts if isinstance(part, WireText))
@@ -227,12 +193,6 @@ class Kit:
 
     def overloaded_event(self, message: str) -> bytes:
         return event({"error": {"message": message, "type": "server_error", "code": None}})
-
-    def broken_event(self, data: bytes) -> bytes:
-        return b"data: %b\n\n" % data
-
-    def comparable(self, body: Any) -> Any:
-        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         thinking, words = chunk({"reasoning_content": "hm"}), texts("so ", "far")
@@ -249,4 +209,4 @@ class Kit:
         }
 
 
-KIT: AdapterKit = Kit()
+KIT = Kit()

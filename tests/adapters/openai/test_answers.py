@@ -21,7 +21,8 @@ from turnproof.errors import (
 from turnproof.messages import FinishReason, Message, Part, ProviderData, ProviderResponse, Text, Thought, TokenUsage
 
 from ..callback_recorder import CallbackRecorder
-from .kit import DATED, OURS, URL, Capture, Json, answer, call, legacy, outcome, stateless, thought, tool_call
+from ..contract.adapter_kit import outcome
+from .kit import DATED, OURS, URL, Capture, Json, answer, call, legacy, stateless, thought, tool_call
 
 HI = [Message.user("hi")]
 JSON = {"content-type": "application/json"}
@@ -288,9 +289,9 @@ def test_a_batch_answer_that_arrives_after_the_cancel_keeps_no_thinking(opened: 
     token = CancelToken()
 
     class Late(Capture):
-        def _handle(self, request: Any) -> Any:
+        def respond(self, request: Any) -> Any:
             token.cancel()
-            return super()._handle(request)
+            return super().respond(request)
 
     provider = opened(URL, transport=Late(reply).transport)
     if opened is stateless:

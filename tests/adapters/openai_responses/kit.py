@@ -22,17 +22,8 @@ from turnproof_adapters.openai_responses.legacy import ResponsesLegacy
 from turnproof_adapters.openai_responses.lifecycle import ResponsesProvider
 from turnproof_adapters.openai_responses.stateless import ResponsesStateless
 
-from ..contract.adapter_kit import (
-    CALLBACKS,
-    AdapterKit,
-    CancelMoment,
-    Ending,
-    Path,
-    WireCall,
-    WirePart,
-    WireText,
-    WireThinking,
-)
+from ..contract.adapter_kit import AdapterKit, CancelMoment, Path, RequestRecorder
+from ..contract.wire_parts import Ending, WireCall, WirePart, WireText, WireThinking
 
 OURS = "openai-responses"
 KEY = "sk-canary-0123456789"
@@ -243,25 +234,13 @@ def stream(*runs: Iterable[bytes], **more: Any) -> list[bytes]:
     return [started(), *(each for run in runs for each in run), finished(**more)]
 
 
-class Capture:
-    """A transport in memory that keeps every request and answers alike."""
+class Capture(RequestRecorder):
+    """A transport in memory that records every request and answers `hi`."""
 
-    def __init__(self, reply: Json | None = None, events: Sequence[bytes] | None = None) -> None:
-        self.requests: list[httpx2.Request] = []
-        self._reply = reply or answer(message("hi"))
-        self._events = events or stream(says(0, "hi"))
-        self.transport = httpx2.MockTransport(self._handle)
-
-    @property
-    def body(self) -> Any:
-        return json.loads(self.requests[-1].content)
-
-    def _handle(self, request: httpx2.Request) -> httpx2.Response:
-        self.requests.append(request)
-        if json.loads(request.content).get("stream"):
-            content = b"".join(self._events)
-            return httpx2.Response(200, content=content, headers={"content-type": "text/event-stream"})
-        return httpx2.Response(200, json=self._reply)
+    def __init__(self, reply: Any = None, events: Iterable[bytes] | None = None) -> None:
+        super().__init__(
+            answer(message("hi")) if reply is None else reply, stream(says(0, "hi")) if events is None else events
+        )
 
 
 Way4 = Callable[[Capture, Mapping[str, Any]], ProviderResponse]
@@ -291,16 +270,13 @@ BATCH: dict[str, Way4] = {"stateless": _whole, "legacy": _legacy_whole}
 STREAM: dict[str, Way4] = {"stateless": _streamed, "legacy": _legacy_streamed}
 
 
-class Kit:
+class Kit(AdapterKit):
     name = "openai_responses"
     reported_model = DATED
-    callbacks = CALLBACKS
     key = KEY
-    arguments_are_text = True
-    optional_last_events = 0
+    openers: Mapping[Path, Any] = {"stateless": stateless, "legacy": legacy}
     ignored_events = (event("response.something_new", value=1), b": keep-alive\n\n")
-    calls_arrive_whole = True
-    exempt: frozenset[tuple[Path, str]] = frozenset({("legacy", "retry-times")})
+    exempt = frozenset({("legacy", "retry-times")})
 
     def open(self, path: Path, url: str, **options: Any) -> Any:
         if "timeout" in options:
@@ -318,9 +294,6 @@ class Kit:
 
     def broken_event(self, data: bytes) -> bytes:
         return b"event: response.output_text.delta\ndata: %b\n\n" % data
-
-    def comparable(self, body: Any) -> Any:
-        return body
 
     def cancel_moments(self) -> Mapping[str, CancelMoment]:
         thinking, words, called = thinks(0, "hm"), says(1, "so ", "far"), calls(2, "a", "rm", '{"path": "/', '"}')
@@ -358,4 +331,4 @@ def _ending(ending: Ending) -> Json:
     return {"status": "incomplete", "reason": "max_output_tokens"} if ending == "limit" else {}
 
 
-KIT: AdapterKit = Kit()
+KIT = Kit()
