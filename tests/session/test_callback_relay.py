@@ -44,7 +44,7 @@ def test_a_first_attempt_is_passed_on_piece_by_piece() -> None:
     heard = Heard()
     heard.attempt("He", "llo")
     assert heard.text == ["He", "llo"]
-    assert heard.relay.shown == "Hello"
+    assert heard.relay.shown_text == "Hello"
     heard.relay.verify(complete=True)
 
 

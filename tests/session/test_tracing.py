@@ -271,7 +271,7 @@ def test_a_tools_span_ends_when_the_tool_was_done_not_when_its_result_was_taken(
         pass
     with first:
         pass
-    first.ended(ToolResult("c1", "look", "seen"))
-    second.ended(ToolResult("c2", "look", "seen"))
+    first.end_with(ToolResult("c1", "look", "seen"))
+    second.end_with(ToolResult("c2", "look", "seen"))
     ends = {(span.attributes or {})["gen_ai.tool.call.id"]: span.end_time for span in spans.finished}
     assert ends == {"c2": 1, "c1": 2}

@@ -188,7 +188,7 @@ class InstructionBudget:
         """How many of these messages, from the first one on, are locked: no collection by budget takes them away."""
         policies = Policies(self._marks)
         for count, message in enumerate(messages):
-            if policies.of(message).policy is not Policy.LOCKED:
+            if policies.mark(message).policy is not Policy.LOCKED:
                 return count
         return len(messages)
 
@@ -254,5 +254,5 @@ def _plausible(rate: float) -> float:
 
 
 def _entry(message: Message, policies: Policies) -> Entry:
-    mark = policies.of(message)
+    mark = policies.mark(message)
     return Entry(mark.source, mark.policy, message_tokens(message), message.message_id)

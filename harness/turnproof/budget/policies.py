@@ -23,15 +23,15 @@ class Policies:
         self._marks = marks
         self._worked = False
 
-    def of(self, message: Message) -> Mark:
+    def mark(self, message: Message) -> Mark:
         """The source and policy of the next message."""
         mark = self._marks.get(message.message_id)
         if mark is not None and mark.source is Source.ENRICHMENT:
             return mark
-        seen = self._seen(message)
+        seen = self._mark_new(message)
         return seen if mark is None else mark
 
-    def _seen(self, message: Message) -> Mark:
+    def _mark_new(self, message: Message) -> Mark:
         if begins_turn(message):
             self.turns += 1
             self._worked = False

@@ -74,11 +74,11 @@ def _speaker(message: Message) -> str:
 
 def _lines(message: Message) -> Iterator[str]:
     for part in message.parts:
-        if line := _line(part):
+        if line := _part_as_line(part):
             yield line
 
 
-def _line(part: Part) -> str:
+def _part_as_line(part: Part) -> str:
     match part:
         case Text(text=text):
             return text.strip()

@@ -51,7 +51,7 @@ class RoundReader:
         return ScriptRound(
             parts=parts,
             finish=reason,
-            raw_finish=raw.word("the provider's word") if raw else raw_finish,
+            raw_finish=raw.nonempty_text("the provider's word") if raw else raw_finish,
             usage=_figures(usage) if usage else {},
         )
 
@@ -85,7 +85,7 @@ class RoundReader:
                 text, pieces = read_pieces(spot.mapping(("thinking",)).at("thinking"))
                 return ReplyPart(Thought(text), pieces)
             case "redacted":
-                data = {"redacted": spot.mapping(("redacted",)).at("redacted").word("the encrypted thinking")}
+                data = {"redacted": spot.mapping(("redacted",)).at("redacted").nonempty_text("the encrypted thinking")}
                 return ReplyPart(Thought("", provider_data=ProviderData(_SCRIPTED, "", data)))
             case "block":
                 each = spot.mapping(("block",)).at("block").members("blocks by dialect")
@@ -96,7 +96,7 @@ class RoundReader:
 
     def _call(self, spot: LocatedValue) -> ReplyPart:
         spot.mapping(("call", "args", "pieces", "id", "broken", "malformed", "unknown", "data"))
-        name = self._called(spot)
+        name = self._tool_name(spot)
         pieces = (
             tuple(piece.text("a piece of JSON") for piece in spot.at("pieces").items()) if spot.get("pieces") else ()
         )
@@ -105,13 +105,13 @@ class RoundReader:
         args = call_arguments(spot, pieces, "broken" if broken else "malformed" if malformed else None)
         given = spot.get("id")
         # Without an id the dialect issues one, in the service's own style.
-        call_id = given.word("an id") if given else ""
+        call_id = given.nonempty_text("an id") if given else ""
         call = FunctionCall(id=call_id, name=name, args=args, provider_data=_data(spot))
         return ReplyPart(call, pieces, broken)
 
-    def _called(self, spot: LocatedValue) -> str:
+    def _tool_name(self, spot: LocatedValue) -> str:
         called = spot.at("call")
-        name = called.word("a tool name")
+        name = called.nonempty_text("a tool name")
         flag = spot.get("unknown")
         if flag is not None and flag.flag():
             if name in self.declared:

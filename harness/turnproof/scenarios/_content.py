@@ -25,7 +25,7 @@ def read_pieces(spot: LocatedValue) -> tuple[str, tuple[str, ...]]:
     for item in spot.items():
         if isinstance(item.value, dict) and "each" in item.value:
             item.mapping(("each", "times"), ("each", "times"), "repeated pieces")
-            pieces += [item.at("each").word("the piece to repeat")] * item.at("times").integer(1, 10_000)
+            pieces += [item.at("each").nonempty_text("the piece to repeat")] * item.at("times").integer(1, 10_000)
         else:
             pieces.append(item.text("a piece of text"))
     if not pieces:
@@ -62,7 +62,9 @@ def read_attachment(spot: LocatedValue) -> InlineData | FileRef:
             return DOCUMENTS[spot.mapping(("document",)).at("document").choice(tuple(DOCUMENTS))]
         case _:
             spot.mapping(("file", "mime"), ("file", "mime"), "a file reference")
-            return FileRef(mime_type=spot.at("mime").word("a media type"), uri=spot.at("file").word("a URI"))
+            return FileRef(
+                mime_type=spot.at("mime").nonempty_text("a media type"), uri=spot.at("file").nonempty_text("a URI")
+            )
 
 
 # -- tools --------------------------------------------------------------------------------------------------
@@ -80,7 +82,7 @@ def read_tool(spot: LocatedValue) -> ToolSchema:
     elif short := spot.get("takes"):
         parameters = _schema_of(short)
     return ToolSchema(
-        name=spot.at("name").word("a tool name"),
+        name=spot.at("name").nonempty_text("a tool name"),
         description=description.text() if description else "",
         parameters=parameters,
     )

@@ -56,7 +56,7 @@ def parse_document(text: str, file: str) -> tuple[Any, dict[str, int]]:
         return _Composer(file, yaml.parse(text, Loader=_Loader)).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise ScenarioError(file, "$", f"{_line(mark)}is not YAML: {error.problem}") from error
+        raise ScenarioError(file, "$", f"{_line_prefix(mark)}is not YAML: {error.problem}") from error
     except yaml.YAMLError as error:
         raise ScenarioError(file, "$", f"is not YAML: {str(error).splitlines()[0]}") from error
 
@@ -117,7 +117,7 @@ class _Composer:
         return members
 
     def _refuse(self, path: str, event: Any, reason: str) -> NoReturn:
-        raise ScenarioError(self._file, path, f"{_line(event.start_mark)}{reason}")
+        raise ScenarioError(self._file, path, f"{_line_prefix(event.start_mark)}{reason}")
 
 
 def scalar(word: str) -> Any:
@@ -129,5 +129,5 @@ def scalar(word: str) -> Any:
     return float(word) if _FLOAT.match(word) else word
 
 
-def _line(mark: Any) -> str:
+def _line_prefix(mark: Any) -> str:
     return f"line {mark.line + 1}: " if mark is not None else ""

@@ -97,12 +97,12 @@ class LocatedValue:
 
     def repetition(self) -> tuple[str, int]:
         """The words and the count of a `{repeat: ..., times: ...}`."""
-        words, times = self.at("repeat").word("the text to repeat"), self.at("times").integer(1)
+        words, times = self.at("repeat").nonempty_text("the text to repeat"), self.at("times").integer(1)
         if len(words) * times > MAX_TEXT:
             self.refuse(f"repeats to {len(words) * times:,} characters; {MAX_TEXT:,} are allowed")
         return words, times
 
-    def word(self, what: str = "text") -> str:
+    def nonempty_text(self, what: str = "text") -> str:
         """A string that is written out and not empty."""
         if not isinstance(self.value, str) or not self.value:
             self.refuse(f"expected {what}, found {self._kind()}")

@@ -31,43 +31,45 @@ class StepReader:
         place = spot.at(do)
         match do:
             case "open":
-                return self._opened(place)
+                return self._open_step(place)
             case "new" | "fork":
-                return SessionStep(do, label=self._named(place))
+                return SessionStep(do, label=self._new_label(place))
             case "resume":
-                return SessionStep(do, session=self._known(place, NOBODY))
+                return SessionStep(do, session=self._known_label(place, NOBODY))
             case "delete":
-                return SessionStep(do, session=self._known(place, NOBODY))
+                return SessionStep(do, session=self._known_label(place, NOBODY))
             case "damage":
-                return SessionStep(do, session=self._known(place))
+                return SessionStep(do, session=self._known_label(place))
             case "later":
                 if place.value is not None:
                     place.refuse("takes nothing: {later: null}")
                 return SessionStep(do)
             case "continue" | "list":
-                return SessionStep(do, cwd=place.word("a working directory") if place.value is not None else None)
+                return SessionStep(
+                    do, cwd=place.nonempty_text("a working directory") if place.value is not None else None
+                )
 
-    def _opened(self, spot: LocatedValue) -> SessionStep:
+    def _open_step(self, spot: LocatedValue) -> SessionStep:
         spot.mapping(_OPEN, what="what an agent is opened with")
         session, last, cwd, label = (spot.get(key) for key in _OPEN)
-        asked = self._known(session, NOBODY) if session else None
+        asked = self._known_label(session, NOBODY) if session else None
         return SessionStep(
             "open",
             session=asked,
-            label=self._named(label) if label else None,
-            cwd=cwd.word("a working directory") if cwd else None,
+            label=self._new_label(label) if label else None,
+            cwd=cwd.nonempty_text("a working directory") if cwd else None,
             last=last is not None and last.flag(),
         )
 
-    def _named(self, spot: LocatedValue) -> str:
-        label = spot.word("a label")
+    def _new_label(self, spot: LocatedValue) -> str:
+        label = spot.nonempty_text("a label")
         if label in (*self._labels, NOBODY, EVERYWHERE):
             spot.refuse(f"{label!r} is another session's label; give one of its own")
         self._labels.append(label)
         return label
 
-    def _known(self, spot: LocatedValue, *more: str) -> str:
-        label, known = spot.word("the label of a session"), [*self._labels, *more]
+    def _known_label(self, spot: LocatedValue, *more: str) -> str:
+        label, known = spot.nonempty_text("the label of a session"), [*self._labels, *more]
         if label not in known:
             spot.refuse(f"no session is labelled {label!r}{did_you_mean(label, known)}")
         return label

@@ -169,8 +169,8 @@ def read_cut(spot: LocatedValue) -> Cut:
         by.refuse("there is no turn yet that could be stopped; before its start a turn is cancelled by its token")
     return Cut(
         at=word,
-        round=_whole(spot, "round", 0),
-        index=_whole(spot, "index", 0),
+        round=_optional_integer(spot, "round", 0),
+        index=_optional_integer(spot, "index", 0),
         after=_event(after) if after else None,
         by=how,
     )
@@ -181,19 +181,21 @@ def _interjection(spot: LocatedValue) -> Interjection:
     cut = read_cut(spot.with_value({key: value for key, value in spot.value.items() if key != "say"}))
     if cut.at not in ("event", "tool"):
         spot.at("at").refuse("the user can say something at an event of a stream, or while a tool runs ('tool')")
-    return Interjection(spot.at("say").word("what the user says in between"), cut)
+    return Interjection(spot.at("say").nonempty_text("what the user says in between"), cut)
 
 
 def _child(spot: LocatedValue, reader: RoundReader, what: str) -> Turn:
     spot.mapping(("user", "model"), ("user", "model"), what)
-    turn = Turn((Text(spot.at("user").word("what is said in it")),), reader.read(spot.at("model")))
+    turn = Turn((Text(spot.at("user").nonempty_text("what is said in it")),), reader.read(spot.at("model")))
     check_turn(turn, spot)
     return turn
 
 
 def _injection(spot: LocatedValue) -> Injection:
     spot.mapping(("command", "outcome"), ("command", "outcome"), "a command of the user")
-    return Injection(spot.at("command").word("the command"), spot.at("outcome").word("what came of it"))
+    return Injection(
+        spot.at("command").nonempty_text("the command"), spot.at("outcome").nonempty_text("what came of it")
+    )
 
 
 def read_fault(spot: LocatedValue) -> Fault:
@@ -217,22 +219,22 @@ def read_fault(spot: LocatedValue) -> Fault:
         spot.refuse(f"needs 'spelling': one of {', '.join(SPELLINGS)}")
     return Fault(
         kind=kind,
-        round=_whole(spot, "round", 0),
+        round=_optional_integer(spot, "round", 0),
         # A refused connection has no event to wait for, and without one a stream ends where its end marker would be.
-        index=_whole(spot, "index", -1 if kind in ("refuse-connection", "no-end") else 0, least=-1),
+        index=_optional_integer(spot, "index", -1 if kind in ("refuse-connection", "no-end") else 0, least=-1),
         status=status.integer(400, 599) if status else 0,
         retry_after=delay.number() if delay else None,
         retry_after_as=form.choice(WAITS) if form else "seconds",
-        times=_whole(spot, "times", 1, least=1),
+        times=_optional_integer(spot, "times", 1, least=1),
         after=_event(after) if after else None,
         message=message.text() if message else None,
-        error_kind=error_kind.word("an error type") if error_kind else None,
+        error_kind=error_kind.nonempty_text("an error type") if error_kind else None,
         spelling=spelling.choice(SPELLINGS) if spelling else None,
     )
 
 
 def _event(spot: LocatedValue) -> str:
-    name = spot.word("an event such as text:2")
+    name = spot.nonempty_text("an event such as text:2")
     kind, _, ordinal = name.partition(":")
     spot.with_value(kind).choice(EVENTS)
     if not (ordinal.isascii() and ordinal.isdigit() and int(ordinal) > 0):
@@ -247,5 +249,5 @@ def _expected(spot: LocatedValue, cancel: Cut | None) -> Literal["answer", "erro
     return given.choice(EXPECTED) if (given := spot.get("expect")) else usual
 
 
-def _whole(spot: LocatedValue, key: str, default: int, least: int = 0) -> int:
+def _optional_integer(spot: LocatedValue, key: str, default: int, least: int = 0) -> int:
     return given.integer(least) if (given := spot.get(key)) else default

@@ -133,13 +133,13 @@ def _load(file: Path, name: str) -> Scenario:
 
 def _read(spot: LocatedValue, name: str) -> Scenario:
     spot.mapping(_KEYS, ("title", "turns"), "a scenario")
-    if (given := spot.get("name")) and given.word("a name") != name:
+    if (given := spot.get("name")) and given.nonempty_text("a name") != name:
         given.refuse(f"a scenario is named after its file: {name!r}, not {given.value!r}")
     return _scenario(spot, name)
 
 
 def _scenario(spot: LocatedValue, name: str) -> Scenario:
-    title = spot.at("title").word("a title")
+    title = spot.at("title").nonempty_text("a title")
     tools = _tools(spot)
     results = dict(scripts.members("results by tool")) if (scripts := spot.get("results")) else {}
     before = GivenReader(tools, results)
@@ -255,7 +255,7 @@ _KINDS = {"cache": CACHES, "wire": TRAITS}
 def _features(spot: LocatedValue) -> set[str]:
     found: set[str] = set()
     for item in spot.items("a list of capabilities"):
-        name, _, wanted = item.word("a capability").partition(":")
+        name, _, wanted = item.nonempty_text("a capability").partition(":")
         item.with_value(name).choice(FEATURES)
         if wanted and name not in _KINDS:
             item.refuse(f"only 'cache' and 'wire' come in kinds, as in cache:explicit; {name!r} does not")

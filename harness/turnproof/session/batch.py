@@ -63,7 +63,7 @@ class Batch:
         if self._do.refused is None:
             self._offer(indexes)
         else:
-            self._thread(partial(self._ask, indexes, self._do.refused))
+            self._thread(partial(self._request_permission, indexes, self._do.refused))
 
     def wait(self, index: int) -> ToolResult | Task | None:
         """What became of a call, once that is known; None if the token was set first."""
@@ -95,7 +95,9 @@ class Batch:
             self._threads.add(thread)
             thread.start()
 
-    def _ask(self, indexes: Sequence[int], refused: Callable[[FunctionCall, CancelToken], ToolResult | None]) -> None:
+    def _request_permission(
+        self, indexes: Sequence[int], refused: Callable[[FunctionCall, CancelToken], ToolResult | None]
+    ) -> None:
         for index in indexes:
             if self._token.is_cancelled:
                 return

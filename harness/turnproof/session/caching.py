@@ -46,7 +46,7 @@ class Caching:
         if self._in_force is not None:
             self._in_force.set_budget(budget)
 
-    def of(self, provider: object, path: Path) -> PortCaching:
+    def for_provider(self, provider: object, path: Path) -> PortCaching:
         """What caching is in the calls of this provider. A plugin that is meant for another one rests meanwhile.
 
         Raises UsageError where session and provider have a plugin each.
@@ -115,7 +115,7 @@ class PortCaching:
             to = getattr(provider, "name", None) or type(provider).__name__, getattr(provider, "model_name", None)
             self._monitor.sending(messages, system, tools, covers=self._plugin.covers, to=to)
 
-    def answered(self, response: ProviderResponse) -> None:
+    def record_response(self, response: ProviderResponse) -> None:
         """The call came back with this response."""
         plugin = self._plugin
         if plugin is None:

@@ -65,9 +65,9 @@ class CallbackRelay:
         self.on_thinking = self._thinking if callbacks.on_thinking else None
 
     @property
-    def shown(self) -> str:
+    def shown_text(self) -> str:
         """The text that the caller has seen of this call."""
-        return self._text.shown
+        return self._text.shown_text
 
     @property
     def behind(self) -> bool:
@@ -109,14 +109,14 @@ class CallbackRelay:
             self._fail(Diverged())
         elif fresh and self._told.on_chunk:
             self._show("model", fresh)
-            self._tell(self._told.on_chunk, fresh)
+            self._call_back(self._told.on_chunk, fresh)
 
     def _thinking(self, piece: str) -> None:
         # Other thoughts than before garble nothing that counts: they are in the response, and only not shown.
         fresh = self._thoughts.feed(piece)
         if fresh and self._told.on_thinking:
             self._show("thinking", fresh)
-            self._tell(self._told.on_thinking, fresh)
+            self._call_back(self._told.on_thinking, fresh)
 
     def _function_call(self, call: FunctionCall) -> None:
         at = self._repeated_calls
@@ -128,7 +128,7 @@ class CallbackRelay:
             return
         self._calls.append(call)
         if self._told.on_function_call:
-            self._tell(self._told.on_function_call, call)
+            self._call_back(self._told.on_function_call, call)
 
     def _usage_update(self, usage: TokenUsage) -> None:
         # Cumulative for the caller, so figures of a new attempt wait until they have caught up.
@@ -139,9 +139,9 @@ class CallbackRelay:
         self._usage = usage
         self._observer.on_usage(usage)
         if self._told.on_usage_update:
-            self._tell(self._told.on_usage_update, usage)
+            self._call_back(self._told.on_usage_update, usage)
 
-    def _tell(self, callback: Callable[[T], None], value: T) -> None:
+    def _call_back(self, callback: Callable[[T], None], value: T) -> None:
         if self._failure is not None:
             return
         try:
@@ -166,7 +166,7 @@ class _Once:
         self._lost = False
 
     @property
-    def shown(self) -> str:
+    def shown_text(self) -> str:
         return "".join(self._pieces)
 
     @property
@@ -175,7 +175,7 @@ class _Once:
         return self._at < len(self._before)
 
     def restart(self) -> None:
-        self._before = self.shown
+        self._before = self.shown_text
         self._at = 0
         self._lost = False
 

@@ -132,7 +132,7 @@ class ContextWindow:
                 budget.restore(state, before)
             raise
 
-    def answered(self, usage: TokenUsage) -> None:
+    def record_usage(self, usage: TokenUsage) -> None:
         """The provider has counted the conversation as it is now, its answer included."""
         with self._lock:
             self._synced().report(usage)
@@ -216,9 +216,9 @@ class TurnRoom:
         self._cut_to = CUT_TO
         self._is_cut = False
 
-    def answered(self, usage: TokenUsage) -> None:
+    def record_usage(self, usage: TokenUsage) -> None:
         """A call was answered, and its answer is in the history: the next one has the whole ladder before it."""
-        self._room.answered(usage)
+        self._room.record_usage(usage)
         self._is_cut = False
 
     def cut_off(self, usage: TokenUsage) -> None:
@@ -229,7 +229,7 @@ class TurnRoom:
     def make(self, refused: ContextLimitError) -> bool:
         """Take the next step that makes the prompt shorter. False if there is none left."""
         limit = self._room.limit_of(refused)
-        return any(map(self._collected, self._keeps)) or self._cut(refused, limit)
+        return any(map(self._collected, self._keeps)) or self._cut_history(refused, limit)
 
     def _collected(self, keep_turns: int) -> bool:
         collector, config = self._room.collector, self._room.config
@@ -245,7 +245,7 @@ class TurnRoom:
                 return
             yield message.message_id
 
-    def _cut(self, refused: ContextLimitError, limit: int | None) -> bool:
+    def _cut_history(self, refused: ContextLimitError, limit: int | None) -> bool:
         if self._is_cut:
             return False
         budget = self._room.budget

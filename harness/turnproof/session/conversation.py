@@ -163,7 +163,7 @@ class Conversation:
         wanted = "complete" if path == "stateless" else "create_session"
         if not callable(getattr(provider, wanted, None)):
             raise UsageError(f"{type(provider).__name__} has no {wanted}(): it cannot serve the {path} path")
-        caching = self.caching.of(provider, path)
+        caching = self.caching.for_provider(provider, path)
         if path == "stateless":
             return StatelessPort(cast("StatelessProvider", provider), caching)
         return LegacyPort(cast("LegacyProvider", provider), caching)

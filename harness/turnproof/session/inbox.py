@@ -78,7 +78,7 @@ class Inbox:
         It is set when `turn` is, and by every urgent prompt from now on. Without `take` what waits goes on waiting.
         """
         with self._lock:
-            taken = self._take(self._urgent) if take else []
+            taken = self._drain(self._urgent) if take else []
             if self._call is not None and not self._call.is_cancelled:
                 return self._call, taken
             self._call = call = CancelToken()
@@ -93,7 +93,7 @@ class Inbox:
     def take_all(self) -> list[Prompt]:
         """Everything that waits: the session is idle."""
         with self._lock:
-            return [*self._take(self._urgent), *self._take(self._patient)]
+            return [*self._drain(self._urgent), *self._drain(self._patient)]
 
     def recall(self, message: Message) -> bool:
         """Take back what a child said, at any time. False if a turn has taken it already."""
@@ -121,7 +121,7 @@ class Inbox:
         return tuple(prompt.message for prompt in self.prompts)
 
     @staticmethod
-    def _take(queue: deque[Prompt]) -> list[Prompt]:
+    def _drain(queue: deque[Prompt]) -> list[Prompt]:
         taken = list(queue)
         queue.clear()
         return taken

@@ -111,7 +111,7 @@ class Turn:
         try:
             self._deliver(inbox.take_all())
             if user is not None:
-                self._say(user)
+                self._append_prompt(user)
             return self._until_answered()
         except BaseException:
             inbox.put_back(self._taken)
@@ -135,7 +135,7 @@ class Turn:
                 response = self._call(relay, call)
             except Cancelled:
                 # No request was open: before the first, between two, or while waiting to try again.
-                if not relay.shown:
+                if not relay.shown_text:
                     if self._interrupted(call):
                         continue
                     return self._nothing_heard(response)
@@ -152,9 +152,9 @@ class Turn:
             message = self._record(response)
             if message and message.calls:
                 # A cancel in here ends the turn at the next call, which is then not made.
-                self._answer(message.calls)
+                self._append_results(message.calls)
             elif response.finish_reason is FinishReason.TOOL_USE:
-                self._say(self._nudges.next())
+                self._append_prompt(self._nudges.next())
             elif response.finish_reason is FinishReason.PAUSED and message and self._setup.port.continues:
                 paused = True
             elif not inbox.urgent or self._token.is_cancelled:
@@ -164,10 +164,10 @@ class Turn:
         """What was said to the session since the last call becomes part of the conversation."""
         for prompt in prompts:
             self._taken.append(prompt)
-            self._say(prompt.message)
+            self._append_prompt(prompt.message)
             self._setup.observer.on_delivered(prompt.message, prompt.sender)
 
-    def _say(self, message: Message) -> None:
+    def _append_prompt(self, message: Message) -> None:
         self._history.append(message)
         self._unheard.append(message)
 
@@ -224,7 +224,7 @@ class Turn:
             except Interrupted as stop:
                 # Only a repeated attempt can diverge, so there is an error that made it necessary.
                 raise (self._failed if self._failed and isinstance(stop.reason, Diverged) else stop.reason) from None
-            span.answered(response)
+            span.record_response(response)
         setup.observer.on_response(response)
         return response
 
@@ -236,7 +236,7 @@ class Turn:
         self._retries.append(retry)
         self._setup.observer.on_retry(retry)
 
-    def _answer(self, calls: tuple[FunctionCall, ...]) -> None:
+    def _append_results(self, calls: tuple[FunctionCall, ...]) -> None:
         results = self._setup.tools.run(calls, self._token)
         self._history.append(Message("tool", results, self._setup.ids()))
 
@@ -251,7 +251,7 @@ class Turn:
         if message is not None:
             self._history.append(message)
         if whole:
-            self._setup.room.answered(response.usage)
+            self._setup.room.record_usage(response.usage)
         self._usage = response.usage if response.usage.total_tokens else self._usage
         return message
 
@@ -288,4 +288,4 @@ def _recorded(response: ProviderResponse) -> tuple[Part, ...]:
 
 
 def _partial(relay: CallbackRelay, usage: TokenUsage) -> ProviderResponse:
-    return ProviderResponse((Text(relay.shown),), usage, FinishReason.CANCELLED)
+    return ProviderResponse((Text(relay.shown_text),), usage, FinishReason.CANCELLED)

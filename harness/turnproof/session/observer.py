@@ -88,57 +88,57 @@ class Observers(SessionObserver):
 
     def on_status(self, status: Status) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_status(status))
+        self._notify(lambda one: one.on_status(status))
 
     def on_output(self, source: Source, text: str, mode: Mode) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_output(source, text, mode))
+        self._notify(lambda one: one.on_output(source, text, mode))
 
     def on_turn_began(self, user: Message) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_turn_began(user))
+        self._notify(lambda one: one.on_turn_began(user))
 
     def on_delivered(self, message: Message, sender: Sender) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_delivered(message, sender))
+        self._notify(lambda one: one.on_delivered(message, sender))
 
     def on_turn_ended(self, result: TurnResult | BaseException) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_turn_ended(result))
+        self._notify(lambda one: one.on_turn_ended(result))
 
     def on_tool_began(self, call: FunctionCall) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_tool_began(call))
+        self._notify(lambda one: one.on_tool_began(call))
 
     def on_tool_ended(self, call: FunctionCall, result: ToolResult) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_tool_ended(call, result))
+        self._notify(lambda one: one.on_tool_ended(call, result))
 
     def on_retry(self, retry: Retry) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_retry(retry))
+        self._notify(lambda one: one.on_retry(retry))
 
     def on_usage(self, usage: TokenUsage) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_usage(usage))
+        self._notify(lambda one: one.on_usage(usage))
 
     def on_response(self, response: ProviderResponse) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_response(response))
+        self._notify(lambda one: one.on_response(response))
 
     def on_collected(self, result: GCResult) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_collected(result))
+        self._notify(lambda one: one.on_collected(result))
 
     def on_prefix_lost(self, loss: PrefixLoss) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_prefix_lost(loss))
+        self._notify(lambda one: one.on_prefix_lost(loss))
 
     def on_history(self, messages: Sequence[Message]) -> None:
         """To each of them."""
-        self._tell(lambda one: one.on_history(messages))
+        self._notify(lambda one: one.on_history(messages))
 
-    def _tell(self, call: Callable[[SessionObserver], None]) -> None:
+    def _notify(self, call: Callable[[SessionObserver], None]) -> None:
         for observer in self._observers:
             try:
                 call(observer)

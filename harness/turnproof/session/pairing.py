@@ -80,12 +80,12 @@ class _Answers:
             for result in message.results:
                 # What came before anybody asked under its id may still answer the first who does.
                 unasked = early if result.call_id not in first else self.left_over
-                self._take(message, result, waiting, otherwise=unasked)
+                self._assign(message, result, waiting, otherwise=unasked)
         for message, result in early:
-            self._take(message, result, first, otherwise=self.left_over)
+            self._assign(message, result, first, otherwise=self.left_over)
         self._carries = Counter(self._carrier.values())
 
-    def _take(
+    def _assign(
         self,
         message: Message,
         result: ToolResult,

@@ -81,7 +81,7 @@ class StatelessPort:
             if not self.caching.replaces(error):
                 raise
             response = self._call(messages, context, relay, token, response_schema)
-        self.caching.answered(response)
+        self.caching.record_response(response)
         return response
 
     def _call(
@@ -160,7 +160,7 @@ class LegacyPort:
         except CacheExpiredError:
             response = send(pending, relay, token, response_schema)
         self._held, self._answer = list(messages), response.parts
-        self.caching.answered(response)
+        self.caching.record_response(response)
         return response
 
     def _goes_on(self, messages: Sequence[Message]) -> bool:

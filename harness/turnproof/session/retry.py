@@ -87,7 +87,7 @@ class RetryPolicy:
             assert isinstance(error, ProviderError)
             return error
 
-        def tell(state: RetryCallState) -> None:
+        def report_retry(state: RetryCallState) -> None:
             if on_retry is None or state.next_action is None:
                 return
             try:
@@ -103,7 +103,7 @@ class RetryPolicy:
             stop=stop_after_attempt(self.attempts),
             wait=lambda state: self.delay(state.attempt_number, error_of(state)),
             retry=retry_if_exception(self.allows),
-            before_sleep=tell,
+            before_sleep=report_retry,
             sleep=wait,
             reraise=True,
         )

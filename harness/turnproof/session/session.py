@@ -454,7 +454,7 @@ class Session:
             self._room.after_turn(token)
             # The turn is done, its result stands; what fails here, the port tries again before its next call.
             quietly("bringing the provider's history up to date", held.sync)
-            span.ended(result)
+            span.record_result(result)
             end(result)
         return result
 

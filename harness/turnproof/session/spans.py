@@ -36,7 +36,7 @@ _NO_ERROR: Final = object()
 _log = logging.getLogger(__name__)
 
 
-def known(attributes: Attributes) -> dict[str, AttributeValue]:
+def without_none(attributes: Attributes) -> dict[str, AttributeValue]:
     """The attributes that are."""
     return {name: value for name, value in attributes.items() if value is not None}
 
@@ -68,17 +68,17 @@ class CurrentSpan:
     def failed(self, error: BaseException) -> None:
         """Note that what the span stands for failed with this, or was cancelled."""
         if isinstance(error, Cancelled):
-            self.tell(lambda: {OUTCOME: "cancelled"})
+            self.add_attributes(lambda: {OUTCOME: "cancelled"})
             return
         status = error.status if isinstance(error, ProviderError) else None
-        self.tell(lambda: {"error.type": type(error).__name__, "http.response.status_code": status}, error)
+        self.add_attributes(lambda: {"error.type": type(error).__name__, "http.response.status_code": status}, error)
 
-    def tell(self, attributes: Callable[[], Attributes], error: object = _NO_ERROR) -> None:
+    def add_attributes(self, attributes: Callable[[], Attributes], error: object = _NO_ERROR) -> None:
         """Add attributes, which are worked out only if the span records; with an `error`, set the error status."""
         if not self._span.is_recording():
             return
         try:
-            self._span.set_attributes(known(attributes()))
+            self._span.set_attributes(without_none(attributes()))
             if error is not _NO_ERROR:
                 said = str(error) if self._capture_content else None
                 self._span.set_status(Status(StatusCode.ERROR, said))
@@ -96,9 +96,9 @@ class CurrentSpan:
 class TurnSpan(CurrentSpan):
     """The span of a turn."""
 
-    def ended(self, result: TurnResult) -> None:
+    def record_result(self, result: TurnResult) -> None:
         """Note how the turn ended."""
-        self.tell(
+        self.add_attributes(
             lambda: {
                 OUTCOME: result.outcome,
                 "turnproof.turn.rounds": result.rounds,
@@ -113,17 +113,17 @@ class CallSpan(CurrentSpan):
     def asks(self, messages: Sequence[Message], system: SystemInstruction) -> None:
         """Note what the model is given; only where content is captured."""
         if self._capture_content:
-            self.tell(
+            self.add_attributes(
                 lambda: {
                     "gen_ai.input.messages": captured_messages(messages),
                     "gen_ai.system_instructions": captured_system(system),
                 }
             )
 
-    def answered(self, response: ProviderResponse) -> None:
+    def record_response(self, response: ProviderResponse) -> None:
         """Note what the model answered, or what had arrived of it when the call was cancelled."""
         cancelled = response.finish_reason is FinishReason.CANCELLED
-        self.tell(
+        self.add_attributes(
             lambda: {
                 **usage_attributes(response.usage),
                 OUTCOME: "cancelled" if cancelled else "answer",
@@ -132,7 +132,7 @@ class CallSpan(CurrentSpan):
             }
         )
         if self._capture_content:
-            self.tell(lambda: {"gen_ai.output.messages": captured_response(response)})
+            self.add_attributes(lambda: {"gen_ai.output.messages": captured_response(response)})
 
 
 class CollectSpan(CurrentSpan):
@@ -140,7 +140,7 @@ class CollectSpan(CurrentSpan):
 
     def collected(self, result: GCResult, used: int) -> None:
         """Note how much there was, in messages and in tokens (`used`, by the budget), and how much is left."""
-        self.tell(
+        self.add_attributes(
             lambda: {
                 "turnproof.gc.messages.before": result.before,
                 "turnproof.gc.messages.after": result.after,
@@ -149,7 +149,7 @@ class CollectSpan(CurrentSpan):
             }
         )
         if not result.success:
-            self.tell(lambda: {"error.type": "collection_failed"}, result.error)
+            self.add_attributes(lambda: {"error.type": "collection_failed"}, result.error)
 
 
 class PermissionSpan(CurrentSpan):
@@ -157,7 +157,7 @@ class PermissionSpan(CurrentSpan):
 
     def decided(self, granted: bool) -> None:
         """Note the answer."""
-        self.tell(lambda: {"turnproof.permission.granted": granted})
+        self.add_attributes(lambda: {"turnproof.permission.granted": granted})
 
 
 class ToolSpan(CurrentSpan):
@@ -182,16 +182,16 @@ class ToolSpan(CurrentSpan):
         """Remember what the tool raised, which `ended` names as the type of its failure."""
         self._raised = error
 
-    def ended(self, result: ToolResult, *, cancelled: bool = False) -> None:
+    def end_with(self, result: ToolResult, *, cancelled: bool = False) -> None:
         """End the span with the call's result, or with what stands for it since the turn was cancelled."""
         if cancelled:
-            self.tell(lambda: {OUTCOME: "cancelled"})
+            self.add_attributes(lambda: {OUTCOME: "cancelled"})
         elif result.is_error:
-            self.tell(
+            self.add_attributes(
                 lambda: {"error.type": type(self._raised).__name__ if self._raised else "tool_error"}, result.result
             )
         if self._capture_content:
-            self.tell(lambda: {"gen_ai.tool.call.result": captured_json(result.result)})
+            self.add_attributes(lambda: {"gen_ai.tool.call.result": captured_json(result.result)})
         self.end(None if cancelled else self._left)
 
 

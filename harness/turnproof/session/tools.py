@@ -43,17 +43,17 @@ def to_output(returned: Any) -> ToolOutput:
     """
     match returned:
         case ToolOutput():
-            return _shown(returned)
+            return _visible_output(returned)
         case (True, data) if isinstance(returned, tuple):
-            return _shown(ToolOutput(data))
+            return _visible_output(ToolOutput(data))
         case (False, data) if isinstance(returned, tuple):
-            output = _shown(ToolOutput(data, is_error=True))
+            output = _visible_output(ToolOutput(data, is_error=True))
             return replace(output, result=_flat(output.result))
         case _:
-            return _shown(ToolOutput(returned))
+            return _visible_output(ToolOutput(returned))
 
 
-def _shown(output: ToolOutput) -> ToolOutput:
+def _visible_output(output: ToolOutput) -> ToolOutput:
     if not isinstance(output.result, Mapping):
         return output
     shown = {key: value for key, value in output.result.items() if not (isinstance(key, str) and key.startswith("_"))}
@@ -148,8 +148,8 @@ class ToolBox:
                     spans.append(self._tracing.tool(call))
                     batch.start([index])
                 became = batch.wait(index)
-                result = self._answer(call, became)
-                spans[index].ended(result, cancelled=became is None)
+                result = self._result_of(call, became)
+                spans[index].end_with(result, cancelled=became is None)
                 results.append(result)
                 self._observer.on_tool_ended(call, result)
             if not token.is_cancelled:
@@ -158,7 +158,7 @@ class ToolBox:
         finally:
             forget()
 
-    def _answer(self, call: FunctionCall, became: ToolResult | Task | None) -> ToolResult:
+    def _result_of(self, call: FunctionCall, became: ToolResult | Task | None) -> ToolResult:
         match became:
             case ToolResult():
                 return became

@@ -23,7 +23,7 @@ from ..messages import FunctionCall
 from ..provider import Path
 from .captured_content import captured_json
 from .retry import Retry
-from .spans import Attributes, CallSpan, CollectSpan, CurrentSpan, PermissionSpan, ToolSpan, TurnSpan, known
+from .spans import Attributes, CallSpan, CollectSpan, CurrentSpan, PermissionSpan, ToolSpan, TurnSpan, without_none
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class Tracing:
 
     def call(self, provider: object, *, streamed: bool = False, structured: bool = False) -> CallSpan:
         """The span of a call of the model, current until it is left."""
-        model = _told(provider, "model_name")
+        model = _text_attribute(provider, "model_name")
         attributes: Attributes = {
             "gen_ai.operation.name": "chat",
             "gen_ai.provider.name": provider_name(provider),
@@ -93,7 +93,7 @@ class Tracing:
         }
         span = ToolSpan(self._start(f"execute_tool {call.name}", attributes), capture_content=self._capture)
         if self._capture:
-            span.tell(lambda: {"gen_ai.tool.call.arguments": captured_json(call.args)})
+            span.add_attributes(lambda: {"gen_ai.tool.call.arguments": captured_json(call.args)})
         return span
 
     def permission(self, call: FunctionCall) -> PermissionSpan:
@@ -109,7 +109,7 @@ class Tracing:
     def _start(self, name: str, attributes: Attributes, kind: SpanKind = SpanKind.INTERNAL) -> Span:
         """A span under the current one; one that records nothing where the tracer fails."""
         try:
-            return self._tracer.start_span(name, kind=kind, attributes=known(attributes))
+            return self._tracer.start_span(name, kind=kind, attributes=without_none(attributes))
         except Exception:
             _log.exception("the tracer failed")
             return trace.INVALID_SPAN
@@ -117,10 +117,10 @@ class Tracing:
 
 def provider_name(provider: object) -> str:
     """The name under which conventions know a provider, else its own, else that of its class."""
-    return _told(provider, "telemetry_name") or _told(provider, "name") or type(provider).__name__
+    return _text_attribute(provider, "telemetry_name") or _text_attribute(provider, "name") or type(provider).__name__
 
 
-def _told(provider: object, attribute: str) -> str | None:
+def _text_attribute(provider: object, attribute: str) -> str | None:
     """A text that a provider has of itself; None for anything else that stands, or happens, in its place."""
     try:
         found = getattr(provider, attribute, None)

@@ -78,9 +78,9 @@ class MortalFiles(LocalFiles):
     def append_to(self, path: Path) -> Handle:
         return MortalHandle(self, super().append_to(path))
 
-    def cut(self, path: Path, size: int) -> None:
+    def truncate(self, path: Path, size: int) -> None:
         self.step()
-        super().cut(path, size)
+        super().truncate(path, size)
 
     def replace(self, source: Path, target: Path) -> None:
         self.step()

@@ -81,7 +81,7 @@ class SimFiles:
             raise FileNotFoundError(errno.ENOENT, "No such file or directory")
         return SimHandle(self, self.names_now[path])
 
-    def cut(self, path: Path, size: int) -> None:
+    def truncate(self, path: Path, size: int) -> None:
         self._step()
         node = self.names_now[path]
         assert size <= len(node.data), "a file must not grow by being cut"

@@ -32,7 +32,7 @@ def test_a_file_is_made_appended_to_cut_read_and_removed(tmp_path: Path) -> None
         handle.close()
     assert FILES.read(path) == b"one\ntwo\n"
     assert [FILES.read(path, last) for last in (0, 3, 100)] == [b"", b"wo\n", b"one\ntwo\n"]
-    FILES.cut(path, 4)
+    FILES.truncate(path, 4)
     assert FILES.read(path) == b"one\n"
     FILES.sync_folder(tmp_path)
     FILES.remove(path)

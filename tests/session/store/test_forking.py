@@ -128,7 +128,7 @@ def test_a_fork_goes_on_in_a_copy_and_leaves_the_session_as_it_is() -> None:
 
 def test_a_fork_has_what_was_changed_since_the_last_turn() -> None:
     client = talking("hello")
-    client.kept.session.set_system("be brief")
+    client.kept_session.session.set_system("be brief")
     assert state(client, client.fork_session()).system == "be brief"
 
 

@@ -101,7 +101,7 @@ def test_a_detached_client_says_so_until_it_resumes_a_session() -> None:
     client = managed().create(session_id="s")
     client.detach()
     assert client.session_id is None
-    for attempt in (lambda: client.send("hello"), lambda: client.messages, client.stop, lambda: client.kept):
+    for attempt in (lambda: client.send("hello"), lambda: client.messages, client.stop, lambda: client.kept_session):
         with pytest.raises(UsageError, match="this client is detached"):
             attempt()
     client.resume_session("s")
@@ -140,7 +140,7 @@ def test_changes_between_turns_come_from_any_client_and_are_stored_at_once() -> 
     other.change(lambda session: session.swap(Echo()), connection=Connection("google_genai"))
     state = manager.store.load("s").state
     assert (state.system, state.connection.provider) == ("be brief", "google_genai")
-    assert client.kept.session.system == "be brief"
+    assert client.kept_session.session.system == "be brief"
 
 
 # A client and its one session
@@ -344,8 +344,8 @@ def test_whatever_ends_the_program_every_session_is_stored(leave: type[BaseExcep
                 client = manager.create(session_id=name)
                 client.send("hello")
                 client.send("again")
-            client.kept.session.set_system("changed")
-            client.kept.session.swap(Streaming())
+            client.kept_session.session.set_system("changed")
+            client.kept_session.session.swap(Streaming())
             client.send("interrupted", on_chunk=shown)
 
     with pytest.raises(leave):
@@ -371,7 +371,7 @@ def test_a_turn_that_runs_when_the_manager_closes_is_stopped_and_stored() -> Non
     thread = started(lambda: client.send("hello"))
     gate.asked.wait(60)
     manager._patience = 60
-    kept = client.kept
+    kept = client.kept_session
     gate_opens = kept.session.stop
 
     def stop() -> bool:
@@ -404,7 +404,7 @@ def test_a_manager_that_nobody_closes_stores_when_the_interpreter_exits() -> Non
     manager = managed(checkpoint_every=100)
     client = manager.create(session_id="s")
     client.send("hello")
-    client.kept.session.set_system("changed")
+    client.kept_session.session.set_system("changed")
     assert manager._sessions._at_exit.atexit
     manager._sessions._at_exit()
     assert manager.store.load("s").state.system == "changed"
@@ -432,7 +432,7 @@ def test_sigterm_leaves_in_order_and_the_former_handler_is_back() -> None:
         with exit_on_sigterm(), manager:
             client = manager.create(session_id="s")
             client.send("hello")
-            client.kept.session.swap(Scripted(terminated))
+            client.kept_session.session.swap(Scripted(terminated))
             client.send("interrupted")
 
     with pytest.raises(SystemExit) as caught:

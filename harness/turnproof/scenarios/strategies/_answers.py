@@ -58,7 +58,7 @@ def earlier(draw: st.DrawFn, setting: Setting) -> list[Round]:
 def calling_elsewhere(draw: st.DrawFn, setting: Setting) -> list[Part]:
     """An answer with calls of a model elsewhere."""
     most = 3 if setting.means.claims.parallel_tools else 1
-    calls = [{"call": draw(_named(setting)), "args": draw(ARGUMENTS)} for _ in range(draw(st.integers(1, most)))]
+    calls = [{"call": draw(_tool_of(setting)), "args": draw(ARGUMENTS)} for _ in range(draw(st.integers(1, most)))]
     return [*draw(_said_elsewhere()), *calls]
 
 
@@ -90,7 +90,7 @@ def ending(draw: st.DrawFn, setting: Setting) -> Round:
     """An answer without a call, or with one that the output limit has cut."""
     parts = draw(_spoken(setting))
     if draw(seldom(25)) and setting.tools:
-        clipped = {"call": draw(_named(setting)), "pieces": ['{"bed": "3', '", "n'], "broken": True}
+        clipped = {"call": draw(_tool_of(setting)), "pieces": ['{"bed": "3', '", "n'], "broken": True}
         return {"parts": [*parts, clipped], "finish": "max_tokens"}
     answer: dict[str, Any] = {}
     if draw(seldom(8)):
@@ -128,7 +128,7 @@ def _text(draw: st.DrawFn) -> Part:
 
 
 @cache
-def _named(setting: Setting) -> st.SearchStrategy[str]:
+def _tool_of(setting: Setting) -> st.SearchStrategy[str]:
     return st.sampled_from(setting.tools)
 
 
@@ -153,7 +153,7 @@ def _thoughts(draw: st.DrawFn, setting: Setting) -> list[Part]:
 def _call(draw: st.DrawFn, setting: Setting) -> Part:
     if draw(seldom(15)):
         return {"call": UNKNOWN, "unknown": True}
-    call: dict[str, Any] = {"call": draw(_named(setting))}
+    call: dict[str, Any] = {"call": draw(_tool_of(setting))}
     args = draw(ARGUMENTS)
     if args:
         call["args"] = args

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from ._texts import cut, texts
+from ._texts import split_at, texts
 from ._weights import seldom
 
 _SCALARS: Final = (
@@ -38,7 +38,7 @@ _PICTURES: Final = st.lists(st.sampled_from([{"image": "png"}, {"image": "gif"}]
 def argument_pieces(draw: st.DrawFn, args: dict[str, Any]) -> list[str]:
     """Arguments as JSON, in one of its spellings, cut anywhere: within a key, a number or an escape."""
     written = json.dumps(args, ensure_ascii=draw(st.booleans()), separators=draw(_SPELLING))
-    return cut(written, sorted(draw(st.sets(st.integers(1, len(written) - 1), max_size=4))))
+    return split_at(written, sorted(draw(st.sets(st.integers(1, len(written) - 1), max_size=4))))
 
 
 @st.composite

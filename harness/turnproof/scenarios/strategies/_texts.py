@@ -43,9 +43,9 @@ def pieces(draw: st.DrawFn, text: str) -> list[str]:
     """A text in one to five pieces, none of them empty."""
     if len(text) < 2:
         return [text]
-    return cut(text, sorted(draw(st.sets(st.integers(1, len(text) - 1), max_size=4))))
+    return split_at(text, sorted(draw(st.sets(st.integers(1, len(text) - 1), max_size=4))))
 
 
-def cut(text: str, places: Sequence[int]) -> list[str]:
+def split_at(text: str, places: Sequence[int]) -> list[str]:
     """The pieces of a text between ascending places."""
     return [text[start:end] for start, end in pairwise((0, *places, len(text)))]

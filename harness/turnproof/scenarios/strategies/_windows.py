@@ -25,10 +25,10 @@ def windows(draw: st.DrawFn, document: Document) -> int:
     """Tokens of a window in which every turn has room that has forgotten those before it."""
     scenario = from_data(document, "explored/measured")
     largest = max(_tokens(turn) for turn in scenario.turns)
-    return _beside(scenario) + largest + draw(st.integers(0, largest // 2))
+    return _fixed_tokens(scenario) + largest + draw(st.integers(0, largest // 2))
 
 
-def _beside(scenario: Scenario) -> int:
+def _fixed_tokens(scenario: Scenario) -> int:
     """What every request has: the longest system text, and all tools that are ever declared."""
     systems = [scenario.system or "", *(turn.system or "" for turn in scenario.turns)]
     tools = [*scenario.tools, *(tool for turn in scenario.turns for tool in turn.tools or ())]

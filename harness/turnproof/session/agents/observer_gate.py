@@ -27,7 +27,7 @@ class ObserverGate(Observers):
         if self._passing.acquire(timeout=timeout):
             self._passing.release()
 
-    def _tell(self, call: Callable[[SessionObserver], None]) -> None:
+    def _notify(self, call: Callable[[SessionObserver], None]) -> None:
         with self._passing:
             if not self._closed:
-                super()._tell(call)
+                super()._notify(call)

@@ -24,11 +24,11 @@ class Report(msgspec.Struct, frozen=True):
     finish: FinishReason | None = None
 
     @property
-    def ended(self) -> str:
+    def ending(self) -> str:
         """How, in a word or two: `completed`, or `completed, max_tokens` where the model did not stop by itself."""
         return self.kind if self.finish in (None, FinishReason.STOP) else f"{self.kind}, {self.finish}"
 
     def __str__(self) -> str:
         """The words in which the parent's model reads it."""
-        head = f"[subagent {self.agent}: {self.ended.upper()}]"
+        head = f"[subagent {self.agent}: {self.ending.upper()}]"
         return f"{head}\n{self.text}" if self.text else head

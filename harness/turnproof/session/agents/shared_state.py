@@ -96,14 +96,14 @@ def shared_state_tools(state: SharedState) -> tuple[Tool, ...]:
         found = state.get(asked.key)
         return {"value": found.value, "version": found.version}
 
-    def put(asked: _Set, token: CancelToken) -> JSON:
+    def set_value(asked: _Set, token: CancelToken) -> JSON:
         return {"version": state.set(asked.key, asked.value, version=asked.version)}
 
-    def listed(asked: _List, token: CancelToken) -> JSON:
+    def list_versions(asked: _List, token: CancelToken) -> JSON:
         return state.versions()
 
     return (
         typed_tool("get_shared_state", "Read a value that the agents share, with its version.", _Get, get),
-        typed_tool("set_shared_state", "Share a value with the other agents.", _Set, put),
-        typed_tool("list_shared_state", "The keys of all shared values, with their versions.", _List, listed),
+        typed_tool("set_shared_state", "Share a value with the other agents.", _Set, set_value),
+        typed_tool("list_shared_state", "The keys of all shared values, with their versions.", _List, list_versions),
     )

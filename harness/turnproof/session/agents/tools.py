@@ -133,7 +133,7 @@ def subagent_tools(team: Subagents, parent: Agent) -> tuple[Tool, ...]:
         agent = team.child(parent, asked.name)
         last = agent.take_reports()
         stopped = team.dismiss(agent)
-        return {"agent": agent.name, "status": "closed" if stopped else "does not stop", "reports": _told(last)}
+        return {"agent": agent.name, "status": "closed" if stopped else "does not stop", "reports": _report_rows(last)}
 
     def status(asked: _Status, token: CancelToken) -> JSON:
         return [
@@ -189,12 +189,12 @@ def _has_ended(agent: Agent) -> bool:
 
 def _outcome(agent: Agent) -> ToolOutput:
     reports = agent.take_reports()
-    said: dict[str, Any] = {"agent": agent.name, "status": agent.status, "reports": _told(reports)}
+    said: dict[str, Any] = {"agent": agent.name, "status": agent.status, "reports": _report_rows(reports)}
     if not reports:
         said["note"] = "still at work: ask again later" if agent.is_running else "nothing new: all was reported before"
     failed = bool(reports) and all(report.kind == "error" for report in reports)
     return ToolOutput(said, is_error=failed)
 
 
-def _told(reports: Sequence[Report]) -> list[dict[str, str]]:
-    return [{"ended": report.ended, "text": report.text} for report in reports]
+def _report_rows(reports: Sequence[Report]) -> list[dict[str, str]]:
+    return [{"ended": report.ending, "text": report.text} for report in reports]

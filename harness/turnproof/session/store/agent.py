@@ -50,7 +50,7 @@ class StoredAgent(SessionSourceBase):
         self._provider = provider
         self._ledger = TokenLedger()
         self._busy = threading.Lock()
-        self._manager = SessionManager(FileStore(Path(setup.home) / "sessions", page_size=25), self._opened)
+        self._manager = SessionManager(FileStore(Path(setup.home) / "sessions", page_size=25), self._new_session)
         self._client = self._manager.begin(workspace=setup.cwd)
         self._take_up()
 
@@ -110,7 +110,7 @@ class StoredAgent(SessionSourceBase):
         except TurnproofError as error:
             raise ResumeError(f"session {session_id!r} cannot be resumed: {error}", session_id=session_id) from error
         # What was stored has the system text that was in force then.
-        self._client.kept.session.set_system(self._setup.system)
+        self._client.kept_session.session.set_system(self._setup.system)
 
     def _begin(self) -> None:
         self._client.detach()
@@ -123,7 +123,7 @@ class StoredAgent(SessionSourceBase):
     def _delete(self, session_id: str) -> None:
         self._client.delete_session(session_id)
 
-    def _opened(self) -> Session:
+    def _new_session(self) -> Session:
         return Session(
             self._provider,
             system=self._setup.system,

@@ -44,14 +44,14 @@ class Client(SessionSourceBase):
             self._session_id = hot.kept.session_id
 
     @property
-    def kept(self) -> KeptSession:
+    def kept_session(self) -> KeptSession:
         """The session as it is kept, for looking at. Raises UsageError for a client that is on none."""
         return self._attached_to.kept
 
     @property
     def messages(self) -> list[Message]:
         """The conversation of the session that it is on: a copy. Empty before one is begun."""
-        return [] if self._next is not None else self.kept.session.history.messages
+        return [] if self._next is not None else self.kept_session.session.history.messages
 
     def send(self, content: str | Sequence[Part], **options: Any) -> TurnResult:
         """A turn, as `KeptSession.send`, after those that were asked for before.
@@ -61,19 +61,19 @@ class Client(SessionSourceBase):
         token: CancelToken | None = options.get("cancel_token")
         if token is not None:
             token.raise_if_cancelled()
-        hot = self._begun()
+        hot = self._attach()
         with hot.line.turn(token):
             return hot.kept.send(content, **options)
 
     def change(self, action: Callable[[Session], T], *, connection: Connection | None = None) -> T:
         """Do something to the session between turns, as `KeptSession.change`."""
-        hot = self._begun()
+        hot = self._attach()
         with hot.line.turn():
             return hot.kept.change(action, connection=connection)
 
     def stop(self) -> bool:
         """Cancel the running turn, whoever asked for it. False if none is running."""
-        return self._next is None and self.kept.stop()
+        return self._next is None and self.kept_session.stop()
 
     def detach(self) -> None:
         """Leave the session. If nobody else is on it, it is stored and unloaded. Calling it twice is harmless."""
@@ -155,7 +155,7 @@ class Client(SessionSourceBase):
         state = self._on.kept.state
         return NextSession(state.connection, state.workspace)
 
-    def _begun(self) -> LoadedSession:
+    def _attach(self) -> LoadedSession:
         # Two threads may speak first; they speak in one session.
         with self._moving:
             if self._on is None and self._next is not None:

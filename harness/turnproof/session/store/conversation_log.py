@@ -56,7 +56,7 @@ class ConversationLog:
         first = self._journal.seq + 1
         self._journal.append(bodies)
         for seq, (line, body) in enumerate(zip(dated, bodies, strict=True), first):
-            self.transcript.take(line, Entry(seq, body, 0, 0))
+            self.transcript.read_line(line, Entry(seq, body, 0, 0))
 
     def replace(self, messages: Sequence[Message]) -> None:
         """Go on from these messages."""

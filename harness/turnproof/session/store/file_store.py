@@ -28,7 +28,7 @@ from .kept_session import Keeping, KeptSession
 from .locking import Place, this_process
 from .read_session import Paths, checked_id, is_id, read_session
 from .session_log import SessionLog, delete_files
-from .summaries import listed
+from .summaries import read_summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class FileStore:
         `cwd` leaves only those of that workspace. Raises UsageError for a cursor that no page has given.
         """
         after = _read_cursor(cursor)
-        every = (listed(self._files, self._paths(name)) for name in self._names())
+        every = (read_summary(self._files, self._paths(name)) for name in self._names())
         wanted = [info for info in every if cwd is None or info.cwd == cwd]
         rest = [info for info in sorted(wanted, key=_newest_first, reverse=True) if _newest_first(info) < after]
         page = tuple(rest[: self._page_size])
@@ -172,7 +172,7 @@ class FileStore:
             connection=replace(connection or Connection(), path=session.path),
             workspace=workspace,
         )
-        kept = self._kept(session, SessionLog.create(place, state))
+        kept = self._kept_session(session, SessionLog.create(place, state))
         self._prune(place.paths.session_id)
         return kept
 
@@ -188,11 +188,11 @@ class FileStore:
         except BaseException:
             log.close()
             raise
-        return self._kept(session, log)
+        return self._kept_session(session, log)
 
     # Inside
 
-    def _kept(self, session: Session, log: SessionLog) -> KeptSession:
+    def _kept_session(self, session: Session, log: SessionLog) -> KeptSession:
         return KeptSession(session, log, Keeping(self._checkpoint_every, self._now))
 
     def _prune(self, made: str) -> None:

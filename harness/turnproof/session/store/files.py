@@ -46,7 +46,7 @@ class Files(Protocol):
     def append_to(self, path: Path) -> Handle:
         """A file that is there."""
 
-    def cut(self, path: Path, size: int) -> None:
+    def truncate(self, path: Path, size: int) -> None:
         """Shorten a file to so many bytes."""
 
     def replace(self, source: Path, target: Path) -> None:
@@ -112,7 +112,7 @@ class LocalFiles:
         """A file that is there."""
         return _LocalHandle(path, 0)
 
-    def cut(self, path: Path, size: int) -> None:
+    def truncate(self, path: Path, size: int) -> None:
         """Shorten a file."""
         os.truncate(path, size)
 

@@ -73,7 +73,7 @@ def scan(data: bytes, file: str, *, foreign: bool = False) -> Scan:
     bad: list[Problem] = []
     last = end = 0
     for number, offset, row in _rows(data):
-        found = _opened(row, foreign)
+        found = _read_row(row, foreign)
         if isinstance(found, str):
             bad.append(Problem(file, found, number, offset))
             continue
@@ -123,7 +123,7 @@ class Journal:
         with reported("repairing the end of the log", path):
             if found.torn:
                 keep_beside(files, path, found.torn)
-                files.cut(path, found.end)
+                files.truncate(path, found.end)
             if found.torn or found.needs_newline:
                 handle = files.append_to(path)
                 try:
@@ -156,7 +156,7 @@ class Journal:
             except BaseException:
                 handle.close()
                 with suppress(OSError):  # for those who read meanwhile; the next append does it again
-                    self._files.cut(self._path, place.safe + len(place.unsafe))
+                    self._files.truncate(self._path, place.safe + len(place.unsafe))
                 raise
         seq = place.seq + len(bodies)
         if sync:
@@ -172,7 +172,7 @@ class Journal:
                 handle.close()
 
     def _at_safe_end(self, place: _Place) -> Handle:
-        self._files.cut(self._path, place.safe)
+        self._files.truncate(self._path, place.safe)
         handle = self._files.append_to(self._path)
         try:
             handle.write(place.unsafe)
@@ -192,7 +192,7 @@ def _rows(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         offset, line = end + 1, line + 1
 
 
-def _opened(row: bytes, foreign: bool) -> tuple[int, bytes] | str:
+def _read_row(row: bytes, foreign: bool) -> tuple[int, bytes] | str:
     """A line's number and record, or what is wrong with it."""
     if sealed := _SEAL.match(row):
         seq, body = int(sealed[1]), row[sealed.end() :]

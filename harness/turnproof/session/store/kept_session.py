@@ -105,14 +105,14 @@ class KeptSession:
         """
         said = Message.user(*([content] if isinstance(content, str) else content)).parts
         with self._alone():
-            return self._take(said, lambda: self.session.send(content, **options))
+            return self._run_turn(said, lambda: self.session.send(content, **options))
 
     def send_waiting(self, **options: Any) -> TurnResult | None:
         """A turn on what was said to the session and still waits; None if nothing does."""
         with self._alone():
             if not self.session.waiting:
                 return None
-            return self._take((), lambda: self.session.send_waiting(**options))
+            return self._run_turn((), lambda: self.session.send_waiting(**options))
 
     def stop(self) -> bool:
         """Cancel the running turn, from any thread. False if none is running."""
@@ -173,7 +173,7 @@ class KeptSession:
         finally:
             self._busy.release()
 
-    def _take(self, said: tuple[Part, ...], run: Callable[[], T]) -> T:
+    def _run_turn(self, said: tuple[Part, ...], run: Callable[[], T]) -> T:
         self._log.flush()
         turn = _RunningTurn(self._log.next_turn, said)
         self._log.note(Began(at=self._keeping.now(), turn=turn.number, content=said))
@@ -236,9 +236,9 @@ class KeptSession:
             try:
                 self._log.keep(record)
             except StoreError:
-                self._stored.take(new)  # it will be stored before anything else is
+                self._stored.mark_stored(new)  # it will be stored before anything else is
                 raise
-            self._stored.take(new)
+            self._stored.mark_stored(new)
             self.session.history.mark_saved()
 
     def _checkpoint_if_due(self, turn: int) -> None:

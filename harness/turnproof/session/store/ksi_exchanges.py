@@ -34,7 +34,7 @@ class Transcript:
     tokens: int = 0
     _unanswered: tuple[Message, Entry] | None = None
 
-    def take(self, line: dict[str, Any], entry: Entry) -> str | None:
+    def read_line(self, line: dict[str, Any], entry: Entry) -> str | None:
         """Go on by one line; what is wrong with it, if it says nothing that can be used."""
         match line:
             case {"type": "user", "content": str(content)}:
@@ -76,7 +76,7 @@ def read_transcript(entries: Iterable[Entry], file: str) -> tuple[Transcript, li
     transcript, problems = Transcript(), []
     for entry in entries:
         try:
-            wrong = transcript.take(_reader.decode(entry.body), entry)
+            wrong = transcript.read_line(_reader.decode(entry.body), entry)
         except (PayloadError, KeyError, TypeError) as error:
             wrong = f"the record cannot be read: {error}"
         if wrong:

@@ -21,7 +21,7 @@ from .errors import UnknownSessionError, reported
 from .files import Files
 from .journal import Entry, Problem, Scan, scan
 from .log_records import LOG_FORMAT, Opened, read_record
-from .state_from_log import Folding, LeftOut
+from .state_from_log import LeftOut, StateBuilder
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Found:
 
     state: SessionState
     problems: tuple[Problem, ...]
-    folding: Folding
+    folding: StateBuilder
     log: Scan | None
     mended: bool = False
     damaged: bytes | None = None
@@ -101,7 +101,7 @@ def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
             damaged = stored
             problems.append(Problem(str(paths.state), f"damaged, and built anew from the log: {error.reason}"))
     log = None if data is None else scan(data, str(paths.log))
-    folding = Folding(state)
+    folding = StateBuilder(state)
     if log is not None:
         problems += log.problems
         _fold(folding, log, state.log_seq if state else 0, problems, paths)
@@ -116,7 +116,7 @@ def read_session(files: Files, paths: Paths, ids: MessageIds) -> Found:
     return Found(state, tuple(problems), folding, log, mended, damaged)
 
 
-def _fold(folding: Folding, log: Scan, after: int, problems: list[Problem], paths: Paths) -> None:
+def _fold(folding: StateBuilder, log: Scan, after: int, problems: list[Problem], paths: Paths) -> None:
     for entry in log.entries:
         if entry.seq <= after:
             continue
@@ -132,7 +132,7 @@ def _fold(folding: Folding, log: Scan, after: int, problems: list[Problem], path
         elif not folding.has_base:
             raise _refused(paths, entry, "the log has lost its beginning, and there is no stored state to go on from")
         try:
-            folding.take(record)
+            folding.apply(record)
         except LeftOut as error:
             problems.append(Problem(str(paths.log), str(error), entry.line, entry.offset))
     if not folding.has_base:

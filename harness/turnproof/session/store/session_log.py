@@ -18,7 +18,7 @@ from .journal import SPOILED, Journal, Problem, keep_beside, seal
 from .locking import Place, locked
 from .log_records import LOG_FORMAT, Changed, Changes, Opened, Record, write_record
 from .read_session import Found, read_session
-from .state_from_log import Folding
+from .state_from_log import StateBuilder
 
 
 class SessionLog:
@@ -28,7 +28,7 @@ class SessionLog:
         self,
         place: Place,
         release: Callable[[], None],
-        folding: Folding,
+        folding: StateBuilder,
         journal: Journal,
         problems: tuple[Problem, ...],
     ) -> None:
@@ -52,7 +52,7 @@ class SessionLog:
                 if path.name in taken:
                     raise StoreError(f"{path}: there is a session {place.paths.session_id!r} already")
             try:
-                return cls._begun(place, release, state, ())
+                return cls._begin(place, release, state, ())
             except StoreError:
                 with suppress(OSError):
                     for path in (place.paths.state, place.paths.log):
@@ -72,7 +72,7 @@ class SessionLog:
         try:
             found = read_session(place.files, place.paths, ids)
             if found.log is None or not found.log.entries:
-                return cls._begun(place, release, found.state, found.problems, found)
+                return cls._begin(place, release, found.state, found.problems, found)
             journal = Journal.open(place.files, place.paths.log, found.log, seq=found.state.log_seq)
             log = cls(place, release, found.folding, journal, found.problems)
             if (state := found.state) and found.mended:
@@ -87,7 +87,7 @@ class SessionLog:
             raise
 
     @classmethod
-    def _begun(
+    def _begin(
         cls,
         place: Place,
         release: Callable[[], None],
@@ -121,7 +121,7 @@ class SessionLog:
             if found is not None and found.log is not None:
                 Journal.open(files, paths.log, found.log).close()
             write_whole(files, paths.log, line)
-        log = cls(place, release, Folding(state), Journal(files, paths.log, seq, len(line)), problems)
+        log = cls(place, release, StateBuilder(state), Journal(files, paths.log, seq, len(line)), problems)
         log.checkpoint()
         return log
 
@@ -154,7 +154,7 @@ class SessionLog:
         """Write a record that may be lost with the machine, though not with the process. Raises StoreError."""
         self.flush()
         self._journal.append([write_record(record)], sync=False)
-        self._folding.take(record)
+        self._folding.apply(record)
 
     def keep(self, record: Record) -> None:
         """Write a record, and return once it is on the disk.
@@ -171,7 +171,7 @@ class SessionLog:
             self._journal.append([body for _, body in owed])
             self._owed = ()
             for record, _ in owed:
-                self._folding.take(record)
+                self._folding.apply(record)
 
     def checkpoint(self) -> None:
         """Write the whole state, unless it is written. Raises StoreError."""

@@ -17,7 +17,7 @@ class LeftOut(Exception):
     """A record cannot be taken as it is, because another one is missing."""
 
 
-class Folding:
+class StateBuilder:
     """Starts from a state, or from a log's first record, and takes one record after the other.
 
     A turn that is told of twice counts once: the same end may have been written again by somebody who could not know
@@ -66,7 +66,7 @@ class Folding:
             log_seq=log_seq,
         )
 
-    def take(self, record: Record) -> None:
+    def apply(self, record: Record) -> None:
         """Go on by one record. Raises LeftOut, and leaves the conversation as it was, where that needs another one."""
         self._facts["updated_at"] = record.at
         match record:

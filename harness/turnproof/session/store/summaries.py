@@ -16,7 +16,7 @@ from .read_session import Paths, read_if_there, read_session
 _FIRST_LOOK = 4096
 
 
-def listed(files: Files, paths: Paths) -> SessionInfo:
+def read_summary(files: Files, paths: Paths) -> SessionInfo:
     """A session in a list; with its problem, where it cannot be loaded."""
     last = None
     try:

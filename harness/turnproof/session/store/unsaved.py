@@ -61,7 +61,7 @@ class Stored:
         changes |= {name: value for name, value in facts.items() if value != self._facts[name]}
         return Difference(changes, added, facts, kept)
 
-    def take(self, difference: Difference) -> None:
+    def mark_stored(self, difference: Difference) -> None:
         """Count a difference as stored."""
         if difference.messages is None:
             self._messages += difference.added.messages
