@@ -23,7 +23,7 @@ SOURCE = "design:mutant"
 class Survivor(Broken):
     """Breaks something, and names a requirement that has nothing to do with it."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, finish_reason=FinishReason.UNKNOWN)
 
 
@@ -31,7 +31,7 @@ class Survivor(Broken):
 class Clumsy(Broken):
     """Falls over its own feet: what looks like a detection is its own exception."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         raise AttributeError("'NoneType' object has no attribute 'parts'")
 
 
@@ -49,7 +49,7 @@ class IdleProxy(Rewriting):
 class Unmeasured(Broken):
     """Runs where the requirement that it names has nothing to look at."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, finish_reason=FinishReason.UNKNOWN)
 
 
@@ -57,7 +57,7 @@ class Unmeasured(Broken):
 class HalfCaught(Broken):
     """Breaks one path as it says, and the other one differently."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if self.path == "legacy":
             return replace(response, raw_finish=None)
         return replace(response, finish_reason=FinishReason.UNKNOWN)
@@ -74,7 +74,7 @@ class HalfCaught(Broken):
 class OnePathApart(Broken):
     """Makes one path differ in a figure that only the comparison of both looks at."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         usage: TokenUsage = replace(response.usage, thinking_tokens=response.usage.thinking_tokens + 1)
         return replace(response, usage=usage)
 
@@ -91,7 +91,7 @@ class OnePathApart(Broken):
 class Hanging(Broken):
     """Never returns, and says so."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         threading.Event().wait()
         return response
 

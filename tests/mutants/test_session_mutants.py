@@ -15,7 +15,7 @@ from turnproof.commands.certify.options import MutantsOptions
 from turnproof.judge.requirements import load_suite
 from turnproof.messages import Message, Text, TokenUsage
 from turnproof.subject import FACTS, OPERATIONS, SessionBinding, SessionReply, SessionTurn
-from turnproof_suites.mutants._session import BrokenSession, broken
+from turnproof_suites.mutants._session import BrokenSession, broken_binding
 
 REFERENCE = "turnproof.session.binding:REFERENCE"
 FOREIGN = "run.driver.foreign_session:FOREIGN"
@@ -54,7 +54,7 @@ def logging_binding(**fields: Any) -> SessionBinding:
 
 
 def test_what_is_not_broken_is_the_sessions_own() -> None:
-    binding = broken(BrokenSession, logging_binding())
+    binding = broken_binding(BrokenSession, logging_binding())
     session = binding.open(None)  # type: ignore[arg-type]
     turn = SessionTurn(CancelToken())
     assert binding.send(session, "Hi", turn) == SessionReply("said")
@@ -76,13 +76,13 @@ def test_what_is_not_broken_is_the_sessions_own() -> None:
 
 def test_what_a_session_lacks_the_broken_one_lacks() -> None:
     inner = logging_binding(revert=None, load=None, send_parts=None, close=None)
-    binding = broken(BrokenSession, inner)
+    binding = broken_binding(BrokenSession, inner)
     assert (binding.revert, binding.load, binding.send_parts, binding.close) == (None, None, None, None)
     assert binding.operations == inner.operations
 
 
 def test_a_loaded_session_is_broken_too() -> None:
-    binding = broken(BrokenSession, logging_binding())
+    binding = broken_binding(BrokenSession, logging_binding())
     assert binding.load is not None
     assert isinstance(binding.load(None, "text"), BrokenSession)  # type: ignore[arg-type]
 

@@ -17,7 +17,7 @@ from turnproof.messages import ToolSchema
 from turnproof.run.driver.mutation import mutant_named
 from turnproof.subject import SessionBinding, SessionReply, SessionSetup, SessionTurn, Tool
 from turnproof_suites.mutants import BrokenSpans
-from turnproof_suites.mutants._session import broken
+from turnproof_suites.mutants._session import broken_binding
 
 Make = Callable[[Tracer], None]
 
@@ -87,14 +87,14 @@ def seen(span: ReadableSpan) -> tuple[Any, ...]:
 
 def test_what_is_not_broken_is_exported_as_it_is() -> None:
     plain = Exported(everything)
-    wrapped = Exported(everything, lambda inner: broken(BrokenSpans, inner))
+    wrapped = Exported(everything, lambda inner: broken_binding(BrokenSpans, inner))
     assert [seen(span) for span in wrapped.spans] == [seen(span) for span in plain.spans]
     assert (wrapped["chat m"].start_time, wrapped["chat m"].end_time) == (5, 9)
     assert len(plain.spans) == 5
 
 
 def test_a_session_without_a_provider_is_left_alone() -> None:
-    session = broken(BrokenSpans, replace(_binding(lambda tracer: None), open=lambda setup: setup))
+    session = broken_binding(BrokenSpans, replace(_binding(lambda tracer: None), open=lambda setup: setup))
     assert session.open(setup(None)).handle.tracer_provider is None
 
 

@@ -61,7 +61,7 @@ class Case:
         return World(keys=frozenset(), models=self.dialect.models, clock=lambda: 0.0, any_key=True)
 
     def wire(self) -> Wire:
-        (found,) = (wire for wire in WIRES if wire.speaks(self.request()))
+        (found,) = (wire for wire in WIRES if wire.is_request_for(self.request()))
         return found
 
 
@@ -220,9 +220,9 @@ Change = Callable[[Wire, Json], object]
 def changed(case: Case, change: Change) -> Call:
     """The request as the dialect reads it once the change was made."""
     wire = case.wire()
-    body = wire.opened(msgspec.json.decode(case.request().body))
+    body = wire.to_messages(msgspec.json.decode(case.request().body))
     change(wire, body)
-    return case.read(case.request(wire.closed(body)))
+    return case.read(case.request(wire.from_messages(body)))
 
 
 def untouched(wire: Wire, body: Json) -> None:
@@ -239,13 +239,13 @@ def parts(call: Call, kind: type[Part]) -> list[Any]:
 @each_dialect
 def test_a_body_that_is_closed_at_once_is_the_same(case: Case) -> None:
     wire = case.wire()
-    assert wire.closed(wire.opened(msgspec.json.decode(case.request().body))) == case.body
+    assert wire.from_messages(wire.to_messages(msgspec.json.decode(case.request().body))) == case.body
 
 
 @each_dialect
 def test_messages_hold_blocks_in_the_order_in_which_they_are_said(case: Case) -> None:
     wire = case.wire()
-    body = wire.opened(msgspec.json.decode(case.request().body))
+    body = wire.to_messages(msgspec.json.decode(case.request().body))
     said = [(wire.spoken_by_model(one), *map(wire.kind, wire.blocks(one))) for one in wire.messages(body)]
     assert said[:5] == [
         (False, "text"),
@@ -421,26 +421,30 @@ def test_instructions_in_front_are_no_part_of_the_conversation(name: str, said: 
     wire = case.wire()
     front = [{"role": role, "content": "Be brief."} for role in ("system", "developer")]
     native = {"model": "m", said: [*front, {"role": "user", "content": "Hi"}, front[0]]}
-    body = wire.opened(msgspec.json.decode(msgspec.json.encode(native)))
+    body = wire.to_messages(msgspec.json.decode(msgspec.json.encode(native)))
     assert [message["role"] for message in wire.messages(body)] == ["user", "system"]
-    assert wire.closed(body) == native
+    assert wire.from_messages(body) == native
     wire.drop_system(body)
-    assert [message["role"] for message in wire.closed(body)[said]] == ["user", "system"]
+    assert [message["role"] for message in wire.from_messages(body)[said]] == ["user", "system"]
 
 
 def test_a_question_alone_is_a_conversation_too() -> None:
     case = next(one for one in CASES if one.id == "openai-responses")
     wire = case.wire()
-    body = wire.opened({"model": "m", "input": "Hi"})
+    body = wire.to_messages({"model": "m", "input": "Hi"})
     assert [wire.kind(block) for block in wire.blocks(wire.messages(body)[0])] == ["text"]
-    assert wire.closed(body)["input"] == [{"role": "user", "content": "Hi"}]
+    assert wire.from_messages(body)["input"] == [{"role": "user", "content": "Hi"}]
 
 
 @each_dialect
 def test_each_request_is_read_by_one_wire_and_other_operations_by_none(case: Case) -> None:
     case.wire()
     other = case.request(path=case.path.replace("generateContent", "countTokens").rstrip("s") + "/count_tokens")
-    assert [wire for wire in WIRES if wire.speaks(other) or wire.speaks(replace(case.request(), method="GET"))] == []
+    assert [
+        wire
+        for wire in WIRES
+        if wire.is_request_for(other) or wire.is_request_for(replace(case.request(), method="GET"))
+    ] == []
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
@@ -555,6 +559,6 @@ def test_messages_have_what_they_had() -> None:
         "model": "m",
         "messages": [{"role": "user", "name": "ann", "content": "Hi"}, {"role": "assistant", "content": None}],
     }
-    body = wire.opened(msgspec.json.decode(msgspec.json.encode(named)))
-    assert wire.closed(body)["messages"][0] == named["messages"][0]
-    assert isinstance(case.read(case.request(wire.closed(body))).messages[0], Message)
+    body = wire.to_messages(msgspec.json.decode(msgspec.json.encode(named)))
+    assert wire.from_messages(body)["messages"][0] == named["messages"][0]
+    assert isinstance(case.read(case.request(wire.from_messages(body))).messages[0], Message)

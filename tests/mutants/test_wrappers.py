@@ -26,7 +26,7 @@ from turnproof.messages import (
 from turnproof.provider import Binding, Capabilities, Endpoint, Outcome
 from turnproof.run.bindings import subject_of
 from turnproof.run.driver.mutation import mutated
-from turnproof_suites.mutants._broken import Broken, CallInputs, Proceed, overheard
+from turnproof_suites.mutants._broken import Broken, CallInputs, Proceed, record_callbacks
 from turnproof_suites.mutants._rewriting import Rewriting
 from turnproof_suites.mutants._wire import Json, Wire
 
@@ -128,10 +128,10 @@ def test_legacy_methods_keep_their_signatures() -> None:
 class Doubting(Broken):
     """Asks everything twice in one message, and answers with a call."""
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         return msgspec.structs.replace(message, parts=message.parts * 2)
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return msgspec.structs.replace(response, parts=(FunctionCall(id="1", name="read_sensor"),))
 
 
@@ -153,7 +153,7 @@ def test_a_legacy_history_holds_what_the_mutant_returned() -> None:
 class Refusing(Broken):
     """Fails after the adapter had succeeded."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         raise InvalidRequestError("no")
 
 
@@ -167,10 +167,10 @@ def test_a_legacy_history_forgets_a_call_that_the_mutant_made_fail() -> None:
 
 
 class Listening(Broken):
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        given, heard = overheard(given)
-        response = proceed(given)
-        return msgspec.structs.replace(response, raw_finish="".join(heard.text))
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        inputs, record = record_callbacks(inputs)
+        response = proceed(inputs)
+        return msgspec.structs.replace(response, raw_finish="".join(record.text))
 
 
 def test_listening_to_callbacks_wakes_none_that_slept() -> None:
@@ -208,10 +208,10 @@ def test_an_idle_proxy_keeps_every_byte() -> None:
 class Naming(Rewriting):
     """Puts a name into everything that it can read."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         wire.messages(body).append(wire.user_message("And you?"))
 
-    def answered(self, wire: Wire, document: Json) -> None:
+    def change_document(self, wire: Wire, document: Json) -> None:
         document["name"] = "mutant"
 
 

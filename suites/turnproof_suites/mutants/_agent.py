@@ -20,18 +20,18 @@ from ._session import BrokenSession
 class BrokenAgent(BrokenSession):
     """Passes everything on to the agent of `inner` that its setup gives.
 
-    `under` is the id that is told in place of the agent's own, until another session is asked for.
+    `shown_id` is the id that is shown in place of the agent's own, until another session is opened.
     """
 
-    under: str | None = None
+    shown_id: str | None = None
 
     def __init__(self, inner: SessionBinding, setup: SessionSetup) -> None:
         self.setup = setup
         super().__init__(inner, setup)
 
     def session_id(self) -> str | None:
-        """The id that is told."""
-        return self.under or self.own_id
+        """The id that is shown."""
+        return self.shown_id or self.own_id
 
     @property
     def own_id(self) -> str | None:
@@ -41,24 +41,24 @@ class BrokenAgent(BrokenSession):
 
     def new_session(self) -> None:
         """The inner agent's `new_session`."""
-        self.under = None
+        self.shown_id = None
         self.do("new_session")
 
     def resume_session(self, session_id: str) -> None:
         """The inner agent's `resume_session`."""
         self.do("resume_session", session_id)
-        self.under = None
+        self.shown_id = None
 
     def continue_last(self, cwd: str | None) -> str | None:
         """The inner agent's `continue_last`."""
         taken: str | None = self.do("continue_last", cwd)
-        self.under = None
+        self.shown_id = None
         return taken
 
     def fork_session(self) -> str:
         """The inner agent's `fork_session`."""
         copy: str = self.do("fork_session")
-        self.under = None
+        self.shown_id = None
         return copy
 
 
@@ -68,36 +68,36 @@ class Resumed(BrokenAgent):
     def __init__(self, inner: SessionBinding, setup: SessionSetup) -> None:
         super().__init__(inner, setup)
         if setup.session is not None:
-            self.taken_up(setup.session)
+            self.after_resume(setup.session)
 
     def resume_session(self, session_id: str) -> None:
         super().resume_session(session_id)
-        self.taken_up(session_id)
+        self.after_resume(session_id)
 
-    def taken_up(self, session_id: str) -> None:
+    def after_resume(self, session_id: str) -> None:
         """The session is open again, and nothing was said in it since."""
 
-    def begun_anew(self, session_id: str) -> None:
-        """Another session is begun, and goes by the id of this one."""
+    def replace_session(self, session_id: str) -> None:
+        """A new session takes the place of this one, under its id."""
         self.new_session()
-        self.under = session_id
+        self.shown_id = session_id
 
 
 class BrokenTools(BrokenAgent):
     """An agent whose tools run in another way."""
 
-    def opened(self, setup: SessionSetup) -> Any:
-        return super().opened(replace(setup, tools=tuple(map(self._changed, setup.tools))))
+    def open_handle(self, setup: SessionSetup) -> Any:
+        return super().open_handle(replace(setup, tools=tuple(map(self._changed, setup.tools))))
 
-    def _changed(self, tool: Tool) -> Tool:
-        return replace(tool, run=lambda args, token: self.ran(tool, args, token))
+    def _with_run(self, tool: Tool) -> Tool:
+        return replace(tool, run=lambda args, token: self.run_tool(tool, args, token))
 
-    def ran(self, tool: Tool, args: dict[str, Any], token: CancelToken) -> Any:
-        """What a call of the tool comes to."""
+    def run_tool(self, tool: Tool, args: dict[str, Any], token: CancelToken) -> Any:
+        """The result of a call of the tool."""
         return tool.run(args, token)
 
 
-def overheard(turn: SessionTurn, hear: Callable[[str], object]) -> SessionTurn:
+def with_chunk_listener(turn: SessionTurn, hear: Callable[[str], object]) -> SessionTurn:
     """The turn, where somebody hears each piece of text that its user is shown."""
     show = turn.on_chunk
     if show is None:

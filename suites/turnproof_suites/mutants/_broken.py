@@ -1,8 +1,8 @@
 """A wrapper around any adapter, on either path, that can be broken in one place.
 
-A subclass overrides one of four hooks: `message` (one message on its way in), `given` (everything a call is given),
-`answer` (what it gives back) or `call` (the call as a whole). What no hook changes passes through untouched, the very
-same objects included, and whatever else the adapter offers stays reachable.
+A subclass overrides one of four hooks: `change_message` (one message that goes in), `change_inputs` (all inputs of a
+call), `change_response` (what comes back) or `call` (the call as a whole). What no hook changes passes through
+untouched, as the same objects, and whatever else the adapter offers stays reachable.
 
 A legacy adapter records what it returns. So where a mutant returns something else than the adapter it wraps, or fails
 where that succeeded, the adapter's history is set to what the mutant would have recorded.
@@ -26,7 +26,7 @@ CallbackName: TypeAlias = Literal["on_chunk", "on_usage", "on_call", "on_thinkin
 
 @dataclass(frozen=True, slots=True)
 class CallInputs:
-    """What a call is given.
+    """The inputs of a call.
 
     `messages` is the whole conversation on the stateless path and what is new on the legacy one; a legacy session
     being created has the history there, and `opens` set. `system` and `tools` are set where the path passes them.
@@ -60,33 +60,33 @@ Proceed: TypeAlias = Callable[[CallInputs], ProviderResponse]
 class Broken:
     """Passes everything on. `path` is the one that the wrapped adapter was opened for.
 
-    `opened` are the system text and tools that a legacy session was last created with.
+    `session_arguments` are the system text and tools that a legacy session was last created with.
     """
 
-    opened: tuple[SystemInstruction, Sequence[ToolSchema] | None] = (None, None)
+    session_arguments: tuple[SystemInstruction, Sequence[ToolSchema] | None] = (None, None)
 
     def __init__(self, inner: Any, path: Path) -> None:
         self.inner = inner
         self.path = path
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         """The message that goes in instead."""
         return message
 
-    def given(self, given: CallInputs) -> CallInputs:
-        """What the call is given instead; also asked when a legacy session is created."""
-        messages = [self.message(message) for message in given.messages]
-        if all(new is old for new, old in zip(messages, given.messages, strict=True)):
-            return given
-        return replace(given, messages=messages)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        """The inputs instead; also used when a legacy session is created."""
+        messages = [self.change_message(message) for message in inputs.messages]
+        if all(new is old for new, old in zip(messages, inputs.messages, strict=True)):
+            return inputs
+        return replace(inputs, messages=messages)
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         """What comes back instead."""
         return response
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         """The call as a whole."""
-        return self.answer(given, proceed(given))
+        return self.change_response(inputs, proceed(inputs))
 
     # The stateless path
 
@@ -105,21 +105,21 @@ class Broken:
     ) -> ProviderResponse:
         """The adapter's `complete()`, broken."""
 
-        def proceed(given: CallInputs) -> ProviderResponse:
+        def proceed(inputs: CallInputs) -> ProviderResponse:
             response: ProviderResponse = self.inner.complete(
-                given.messages,
-                given.system,
-                given.tools,
-                response_schema=given.schema,
-                cancel_token=given.token,
-                on_chunk=given.on_chunk,
-                on_usage_update=given.on_usage,
-                on_function_call=given.on_call,
-                on_thinking=given.on_thinking,
+                inputs.messages,
+                inputs.system,
+                inputs.tools,
+                response_schema=inputs.schema,
+                cancel_token=inputs.token,
+                on_chunk=inputs.on_chunk,
+                on_usage_update=inputs.on_usage,
+                on_function_call=inputs.on_call,
+                on_thinking=inputs.on_thinking,
             )
             return response
 
-        given = CallInputs(
+        inputs = CallInputs(
             messages,
             system_instruction,
             tools,
@@ -130,7 +130,7 @@ class Broken:
             on_function_call,
             on_thinking,
         )
-        return self.call(self.given(given), proceed)
+        return self.call(self.change_inputs(inputs), proceed)
 
     # The legacy path
 
@@ -140,10 +140,10 @@ class Broken:
         tools: Sequence[ToolSchema] | None = None,
         history: Sequence[Message] | None = None,
     ) -> None:
-        """The adapter's `create_session()`, with what `given` makes of its arguments."""
-        given = self.given(CallInputs(history or (), system_instruction, tools, opens=True))
-        self.opened = given.system, given.tools
-        self.inner.create_session(given.system, given.tools, list(given.messages) or None)
+        """The adapter's `create_session()`, with what `change_inputs` makes of its arguments."""
+        inputs = self.change_inputs(CallInputs(history or (), system_instruction, tools, opens=True))
+        self.session_arguments = inputs.system, inputs.tools
+        self.inner.create_session(inputs.system, inputs.tools, list(inputs.messages) or None)
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self.inner, name)
@@ -168,31 +168,31 @@ class Broken:
         before: list[Message] = list(self.inner.get_history())
         recorded: list[ProviderResponse] = []
 
-        def proceed(given: CallInputs) -> ProviderResponse:
-            passed = {option: getattr(given, field) for option, field in _OPTIONS.items() if option in options}
-            new = given.messages[-1]
+        def proceed(inputs: CallInputs) -> ProviderResponse:
+            passed = {option: getattr(inputs, field) for option, field in _OPTIONS.items() if option in options}
+            new = inputs.messages[-1]
             sent = content if new is message else _as_content(name, new)
-            chunk = (given.on_chunk,) if streaming else ()
+            chunk = (inputs.on_chunk,) if streaming else ()
             response: ProviderResponse = method(sent, *chunk, *rest, **{**options, **passed})
             recorded[:] = [response]
             return response
 
         taken = {field: options[option] for option, field in _OPTIONS.items() if option in options}
-        given = self.given(CallInputs((message,), on_chunk=second if streaming else None, **taken))
+        inputs = self.change_inputs(CallInputs((message,), on_chunk=second if streaming else None, **taken))
         try:
-            response = self.call(given, proceed)
+            response = self.call(inputs, proceed)
         except BaseException:
             if recorded:
                 self.set_history(before)
             raise
         if not recorded or recorded[0].parts != response.parts:
             answer = (Message("model", response.parts),) if response.parts else ()
-            self.set_history([*before, *given.messages, *answer])
+            self.set_history([*before, *inputs.messages, *answer])
         return response
 
     def set_history(self, messages: Sequence[Message]) -> None:
         """Make the wrapped legacy adapter hold this conversation."""
-        self.inner.create_session(*self.opened, list(messages) or None)
+        self.inner.create_session(*self.session_arguments, list(messages) or None)
 
 
 _OPTIONS = {
@@ -218,30 +218,30 @@ def _as_content(method: str, message: Message) -> Any:
 
 
 @dataclass(slots=True)
-class Heard:
-    """What the callbacks of one call were told so far."""
+class CallbackRecord:
+    """What the callbacks of one call got so far."""
 
     text: list[str] = field(default_factory=list)
     calls: list[FunctionCall] = field(default_factory=list)
     usage: TokenUsage = field(default_factory=TokenUsage)
 
 
-def overheard(given: CallInputs) -> tuple[CallInputs, Heard]:
+def record_callbacks(inputs: CallInputs) -> tuple[CallInputs, CallbackRecord]:
     """The same call with its callbacks listened to; silent ones stay silent."""
-    heard = Heard()
+    record = CallbackRecord()
 
     def usage(value: TokenUsage) -> None:
-        heard.usage = value
+        record.usage = value
 
     return replace(
-        given,
-        on_chunk=also(heard.text.append, given.on_chunk),
-        on_call=also(heard.calls.append, given.on_call),
-        on_usage=also(usage, given.on_usage),
-    ), heard
+        inputs,
+        on_chunk=chain_callbacks(record.text.append, inputs.on_chunk),
+        on_call=chain_callbacks(record.calls.append, inputs.on_call),
+        on_usage=chain_callbacks(usage, inputs.on_usage),
+    ), record
 
 
-def also(first: Callable[[Any], None], then: Callable[[Any], None] | None) -> Callable[[Any], None] | None:
+def chain_callbacks(first: Callable[[Any], None], then: Callable[[Any], None] | None) -> Callable[[Any], None] | None:
     """A callback that does one thing before the other; None where there was none."""
     if then is None:
         return None
@@ -253,7 +253,7 @@ def also(first: Callable[[Any], None], then: Callable[[Any], None] | None) -> Ca
     return both
 
 
-def trimmed(response: ProviderResponse) -> ProviderResponse:
+def trim_texts(response: ProviderResponse) -> ProviderResponse:
     """The response without white space at the borders of its texts."""
     parts = (changed(part, text=part.text.strip()) if isinstance(part, Text) else part for part in response.parts)
     return changed(response, parts=tuple(parts))

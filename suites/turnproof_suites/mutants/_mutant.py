@@ -24,7 +24,7 @@ from turnproof.run.driver.mutation import Failing, Mutant, Seam
 
 from ._broken import Broken
 from ._rewriting import Rewriting
-from ._session import BrokenSession, broken
+from ._session import BrokenSession, broken_binding
 
 Breaking: TypeAlias = type[Broken] | type[Rewriting] | type[BrokenSession]
 
@@ -83,12 +83,12 @@ def mutant(
     """Turn the decorated class into a mutant. `fails` is for those that hang or raise oddly on purpose; `capability`
     names what an adapter, or the wire API (`wire:refusals`), must have for the mutant to break anything."""
 
-    def made(cls: Breaking) -> Mutant:
+    def make_mutant(cls: Breaking) -> Mutant:
         parts: dict[str, Any] = {"filter": cls}
         if issubclass(cls, Broken):
             parts = {"wrap": cls}
         elif issubclass(cls, BrokenSession):
-            parts = {"session": partial(broken, cls)}
+            parts = {"session": partial(broken_binding, cls)}
         return Mutant(
             name=name,
             seam=seam,
@@ -102,4 +102,4 @@ def mutant(
             **parts,
         )
 
-    return made
+    return make_mutant

@@ -14,8 +14,10 @@ _FAILED = re.compile(r"\W*error\b", re.IGNORECASE)
 
 
 class OpenAIWire(TypedBlocks, Protocol):
-    """Opened, a body has `messages` with `blocks`: neither API has both. Marks do not exist: what would set them does
-    nothing."""
+    """In the form of `to_messages` a body has `messages` with `blocks`: neither API has both.
+
+    Marks do not exist: what would set them does nothing.
+    """
 
     def blocks(self, message: Json) -> list[Json]:
         found: list[Json] = message["blocks"]
@@ -38,9 +40,9 @@ class OpenAIWire(TypedBlocks, Protocol):
             body.pop(name, None)
 
 
-def opening(said: list[Json]) -> int:
+def instruction_count(messages: list[Json]) -> int:
     """How many messages, or items, in front are instructions."""
-    return next((n for n, one in enumerate(said) if one.get("role") not in INSTRUCTIONS), len(said))
+    return next((n for n, one in enumerate(messages) if one.get("role") not in INSTRUCTIONS), len(messages))
 
 
 def blocks_of(content: Any) -> list[Json]:
@@ -59,7 +61,7 @@ def content_of(blocks: list[Json], kind: str) -> Any:
             return [{"type": kind, **block} for block in blocks]
 
 
-def says_that_it_failed(content: Any) -> bool:
+def is_error_text(content: Any) -> bool:
     """Whether a result calls itself an error: there is no flag, and nobody says how it is to be put."""
     blocks = blocks_of(content)
     return bool(blocks) and _FAILED.match(str(blocks[0].get("text", ""))) is not None

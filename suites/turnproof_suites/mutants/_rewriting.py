@@ -1,9 +1,9 @@
 """A proxy between adapter and server that rewrites one thing: how an adapter's wire side is broken from outside.
 
-A subclass overrides `sent` (the body that the server gets), `answered` (each JSON document of an answer that the
-adapter gets: the whole body, or one event's data) or `streamed` (its events as a whole). All are given the `Wire`,
-which knows where the dialect keeps things, so that a mutant says only what it does to them. What is not changed keeps
-its bytes.
+A subclass overrides `change_request` (the body that the server gets), `change_document` (each JSON document of an
+answer that the adapter gets: the whole body, or one event's data) or `change_events` (its events as a whole). All get
+the `Wire`, which knows where the dialect keeps things, so that a mutant says only what it does to them. What is not
+changed keeps its bytes.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ class Rewriting:
     def __init__(self) -> None:
         self._wire: Wire | None = None
 
-    def sent(self, wire: Wire, body: Json) -> None:
-        """Change the request's opened body in place."""
+    def change_request(self, wire: Wire, body: Json) -> None:
+        """Change the request's body in place, in the form of `Wire.to_messages`."""
 
-    def addressed(self, wire: Wire, request: HttpRequest) -> HttpRequest:
+    def change_http_request(self, wire: Wire, request: HttpRequest) -> HttpRequest:
         """The request instead, where what is wrong with it stands outside the body."""
         return request
 
-    def answered(self, wire: Wire, document: Json) -> None:
+    def change_document(self, wire: Wire, document: Json) -> None:
         """Change one document of an answer in place."""
 
-    def streamed(self, wire: Wire, events: Sequence[WireEvent]) -> Sequence[WireEvent]:
+    def change_events(self, wire: Wire, events: Sequence[WireEvent]) -> Sequence[WireEvent]:
         """The events of an answer instead, where what is wrong lies between them."""
         return events
 
@@ -58,22 +58,22 @@ class Rewriting:
 
     def request(self, request: HttpRequest) -> HttpRequest:
         """The request as the server is to see it."""
-        self._wire = next((wire for wire in WIRES if wire.speaks(request)), None)
+        self._wire = next((wire for wire in WIRES if wire.is_request_for(request)), None)
         if self._wire is None or not request.body:
             return request
-        request = self.addressed(self._wire, request)
-        body = self._wire.opened(msgspec.json.decode(request.body))
+        request = self.change_http_request(self._wire, request)
+        body = self._wire.to_messages(msgspec.json.decode(request.body))
         before = msgspec.json.encode(body)
-        self.sent(self._wire, body)
+        self.change_request(self._wire, body)
         if msgspec.json.encode(body) == before:
             return request
-        return replace(request, body=msgspec.json.encode(self._wire.closed(body)))
+        return replace(request, body=msgspec.json.encode(self._wire.from_messages(body)))
 
     def response(self, call: Call, rendered: Rendered) -> Rendered:
         """The answer as the adapter is to see it."""
         if self._wire is None:
             return rendered
-        events = tuple(self._event(self._wire, event) for event in self.streamed(self._wire, rendered.events))
+        events = tuple(self._event(self._wire, event) for event in self.change_events(self._wire, rendered.events))
         unchanged = len(events) == len(rendered.events) and all(map(operator.is_, events, rendered.events))
         return rendered if unchanged else replace(rendered, events=events)
 
@@ -82,7 +82,7 @@ class Rewriting:
         if document is None:
             return event
         before = msgspec.json.encode(document)
-        self.answered(wire, document)
+        self.change_document(wire, document)
         if msgspec.json.encode(document) == before:
             return event
         return wire.with_document(event, document)
@@ -98,6 +98,6 @@ def blocks_of_kind(wire: Wire, blocks: Sequence[Json], kind: BlockKind) -> list[
     return [block for block in blocks if wire.kind(block) == kind]
 
 
-def only(items: list[Any], keep: Any) -> None:
+def keep_only(items: list[Any], keep: Any) -> None:
     """Drop from a list, in place, everything that `keep` does not hold for."""
     items[:] = [item for item in items if keep(item)]

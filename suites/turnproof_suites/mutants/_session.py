@@ -41,27 +41,27 @@ class BrokenSession:
 
     def __init__(self, inner: SessionBinding, setup: SessionSetup, saved: str | None = None) -> None:
         self.inner = inner
-        self.handle = self.opened(setup) if saved is None else self.loaded(setup, saved)
+        self.handle = self.open_handle(setup) if saved is None else self.load_handle(setup, saved)
 
-    def opened(self, setup: SessionSetup) -> Any:
+    def open_handle(self, setup: SessionSetup) -> Any:
         """The handle of a new session."""
         return self.inner.open(setup)
 
-    def loaded(self, setup: SessionSetup, saved: str) -> Any:
+    def load_handle(self, setup: SessionSetup, saved: str) -> Any:
         """The handle of a session that goes on from a saved one."""
-        return self.the("load")(setup, saved)
+        return self.operation("load")(setup, saved)
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
-        """One turn, whatever is said in it."""
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+        """One turn, whatever its message."""
         return say(turn)
 
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
         """The inner session's `send`."""
-        return self.said(lambda turn: self.inner.send(self.handle, text, turn), turn)
+        return self.run_turn(lambda turn: self.inner.send(self.handle, text, turn), turn)
 
     def send_parts(self, parts: Sequence[Part], turn: SessionTurn) -> SessionReply:
         """The inner session's `send_parts`."""
-        return self.said(lambda turn: self.do("send_parts", parts, turn), turn)
+        return self.run_turn(lambda turn: self.do("send_parts", parts, turn), turn)
 
     def history(self) -> Sequence[Message]:
         """What the inner session holds."""
@@ -77,11 +77,11 @@ class BrokenSession:
         """The inner session is closed."""
         self.do("close")
 
-    def do(self, name: str, *given: Any) -> Any:
+    def do(self, name: str, *args: Any) -> Any:
         """Another operation of the inner session."""
-        return self.the(name)(self.handle, *given)
+        return self.operation(name)(self.handle, *args)
 
-    def the(self, name: str) -> Callable[..., Any]:
+    def operation(self, name: str) -> Callable[..., Any]:
         """An operation of the inner binding, which has it: the broken session is asked for nothing else."""
         found: Callable[..., Any] | None = getattr(self.inner, name)
         assert found is not None, name
@@ -93,11 +93,11 @@ class BrokenSession:
         return partial(self.do, name)
 
 
-def broken(cls: type[BrokenSession], inner: SessionBinding) -> SessionBinding:
+def broken_binding(cls: type[BrokenSession], inner: SessionBinding) -> SessionBinding:
     """The binding of sessions that are broken in the way of `cls`."""
 
     def passed_on(name: str) -> Callable[..., Any]:
-        return lambda session, *given: getattr(session, name)(*given)
+        return lambda session, *args: getattr(session, name)(*args)
 
     operations = {
         name: passed_on(name)

@@ -16,23 +16,24 @@ BlockKind: TypeAlias = Literal["text", "thinking", "redacted", "call", "result",
 class Wire(Protocol):
     """Access to one dialect's JSON. All of it works in place on parsed bodies.
 
-    What is said of requests takes an `opened` body: its messages hold blocks, whatever the dialect has in their place.
+    Methods for requests take a body in the form of `to_messages`: its messages hold blocks, whatever the dialect has in
+    their place.
     """
 
-    def speaks(self, request: HttpRequest) -> bool:
+    def is_request_for(self, request: HttpRequest) -> bool:
         """Whether this is a request for an answer in this dialect."""
 
     # Requests
 
-    def opened(self, body: Json) -> Json:
-        """The body with its conversation as messages of blocks. The body given is not used any more.
+    def to_messages(self, body: Json) -> Json:
+        """The body with its conversation as messages of blocks. The argument is not used any more.
 
         The body itself, where the API has blocks anyway.
         """
         return body
 
-    def closed(self, body: Json) -> Json:
-        """An opened body as it goes over the wire. Closed at once, it says what it said before it was opened."""
+    def from_messages(self, body: Json) -> Json:
+        """A body in the form of `to_messages` as it goes over the wire: the body from before, if it was not changed."""
         return body
 
     def messages(self, body: Json) -> list[Json]:

@@ -20,9 +20,9 @@ class _BrokenList(BrokenAgent):
 
     def list_sessions(self, cwd: str | None) -> Sequence[SessionInfo]:
         found: Sequence[SessionInfo] = self.do("list_sessions", cwd)
-        return self.listed(found)
+        return self.change_list(found)
 
-    def listed(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
+    def change_list(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
         """What is made of the list."""
         return found
 
@@ -31,7 +31,7 @@ class _BrokenList(BrokenAgent):
 class FirstPageOnly(_BrokenList):
     """Of a list that comes in pages, the first one is read."""
 
-    def listed(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
+    def change_list(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
         return found[:25]
 
 
@@ -39,7 +39,7 @@ class FirstPageOnly(_BrokenList):
 class APageReadTwice(_BrokenList):
     """What stands last on one page stands first on the next."""
 
-    def listed(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
+    def change_list(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
         return [*found, *found[-1:]]
 
 
@@ -55,7 +55,7 @@ class ListOfTheOwnFolder(_BrokenList):
 class TimesLeftOut(_BrokenList):
     """The list tells of no session when it was updated."""
 
-    def listed(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
+    def change_list(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
         return [replace(info, updated_at=None) for info in found]
 
 
@@ -63,20 +63,20 @@ class TimesLeftOut(_BrokenList):
 class ListingTakesOverAnId(_BrokenList):
     """The last id that was read is taken for that of the session that is open, until the next turn."""
 
-    def listed(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
-        self.under = next((info.session_id for info in found if info.session_id != self.own_id), None)
+    def change_list(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
+        self.shown_id = next((info.session_id for info in found if info.session_id != self.own_id), None)
         return found
 
-    def said(self, say: Any, turn: SessionTurn) -> SessionReply:
-        self.under = None
-        return super().said(say, turn)
+    def run_turn(self, say: Any, turn: SessionTurn) -> SessionReply:
+        self.shown_id = None
+        return super().run_turn(say, turn)
 
 
 @suite_mutant("titles-made-for-a-list")
 class TitlesMadeForAList(_BrokenList):
     """For a list the model is asked what the conversation is about."""
 
-    def listed(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
+    def change_list(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
         self.inner.send(self.handle, "Give this conversation a title.", SessionTurn(CancelToken()))
         return found
 
@@ -99,7 +99,7 @@ class ForkBeginsEmpty(BrokenAgent):
     def fork_session(self) -> str:
         copy = super().fork_session()
         self.new_session()
-        self.under = copy
+        self.shown_id = copy
         return copy
 
 
@@ -111,12 +111,12 @@ class ForkWritesIntoItsOrigin(BrokenAgent):
         origin = self.own_id or ""
         copy = super().fork_session()
         self.resume_session(origin)
-        self.under = copy
+        self.shown_id = copy
         return copy
 
     def resume_session(self, session_id: str) -> None:
         if session_id == self.own_id:
-            self.under = None
+            self.shown_id = None
         else:
             super().resume_session(session_id)
 
@@ -128,17 +128,17 @@ class ForkWritesIntoItsOrigin(BrokenAgent):
 class DeletionHides(_BrokenList):
     """A deleted session is in no list, and can be resumed."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *args: Any) -> None:
         self.known: set[str] = set()
         self.hidden: set[str] = set()
-        super().__init__(*given)
+        super().__init__(*args)
 
     def session_id(self) -> str | None:
         found = super().session_id()
         self.known |= {found} if found else set()
         return found
 
-    def listed(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
+    def change_list(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
         return [info for info in found if info.session_id not in self.hidden]
 
     def delete_session(self, session_id: str) -> None:
@@ -154,7 +154,7 @@ class DeletionLeavesAnEntry(_BrokenList):
 
     gone: tuple[SessionInfo, ...] = ()
 
-    def listed(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
+    def change_list(self, found: Sequence[SessionInfo]) -> Sequence[SessionInfo]:
         return [*found, *self.gone]
 
     def delete_session(self, session_id: str) -> None:

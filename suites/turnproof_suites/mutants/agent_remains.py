@@ -26,18 +26,18 @@ def _started(*words: str) -> subprocess.Popen[bytes]:
 class HelperLeftRunning(BrokenAgent):
     """The program starts a helper in a session of its own, and only the program is ended."""
 
-    def opened(self, setup: SessionSetup) -> Any:
+    def open_handle(self, setup: SessionSetup) -> Any:
         self.helper = _started()
-        return super().opened(setup)
+        return super().open_handle(setup)
 
 
 @suite_mutant("key-in-the-command")
 class KeyInTheCommand(BrokenAgent):
     """The program is started with the key as an argument."""
 
-    def opened(self, setup: SessionSetup) -> Any:
+    def open_handle(self, setup: SessionSetup) -> Any:
         self.helper = _started("--api-key", setup.endpoint.api_key)
-        return super().opened(setup)
+        return super().open_handle(setup)
 
     def close(self) -> None:
         super().close()
@@ -49,6 +49,6 @@ class KeyInTheCommand(BrokenAgent):
 class SettingsInTheProject(BrokenAgent):
     """The program's settings are written into the folder that it works in."""
 
-    def opened(self, setup: SessionSetup) -> Any:
+    def open_handle(self, setup: SessionSetup) -> Any:
         (Path(setup.cwd) / ".agent.json").write_text("{}", encoding="utf-8")
-        return super().opened(setup)
+        return super().open_handle(setup)

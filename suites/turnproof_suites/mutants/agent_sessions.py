@@ -37,7 +37,7 @@ class SessionIdOfEachTurn(BrokenAgent):
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
         reply = super().send(text, turn)
         self.count += 1
-        self.under = f"{self.own_id}-{self.count}"
+        self.shown_id = f"{self.own_id}-{self.count}"
         return reply
 
 
@@ -86,16 +86,16 @@ class HistoryOfAllSessions(BrokenAgent):
 class ResumeBeginsAnew(Resumed):
     """A fresh session is begun, and goes by the id that was to be resumed."""
 
-    def taken_up(self, session_id: str) -> None:
-        self.begun_anew(session_id)
+    def after_resume(self, session_id: str) -> None:
+        self.replace_session(session_id)
 
 
 @suite_mutant("resume-tells-another-id")
 class ResumeTellsAnotherId(Resumed):
     """The program goes on under the same id, and tells another one, which is believed."""
 
-    def taken_up(self, session_id: str) -> None:
-        self.under = f"{session_id}-2"
+    def after_resume(self, session_id: str) -> None:
+        self.shown_id = f"{session_id}-2"
 
 
 @suite_mutant("resumed-as-text")
@@ -104,9 +104,9 @@ class ResumedAsText(Resumed):
 
     past = ""
 
-    def taken_up(self, session_id: str) -> None:
+    def after_resume(self, session_id: str) -> None:
         self.past = "\n".join(message.text for message in self.history())
-        self.begun_anew(session_id)
+        self.replace_session(session_id)
 
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
         said, self.past = f"{self.past}\n{text}".strip(), ""
@@ -119,7 +119,7 @@ class ReplayShownAsNew(Resumed):
 
     replayed = ""
 
-    def taken_up(self, session_id: str) -> None:
+    def after_resume(self, session_id: str) -> None:
         self.replayed = "".join(message.text for message in self.history() if message.role == "model")
 
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
@@ -136,7 +136,7 @@ class ResumedHistoryIsEmpty(Resumed):
 
     before = 0
 
-    def taken_up(self, session_id: str) -> None:
+    def after_resume(self, session_id: str) -> None:
         self.before = len(super().history())
 
     def history(self) -> Sequence[Message]:
@@ -146,10 +146,10 @@ class ResumedHistoryIsEmpty(Resumed):
 class _OpenedOtherwise(BrokenAgent):
     """An agent that is given something else where it is opened with a session."""
 
-    def opened(self, setup: SessionSetup) -> Any:
-        return super().opened(setup if setup.session is None else self.otherwise(setup))
+    def open_handle(self, setup: SessionSetup) -> Any:
+        return super().open_handle(setup if setup.session is None else self.change_setup(setup))
 
-    def otherwise(self, setup: SessionSetup) -> SessionSetup:
+    def change_setup(self, setup: SessionSetup) -> SessionSetup:
         """What it is given."""
         return setup
 
@@ -158,7 +158,7 @@ class _OpenedOtherwise(BrokenAgent):
 class NoSystemTextOnResume(_OpenedOtherwise):
     """The system text is told where a session is made, and the program does not store it."""
 
-    def otherwise(self, setup: SessionSetup) -> SessionSetup:
+    def change_setup(self, setup: SessionSetup) -> SessionSetup:
         return replace(setup, system=None)
 
 
@@ -166,7 +166,7 @@ class NoSystemTextOnResume(_OpenedOtherwise):
 class NoToolsOnResume(_OpenedOtherwise):
     """The servers of tools are passed with a new session, and not where one is loaded."""
 
-    def otherwise(self, setup: SessionSetup) -> SessionSetup:
+    def change_setup(self, setup: SessionSetup) -> SessionSetup:
         return replace(setup, tools=())
 
 
@@ -174,7 +174,7 @@ class NoToolsOnResume(_OpenedOtherwise):
 class DefaultModelOnResume(_OpenedOtherwise):
     """A session that is resumed asks the model of the program's own settings."""
 
-    def otherwise(self, setup: SessionSetup) -> SessionSetup:
+    def change_setup(self, setup: SessionSetup) -> SessionSetup:
         asked, adapter = setup.endpoint.model, self.inner.adapter
         assert isinstance(adapter, Binding)
         models = dialect(adapter.dialect).models
@@ -242,14 +242,14 @@ class RefusedResumeCloses(_RefusedResume):
 class OpeningInsists(BrokenAgent):
     """Opening fails where the session that a setting names is gone."""
 
-    def opened(self, setup: SessionSetup) -> Any:
+    def open_handle(self, setup: SessionSetup) -> Any:
         if setup.session is None:
-            return super().opened(setup)
-        handle = super().opened(replace(setup, session=None, continue_last=False))
+            return super().open_handle(setup)
+        handle = super().open_handle(replace(setup, session=None, continue_last=False))
         try:
-            self.the("resume_session")(handle, setup.session)
+            self.operation("resume_session")(handle, setup.session)
         except TurnproofError:
-            self.the("close")(handle)
+            self.operation("close")(handle)
             raise
         return handle
 
@@ -258,9 +258,9 @@ class OpeningInsists(BrokenAgent):
 class FirstMadeIsTheLast(BrokenAgent):
     """Going on takes what stands first in a list, and that is the oldest."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *args: Any) -> None:
         self.made: list[str] = []
-        super().__init__(*given)
+        super().__init__(*args)
 
     def send(self, text: str, turn: SessionTurn) -> SessionReply:
         reply = super().send(text, turn)
@@ -280,8 +280,8 @@ class ContinuesInTheConfiguredFolder(BrokenAgent):
 
     configured: ClassVar[dict[str, str]] = {}
 
-    def opened(self, setup: SessionSetup) -> Any:
-        return super().opened(replace(setup, cwd=self.configured.setdefault(setup.home, setup.cwd)))
+    def open_handle(self, setup: SessionSetup) -> Any:
+        return super().open_handle(replace(setup, cwd=self.configured.setdefault(setup.home, setup.cwd)))
 
 
 @suite_mutant("damaged-agent-session-begun-anew")
@@ -290,7 +290,7 @@ class DamagedAgentSessionBegunAnew(BrokenAgent):
 
     def resume_session(self, session_id: str) -> None:
         self.new_session()
-        self.under = session_id
+        self.shown_id = session_id
 
 
 @suite_mutant("capability-under-another-name")

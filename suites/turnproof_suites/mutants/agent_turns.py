@@ -15,7 +15,7 @@ from turnproof.errors import ProviderError, TransportError
 from turnproof.messages import Message, TokenUsage
 from turnproof.subject import SessionReply, SessionSetup, SessionTurn
 
-from ._agent import BrokenAgent, BrokenTools, overheard
+from ._agent import BrokenAgent, BrokenTools, with_chunk_listener
 from ._mutant import suite_mutant
 
 Say = Callable[[SessionTurn], SessionReply]
@@ -27,7 +27,7 @@ Say = Callable[[SessionTurn], SessionReply]
 class AgentsCallsRunAgain(BrokenTools):
     """The calls that the agent tells of have run already, and whoever hears of them runs them again."""
 
-    def ran(self, tool: Tool, args: dict[str, Any], token: CancelToken) -> Any:
+    def run_tool(self, tool: Tool, args: dict[str, Any], token: CancelToken) -> Any:
         tool.run(dict(args), token)
         return tool.run(args, token)
 
@@ -36,7 +36,7 @@ class AgentsCallsRunAgain(BrokenTools):
 class AgentsArgumentsAsText(BrokenTools):
     """The program makes text of every argument that is none, and the tool gets it as it comes."""
 
-    def ran(self, tool: Tool, args: dict[str, Any], token: CancelToken) -> Any:
+    def run_tool(self, tool: Tool, args: dict[str, Any], token: CancelToken) -> Any:
         return tool.run({key: one if isinstance(one, str) else json.dumps(one) for key, one in args.items()}, token)
 
 
@@ -44,7 +44,7 @@ class AgentsArgumentsAsText(BrokenTools):
 class AgentsResultsDropped(BrokenTools):
     """The server of tools says that a call was done, and not what came of it."""
 
-    def ran(self, tool: Tool, args: dict[str, Any], token: CancelToken) -> Any:
+    def run_tool(self, tool: Tool, args: dict[str, Any], token: CancelToken) -> Any:
         tool.run(args, token)
         return "done"
 
@@ -53,8 +53,8 @@ class AgentsResultsDropped(BrokenTools):
 class YesToEverything(BrokenAgent):
     """The program asks whether a call may run, and is told yes without anybody being asked."""
 
-    def opened(self, setup: SessionSetup) -> Any:
-        return super().opened(replace(setup, permits=lambda call: True))
+    def open_handle(self, setup: SessionSetup) -> Any:
+        return super().open_handle(replace(setup, permits=lambda call: True))
 
 
 # -- turns that end otherwise -------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ class SecondTurnDropped(BrokenAgent):
 
     busy = False
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         if self.busy:
             return SessionReply("")
         self.busy = True
@@ -82,7 +82,7 @@ class OneAnswerBehind(BrokenAgent):
 
     late: SessionReply | None = None
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         reply = say(turn)
         if reply.outcome == "cancelled":
             self.late = replace(reply, outcome="answer")
@@ -95,7 +95,7 @@ class OneAnswerBehind(BrokenAgent):
 class CancelToldToNobody(BrokenAgent):
     """A cancel is kept for the end of the turn: the program writes its answer to the end."""
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         reply = say(replace(turn, cancel_token=CancelToken()))
         return replace(reply, outcome="cancelled") if turn.cancel_token.is_cancelled else reply
 
@@ -106,7 +106,7 @@ class FailedTurnIsTheLast(BrokenAgent):
 
     ended = False
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         if self.ended:
             raise TransportError("the program has ended")
         try:
@@ -120,7 +120,7 @@ class FailedTurnIsTheLast(BrokenAgent):
 class FailureToldAsAnAnswer(BrokenAgent):
     """The text of an error is returned as the reply, since the program has ended its turn."""
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         try:
             return say(turn)
         except ProviderError as error:
@@ -131,9 +131,9 @@ class FailureToldAsAnAnswer(BrokenAgent):
 class LostAnswerInFront(BrokenAgent):
     """An answer that broke off is asked for again, and what had come of it stays in front of the new one."""
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         pieces: list[str] = []
-        turn = overheard(turn, pieces.append)
+        turn = with_chunk_listener(turn, pieces.append)
         try:
             reply = say(turn)
         except ProviderError:
@@ -145,10 +145,10 @@ class LostAnswerInFront(BrokenAgent):
 class HalfAnAnswerOfTheKilled(BrokenAgent):
     """When the program's output ends, what it has written so far is the reply."""
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         pieces: list[str] = []
         try:
-            return say(overheard(turn, pieces.append))
+            return say(with_chunk_listener(turn, pieces.append))
         except ProviderError:
             return SessionReply("".join(pieces))
 
@@ -157,7 +157,7 @@ class HalfAnAnswerOfTheKilled(BrokenAgent):
 class BrokenPipeRaised(BrokenAgent):
     """A program that is gone is noticed by writing to it, and the caller gets the error of the pipe."""
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         try:
             return say(turn)
         except TransportError as error:
@@ -168,13 +168,13 @@ class BrokenPipeRaised(BrokenAgent):
 class KilledAgentForgets(BrokenAgent):
     """The program is started again without the id of its session."""
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         before = self.session_id()
         try:
             return say(turn)
         except ProviderError:
             self.new_session()
-            self.under = before
+            self.shown_id = before
             raise
 
 
@@ -184,10 +184,10 @@ class LostWordsStayInTheHistory(BrokenAgent):
 
     lost: tuple[Message, ...] = ()
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         pieces: list[str] = []
         try:
-            return say(overheard(turn, pieces.append))
+            return say(with_chunk_listener(turn, pieces.append))
         except ProviderError:
             self.lost = (*self.lost, Message.model("".join(pieces)))
             raise
@@ -202,7 +202,7 @@ class AgentsFiguresAddedUp(BrokenAgent):
 
     total = TokenUsage()
 
-    def said(self, say: Say, turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Say, turn: SessionTurn) -> SessionReply:
         reply = say(turn)
         both = zip(msgspec.structs.astuple(self.total), msgspec.structs.astuple(self.do("usage")), strict=True)
         self.total = TokenUsage(*(one + other for one, other in both))

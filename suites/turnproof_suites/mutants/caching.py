@@ -21,7 +21,7 @@ from .failures import MisnamedError
 class MessageMarksDropped(Rewriting):
     """Breakpoints are set on system text and tools, and never on the history."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for block in every_block(wire, body):
             wire.clear_mark(block)
 
@@ -30,7 +30,7 @@ class MessageMarksDropped(Rewriting):
 class FiveMarks(Rewriting):
     """Every message of the user gets a breakpoint."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             if not wire.spoken_by_model(message):
                 wire.set_mark(wire.blocks(message)[-1])
@@ -44,7 +44,7 @@ class ToolOrderUnstable(Rewriting):
         super().__init__()
         self._count = 0
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         self._count += 1
         if self._count % 2 == 0:
             wire.tools(body).reverse()
@@ -56,30 +56,30 @@ class ClockInThePrompt(Broken):
 
     ticks = 0
 
-    def given(self, given: CallInputs) -> CallInputs:
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
         self.ticks += 1
-        text = given.system if isinstance(given.system, str) or given.system is None else given.system.text
-        return replace(given, system=f"It is tick {self.ticks}.\n{text}")
+        text = inputs.system if isinstance(inputs.system, str) or inputs.system is None else inputs.system.text
+        return replace(inputs, system=f"It is tick {self.ticks}.\n{text}")
 
 
 @suite_mutant("only-last-mark-sent")
 class OnlyLastMarkSent(Broken):
     """Of several breakpoints in the history only the last one goes out."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        marked = [message for message in given.messages if _is_marked(message)]
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        marked = [message for message in inputs.messages if _is_marked(message)]
         unmark = {message: _unmarked(message) for message in marked[:-1]}
-        return replace(given, messages=[unmark.get(message, message) for message in given.messages])
+        return replace(inputs, messages=[unmark.get(message, message) for message in inputs.messages])
 
 
 @suite_mutant("managed-name-not-sent")
 class ManagedNameNotSent(Broken):
     """The prefix is stored, and every request carries it all the same."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        system = given.system.text if isinstance(given.system, Text) else given.system
-        tools = None if given.tools is None else [changed(tool, cache=None) for tool in given.tools]
-        return replace(given, system=system, tools=tools)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        system = inputs.system.text if isinstance(inputs.system, Text) else inputs.system
+        tools = None if inputs.tools is None else [changed(tool, cache=None) for tool in inputs.tools]
+        return replace(inputs, system=system, tools=tools)
 
 
 @suite_mutant("managed-cache-made-twice")
@@ -119,7 +119,7 @@ def _unmarked(message: Message) -> Message:
 class MarkStaysAtTheStart(Rewriting):
     """The breakpoint of the history stays where it was set first, however long the history grows."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         blocks = every_block(wire, body)
         for block in blocks:
             wire.clear_mark(block)

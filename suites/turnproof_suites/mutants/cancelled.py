@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace as given_with
+from dataclasses import replace as replace_inputs
 
 from msgspec.structs import replace
 
@@ -11,7 +11,7 @@ from turnproof.cancel import CancelToken
 from turnproof.errors import TransportError
 from turnproof.messages import FinishReason, FunctionCall, Message, ProviderResponse, Text, TokenUsage
 
-from ._broken import Broken, CallInputs, Proceed, also, overheard
+from ._broken import Broken, CallInputs, Proceed, chain_callbacks, record_callbacks
 from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -26,7 +26,7 @@ def _cancelled(response: ProviderResponse) -> bool:
 class CancelRaisedAsFailure(Broken):
     """A cancelled stream is a broken stream: the call raises."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if _cancelled(response):
             raise TransportError("the stream was closed before its end")
         return response
@@ -36,7 +36,7 @@ class CancelRaisedAsFailure(Broken):
 class CancelledAnswerLooksWhole(Broken):
     """What had arrived before the cancel is returned as an ordinary answer."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, finish_reason=FinishReason.STOP) if _cancelled(response) else response
 
 
@@ -44,7 +44,7 @@ class CancelledAnswerLooksWhole(Broken):
 class PartialTextDropped(Broken):
     """A cancelled response is empty, though its text was shown."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, parts=()) if _cancelled(response) else response
 
 
@@ -52,9 +52,9 @@ class PartialTextDropped(Broken):
 class FinishedCallKeptOnCancel(Broken):
     """Calls that were complete when the cancel came stay in the cancelled response."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         calls: list[FunctionCall] = []
-        response = proceed(given_with(given, on_call=also(calls.append, given.on_call)))
+        response = proceed(replace_inputs(inputs, on_call=chain_callbacks(calls.append, inputs.on_call)))
         # Where nothing tells that a call is complete but the end of the answer, none was announced.
         kept = calls or [FunctionCall(id="call_whole", name="water_bed", args={"bed": "3"})]
         return replace(response, parts=(*response.parts, *kept)) if _cancelled(response) else response
@@ -64,7 +64,7 @@ class FinishedCallKeptOnCancel(Broken):
 class HalfCallReturnedOnCancel(Broken):
     """A call that was cut in its arguments is returned with none."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if not _cancelled(response):
             return response
         return replace(response, parts=(*response.parts, FunctionCall(id="call_half", name="water_bed")))
@@ -74,9 +74,9 @@ class HalfCallReturnedOnCancel(Broken):
 class HalfCallAnnouncedOnCancel(Broken):
     """A call that was cut in its arguments is announced with what there was."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        if _cancelled(response) and given.on_call is not None:
-            given.on_call(FunctionCall(id="call_half", name="water_bed", args={"bed": "3"}))
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if _cancelled(response) and inputs.on_call is not None:
+            inputs.on_call(FunctionCall(id="call_half", name="water_bed", args={"bed": "3"}))
         return response
 
 
@@ -84,7 +84,7 @@ class HalfCallAnnouncedOnCancel(Broken):
 class UsageLostOnCancel(Broken):
     """A cancelled response says that nothing was used."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, usage=TokenUsage()) if _cancelled(response) else response
 
 
@@ -92,53 +92,53 @@ class UsageLostOnCancel(Broken):
 class CancelIgnored(Broken):
     """The token is not passed on."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given_with(given, token=None) if given.on_chunk is not None else given
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace_inputs(inputs, token=None) if inputs.on_chunk is not None else inputs
 
 
 @suite_mutant("cancel-noticed-at-the-next-piece")
 class CancelNoticedAtTheNextPiece(Broken):
     """The token is looked at whenever a piece arrives, and at no other time."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        if given.token is None or given.on_chunk is None:
-            return proceed(given)
-        asked, told = given.token, CancelToken()
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        if inputs.token is None or inputs.on_chunk is None:
+            return proceed(inputs)
+        asked, told = inputs.token, CancelToken()
 
         def look(_: str) -> None:
             if asked.is_cancelled:
                 told.cancel()
 
-        return proceed(given_with(given, token=told, on_chunk=also(look, given.on_chunk)))
+        return proceed(replace_inputs(inputs, token=told, on_chunk=chain_callbacks(look, inputs.on_chunk)))
 
 
 class ReadsOnBehindTheCaller(Broken):
     """The cancelled call returns at once, and a thread behind it reads the stream to its end."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        if given.token is None or given.on_chunk is None:
-            return proceed(given)
-        open_, heard = overheard(given)
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        if inputs.token is None or inputs.on_chunk is None:
+            return proceed(inputs)
+        open_, record = record_callbacks(inputs)
         done = threading.Event()
         ended: list[ProviderResponse | BaseException] = []
 
         def read() -> None:
             try:
-                ended.append(proceed(given_with(open_, token=None)))
+                ended.append(proceed(replace_inputs(open_, token=None)))
             except BaseException as error:
                 ended.append(error)
             done.set()
 
-        forget = given.token.on_cancel(done.set)
+        forget = inputs.token.on_cancel(done.set)
         threading.Thread(target=read, daemon=True).start()
         done.wait()
         forget()
-        if not given.token.is_cancelled:
+        if not inputs.token.is_cancelled:
             if isinstance(ended[0], BaseException):
                 raise ended[0]
             return ended[0]
-        parts = (Text("".join(heard.text)),) if heard.text else ()
-        return ProviderResponse(parts, heard.usage, FinishReason.CANCELLED)
+        parts = (Text("".join(record.text)),) if record.text else ()
+        return ProviderResponse(parts, record.usage, FinishReason.CANCELLED)
 
 
 ConnectionLeftOpenOnCancel = suite_mutant("connection-left-open-on-cancel")(ReadsOnBehindTheCaller)
@@ -150,15 +150,15 @@ ServerDrainedAfterCancel = suite_mutant("server-drained-after-cancel")(ReadsOnBe
 class BatchCancelIgnored(Broken):
     """Only streams look at the token."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given_with(given, token=None) if given.on_chunk is None else given
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace_inputs(inputs, token=None) if inputs.on_chunk is None else inputs
 
 
 @suite_mutant("interruption-noted-in-the-answer")
 class InterruptionNotedInTheAnswer(Broken):
     """A note of ours is appended to what the model had said."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if not _cancelled(response):
             return response
         return replace(response, parts=(*response.parts, Text("[interrupted by the user]")))
@@ -168,7 +168,7 @@ class InterruptionNotedInTheAnswer(Broken):
 class PartialAnswerNotReplayed(Rewriting):
     """The model's words right before the new message are missing from the request."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         messages = wire.messages(body)
         if len(messages) > 3 and wire.spoken_by_model(messages[-2]):
             del messages[-2]
@@ -178,7 +178,7 @@ class PartialAnswerNotReplayed(Rewriting):
 class CancelledToolsUnanswered(Rewriting):
     """Calls whose tools were cancelled get no result."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         drop_failed_results(wire, body)
 
 
@@ -186,9 +186,9 @@ class CancelledToolsUnanswered(Rewriting):
 class LegacyForgetsCancelledTurn(Broken):
     """The provider records a turn at the end of its stream, so that it never records a cancelled one."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         before: list[Message] = list(self.inner.get_history())
-        response = proceed(given)
+        response = proceed(inputs)
         if _cancelled(response):
             self.set_history(before)
         return response

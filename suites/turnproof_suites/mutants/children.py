@@ -17,7 +17,7 @@ class ChildBeginsWithACopy(BrokenSession):
 
     def spawn(self) -> BrokenSession:
         child = super().spawn()
-        self.the("adopt")(child.handle, self.history())
+        self.operation("adopt")(child.handle, self.history())
         return child
 
 

@@ -22,7 +22,7 @@ class ContextAddedUp(BrokenSession):
 
     taken = 0
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         reply = say(turn)
         self.taken += self.do("usage").total_tokens
         return reply
@@ -41,7 +41,7 @@ class ContextEmptyAfterACollection(BrokenSession):
         self.do("collect")
         self.counted = False
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         self.counted = True
         return say(turn)
 
@@ -52,20 +52,20 @@ class ContextEmptyAfterACollection(BrokenSession):
 class _KnowsResults(BrokenSession):
     """Remembers what each tool said, whatever the session makes of it."""
 
-    def opened(self, setup: SessionSetup) -> Any:
-        self.said_by_tools: dict[str, ToolResult] = {}
+    def open_handle(self, setup: SessionSetup) -> Any:
+        self.tool_results: dict[str, ToolResult] = {}
 
         def on_tool(call: FunctionCall, result: ToolResult) -> None:
-            self.said_by_tools[call.id] = result
+            self.tool_results[call.id] = result
             setup.on_tool(call, result)
 
         def open_provider(path: Path) -> Any:
             provider = setup.open_provider(path)
-            return _Sending(provider, self.sent) if path == "stateless" else provider
+            return _OtherMessages(provider, self.change_messages) if path == "stateless" else provider
 
         return self.inner.open(replace(setup, on_tool=on_tool, open_provider=open_provider))
 
-    def sent(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def change_messages(self, messages: Sequence[Message]) -> Sequence[Message]:
         """What goes out instead, on the stateless path."""
         return messages
 
@@ -75,22 +75,22 @@ class _KnowsResults(BrokenSession):
         """The messages with another result where the session has changed what the tool said: `make(cut, whole)`."""
 
         def part(one: Part) -> Part:
-            whole = self.said_by_tools.get(one.call_id) if isinstance(one, ToolResult) else None
+            whole = self.tool_results.get(one.call_id) if isinstance(one, ToolResult) else None
             return make(one, whole) if isinstance(one, ToolResult) and whole and one.result != whole.result else one
 
         return [Message(each.role, tuple(map(part, each.parts)), each.message_id) for each in messages]
 
 
-class _Sending:
-    """A provider that is given other messages."""
+class _OtherMessages:
+    """A provider that gets other messages."""
 
-    def __init__(self, provider: Any, sent: Callable[[Sequence[Message]], Sequence[Message]]) -> None:
+    def __init__(self, provider: Any, change: Callable[[Sequence[Message]], Sequence[Message]]) -> None:
         self._provider = provider
-        self._sent = sent
+        self._change = change
 
-    def complete(self, messages: Sequence[Message], *given: Any, **named: Any) -> ProviderResponse:
+    def complete(self, messages: Sequence[Message], *args: Any, **options: Any) -> ProviderResponse:
         """The provider's own answer to other messages."""
-        response: ProviderResponse = self._provider.complete(self._sent(messages), *given, **named)
+        response: ProviderResponse = self._provider.complete(self._change(messages), *args, **options)
         return response
 
     def __getattr__(self, name: str) -> Any:
@@ -109,7 +109,7 @@ def _beginning(cut: ToolResult, whole: ToolResult) -> ToolResult:
 class ResultsCutWithoutAWord(_KnowsResults):
     """Of a result that does not fit the beginning is sent, as if that were all."""
 
-    def sent(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def change_messages(self, messages: Sequence[Message]) -> Sequence[Message]:
         return self.with_results(messages, _beginning)
 
 
@@ -127,6 +127,6 @@ class RoomForOneRequest(_KnowsResults):
 
     tried = 0
 
-    def sent(self, messages: Sequence[Message]) -> Sequence[Message]:
+    def change_messages(self, messages: Sequence[Message]) -> Sequence[Message]:
         first, self.tried = len(messages) != self.tried, len(messages)
         return self.with_results(messages, _whole) if first else messages

@@ -22,8 +22,8 @@ from ._mutant import suite_mutant
 class SystemDroppedWithHistory(Broken):
     """The system text goes out only while there is no history yet."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return replace(given, system=None) if given.has_answers else given
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace(inputs, system=None) if inputs.has_answers else inputs
 
 
 @suite_mutant("first-system-text-kept")
@@ -32,28 +32,28 @@ class FirstSystemTextKept(Broken):
 
     first: SystemInstruction = None
 
-    def given(self, given: CallInputs) -> CallInputs:
-        self.first = self.first or given.system
-        return replace(given, system=self.first)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        self.first = self.first or inputs.system
+        return replace(inputs, system=self.first)
 
 
 @suite_mutant("new-message-sent-twice")
 class NewMessageSentTwice(Broken):
     """The user's new message is appended by the session and by the adapter."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        if given.opens or not given.messages or given.messages[-1].role != "user":
-            return given
-        *before, last = given.messages
-        return replace(given, messages=[*before, changed(last, parts=last.parts * 2)])
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        if inputs.opens or not inputs.messages or inputs.messages[-1].role != "user":
+            return inputs
+        *before, last = inputs.messages
+        return replace(inputs, messages=[*before, changed(last, parts=last.parts * 2)])
 
 
 @suite_mutant("history-cut-in-silence")
 class HistoryCutInSilence(Broken):
     """Only the last three messages go out, whatever the conversation was."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return replace(given, messages=list(given.messages[-3:]))
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace(inputs, messages=list(inputs.messages[-3:]))
 
 
 @suite_mutant("only-new-messages-sent")
@@ -62,22 +62,22 @@ class OnlyNewMessagesSent(Broken):
 
     def __init__(self, inner: Any, path: Path) -> None:
         super().__init__(inner, path)
-        self.sent = 0
+        self.sent_count = 0
 
-    def given(self, given: CallInputs) -> CallInputs:
-        fresh = list(given.messages[self.sent :]) or list(given.messages[-1:])
-        self.sent = len(given.messages)
-        return replace(given, messages=fresh)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        fresh = list(inputs.messages[self.sent_count :]) or list(inputs.messages[-1:])
+        self.sent_count = len(inputs.messages)
+        return replace(inputs, messages=fresh)
 
 
 @suite_mutant("callers-list-grows")
 class CallersListGrows(Broken):
     """The answer is appended to the caller's own list of messages."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        response = proceed(given)
-        assert isinstance(given.messages, list)
-        given.messages.append(Message("model", response.parts))
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        response = proceed(inputs)
+        assert isinstance(inputs.messages, list)
+        inputs.messages.append(Message("model", response.parts))
         return response
 
 
@@ -87,10 +87,10 @@ class RequestCountedInThePrompt(Broken):
 
     count = 0
 
-    def given(self, given: CallInputs) -> CallInputs:
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
         self.count += 1
-        text = given.system.text if isinstance(given.system, Text) else given.system
-        return replace(given, system=f"{text}\n(request {self.count})")
+        text = inputs.system.text if isinstance(inputs.system, Text) else inputs.system
+        return replace(inputs, system=f"{text}\n(request {self.count})")
 
 
 @suite_mutant("longest-conversation-wins")
@@ -99,10 +99,10 @@ class LongestConversationWins(Broken):
 
     longest: Sequence[Message] = ()
 
-    def given(self, given: CallInputs) -> CallInputs:
-        if len(given.messages) > len(self.longest):
-            self.longest = tuple(given.messages)
-        return replace(given, messages=list(self.longest))
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        if len(inputs.messages) > len(self.longest):
+            self.longest = tuple(inputs.messages)
+        return replace(inputs, messages=list(self.longest))
 
 
 @suite_mutant("threads-share-one-slot")
@@ -112,8 +112,8 @@ class ThreadsShareOneSlot(Broken):
     slot: CallInputs
     pause = threading.Event()
 
-    def given(self, given: CallInputs) -> CallInputs:
-        self.slot = given
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        self.slot = inputs
         # Long enough for every other thread to come by; calls one after the other notice nothing.
         self.pause.wait(0.1)
         return self.slot
@@ -123,20 +123,20 @@ class ThreadsShareOneSlot(Broken):
 class HistoryCountedMessageByMessage(Broken):
     """Before each call, every message of the history is counted by a request of its own."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        for message in given.messages:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        for message in inputs.messages:
             self.inner.count_tokens([Message.user(message.text or "-")])
-        return proceed(given)
+        return proceed(inputs)
 
 
 @suite_mutant("models-listed-in-each-call")
 class ModelsListedInEachCall(Broken):
     """Each call asks for the list of models, for the window, for the limit of the output and for the name."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         for _ in range(3):
             self.inner.list_models()
-        return proceed(given)
+        return proceed(inputs)
 
 
 @suite_mutant("first-event-loop-only")
@@ -145,12 +145,12 @@ class FirstEventLoopOnly(Broken):
 
     loop: asyncio.AbstractEventLoop | None = None
 
-    def given(self, given: CallInputs) -> CallInputs:
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
         try:
             running = asyncio.get_running_loop()
         except RuntimeError:
-            return given
+            return inputs
         self.loop = self.loop or running
         if self.loop is not running:
             raise TransportError("the connection is attached to a different loop")
-        return given
+        return inputs

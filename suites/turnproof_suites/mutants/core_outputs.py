@@ -12,7 +12,7 @@ from turnproof.dialects.base import HttpRequest
 from turnproof.errors import InvalidRequestError
 from turnproof.messages import FinishReason, FunctionCall, ProviderResponse, Text, Thought
 
-from ._broken import Broken, CallInputs, trimmed
+from ._broken import Broken, CallInputs, trim_texts
 from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -22,7 +22,7 @@ from ._wire import Json, Wire
 class NeverReturns(Broken):
     """The call has its answer and waits for something that never comes."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         threading.Event().wait()
         return response
 
@@ -31,7 +31,7 @@ class NeverReturns(Broken):
 class OnlyFirstTextKept(Broken):
     """Of several text parts only the first is returned."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         first = next((part for part in response.parts if isinstance(part, Text)), None)
         return replace(
             response, parts=tuple(part for part in response.parts if part is first or not isinstance(part, Text))
@@ -42,10 +42,10 @@ class OnlyFirstTextKept(Broken):
 class EndMarkerReadAsText(Broken):
     """What ends a stream is read as the last of its text."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        if given.on_chunk is None:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if inputs.on_chunk is None:
             return response
-        given.on_chunk("[DONE]")
+        inputs.on_chunk("[DONE]")
         return replace(response, parts=(*response.parts, Text("[DONE]")))
 
 
@@ -53,21 +53,21 @@ class EndMarkerReadAsText(Broken):
 class TextTrimmed(Broken):
     """White space at the borders of an answer is taken for nothing."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return trimmed(response)
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return trim_texts(response)
 
 
 @suite_mutant("text-escaped-for-html")
 class TextEscapedForHtml(Broken):
     """The model's text is made safe for a web page, where nobody said that it will stand on one."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        on_chunk = given.on_chunk
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        on_chunk = inputs.on_chunk
         if on_chunk is None:
-            return given
-        return dataclasses.replace(given, on_chunk=lambda text: on_chunk(escape(text)))
+            return inputs
+        return dataclasses.replace(inputs, on_chunk=lambda text: on_chunk(escape(text)))
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(
             response,
             parts=tuple(
@@ -80,7 +80,7 @@ class TextEscapedForHtml(Broken):
 class ServiceWorkDropped(Broken):
     """Of an answer only texts, thinking and calls are kept: what the service did by itself is nobody's business."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         ours = (Text, Thought, FunctionCall)
         return replace(response, parts=tuple(part for part in response.parts if isinstance(part, ours)))
 
@@ -89,7 +89,7 @@ class ServiceWorkDropped(Broken):
 class CallsPutBeforeText(Broken):
     """Calls are collected first and text is appended to them."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         parts = sorted(response.parts, key=lambda part: not isinstance(part, FunctionCall))
         return replace(response, parts=tuple(parts))
 
@@ -98,7 +98,7 @@ class CallsPutBeforeText(Broken):
 class FinishAlwaysStop(Broken):
     """Every answer is said to have ended by itself."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, finish_reason=FinishReason.STOP)
 
 
@@ -106,7 +106,7 @@ class FinishAlwaysStop(Broken):
 class RefusalUnknown(Broken):
     """A refusal is mapped to unknown, for want of an entry in the table."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         refused = response.finish_reason in (FinishReason.REFUSAL, FinishReason.SAFETY)
         return replace(response, finish_reason=FinishReason.UNKNOWN) if refused else response
 
@@ -115,7 +115,7 @@ class RefusalUnknown(Broken):
 class LimitReadAsStop(Rewriting):
     """The word for the output limit is read as the word for an ordinary end."""
 
-    def answered(self, wire: Wire, document: Json) -> None:
+    def change_document(self, wire: Wire, document: Json) -> None:
         if wire.finish(document) is FinishReason.MAX_TOKENS:
             wire.set_finish(document, FinishReason.STOP)
 
@@ -124,7 +124,7 @@ class LimitReadAsStop(Rewriting):
 class FinishWordDropped(Broken):
     """The provider's own word for the end is thrown away."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, raw_finish=None)
 
 
@@ -132,7 +132,7 @@ class FinishWordDropped(Broken):
 class UnusualEndRaises(Broken):
     """An answer that reached the output limit is raised as an error, its text lost."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if response.finish_reason is FinishReason.MAX_TOKENS:
             raise InvalidRequestError("the answer was cut at max_tokens")
         return response
@@ -142,7 +142,7 @@ class UnusualEndRaises(Broken):
 class OtherModelAsked(Rewriting):
     """A default model from the configuration wins over the one that was asked for."""
 
-    def addressed(self, wire: Wire, request: HttpRequest) -> HttpRequest:
+    def change_http_request(self, wire: Wire, request: HttpRequest) -> HttpRequest:
         return wire.for_other_model(request)
 
 
@@ -150,7 +150,7 @@ class OtherModelAsked(Rewriting):
 class BlankBlockSent(Rewriting):
     """A block that says nothing is sent along with each message of the user."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             if not wire.spoken_by_model(message):
                 wire.blocks(message).append(wire.blank_block())
@@ -160,7 +160,7 @@ class BlankBlockSent(Rewriting):
 class AnswerPrinted(Broken):
     """A print of the answer, left behind by somebody who was debugging."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         print("DEBUG", response.finish_reason)
         return response
 
@@ -179,7 +179,7 @@ class ShutdownRaises(Broken):
 class LastAnswerNotReplayed(Rewriting):
     """The model's latest answer is missing from the next request."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         messages = wire.messages(body)
         last = next((message for message in reversed(messages) if wire.spoken_by_model(message)), None)
         if last is not None:

@@ -17,7 +17,7 @@ from turnproof.errors import (
 )
 from turnproof.messages import FinishReason, Message, ProviderResponse, Text
 
-from ._broken import Broken, CallInputs, Proceed, overheard
+from ._broken import Broken, CallInputs, Proceed, record_callbacks
 from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -29,9 +29,9 @@ class Failing(Broken):
     def failure(self, error: ProviderError) -> ProviderResponse:
         raise error
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
-            return proceed(given)
+            return proceed(inputs)
         except ProviderError as error:
             return self.failure(error)
 
@@ -140,13 +140,13 @@ class WordsOfTheServiceLost(Failing):
 class RetriesOfItsOwn(Broken):
     """The adapter retries by itself, below the session's retries."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
-            return proceed(given)
+            return proceed(inputs)
         except ProviderError as error:
             if not error.retryable:
                 raise
-            return proceed(given)
+            return proceed(inputs)
 
 
 RetriesStacked = suite_mutant("retries-stacked")(RetriesOfItsOwn)
@@ -193,14 +193,14 @@ class _Swallowing(Broken):
 
     swallowed: type[ProviderError]
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        given, heard = overheard(given)
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        inputs, record = record_callbacks(inputs)
         try:
-            return proceed(given)
+            return proceed(inputs)
         except self.swallowed:
-            if not heard.text:
+            if not record.text:
                 raise
-            return ProviderResponse((Text("".join(heard.text)),), heard.usage, FinishReason.STOP)
+            return ProviderResponse((Text("".join(record.text)),), record.usage, FinishReason.STOP)
 
 
 @suite_mutant("error-event-swallowed")
@@ -221,12 +221,12 @@ class CutStreamTakenAsAnswer(_Swallowing):
 class LegacyKeepsFailedMessage(Broken):
     """The user's message is appended before the call, and stays there when the call fails."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         before: list[Message] = list(self.inner.get_history())
         try:
-            return proceed(given)
+            return proceed(inputs)
         except ProviderError:
-            self.set_history([*before, *given.messages])
+            self.set_history([*before, *inputs.messages])
             raise
 
 
@@ -236,11 +236,11 @@ class ClientDeadAfterAFault(Broken):
 
     dead = False
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         if self.dead:
             raise TransportError("no connection became free in time")
         try:
-            return proceed(given)
+            return proceed(inputs)
         except ProviderError:
             self.dead = True
             raise
@@ -252,14 +252,14 @@ class RetryRepeatsTheMessage(Broken):
 
     failed: Sequence[Message] = ()
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return replace(given, messages=[*given.messages, *self.failed]) if self.failed else given
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace(inputs, messages=[*inputs.messages, *self.failed]) if self.failed else inputs
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         try:
-            response = proceed(given)
+            response = proceed(inputs)
         except ProviderError:
-            self.failed = given.messages[-1:]
+            self.failed = inputs.messages[-1:]
             raise
         self.failed = ()
         return response
@@ -273,7 +273,7 @@ class RetryRepeatsTheResults(Rewriting):
         super().__init__()
         self._count = 0
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         count = len(wire.messages(body))
         again, self._count = count == self._count, count
         blocks = wire.blocks(wire.messages(body)[-1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import replace as given_with
+from dataclasses import replace as replace_inputs
 
 from turnproof.messages import Message, Part, Text, Thought
 
@@ -18,18 +18,18 @@ from ._wire import Json, Wire
 class ForeignConversationDropped(Broken):
     """What another model has a part in is left out, up to the user's latest message."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        if not any(_is_foreign(part) for message in given.messages for part in message.parts):
-            return given
-        asked = [n for n, one in enumerate(given.messages) if one.role == "user"]
-        return given_with(given, messages=() if given.opens else given.messages[asked[-1] :])
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        if not any(_is_foreign(part) for message in inputs.messages for part in message.parts):
+            return inputs
+        asked = [n for n, one in enumerate(inputs.messages) if one.role == "user"]
+        return replace_inputs(inputs, messages=() if inputs.opens else inputs.messages[asked[-1] :])
 
 
 @suite_mutant("foreign-results-under-each-others-ids")
 class ForeignResultsUnderEachOthersIds(Rewriting):
     """Results get legal ids in an order of their own, so that two of them change places."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         (first, key), (second, _) = itertools.islice(wire.result_ids(body), 2)
         first[key], second[key] = second[key], first[key]
 
@@ -38,7 +38,7 @@ class ForeignResultsUnderEachOthersIds(Rewriting):
 class ForeignIdsSentAsTheyAre(Rewriting):
     """Ids go out as another service issued them, however long, and with whatever characters."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for place, key in itertools.chain(wire.call_ids(body), wire.result_ids(body)):
             place[key] = f"functions.{place[key]}:{place[key]}:{'0' * 64}"
 
@@ -47,7 +47,7 @@ class ForeignIdsSentAsTheyAre(Rewriting):
 class ForeignIdsCutAlike(Rewriting):
     """Ids are cut to a length that the API takes, which makes some of them the same."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for place, key in itertools.chain(wire.call_ids(body), wire.result_ids(body)):
             place[key] = place[key][:4]
 
@@ -56,22 +56,22 @@ class ForeignIdsCutAlike(Rewriting):
 class ForeignThinkingSpelledOut(Broken):
     """A part that the adapter cannot use is sent as text, with everything that stood in it."""
 
-    def given(self, given: CallInputs) -> CallInputs:
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
         def spell(part: Part) -> Part:
             if isinstance(part, Thought) and _is_foreign(part):
                 assert part.provider_data is not None
                 return Text(f"[thought {part.text} {part.provider_data.data['signature']}]")
             return part
 
-        return given_with(given, messages=_with_parts(given.messages, spell))
+        return replace_inputs(inputs, messages=_with_parts(inputs.messages, spell))
 
 
 @suite_mutant("instructions-between-turns-dropped")
 class InstructionsBetweenTurnsDropped(Broken):
     """A message of a role that the API has no place for is left out."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given_with(given, messages=[one for one in given.messages if one.role != "system"])
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace_inputs(inputs, messages=[one for one in inputs.messages if one.role != "system"])
 
 
 def _is_foreign(part: Part) -> bool:

@@ -10,7 +10,7 @@ from turnproof.messages import FileRef, InlineData, Message, Part, Text, ToolRes
 
 from ._broken import Broken
 from ._mutant import suite_mutant
-from ._rewriting import Rewriting, only
+from ._rewriting import Rewriting, keep_only
 from ._wire import Json, Wire
 
 
@@ -24,7 +24,7 @@ def _without(message: Message, lost: Callable[[Part], bool]) -> Message:
 class UserImagesDropped(Broken):
     """Pictures in a user's message are skipped, with everything that was said around them."""
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         kept = _without(message, lambda part: isinstance(part, InlineData) and part.mime_type.startswith("image/"))
         return kept if kept.parts else Message.user("(a picture)")
 
@@ -33,7 +33,7 @@ class UserImagesDropped(Broken):
 class DocumentsDropped(Broken):
     """Documents in a user's message are skipped."""
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         return _without(message, lambda part: isinstance(part, InlineData) and not part.mime_type.startswith("image/"))
 
 
@@ -41,7 +41,7 @@ class DocumentsDropped(Broken):
 class FileReferencesDropped(Broken):
     """Files that the provider is to fetch by itself are skipped."""
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         return _without(message, lambda part: isinstance(part, FileRef))
 
 
@@ -49,7 +49,7 @@ class FileReferencesDropped(Broken):
 class ResultImagesDropped(Broken):
     """Attachments of a tool's result are left behind."""
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         if not any(result.attachments for result in message.results):
             return message
         parts = [replace(part, attachments=()) if isinstance(part, ToolResult) else part for part in message.parts]
@@ -60,16 +60,16 @@ class ResultImagesDropped(Broken):
 class OnlyFirstResultImageSent(Rewriting):
     """Of several attachments of one result only the first is sent."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for attached in wire.attachments(body):
             images = [one for one in attached if wire.kind(one) == "image"]
-            only(attached, lambda one, later=images[1:]: not any(one is other for other in later))
+            keep_only(attached, lambda one, later=images[1:]: not any(one is other for other in later))
 
 
 @suite_mutant("images-moved-behind-the-text")
 class ImagesMovedBehindTheText(Broken):
     """All text goes out first, pictures and documents after it."""
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         parts = tuple(sorted(message.parts, key=lambda part: not isinstance(part, Text)))
         return message if message.role != "user" or parts == message.parts else replace(message, parts=parts)

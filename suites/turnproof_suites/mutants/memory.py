@@ -24,36 +24,36 @@ class _Watching(Broken):
 
     known: Sequence[Message] = ()
 
-    def shortened(self, given: CallInputs, known: Sequence[Message]) -> CallInputs:
+    def change_shortened(self, inputs: CallInputs, known: Sequence[Message]) -> CallInputs:
         """What goes in instead, where `known` messages were there before."""
-        return given
+        return inputs
 
-    def given(self, given: CallInputs) -> CallInputs:
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
         if self.path == "legacy":
-            if not given.opens or not given.messages:
-                return given
+            if not inputs.opens or not inputs.messages:
+                return inputs
             known: Sequence[Message] = self.inner.get_history()
         else:
-            known, self.known = self.known, list(given.messages)
-        return self.shortened(given, known) if len(given.messages) < len(known) else given
+            known, self.known = self.known, list(inputs.messages)
+        return self.change_shortened(inputs, known) if len(inputs.messages) < len(known) else inputs
 
 
 @suite_mutant("collected-history-comes-back")
 class CollectedHistoryComesBack(_Watching):
     """The adapter remembers the whole conversation, and puts back what the session took out of it."""
 
-    def shortened(self, given: CallInputs, known: Sequence[Message]) -> CallInputs:
-        fresh = [message for message in given.messages if not any(same(message, one, ids=False) for one in known)]
+    def change_shortened(self, inputs: CallInputs, known: Sequence[Message]) -> CallInputs:
+        fresh = [message for message in inputs.messages if not any(same(message, one, ids=False) for one in known)]
         self.known = [*known, *fresh]
-        return replace(given, messages=self.known)
+        return replace(inputs, messages=self.known)
 
 
 @suite_mutant("tools-lost-in-a-collection")
 class ToolsLostInACollection(_Watching):
     """The adapter starts anew with a shorter conversation, and forgets the tools."""
 
-    def shortened(self, given: CallInputs, known: Sequence[Message]) -> CallInputs:
-        return replace(given, tools=None)
+    def change_shortened(self, inputs: CallInputs, known: Sequence[Message]) -> CallInputs:
+        return replace(inputs, tools=None)
 
 
 @suite_mutant("collection-puts-it-out-of-step")
@@ -62,14 +62,14 @@ class CollectionPutsItOutOfStep(_Watching):
 
     refused = ""
 
-    def shortened(self, given: CallInputs, known: Sequence[Message]) -> CallInputs:
-        self.refused = f"{len(known)} messages were there, now there are {len(given.messages)}"
-        return given
+    def change_shortened(self, inputs: CallInputs, known: Sequence[Message]) -> CallInputs:
+        self.refused = f"{len(known)} messages were there, now there are {len(inputs.messages)}"
+        return inputs
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         if self.refused:
             raise InvalidRequestError(self.refused)
-        return proceed(given)
+        return proceed(inputs)
 
 
 class _Cutting(Rewriting):
@@ -82,7 +82,7 @@ class _Cutting(Rewriting):
         self._longest = 0
         self._collected = False
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         messages = wire.messages(body)
         self._collected = self._collected or len(messages) < self._longest
         self._longest = max(self._longest, len(messages))
@@ -111,11 +111,11 @@ class NeedsTheConversationFromItsStart(Broken):
         super().__init__(inner, path)
         self.begun = False
 
-    def given(self, given: CallInputs) -> CallInputs:
-        begun, self.begun = self.begun, self.begun or not given.opens
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        begun, self.begun = self.begun, self.begun or not inputs.opens
         if begun:
-            return given
-        return replace(given, messages=() if given.opens else list(given.messages[-1:]))
+            return inputs
+        return replace(inputs, messages=() if inputs.opens else list(inputs.messages[-1:]))
 
 
 LoadedHistoryNotSent = suite_mutant("loaded-history-not-sent")(NeedsTheConversationFromItsStart)

@@ -61,11 +61,11 @@ class NewestTurnCollected(BrokenSession):
 class DamagedSessionBegunAnew(BrokenSession):
     """A saved session that cannot be read is taken for an empty one."""
 
-    def loaded(self, setup: SessionSetup, saved: str) -> Any:
+    def load_handle(self, setup: SessionSetup, saved: str) -> Any:
         try:
-            return super().loaded(setup, saved)
+            return super().load_handle(setup, saved)
         except Exception:
-            return self.opened(setup)
+            return self.open_handle(setup)
 
 
 @suite_mutant("swap-begins-anew")
@@ -97,18 +97,18 @@ class OtherPathBeginsAnew(BrokenSession):
     def save(self) -> str:
         return f"{self._path} {self.do('save')}"
 
-    def loaded(self, setup: SessionSetup, saved: str) -> Any:
+    def load_handle(self, setup: SessionSetup, saved: str) -> Any:
         path, _, text = saved.partition(" ")
-        return super().loaded(setup, text) if path == str(setup.path) else self.opened(setup)
+        return super().load_handle(setup, text) if path == str(setup.path) else self.open_handle(setup)
 
 
 @suite_mutant("ids-lost-in-the-file")
 class IdsLostInTheFile(BrokenSession):
     """The messages of a loaded session have other ids than those that were saved."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *args: Any) -> None:
         self._renamed: dict[str, str] = {}
-        super().__init__(*given)
+        super().__init__(*args)
         self._renamed = {message.message_id: f"loaded-{message.message_id}" for message in self.history()}
 
     def history(self) -> Sequence[Message]:

@@ -15,7 +15,7 @@ from ._mutant import suite_mutant
 class RefusalsRaised(Broken):
     """A refusal, the model's or the service's, is raised as an error, and the turn is taken back."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if response.finish_reason in (FinishReason.REFUSAL, FinishReason.SAFETY):
             raise ContentFilterError("the model refused to answer")
         return response
@@ -25,9 +25,9 @@ class RefusalsRaised(Broken):
 class AnswersAskedForTwice(Broken):
     """Each question is sent twice, the first time to warm something up."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        proceed(CallInputs(given.messages, given.system, given.tools, given.schema, given.token))
-        return proceed(given)
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        proceed(CallInputs(inputs.messages, inputs.system, inputs.tools, inputs.schema, inputs.token))
+        return proceed(inputs)
 
 
 @suite_mutant("legacy-history-keeps-text-and-calls")

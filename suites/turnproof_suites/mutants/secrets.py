@@ -29,7 +29,7 @@ class KeyToldByErrors(Failing):
 class KeyLogged(Broken):
     """Requests are logged for debugging, their headers included."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         logging.getLogger("adapter").debug("POST /v1/messages %s", {"authorization": f"Bearer {CANARY_KEY}"})
         return response
 

@@ -49,7 +49,7 @@ class _AfterACancel(BrokenSession):
 
     cancelled = False
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         reply = say(turn)
         self.cancelled = reply.outcome == "cancelled"
         return reply
@@ -68,10 +68,10 @@ class PartialTextNotHeld(_AfterACancel):
 class StuckAfterACancel(_AfterACancel):
     """A session whose turn was cancelled refuses the next one."""
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         if self.cancelled:
             raise InvalidRequestError("the last turn was not finished")
-        return super().said(say, turn)
+        return super().run_turn(say, turn)
 
 
 @suite_mutant("results-not-held")
@@ -86,10 +86,10 @@ class ResultsNotHeld(BrokenSession):
 class OwnListHandedOut(BrokenSession):
     """What the history returns is the session's own list."""
 
-    def __init__(self, *given: Any) -> None:
+    def __init__(self, *args: Any) -> None:
         self._own: list[Message] = []
         self._known: list[Message] = []
-        super().__init__(*given)
+        super().__init__(*args)
 
     def history(self) -> Sequence[Message]:
         held = list(super().history())
@@ -134,7 +134,7 @@ class FiguresAddedUp(BrokenSession):
 
     total = TokenUsage()
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         reply = say(turn)
         last: TokenUsage = self.do("usage")
         both = zip(msgspec.structs.astuple(self.total), msgspec.structs.astuple(last), strict=True)
@@ -157,7 +157,7 @@ class StopNotHeard(BrokenSession):
 class TextShownAgain(BrokenSession):
     """When the turn is over, the whole reply is shown once more."""
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         reply = say(turn)
         if turn.on_chunk is not None:
             turn.on_chunk(reply.text)
@@ -168,7 +168,7 @@ class TextShownAgain(BrokenSession):
 class ReplyCutShort(BrokenSession):
     """The reply is the first half of the answer."""
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         reply = say(turn)
         return replace(reply, text=reply.text[: len(reply.text) // 2])
 
@@ -177,7 +177,7 @@ class ReplyCutShort(BrokenSession):
 class CancelledTurnBegun(BrokenSession):
     """A turn whose token was set before its start is begun nevertheless."""
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         return say(replace(turn, cancel_token=CancelToken()) if turn.cancel_token.is_cancelled else turn)
 
 
@@ -187,16 +187,16 @@ class BackOffDeaf(BrokenSession):
 
     waiting = False
 
-    def opened(self, setup: SessionSetup) -> Any:
+    def open_handle(self, setup: SessionSetup) -> Any:
         def sleep(seconds: float, token: CancelToken | None) -> bool:
             self.waiting = True
             setup.sleep(seconds, token)
             self.waiting = False
             return False
 
-        return super().opened(replace(setup, sleep=sleep))
+        return super().open_handle(replace(setup, sleep=sleep))
 
-    def said(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
+    def run_turn(self, say: Callable[[SessionTurn], SessionReply], turn: SessionTurn) -> SessionReply:
         heard = CancelToken()
         turn.cancel_token.on_cancel(lambda: None if self.waiting else heard.cancel())
         return say(replace(turn, cancel_token=heard))

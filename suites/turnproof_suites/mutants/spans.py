@@ -12,36 +12,36 @@ from turnproof.cancel import CancelToken
 from turnproof.subject import SessionReply, SessionSetup, SessionTurn, Tool
 
 from ._mutant import suite_mutant
-from ._spans import Attributes, BrokenSpans, Start, Told
+from ._spans import Attributes, BrokenSpans, Start, WrappedSpan
 
 
 @suite_mutant("tool-spans-on-their-own")
 class ToolSpansOnTheirOwn(BrokenSpans):
     """Tools run in threads to which nobody hands the context: each of their spans begins a tree."""
 
-    def begun(self, start: Start, attributes: Attributes, **given: Any) -> Span:
-        lost = {"context": Context()} if given["name"].startswith("execute_tool") else {}
-        return super().begun(start, attributes, **{**given, **lost})
+    def start_span(self, start: Start, attributes: Attributes, **options: Any) -> Span:
+        lost = {"context": Context()} if options["name"].startswith("execute_tool") else {}
+        return super().start_span(start, attributes, **{**options, **lost})
 
 
 @suite_mutant("failed-spans-left-open")
 class FailedSpansLeftOpen(BrokenSpans):
     """Spans are ended where an answer is returned: after an error nobody does."""
 
-    def has_status(self, span: Told, status: Status) -> None:
-        super().has_status(span, status)
+    def set_span_status(self, span: WrappedSpan, status: Status) -> None:
+        super().set_span_status(span, status)
         span.failed = True
 
-    def ended(self, span: Told, at: int | None) -> None:
+    def end_span(self, span: WrappedSpan, at: int | None) -> None:
         if not span.failed:
-            super().ended(span, at)
+            super().end_span(span, at)
 
 
 @suite_mutant("provider-not-named")
 class ProviderNotNamed(BrokenSpans):
     """The provider stands in an attribute of the session's own."""
 
-    def says(self, span: Told, attributes: Attributes) -> Attributes:
+    def change_attributes(self, span: WrappedSpan, attributes: Attributes) -> Attributes:
         named = {"gen_ai.provider.name", "gen_ai.system"}
         return {("llm.vendor" if key in named else key): value for key, value in attributes.items()}
 
@@ -50,7 +50,7 @@ class ProviderNotNamed(BrokenSpans):
 class CachedTokensLeftOut(BrokenSpans):
     """Input is what the service counts as fresh: what its cache served or stored is not part of it."""
 
-    def says(self, span: Told, attributes: Attributes) -> Attributes:
+    def change_attributes(self, span: WrappedSpan, attributes: Attributes) -> Attributes:
         figures = dict(attributes)
         cached = [figures.get(f"gen_ai.usage.{kind}.input_tokens", 0) for kind in ("cache_read", "cache_creation")]
         if isinstance(whole := figures.get("gen_ai.usage.input_tokens"), int):
@@ -62,7 +62,7 @@ class CachedTokensLeftOut(BrokenSpans):
 class FailuresNotMarked(BrokenSpans):
     """Errors are named in an attribute, and the status of the span is left as it is."""
 
-    def has_status(self, span: Told, status: Status) -> None:
+    def set_span_status(self, span: WrappedSpan, status: Status) -> None:
         pass
 
 
@@ -76,13 +76,13 @@ class HandledFailuresMarked(BrokenSpans):
         self.turn = None
         return super().send(text, turn)
 
-    def begun(self, start: Start, attributes: Attributes, **given: Any) -> Span:
-        span = super().begun(start, attributes, **given)
+    def start_span(self, start: Start, attributes: Attributes, **options: Any) -> Span:
+        span = super().start_span(start, attributes, **options)
         self.turn = self.turn or span
         return span
 
-    def has_status(self, span: Told, status: Status) -> None:
-        super().has_status(span, status)
+    def set_span_status(self, span: WrappedSpan, status: Status) -> None:
+        super().set_span_status(span, status)
         if self.turn is not None:
             self.turn.set_status(status)
 
@@ -97,15 +97,15 @@ class PromptsRecorded(BrokenSpans):
         self.prompt = text
         return super().send(text, turn)
 
-    def begun(self, start: Start, attributes: Attributes, **given: Any) -> Span:
-        return super().begun(start, {**attributes, "input.value": self.prompt[:80]}, **given)
+    def start_span(self, start: Start, attributes: Attributes, **options: Any) -> Span:
+        return super().start_span(start, {**attributes, "input.value": self.prompt[:80]}, **options)
 
 
 @suite_mutant("errors-alike-on-the-legacy-path")
 class ErrorsAlikeOnTheLegacyPath(BrokenSpans):
     """The legacy path knows one kind of error, whatever the provider raised."""
 
-    def says(self, span: Told, attributes: Attributes) -> Attributes:
+    def change_attributes(self, span: WrappedSpan, attributes: Attributes) -> Attributes:
         return {key: "provider_error" if key == "error.type" else value for key, value in attributes.items()}
 
 
@@ -119,26 +119,28 @@ class CancelMarkedAsError(BrokenSpans):
         self.turn = turn
         return super().send(text, turn)
 
-    def ended(self, span: Told, at: int | None) -> None:
+    def end_span(self, span: WrappedSpan, at: int | None) -> None:
         if self.turn is not None and self.turn.cancel_token.is_cancelled:
             span.inner.set_status(StatusCode.ERROR)
-        super().ended(span, at)
+        super().end_span(span, at)
 
 
 @suite_mutant("only-calls-have-spans")
 class OnlyCallsHaveSpans(BrokenSpans):
     """What the conventions have no word for has no span."""
 
-    def begun(self, start: Start, attributes: Attributes, **given: Any) -> Span:
-        return super().begun(start, attributes, **given) if "gen_ai.operation.name" in attributes else INVALID_SPAN
+    def start_span(self, start: Start, attributes: Attributes, **options: Any) -> Span:
+        return (
+            super().start_span(start, attributes, **options) if "gen_ai.operation.name" in attributes else INVALID_SPAN
+        )
 
 
 @suite_mutant("context-lost-in-tools")
 class ContextLostInTools(BrokenSpans):
     """Tools run in threads that know of no span: what they do begins trees of its own."""
 
-    def opened(self, setup: SessionSetup) -> Any:
-        return super().opened(replace(setup, tools=tuple(map(_alone, setup.tools))))
+    def open_handle(self, setup: SessionSetup) -> Any:
+        return super().open_handle(replace(setup, tools=tuple(map(_alone, setup.tools))))
 
 
 def _alone(tool: Tool) -> Tool:
@@ -156,5 +158,5 @@ def _alone(tool: Tool) -> Tool:
 class IdsOfCallsNotTold(BrokenSpans):
     """Nobody can say which call of the model a tool's span answers."""
 
-    def says(self, span: Told, attributes: Attributes) -> Attributes:
+    def change_attributes(self, span: WrappedSpan, attributes: Attributes) -> Attributes:
         return {key: value for key, value in attributes.items() if key != "gen_ai.tool.call.id"}

@@ -13,7 +13,7 @@ from turnproof.dialects.base import WireEvent
 from turnproof.messages import FunctionCall, Part, ProviderResponse, Text
 from turnproof.provider import OnChunk, Path
 
-from ._broken import Broken, CallInputs, Proceed, trimmed
+from ._broken import Broken, CallInputs, Proceed, trim_texts
 from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Wire
@@ -23,7 +23,7 @@ from ._wire import Wire
 class FirstChunkLost(Broken):
     """The piece that opens a block is never passed on."""
 
-    def given(self, given: CallInputs) -> CallInputs:
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
         pieces: list[str] = []
 
         def after_the_first(on_chunk: OnChunk) -> OnChunk:
@@ -34,15 +34,15 @@ class FirstChunkLost(Broken):
 
             return pass_on
 
-        return given.with_callback("on_chunk", after_the_first)
+        return inputs.with_callback("on_chunk", after_the_first)
 
 
 @suite_mutant("chunks-doubled")
 class ChunksDoubled(Broken):
     """Each piece of text is passed on twice."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given.with_callback("on_chunk", _twice)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return inputs.with_callback("on_chunk", _twice)
 
 
 def _twice(callback: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -56,12 +56,12 @@ def _twice(callback: Callable[[Any], None]) -> Callable[[Any], None]:
 class _ChunksAtTheEnd(Broken):
     """Collects the pieces of text, and passes them on when the call has ended."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        if given.on_chunk is None:
-            return proceed(given)
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        if inputs.on_chunk is None:
+            return proceed(inputs)
         pieces: list[str] = []
-        response = proceed(replace(given, on_chunk=pieces.append))
-        self.pass_on(pieces, given.on_chunk)
+        response = proceed(replace(inputs, on_chunk=pieces.append))
+        self.pass_on(pieces, inputs.on_chunk)
         return response
 
     def pass_on(self, pieces: Sequence[str], on_chunk: OnChunk) -> None:
@@ -85,27 +85,27 @@ class ChunkAfterTheReturn(Broken):
         super().__init__(inner, path)
         self.late: OnChunk | None = None
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
         if self.late is not None:
             self.late(".")
-        self.late = given.on_chunk
-        return proceed(given)
+        self.late = inputs.on_chunk
+        return proceed(inputs)
 
 
 @suite_mutant("calls-announced-twice")
 class CallsAnnouncedTwice(Broken):
     """A call is announced when it is complete, and again at the end of the stream."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given.with_callback("on_call", _twice)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return inputs.with_callback("on_call", _twice)
 
 
 @suite_mutant("calls-announced-without-arguments")
 class CallsAnnouncedWithoutArguments(Broken):
     """A call is announced as soon as its name is known, before its arguments are."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given.with_callback(
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return inputs.with_callback(
             "on_call", lambda on_call: lambda call: on_call(FunctionCall(id=call.id, name=call.name))
         )
 
@@ -119,11 +119,11 @@ class TextToldAfterCalls(_ChunksAtTheEnd):
 class BytesDecodedOneByOne(Broken):
     """Every network read is decoded on its own: what is not ASCII is lost at the seams."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given.with_callback("on_chunk", lambda on_chunk: lambda piece: on_chunk(_garbled(piece)))
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return inputs.with_callback("on_chunk", lambda on_chunk: lambda piece: on_chunk(_garbled(piece)))
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        if given.on_chunk is None:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if inputs.on_chunk is None:
             return response
         return changed(response, parts=tuple(map(_garbled_part, response.parts)))
 
@@ -140,7 +140,7 @@ def _garbled(text: str) -> str:
 class PingsReadAsText(Rewriting):
     """A keep-alive between two events ends up in the answer."""
 
-    def streamed(self, wire: Wire, events: Sequence[WireEvent]) -> Sequence[WireEvent]:
+    def change_events(self, wire: Wire, events: Sequence[WireEvent]) -> Sequence[WireEvent]:
         first = next((n for n, event in enumerate(events) if event.kind == "text"), len(events))
         return [
             *events[:first],
@@ -160,11 +160,11 @@ def _saying(wire: Wire, event: WireEvent, text: str) -> WireEvent:
 class UnspacedEventsIgnored(Broken):
     """Events in a spelling that the parser does not know are passed over: the answer comes back empty."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given if given.on_chunk is None else replace(given, on_chunk=lambda piece: None)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return inputs if inputs.on_chunk is None else replace(inputs, on_chunk=lambda piece: None)
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        if given.on_chunk is None:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if inputs.on_chunk is None:
             return response
         return changed(response, parts=tuple(part for part in response.parts if not isinstance(part, Text)))
 
@@ -173,5 +173,5 @@ class UnspacedEventsIgnored(Broken):
 class BatchAnswerTrimmed(Broken):
     """Answers in one piece lose the white space at their borders; streams keep it."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return response if given.on_chunk is not None else trimmed(response)
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return response if inputs.on_chunk is not None else trim_texts(response)

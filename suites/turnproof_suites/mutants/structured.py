@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as given_with
+from dataclasses import replace as replace_inputs
 
 from msgspec.structs import replace
 
@@ -18,15 +18,15 @@ from ._wire import Json, Wire
 class SchemaNotSent(Broken):
     """The schema is accepted, and goes nowhere."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given_with(given, schema=None)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace_inputs(inputs, schema=None)
 
 
 @suite_mutant("schema-replaces-tools")
 class SchemaReplacesTools(Rewriting):
     """A call with a schema is configured anew: system text and tools are gone from it."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         if wire.has_schema(body):
             wire.drop_system(body)
             wire.drop_tools(body)
@@ -36,5 +36,5 @@ class SchemaReplacesTools(Rewriting):
 class StructuredOutputNotParsed(Broken):
     """The answer is left as text."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, structured_output=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as given_with
+from dataclasses import replace as replace_inputs
 from itertools import pairwise
 
 from msgspec.structs import replace
@@ -11,7 +11,7 @@ from turnproof.messages import Part, ProviderResponse, Text, Thought
 
 from ._broken import Broken, CallInputs
 from ._mutant import suite_mutant
-from ._rewriting import Rewriting, blocks_of_kind, every_block, only
+from ._rewriting import Rewriting, blocks_of_kind, every_block, keep_only
 from ._wire import Json, Wire
 
 
@@ -19,7 +19,7 @@ from ._wire import Json, Wire
 class ThinkingNotReplayed(Rewriting):
     """Thinking is left out of the history, in a running tool loop too."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             wire.drop_thinking(message)
 
@@ -28,7 +28,7 @@ class ThinkingNotReplayed(Rewriting):
 class SignatureDropped(Rewriting):
     """What the model thought is sent back without its signature."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for block in every_block(wire, body):
             wire.strip_signature(block)
 
@@ -37,7 +37,7 @@ class SignatureDropped(Rewriting):
 class ThinkingEdited(Rewriting):
     """Thinking is tidied up before it is sent back, under the old signature."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for block in blocks_of_kind(wire, every_block(wire, body), "thinking"):
             wire.edit_thinking(block, lambda text: text[:-1])
 
@@ -46,16 +46,16 @@ class ThinkingEdited(Rewriting):
 class RedactedThinkingDropped(Rewriting):
     """Encrypted thinking says nothing to us, so it is thrown away."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
-            only(wire.blocks(message), lambda block: wire.kind(block) != "redacted")
+            keep_only(wire.blocks(message), lambda block: wire.kind(block) != "redacted")
 
 
 @suite_mutant("thinking-returned-as-text")
 class ThinkingReturnedAsText(Broken):
     """What the model thought is returned as what it said."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         parts: list[Part] = [
             Text(part.text) if isinstance(part, Thought) and part.text else part for part in response.parts
         ]
@@ -66,23 +66,23 @@ class ThinkingReturnedAsText(Broken):
 class ThinkingStreamedAsText(Broken):
     """What the model thinks is passed on as if it said it."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given_with(given, on_thinking=given.on_chunk) if given.on_chunk is not None else given
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace_inputs(inputs, on_thinking=inputs.on_chunk) if inputs.on_chunk is not None else inputs
 
 
 @suite_mutant("thinking-not-told")
 class ThinkingNotTold(Broken):
     """The callback for thinking is never called."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given_with(given, on_thinking=None)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace_inputs(inputs, on_thinking=None)
 
 
 @suite_mutant("hidden-thinking-dropped")
 class HiddenThinkingDropped(Broken):
     """Thinking that has a signature and no text is taken for nothing."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(
             response, parts=tuple(part for part in response.parts if not isinstance(part, Thought) or part.text)
         )
@@ -92,7 +92,7 @@ class HiddenThinkingDropped(Broken):
 class EmptyThoughtInvented(Broken):
     """Every answer begins with a thought, whether or not the model had one."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, parts=(Thought(), *response.parts))
 
 
@@ -100,7 +100,7 @@ class EmptyThoughtInvented(Broken):
 class ThinkingAfterItsCall(Rewriting):
     """Calls are written first, and the thinking that led to them behind."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             wire.blocks(message).sort(key=lambda block: wire.kind(block) == "thinking")
 
@@ -109,7 +109,7 @@ class ThinkingAfterItsCall(Rewriting):
 class ThinkingNotAskedFor(Rewriting):
     """Thinking was switched on, and no request says so."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         wire.drop_thinking_setting(body)
 
 
@@ -117,7 +117,7 @@ class ThinkingNotAskedFor(Rewriting):
 class WordsLostBehindAThought(Rewriting):
     """What the model said right after a thought is left out, and the thought is sent without it."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
             lost = [
@@ -125,4 +125,4 @@ class WordsLostBehindAThought(Rewriting):
                 for thought, said in pairwise(blocks)
                 if wire.kind(thought) in ("thinking", "redacted") and wire.kind(said) == "text"
             ]
-            only(blocks, lambda block, lost=lost: not any(block is one for one in lost))
+            keep_only(blocks, lambda block, lost=lost: not any(block is one for one in lost))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace as given_with
+from dataclasses import replace as replace_inputs
 
 from msgspec.structs import replace
 
 from turnproof.errors import TransportError
 from turnproof.messages import JSON, FinishReason, FunctionCall, ProviderResponse, Text, ToolSchema
 
-from ._broken import Broken, CallInputs, Proceed, overheard
+from ._broken import Broken, CallInputs, Proceed, record_callbacks
 from ._mutant import suite_mutant
 from ._rewriting import Rewriting
 from ._wire import Json, Wire
@@ -21,7 +21,7 @@ from ._wire import Json, Wire
 class CallIdsReplaced(Rewriting):
     """The provider's call ids are replaced by made-up ones."""
 
-    def answered(self, wire: Wire, document: Json) -> None:
+    def change_document(self, wire: Wire, document: Json) -> None:
         for place, key in wire.calls(document):
             place[key] = f"call_{place[key][::-1]}"
 
@@ -30,10 +30,10 @@ class CallIdsReplaced(Rewriting):
 class CallIdIsTheName(Broken):
     """The id of a call is made from the function's name, so that two calls of one function share it."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return _announcing(given, lambda call: replace(call, id=f"call_{call.name}"))
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return _announcing(inputs, lambda call: replace(call, id=f"call_{call.name}"))
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return with_calls(response, lambda call: replace(call, id=f"call_{call.name}"))
 
 
@@ -41,10 +41,10 @@ class CallIdIsTheName(Broken):
 class NumericLookingTextConverted(Broken):
     """Text arguments that look like a number, a truth value or JSON are turned into one."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return _announcing(given, _guessed)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return _announcing(inputs, _guessed)
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return with_calls(response, _guessed)
 
 
@@ -69,7 +69,7 @@ def _guess(value: JSON) -> JSON:
 class EmptyArgumentsFail(Broken):
     """A call without arguments is a call whose arguments cannot be parsed."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if any(not call.args for call in response.calls):
             raise TransportError("malformed arguments: Expecting value: line 1 column 1 (char 0)")
         return response
@@ -80,16 +80,16 @@ class _WithTools(Broken):
 
     tools: tuple[ToolSchema, ...] = ()
 
-    def given(self, given: CallInputs) -> CallInputs:
-        self.tools = tuple(given.tools or ()) or self.tools
-        return given
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        self.tools = tuple(inputs.tools or ()) or self.tools
+        return inputs
 
 
 @suite_mutant("clipped-call-returned")
 class ClippedCallReturned(_WithTools):
     """A call that the output limit cut in two is returned with empty arguments."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if response.finish_reason is not FinishReason.MAX_TOKENS:
             return response
         return replace(response, parts=(*response.parts, FunctionCall(id="call_clipped", name=self.tools[0].name)))
@@ -99,23 +99,23 @@ class ClippedCallReturned(_WithTools):
 class BrokenArgumentsRunAsEmpty(_WithTools):
     """Arguments that are not JSON are replaced by an empty object, and the call is returned."""
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        given, heard = overheard(given)
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        inputs, record = record_callbacks(inputs)
         try:
-            return proceed(given)
+            return proceed(inputs)
         except TransportError:
             call = FunctionCall(id="call_broken", name=self.tools[0].name)
-            if given.on_call is not None:
-                given.on_call(call)
-            said = (Text("".join(heard.text)),) if heard.text else ()
-            return ProviderResponse((*said, call), heard.usage, FinishReason.TOOL_USE)
+            if inputs.on_call is not None:
+                inputs.on_call(call)
+            said = (Text("".join(record.text)),) if record.text else ()
+            return ProviderResponse((*said, call), record.usage, FinishReason.TOOL_USE)
 
 
 @suite_mutant("calls-dropped")
 class CallsDropped(Broken):
     """The answer says that tools are wanted, and has no call."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, parts=tuple(part for part in response.parts if not isinstance(part, FunctionCall)))
 
 
@@ -123,7 +123,7 @@ class CallsDropped(Broken):
 class ParallelCallsMerged(Broken):
     """The pieces of all calls are collected in one place, so that one call comes out of several."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         if len(response.calls) < 2:
             return response
         merged = replace(
@@ -137,11 +137,11 @@ class ParallelCallsMerged(Broken):
 class OnlyFirstFragmentRead(Broken):
     """The first fragment of a streamed call, which has its name, is taken for the whole of it."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given if given.on_chunk is None else _announcing(given, _without_arguments)
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return inputs if inputs.on_chunk is None else _announcing(inputs, _without_arguments)
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return response if given.on_chunk is None else with_calls(response, _without_arguments)
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return response if inputs.on_chunk is None else with_calls(response, _without_arguments)
 
 
 def _without_arguments(call: FunctionCall) -> FunctionCall:
@@ -152,8 +152,8 @@ def _without_arguments(call: FunctionCall) -> FunctionCall:
 class FragmentsJoinTheLastCall(Broken):
     """Fragments of streamed calls are appended to the call that began last, whichever they belong to."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        if given.on_chunk is None or len(response.calls) < 2:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if inputs.on_chunk is None or len(response.calls) < 2:
             return response
         last, said = response.calls[-1], {name: value for call in response.calls for name, value in call.args.items()}
         return with_calls(response, lambda call: replace(call, args=said if call is last else {}))
@@ -166,7 +166,7 @@ def with_calls(response: ProviderResponse, edit: Callable[[FunctionCall], Functi
     )
 
 
-def _announcing(given: CallInputs, edit: Callable[[FunctionCall], FunctionCall]) -> CallInputs:
-    if (on_call := given.on_call) is None:
-        return given
-    return given_with(given, on_call=lambda call: on_call(edit(call)))
+def _announcing(inputs: CallInputs, edit: Callable[[FunctionCall], FunctionCall]) -> CallInputs:
+    if (on_call := inputs.on_call) is None:
+        return inputs
+    return replace_inputs(inputs, on_call=lambda call: on_call(edit(call)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from dataclasses import replace as given_with
+from dataclasses import replace as replace_inputs
 
 from msgspec.structs import replace
 
@@ -25,7 +25,7 @@ def _legal(name: str) -> str:
 class NamesNotRestored(Broken):
     """Calls come back under the names that went over the wire."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return with_calls(response, lambda call: replace(call, name=_legal(call.name)))
 
 
@@ -33,13 +33,13 @@ class NamesNotRestored(Broken):
 class NamesCollide(Broken):
     """Illegal characters become underscores, so that two tools get one name, and the last of them gets the calls."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        given = super().given(given)
-        if given.tools is None:
-            return given
-        return given_with(given, tools=[replace(tool, name=_legal(tool.name)) for tool in given.tools])
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        inputs = super().change_inputs(inputs)
+        if inputs.tools is None:
+            return inputs
+        return replace_inputs(inputs, tools=[replace(tool, name=_legal(tool.name)) for tool in inputs.tools])
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         if not message.calls:
             return message
         parts = [
@@ -52,7 +52,7 @@ class NamesCollide(Broken):
 class NamesSentAsTheyAre(Rewriting):
     """A name that the API does not take goes out unchanged."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for place, key in itertools.chain(wire.declared_names(body), wire.replayed_names(body)):
             place[key] += "!v1"
 
@@ -61,7 +61,7 @@ class NamesSentAsTheyAre(Rewriting):
 class ReplayedNamesDiffer(Rewriting):
     """Names are rewritten in the declarations and not in the history beside them."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         declared = {place[key] for place, key in wire.declared_names(body)}
         for place, key in wire.replayed_names(body):
             if place[key] in declared:

@@ -12,7 +12,7 @@ from turnproof.messages import Message, Part, ToolResult
 
 from ._broken import Broken, CallInputs
 from ._mutant import suite_mutant
-from ._rewriting import Rewriting, blocks_of_kind, only
+from ._rewriting import Rewriting, blocks_of_kind, keep_only
 from ._wire import Json, Wire
 
 
@@ -20,36 +20,36 @@ from ._wire import Json, Wire
 class ToolsDroppedWithHistory(Broken):
     """Tools are declared only while there is no history yet."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return replace(given, tools=None) if given.has_answers else given
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace(inputs, tools=None) if inputs.has_answers else inputs
 
 
 @suite_mutant("tool-descriptions-dropped")
 class ToolDescriptionsDropped(Broken):
     """Tools go out by name and parameters alone."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        if given.tools is None:
-            return given
-        return replace(given, tools=[changed(tool, description="") for tool in given.tools])
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        if inputs.tools is None:
+            return inputs
+        return replace(inputs, tools=[changed(tool, description="") for tool in inputs.tools])
 
 
 @suite_mutant("parallel-result-dropped")
 class ParallelResultDropped(Rewriting):
     """Of several results in one message only the first goes out."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
             later = blocks_of_kind(wire, blocks, "result")[1:]
-            only(blocks, lambda block, later=later: not any(block is one for one in later))
+            keep_only(blocks, lambda block, later=later: not any(block is one for one in later))
 
 
 @suite_mutant("result-sent-twice")
 class ResultSentTwice(Rewriting):
     """A result that was appended for a failed attempt goes out again with the next one."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
             for result in blocks_of_kind(wire, blocks, "result")[:1]:
@@ -60,7 +60,7 @@ class ResultSentTwice(Rewriting):
 class ResultsInReverse(Rewriting):
     """Results go out in the order in which the tools ended, not in the order of the calls."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
             results = blocks_of_kind(wire, blocks, "result")
@@ -71,7 +71,7 @@ class ResultsInReverse(Rewriting):
 class NoteBetweenCallAndResult(Rewriting):
     """What was said while the tool ran is put between the call and its result."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         messages = wire.messages(body)
         for position in range(len(messages) - 1, 0, -1):
             if blocks_of_kind(wire, wire.blocks(messages[position]), "result"):
@@ -83,7 +83,7 @@ class NoteBetweenCallAndResult(Rewriting):
 class TextBeforeResults(Rewriting):
     """A reminder is put in front of the results, in their own message."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         for message in wire.messages(body):
             blocks = wire.blocks(message)
             if blocks_of_kind(wire, blocks, "result"):
@@ -94,7 +94,7 @@ class TextBeforeResults(Rewriting):
 class ErrorFlagLost(Broken):
     """A tool's failure goes out like something it returned."""
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         return _with_results(message, lambda result: changed(result, is_error=False))
 
 
@@ -102,7 +102,7 @@ class ErrorFlagLost(Broken):
 class FailedResultsDropped(Rewriting):
     """Results of tools that failed are not sent at all."""
 
-    def sent(self, wire: Wire, body: Json) -> None:
+    def change_request(self, wire: Wire, body: Json) -> None:
         drop_failed_results(wire, body)
 
 
@@ -110,7 +110,7 @@ class FailedResultsDropped(Rewriting):
 class ResultsQuoted(Broken):
     """A tool's text is encoded as JSON, quotes and escapes included."""
 
-    def message(self, message: Message) -> Message:
+    def change_message(self, message: Message) -> Message:
         def quoted(result: ToolResult) -> ToolResult:
             return changed(result, result=json.dumps(result.result)) if isinstance(result.result, str) else result
 
@@ -121,8 +121,8 @@ def drop_failed_results(wire: Wire, body: Json) -> None:
     """Take every result that is marked as an error out of a request."""
     messages = wire.messages(body)
     for message in messages:
-        only(wire.blocks(message), lambda block: not (wire.kind(block) == "result" and wire.is_error(block)))
-    only(messages, wire.blocks)
+        keep_only(wire.blocks(message), lambda block: not (wire.kind(block) == "result" and wire.is_error(block)))
+    keep_only(messages, wire.blocks)
 
 
 def _with_results(message: Message, edit: Callable[[ToolResult], ToolResult]) -> Message:

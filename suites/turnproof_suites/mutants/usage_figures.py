@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace as given_with
+from dataclasses import replace as replace_inputs
 from typing import Any
 
 from msgspec.structs import replace
@@ -22,12 +22,12 @@ class Miscounting(Broken):
     def count(self, usage: TokenUsage) -> TokenUsage:
         return usage
 
-    def given(self, given: CallInputs) -> CallInputs:
-        if (on_usage := given.on_usage) is None:
-            return given
-        return given_with(given, on_usage=lambda usage: on_usage(self.count(usage)))
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        if (on_usage := inputs.on_usage) is None:
+            return inputs
+        return replace_inputs(inputs, on_usage=lambda usage: on_usage(self.count(usage)))
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
         return replace(response, usage=self.count(response.usage))
 
 
@@ -74,7 +74,7 @@ class TotalWithoutTheCached(Miscounting):
 class CacheFiguresWiped(Rewriting):
     """The last figures of an answer replace the first ones, and have none for the cache."""
 
-    def answered(self, wire: Wire, document: Json) -> None:
+    def change_document(self, wire: Wire, document: Json) -> None:
         usage = wire.final_usage(document)
         if usage is not None:
             wire.clear_cache_figures(usage)
@@ -96,10 +96,10 @@ class CacheFiguresDoubled(Miscounting):
 class UpdatesFall(Broken):
     """The last update has only the output, every other figure is zero."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        if given.on_usage is not None:
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        if inputs.on_usage is not None:
             output = response.usage.output_tokens
-            given.on_usage(TokenUsage(output_tokens=output, total_tokens=output))
+            inputs.on_usage(TokenUsage(output_tokens=output, total_tokens=output))
         return response
 
 
@@ -107,8 +107,8 @@ class UpdatesFall(Broken):
 class ResponseForgetsTheUpdates(Broken):
     """Figures are told while the answer streams; the response has none."""
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return replace(response, usage=TokenUsage()) if given.on_usage is not None else response
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, usage=TokenUsage()) if inputs.on_usage is not None else response
 
 
 @suite_mutant("prompts-summed")
@@ -119,8 +119,8 @@ class PromptsSummed(Broken):
         super().__init__(inner, path)
         self.spent = 0
 
-    def call(self, given: CallInputs, proceed: Proceed) -> ProviderResponse:
-        response = proceed(given)
+    def call(self, inputs: CallInputs, proceed: Proceed) -> ProviderResponse:
+        response = proceed(inputs)
         own = response.usage.prompt_tokens
         prompt = own + self.spent
         self.spent += own
@@ -132,8 +132,8 @@ class PromptsSummed(Broken):
 class StreamedFiguresNotRead(Broken):
     """The part of a stream that has the figures and nothing else is passed over."""
 
-    def given(self, given: CallInputs) -> CallInputs:
-        return given_with(given, on_usage=None) if given.on_chunk is not None else given
+    def change_inputs(self, inputs: CallInputs) -> CallInputs:
+        return replace_inputs(inputs, on_usage=None) if inputs.on_chunk is not None else inputs
 
-    def answer(self, given: CallInputs, response: ProviderResponse) -> ProviderResponse:
-        return replace(response, usage=TokenUsage()) if given.on_chunk is not None else response
+    def change_response(self, inputs: CallInputs, response: ProviderResponse) -> ProviderResponse:
+        return replace(response, usage=TokenUsage()) if inputs.on_chunk is not None else response

@@ -45,7 +45,7 @@ class AnthropicWire(TypedBlocks):
     call_id_key = "id"
     result_id_key = "tool_use_id"
 
-    def speaks(self, request: HttpRequest) -> bool:
+    def is_request_for(self, request: HttpRequest) -> bool:
         return request.method == "POST" and request.path.endswith("/v1/messages")
 
     # Requests

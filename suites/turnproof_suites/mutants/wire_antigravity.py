@@ -16,15 +16,15 @@ _OTHER_MODEL = "gemini-2.5-pro"
 
 
 class AntigravityWire(GeminiWire):
-    """See `Wire`. Opened, a body is what stands in the envelope, which is kept beside it."""
+    """See `Wire`. In the form of `to_messages` a body is what stands in the envelope, which is kept beside it."""
 
-    def speaks(self, request: HttpRequest) -> bool:
+    def is_request_for(self, request: HttpRequest) -> bool:
         return asks_for_answer(request) and "/v1internal:" in request.path
 
-    def opened(self, body: Json) -> Json:
+    def to_messages(self, body: Json) -> Json:
         return {**body.pop("request"), "envelope": body}
 
-    def closed(self, body: Json) -> Json:
+    def from_messages(self, body: Json) -> Json:
         inside = dict(body)
         envelope: Json = inside.pop("envelope")
         return {**envelope, "request": inside}

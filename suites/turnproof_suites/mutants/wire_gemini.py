@@ -28,7 +28,7 @@ _MEDIA = ("inlineData", "fileData", "inline_data", "file_data")
 class GeminiWire(Wire):
     """See `Wire`. Marks do not exist here: what would set them does nothing."""
 
-    def speaks(self, request: HttpRequest) -> bool:
+    def is_request_for(self, request: HttpRequest) -> bool:
         return asks_for_answer(request) and "models/" in request.path
 
     # Requests

@@ -12,7 +12,7 @@ import msgspec
 from turnproof.dialects.base import HttpRequest, WireEvent
 from turnproof.messages import FinishReason
 
-from ._openai import OpenAIWire, blocks_of, content_of, opening, says_that_it_failed
+from ._openai import OpenAIWire, blocks_of, content_of, instruction_count, is_error_text
 from ._wire import BlockKind, Json
 
 _KINDS: dict[str, BlockKind] = {
@@ -38,29 +38,31 @@ _OTHER_MODEL = "gpt-4o-mini"
 
 
 class OpenAIChatWire(OpenAIWire):
-    """See `Wire`. Opened, a message has content, calls and what was thought in one list, `blocks`; neighbouring
-    results, each a message of its own on the wire, are the blocks of one message. Instructions in front stand apart.
+    """See `Wire`. After `to_messages` a message has content, calls and what was thought in one list, `blocks`.
+
+    Neighbouring results, each a message of its own on the wire, are the blocks of one message. Instructions in front
+    stand apart.
     """
 
     call_id_key = "id"
     result_id_key = "tool_call_id"
 
-    def speaks(self, request: HttpRequest) -> bool:
+    def is_request_for(self, request: HttpRequest) -> bool:
         return request.method == "POST" and request.path.endswith("/chat/completions")
 
     # Requests
 
-    def opened(self, body: Json) -> Json:
-        said: list[Json] = body["messages"]
-        start = opening(said)
+    def to_messages(self, body: Json) -> Json:
+        wire_messages: list[Json] = body["messages"]
+        start = instruction_count(wire_messages)
         messages: list[Json] = []
-        for is_result, neighbours in groupby(said[start:], key=_is_result):
+        for is_result, neighbours in groupby(wire_messages[start:], key=_is_result):
             run = list(neighbours)
-            messages += [{"role": "tool", "blocks": run}] if is_result else map(_opened, run)
-        return body | {"messages": messages, "front": said[:start]}
+            messages += [{"role": "tool", "blocks": run}] if is_result else map(_to_blocks, run)
+        return body | {"messages": messages, "front": wire_messages[:start]}
 
-    def closed(self, body: Json) -> Json:
-        messages = [wire for message in body["messages"] for wire in _closed(message)]
+    def from_messages(self, body: Json) -> Json:
+        messages = [wire for message in body["messages"] for wire in _from_blocks(message)]
         rest = {name: value for name, value in body.items() if name != "front"}
         return rest | {"messages": [*body["front"], *messages]}
 
@@ -82,7 +84,7 @@ class OpenAIChatWire(OpenAIWire):
                 yield message["blocks"]
 
     def is_error(self, result: Json) -> bool:
-        return says_that_it_failed(result["content"])
+        return is_error_text(result["content"])
 
     def strip_signature(self, block: Json) -> None:
         block.pop(_SEAL, None)
@@ -121,7 +123,7 @@ class OpenAIChatWire(OpenAIWire):
 
     def calls(self, document: Json) -> Iterator[tuple[Json, str]]:
         for choice in document.get("choices") or ():
-            for call in _said(choice).get("tool_calls") or ():
+            for call in _message_of(choice).get("tool_calls") or ():
                 if "id" in call:
                     yield call, "id"
 
@@ -149,12 +151,12 @@ def _is_result(message: Json) -> bool:
     return message.get("role") == "tool"
 
 
-def _said(choice: Json) -> Json:
-    said: Json = choice.get("delta") or choice.get("message") or {}
-    return said
+def _message_of(choice: Json) -> Json:
+    message: Json = choice.get("delta") or choice.get("message") or {}
+    return message
 
 
-def _opened(message: Json) -> Json:
+def _to_blocks(message: Json) -> Json:
     fields = dict(message)
     thoughts = {name: fields.pop(name) for name in (*_THOUGHTS, _SEAL) if fields.get(name)}
     blocks = [{"type": "reasoning", **thoughts}] if thoughts else []
@@ -163,8 +165,8 @@ def _opened(message: Json) -> Json:
     return fields | {"blocks": blocks + (fields.pop("tool_calls", None) or [])}
 
 
-def _closed(message: Json) -> Iterator[Json]:
-    """The wire messages of an opened one: results stand by themselves, whatever is put between them."""
+def _from_blocks(message: Json) -> Iterator[Json]:
+    """The wire messages of a message of blocks: results stand by themselves, whatever is put between them."""
     if not message["blocks"]:
         yield _message(message, [])
     for is_result, run in groupby(message["blocks"], key=_is_result):

@@ -12,7 +12,7 @@ from turnproof.dialects.base import HttpRequest, WireEvent
 from turnproof.messages import FinishReason
 
 from ._events import named_event
-from ._openai import OpenAIWire, blocks_of, content_of, opening, says_that_it_failed
+from ._openai import OpenAIWire, blocks_of, content_of, instruction_count, is_error_text
 from ._wire import BlockKind, Json
 
 _KINDS: dict[str, BlockKind] = {
@@ -39,23 +39,24 @@ _OTHER_MODEL = "gpt-5-codex"
 
 
 class OpenAIResponsesWire(OpenAIWire):
-    """See `Wire`. The conversation is a flat list of items. Opened, neighbouring items of the model are the blocks of
-    one message, and neighbouring outputs those of another; the blocks of the user's messages are their content.
-    Instructions in front stand apart.
+    """See `Wire`. The conversation is a flat list of items.
+
+    After `to_messages` neighbouring items of the model are the blocks of one message, and neighbouring outputs those of
+    another; the blocks of the user's messages are their content. Instructions in front stand apart.
     """
 
     call_id_key = "call_id"
     result_id_key = "call_id"
 
-    def speaks(self, request: HttpRequest) -> bool:
+    def is_request_for(self, request: HttpRequest) -> bool:
         return request.method == "POST" and request.path.endswith("/responses")
 
     # Requests
 
-    def opened(self, body: Json) -> Json:
-        said = body.pop("input")
-        items: list[Json] = [{"role": "user", "content": said}] if isinstance(said, str) else said
-        start = opening(items)
+    def to_messages(self, body: Json) -> Json:
+        wire_input = body.pop("input")
+        items: list[Json] = [{"role": "user", "content": wire_input}] if isinstance(wire_input, str) else wire_input
+        start = instruction_count(items)
         messages: list[Json] = []
         for role, run in groupby(items[start:], key=_speaker):
             if role in ("assistant", "tool"):
@@ -64,8 +65,8 @@ class OpenAIResponsesWire(OpenAIWire):
                 messages += [_without(item, "content") | {"blocks": blocks_of(item["content"])} for item in run]
         return body | {"messages": messages, "front": items[:start]}
 
-    def closed(self, body: Json) -> Json:
-        items = [item for message in body["messages"] for item in _closed(message)]
+    def from_messages(self, body: Json) -> Json:
+        items = [item for message in body["messages"] for item in _from_blocks(message)]
         return _without(body, "messages", "front") | {"input": [*body["front"], *items]}
 
     def kind(self, block: Json) -> BlockKind:
@@ -86,7 +87,7 @@ class OpenAIResponsesWire(OpenAIWire):
                 yield result["output"]
 
     def is_error(self, result: Json) -> bool:
-        return says_that_it_failed(result["output"])
+        return is_error_text(result["output"])
 
     def strip_signature(self, block: Json) -> None:
         block.pop("encrypted_content", None)
@@ -167,8 +168,8 @@ def _without(thing: Json, *names: str) -> Json:
     return {key: value for key, value in thing.items() if key not in names}
 
 
-def _closed(message: Json) -> Iterator[Json]:
-    """The items of an opened message. What is said among items becomes a message of whoever says it."""
+def _from_blocks(message: Json) -> Iterator[Json]:
+    """The items of a message of blocks. What is said among items becomes a message of whoever says it."""
     if message["role"] not in ("assistant", "tool"):
         yield _without(message, "blocks") | {"content": content_of(message["blocks"], "input_text")}
         return
