@@ -287,13 +287,21 @@ def record(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Measure all adapters and turnproof itself, draw plots (`nox -s bench -- anthropic --quick` for a turn alone)."""
+    """Measure all adapters and turnproof itself, draw plots (`nox -s bench -- anthropic --quick` for a turn alone).
+
+    Without arguments the turns of all adapters are also written as pytest-benchmark writes them.
+    """
     session.install("-e", ".[all,bench,plots,telemetry,vcr]", *CASSETTES, "pytest-recording>=0.13")
     session.run("turnproof", "bench", *(session.posargs or (*ADAPTERS, "--self", "--out", "reports/bench.json")))
     if not session.posargs:
         session.run("python", "benchmarks/bench_history.py")
         session.run("python", "benchmarks/bench_telemetry.py")
         session.run("python", "benchmarks/bench_subagents.py")
+        items = [f"--turnproof-bench={adapter}" for adapter in ADAPTERS]
+        file = pathlib.Path("reports/pytest-benchmark.json").resolve()
+        # In an empty folder and without settings: the tests of this project are not to run.
+        session.chdir(session.create_tmp())
+        session.run("pytest", "-c", os.devnull, "--rootdir", ".", *items, f"--benchmark-json={file}")
 
 
 @nox.session

@@ -1,12 +1,14 @@
 """The pytest plugin: asleep until asked.
 
-With `--turnproof-adapter NAME_OR_MODULE:ATTRIBUTE` the run gets one more item per requirement and path. The fixtures
-`turnproof_endpoint` (a scripted emulator) and `turnproof_cassette` (a replay) serve a project's own tests. Without
-either, no hook of ours does anything and nothing heavy is imported.
+With `--turnproof-adapter NAME_OR_MODULE:ATTRIBUTE` the run gets one more item per requirement and path, with
+`--turnproof-bench` one per caller and length of history, for pytest-benchmark. The fixtures `turnproof_endpoint` (a
+scripted emulator), `turnproof_transport` (the same without a socket) and `turnproof_cassette` (a replay) serve a
+project's own tests. Without any of them, no hook of ours does anything and nothing heavy is imported.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,23 +25,53 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="add one item per requirement and path of this adapter (a name, or module:attribute)",
     )
     group.addoption("--turnproof-only", action="append", default=[], metavar="PATTERN", help="requirement ids to check")
+    group.addoption(
+        "--turnproof-bench",
+        action="append",
+        default=[],
+        metavar="ADAPTER",
+        help="add benchmarks of this adapter's turns, for pytest-benchmark (needs turnproof[bench])",
+    )
+    group.addoption(
+        "--turnproof-bench-messages",
+        action="append",
+        type=int,
+        default=[],
+        metavar="N",
+        help="length of the history in --turnproof-bench (default: 2, 20, 200 and 1000)",
+    )
+    group.addoption(
+        "--turnproof-bench-rounds", type=int, default=5, metavar="N", help="rounds of --turnproof-bench (default: 5)"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     adapters = config.getoption("--turnproof-adapter", default=[])
-    if not adapters:
-        return
-    from .commands.certify.pytest_session import open_campaign
+    if adapters:
+        from .commands.certify.pytest_session import open_campaign
+
+        with _usage_errors():
+            campaign = open_campaign(adapters, config.getoption("--turnproof-only"), config)
+        config.pluginmanager.register(campaign, "turnproof-items")
+    measured = config.getoption("--turnproof-bench", default=[])
+    if measured:
+        from .commands.bench.pytest_items import BenchItems
+
+        messages, rounds = (config.getoption(f"--turnproof-bench-{name}") for name in ("messages", "rounds"))
+        with _usage_errors():
+            items = BenchItems(measured, messages, rounds, config)
+        config.pluginmanager.register(items, "turnproof-bench-items")
+
+
+@contextlib.contextmanager
+def _usage_errors() -> Iterator[None]:
+    """What turnproof raises is shown as pytest shows a wrong option."""
+    from .errors import TurnproofError
 
     try:
-        plugin = open_campaign(adapters, config.getoption("--turnproof-only"), config)
-    except Exception as error:
-        from .errors import TurnproofError
-
-        if isinstance(error, TurnproofError):
-            raise pytest.UsageError(f"turnproof: {error}") from error
-        raise
-    config.pluginmanager.register(plugin, "turnproof-items")
+        yield
+    except TurnproofError as error:
+        raise pytest.UsageError(f"turnproof: {error}") from error
 
 
 @pytest.fixture

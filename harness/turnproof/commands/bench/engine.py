@@ -24,6 +24,7 @@ from ...report.progress import Telling, progress
 from ...run.bindings import resolve_binding
 from . import memory
 from .adapter import measure_adapter
+from .callers import Kind
 from .canned_provider import CannedServer, allow_connections
 from .comparison import compare
 from .conversations import history
@@ -59,6 +60,7 @@ class BenchOptions:
     path:      `stateless` or `legacy` alone, or None for both.
     goals:     a file of goals, or None for those of the reference adapters.
     baseline:  an earlier outcome to compare with; a ratio may be `max_ratio` times what it was then.
+    kinds:     only these kinds of single turns, or None for all.
     """
 
     adapters: tuple[str, ...]
@@ -71,6 +73,7 @@ class BenchOptions:
     goals: Path | None = None
     baseline: Path | None = None
     max_ratio: float = 1.5
+    kinds: tuple[Kind, ...] | None = None
 
 
 def bench(options: BenchOptions) -> Bench:
@@ -79,7 +82,7 @@ def bench(options: BenchOptions) -> Bench:
     Raises UsageError for adapters, goals, lengths or a baseline that cannot be used, before anything is measured. What
     an adapter does wrong is a problem in its outcome.
     """
-    bindings = _bindings(options.adapters)
+    bindings = load_bindings(options.adapters)
     sizes = tuple(sorted(set(options.messages)))
     for size in sizes:
         history(size, tools=False)
@@ -89,7 +92,7 @@ def bench(options: BenchOptions) -> Bench:
     paths: tuple[AdapterPath, ...] = ("stateless", "legacy") if options.path is None else (options.path,)
     peers = tuple(known(peer) for peer in options.peers)
     names = [binding.name for binding in bindings]
-    plan = Plan(paths, sizes, options.rounds, options.long, peers, certificate)
+    plan = Plan(paths, sizes, options.rounds, options.long, peers, certificate, options.kinds)
     plans = {name: replace(plan, peers=beside(name, peers, names)) for name in names}
     allow_connections(_CONNECTIONS)
     started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -164,7 +167,9 @@ def exit_code(found: Bench, *, enforce: bool) -> Exit:
     return heaviest(codes)
 
 
-def _bindings(specs: Sequence[str]) -> list[Binding]:
+def load_bindings(specs: Sequence[str]) -> list[Binding]:
+    """The bindings of adapters that are measured in one run. Raises UsageError for one that cannot be used, and for two
+    of one name."""
     bindings = [resolve_binding(spec) for spec in specs]
     for binding in bindings:
         dialect(binding.dialect)

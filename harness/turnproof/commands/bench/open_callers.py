@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TypeAlias
@@ -70,7 +70,7 @@ class Plan:
     """What is measured of an adapter: these of its paths, over histories of these lengths, in so many rounds.
 
     `long` is for what takes a minute and not a second: whole conversations, crowds, memory, allocations, TLS. `peers`
-    are measured in the same rounds.
+    are measured in the same rounds. With `kinds` single turns of other kinds are left out.
     """
 
     paths: tuple[Path, ...]
@@ -79,6 +79,16 @@ class Plan:
     long: bool = False
     peers: tuple[str, ...] = ()
     certificate: Certificate | None = None
+    kinds: tuple[Kind, ...] | None = None
+
+    def includes(self, kind: Kind) -> bool:
+        """Whether turns of that kind are measured."""
+        return self.kinds is None or kind in self.kinds
+
+
+def paths_of(binding: Binding, paths: Sequence[Path]) -> list[Path]:
+    """Those of the paths that the adapter has."""
+    return [path for path in paths if binding.opener(path) is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +103,7 @@ class Opening:
     @property
     def paths(self) -> list[Path]:
         """The paths of the plan that the adapter has."""
-        return [path for path in self.plan.paths if self.binding.opener(path) is not None]
+        return paths_of(self.binding, self.plan.paths)
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -106,7 +116,10 @@ class Opening:
         return self.binding.claims().streaming
 
     def turns(self) -> Iterator[Wanted]:
-        """All that is a single turn."""
+        """All that is a single turn, of the kinds of the plan."""
+        return (wanted for wanted in self._all_turns() if self.plan.includes(wanted[0]))
+
+    def _all_turns(self) -> Iterator[Wanted]:
         tools = self.binding.claims().tools
         for messages in self.plan.messages:
             for name in (*self.own, *self.peers):
