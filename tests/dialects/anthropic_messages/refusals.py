@@ -34,16 +34,7 @@ from .builders import (
 )
 from .pairs import conversation, requests, settings
 
-PAIRS: tuple[Pair, ...] = (
-    *requests.headers(),
-    *requests.shape(),
-    *settings.settings(),
-    *settings.caching(),
-    *conversation.turns(),
-    *conversation.pairing(),
-    *conversation.thinking_blocks(),
-    *settings.size(),
-)
+PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *settings.PAIRS, *conversation.PAIRS)
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",

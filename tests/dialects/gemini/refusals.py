@@ -37,17 +37,7 @@ from .builders import (
 )
 from .pairs import conversation, requests, settings
 
-PAIRS: tuple[Pair, ...] = (
-    *requests.address(),
-    *requests.keys(),
-    *requests.reading(),
-    *requests.asked(),
-    *settings.settings(),
-    *settings.caching(),
-    *conversation.turns(),
-    *conversation.signatures(),
-    *settings.size(),
-)
+PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *settings.PAIRS, *conversation.PAIRS)
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the project sends: `error_kind(429)` and the faults of the emulator",

@@ -29,19 +29,7 @@ from .builders import (
 )
 from .pairs import conversation, requests, settings
 
-PAIRS: tuple[Pair, ...] = (
-    *requests.addresses(),
-    *requests.keys(),
-    *requests.shape(),
-    *requests.models(),
-    *settings.arguments(),
-    *settings.tools(),
-    *settings.sampling(),
-    *settings.form(),
-    *conversation.messages(),
-    *conversation.pairing(),
-    *settings.size(),
-)
+PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *settings.PAIRS, *conversation.PAIRS)
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",

@@ -28,17 +28,7 @@ from .builders import (
 )
 from .pairs import conversation, requests
 
-PAIRS: tuple[Pair, ...] = (
-    *requests.headers(),
-    *requests.shape(),
-    *requests.ids(),
-    *conversation.settings(),
-    *conversation.tools(),
-    *conversation.held(),
-    *conversation.pairing(),
-    *conversation.thoughts(),
-    *conversation.size(),
-)
+PAIRS: tuple[Pair, ...] = (*requests.PAIRS, *conversation.PAIRS)
 
 WITHOUT_PAIR: Mapping[str, str] = {
     "rate-limit": "it depends on what else the organisation sends: `error_kind(429)` and the faults of the emulator",

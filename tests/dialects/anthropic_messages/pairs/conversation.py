@@ -44,7 +44,7 @@ def _dangling(at: int, ids: str = "call_1") -> str:
     )
 
 
-def turns() -> list[Pair]:
+def _turns() -> list[Pair]:
     nonempty = "text content blocks must be non-empty"
     nonblank = "text content blocks must contain non-whitespace text"
     empty = "all messages must have non-empty content except for the optional final assistant message"
@@ -54,26 +54,12 @@ def turns() -> list[Pair]:
         Pair("no-messages", Ask(body() | {"messages": []}), "messages: at least one message is required", ask()),
         Pair("empty-content", ask(user(), ASKED), f"messages.0: {empty}", ask(ASKED, assistant())),
         Pair("empty-text", ask(user(text(""))), f"messages: {nonempty}", ask(user(text("Hello")))),
-        Pair(
-            "empty-text",
-            ask(system=[text("")]),
-            f"system: {nonempty}",
-            ask(system=[text("Be brief.")]),
-            variant="system",
-        ),
-        Pair(
-            "blank-text",
-            ask(user(text(" \n"))),
-            f"messages: {nonblank}",
-            ask(ASKED, assistant(text(" "), text("41 %")), user("Thanks")),
-        ),
-        Pair(
-            "blank-text",
-            ask(system=[text(" ")]),
-            f"system: {nonblank}",
-            ask(system=[text("Be brief.")]),
-            variant="system",
-        ),
+        Pair("empty-text", ask(system=[text("")]), f"system: {nonempty}", ask(system=[text("Be brief.")]),
+             variant="system"),
+        Pair("blank-text", ask(user(text(" \n"))), f"messages: {nonblank}",
+             ask(ASKED, assistant(text(" "), text("41 %")), user("Thanks"))),
+        Pair("blank-text", ask(system=[text(" ")]), f"system: {nonblank}", ask(system=[text("Be brief.")]),
+             variant="system"),
         Pair(
             "system-role-unsupported",
             ask(ASKED, system("Be brief.")),
@@ -87,63 +73,38 @@ def turns() -> list[Pair]:
             "result",
             ask(ASKED, system("Be brief."), assistant("Yes."), ASKED, model=NEWEST),
         ),
-        Pair(
-            "system-role-precedes",
-            ask(ASKED, system("Be brief."), ASKED, model=NEWEST),
-            "messages.1: role 'system' must precede an 'assistant' message",
-            ask(ASKED, ASKED, system("Be brief."), model=NEWEST),
-        ),
-        Pair(
-            "server-tool-unanswered",
-            ask(ASKED, assistant(search), ASKED, assistant("41 %"), user("Thanks")),
-            "`web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` "
-            "block",
-            ask(ASKED, assistant(search, found), ASKED, assistant("41 %"), user("Thanks")),
-        ),
-        Pair(
-            "prefill-unsupported",
-            ask(ASKED, assistant("Bed 3 is"), model=NEWEST),
-            "This model does not support assistant message prefill. The conversation must end with a user message.",
-            ask(ASKED, assistant("Bed 3 is")),
-        ),
-        Pair(
-            "prefill-whitespace",
-            ask(ASKED, assistant("Bed 3 is ")),
-            "messages: final assistant content cannot end with trailing whitespace",
-            ask(ASKED, assistant("Bed 3 is")),
-        ),
-    ]
+        Pair("system-role-precedes", ask(ASKED, system("Be brief."), ASKED, model=NEWEST),
+             "messages.1: role 'system' must precede an 'assistant' message",
+             ask(ASKED, ASKED, system("Be brief."), model=NEWEST)),
+        Pair("server-tool-unanswered", ask(ASKED, assistant(search), ASKED, assistant("41 %"), user("Thanks")),
+             "`web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` "
+             "block", ask(ASKED, assistant(search, found), ASKED, assistant("41 %"), user("Thanks"))),
+        Pair("prefill-unsupported", ask(ASKED, assistant("Bed 3 is"), model=NEWEST),
+             "This model does not support assistant message prefill. The conversation must end with a user message.",
+             ask(ASKED, assistant("Bed 3 is"))),
+        Pair("prefill-whitespace", ask(ASKED, assistant("Bed 3 is ")),
+             "messages: final assistant content cannot end with trailing whitespace",
+             ask(ASKED, assistant("Bed 3 is"))),
+    ]  # fmt: skip
 
 
-def pairing() -> list[Pair]:
+def _pairing() -> list[Pair]:
     return [
         Pair("dangling-call", ask(ASKED, assistant(call()), ASKED), _dangling(2), loop(result())),
-        Pair(
-            "dangling-call",
-            ask(ASKED, assistant(call("call_1"), call("call_2")), ASKED),
-            _dangling(2, "call_1, call_2"),
-            ask(ASKED, assistant(call("call_1"), call("call_2")), user(result("call_2"), result("call_1"))),
-            variant="parallel",
-        ),
-        Pair(
-            "dangling-call",
-            ask(ASKED, assistant(call()), assistant(call("call_2")), user(result())),
-            _dangling(3, "call_2"),
-            ask(ASKED, assistant(call()), assistant(call("call_2")), user(result()), user(result("call_2"))),
-            variant="merged",
-        ),
-        Pair(
-            "dangling-call", ask(ASKED, assistant(call()), tools=[TOOL]), _dangling(2), loop(result()), variant="last"
-        ),
-        Pair(
-            "dangling-last-without-tools", ask(ASKED, assistant(call())), _dangling(2), loop(result()), enforced=False
-        ),
-        Pair(
-            "text-after-call",
-            ask(ASKED, assistant(call(), "Wait."), user(result())),
-            _dangling(2),
-            ask(ASKED, assistant("Wait.", call()), user(result())),
-        ),
+        Pair("dangling-call", ask(ASKED, assistant(call("call_1"), call("call_2")), ASKED),
+             _dangling(2, "call_1, call_2"),
+             ask(ASKED, assistant(call("call_1"), call("call_2")), user(result("call_2"), result("call_1"))),
+             variant="parallel"),
+        Pair("dangling-call", ask(ASKED, assistant(call()), assistant(call("call_2")), user(result())),
+             _dangling(3, "call_2"),
+             ask(ASKED, assistant(call()), assistant(call("call_2")), user(result()), user(result("call_2"))),
+             variant="merged"),
+        Pair("dangling-call", ask(ASKED, assistant(call()), tools=[TOOL]), _dangling(2), loop(result()),
+             variant="last"),
+        Pair("dangling-last-without-tools", ask(ASKED, assistant(call())), _dangling(2), loop(result()),
+             enforced=False),
+        Pair("text-after-call", ask(ASKED, assistant(call(), "Wait."), user(result())), _dangling(2),
+             ask(ASKED, assistant("Wait.", call()), user(result()))),
         Pair("text-before-result", loop(text("Here:"), result()), _dangling(2), loop(result(), text("Here:"))),
         Pair(
             "orphan-result",
@@ -160,22 +121,15 @@ def pairing() -> list[Pair]:
             ask(*_ANSWERED, assistant(call()), user(result())),
             variant="stale",
         ),
-        Pair(
-            "duplicate-result",
-            loop(result(), result()),
-            "each tool_use must have a single result. Found multiple `tool_result` blocks with id: call_1",
-            loop(result()),
-        ),
-        Pair(
-            "duplicate-call-id",
-            ask(ASKED, assistant(call(), call()), user(result())),
-            "messages.1.content.1: `tool_use` ids must be unique",
-            ask(*_ANSWERED, assistant(call()), user(result())),
-        ),
-    ]
+        Pair("duplicate-result", loop(result(), result()),
+             "each tool_use must have a single result. Found multiple `tool_result` blocks with id: call_1",
+             loop(result())),
+        Pair("duplicate-call-id", ask(ASKED, assistant(call(), call()), user(result())),
+             "messages.1.content.1: `tool_use` ids must be unique", ask(*_ANSWERED, assistant(call()), user(result()))),
+    ]  # fmt: skip
 
 
-def thinking_blocks() -> list[Pair]:
+def _thinking_blocks() -> list[Pair]:
     def running(*blocks: Json, **more: Any) -> Ask:
         return ask(ASKED, assistant(*blocks, call()), user(result()), tools=[TOOL], **(THINKING | more))
 
@@ -184,69 +138,31 @@ def thinking_blocks() -> list[Pair]:
 
     redacted = {"type": "redacted_thinking", "data": REDACTED}
     return [
-        Pair(
-            "unsigned-thinking",
-            running(thinking(signature="")),
-            "messages.1.content.0.thinking: each thinking block must contain thinking",
-            running(thinking()),
-        ),
-        Pair(
-            "missing-field",
-            running(thinking(signature=None)),
-            "messages.1.content.0.thinking.signature: Field required",
-            running(thinking()),
-            variant="signature",
-        ),
-        Pair(
-            "unsigned-while-off",
-            ask(ASKED, assistant(thinking(signature=""), "41 %"), user("Thanks")),
-            "messages.1.content.0.thinking: each thinking block must contain thinking",
-            ask(ASKED, assistant(thinking(), "41 %"), user("Thanks")),
-            enforced=False,
-        ),
-        Pair(
-            "invalid-signature",
-            running(thinking(signature="Zm9yZWlnbg==")),
-            "messages.1.content.0: Invalid `signature` in `thinking` block",
-            running(thinking()),
-        ),
-        Pair(
-            "invalid-signature",
-            earlier(thinking("Bed 4 needs it.")),
-            "messages.1.content.0: Invalid `signature` in `thinking` block",
-            earlier(thinking()),
-            variant="changed-text",
-        ),
-        Pair(
-            "invalid-redacted",
-            running(redacted | {"data": "Zm9yZWlnbg=="}),
-            "messages.1.content.0: Invalid `data` in `redacted_thinking` block",
-            running(redacted),
-        ),
-        Pair(
-            "modified-thinking",
-            running(thinking("Bed 4 needs it.")),
-            f"messages.1.content.0: {_MODIFIED}",
-            running(thinking()),
-        ),
-        Pair(
-            "foreign-model-signature",
-            running(thinking(signature=FOREIGN_SIGNATURE)),
-            f"messages.1.content.0: `signature` was issued by {NEWEST}",
-            running(thinking()),
-            enforced=False,
-        ),
-        Pair(
-            "thinking-required",
-            running(),
-            "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. " + _ORDER,
-            running(thinking()),
-        ),
-        Pair(
-            "thinking-required",
-            running(text("Let me look.")),
-            "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`. " + _ORDER,
-            running(text("Let me look."), model=NEWEST, thinking={"type": "adaptive"}),
-            variant="text-first",
-        ),
-    ]
+        Pair("unsigned-thinking", running(thinking(signature="")),
+             "messages.1.content.0.thinking: each thinking block must contain thinking", running(thinking())),
+        Pair("missing-field", running(thinking(signature=None)),
+             "messages.1.content.0.thinking.signature: Field required", running(thinking()), variant="signature"),
+        Pair("unsigned-while-off", ask(ASKED, assistant(thinking(signature=""), "41 %"), user("Thanks")),
+             "messages.1.content.0.thinking: each thinking block must contain thinking",
+             ask(ASKED, assistant(thinking(), "41 %"), user("Thanks")), enforced=False),
+        Pair("invalid-signature", running(thinking(signature="Zm9yZWlnbg==")),
+             "messages.1.content.0: Invalid `signature` in `thinking` block", running(thinking())),
+        Pair("invalid-signature", earlier(thinking("Bed 4 needs it.")),
+             "messages.1.content.0: Invalid `signature` in `thinking` block", earlier(thinking()),
+             variant="changed-text"),
+        Pair("invalid-redacted", running(redacted | {"data": "Zm9yZWlnbg=="}),
+             "messages.1.content.0: Invalid `data` in `redacted_thinking` block", running(redacted)),
+        Pair("modified-thinking", running(thinking("Bed 4 needs it.")), f"messages.1.content.0: {_MODIFIED}",
+             running(thinking())),
+        Pair("foreign-model-signature", running(thinking(signature=FOREIGN_SIGNATURE)),
+             f"messages.1.content.0: `signature` was issued by {NEWEST}", running(thinking()), enforced=False),
+        Pair("thinking-required", running(),
+             "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. " + _ORDER,
+             running(thinking())),
+        Pair("thinking-required", running(text("Let me look.")),
+             "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `text`. " + _ORDER,
+             running(text("Let me look."), model=NEWEST, thinking={"type": "adaptive"}), variant="text-first"),
+    ]  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_turns(), *_pairing(), *_thinking_blocks())

@@ -38,95 +38,48 @@ _CITATION: Json = {
 }
 
 
-def headers() -> list[Pair]:
+def _headers() -> list[Pair]:
     auth: Json = {"status": 401, "kind": "authentication_error"}
     return [
-        Pair(
-            "missing-key",
-            Ask(body(), headers={"x-api-key": None}),
-            "x-api-key header is required",
-            ask(),
-            **auth,
-            enforced=False,
-        ),
+        Pair("missing-key", Ask(body(), headers={"x-api-key": None}), "x-api-key header is required", ask(), **auth,
+             enforced=False),
         Pair("bad-key", Ask(body(), headers={"x-api-key": "wrong"}), "invalid x-api-key", ask(), **auth),
-        Pair(
-            "bad-bearer",
-            Ask(body(), headers={"x-api-key": None, "authorization": "Bearer wrong"}),
-            "Invalid bearer token",
-            Ask(body(), headers={"x-api-key": None, "authorization": f"Bearer {KEY}"}),
-            **auth,
-        ),
-        Pair(
-            "missing-version",
-            Ask(body(), headers={"anthropic-version": None}),
-            "anthropic-version: header is required",
-            ask(),
-        ),
-        Pair(
-            "unknown-beta",
-            Ask(body(), headers={"anthropic-beta": "prompt-caching-2024-07-31,no-such-beta-2025-01-01"}),
-            "Unexpected value(s) `no-such-beta-2025-01-01` for the `anthropic-beta` header. Please consult our "
-            "documentation at docs.anthropic.com or try again without the header.",
-            Ask(body(), headers={"anthropic-beta": "prompt-caching-2024-07-31,interleaved-thinking-2025-05-14"}),
-        ),
-        Pair(
-            "content-type",
-            Ask(body(), headers={"content-type": "text/plain"}),
-            "content-type: application/json is required",
-            ask(),
-            enforced=False,
-        ),
+        Pair("bad-bearer", Ask(body(), headers={"x-api-key": None, "authorization": "Bearer wrong"}),
+             "Invalid bearer token", Ask(body(), headers={"x-api-key": None, "authorization": f"Bearer {KEY}"}),
+             **auth),
+        Pair("missing-version", Ask(body(), headers={"anthropic-version": None}),
+             "anthropic-version: header is required", ask()),
+        Pair("unknown-beta",
+             Ask(body(), headers={"anthropic-beta": "prompt-caching-2024-07-31,no-such-beta-2025-01-01"}),
+             "Unexpected value(s) `no-such-beta-2025-01-01` for the `anthropic-beta` header. Please consult our "
+             "documentation at docs.anthropic.com or try again without the header.",
+             Ask(body(), headers={"anthropic-beta": "prompt-caching-2024-07-31,interleaved-thinking-2025-05-14"})),
+        Pair("content-type", Ask(body(), headers={"content-type": "text/plain"}),
+             "content-type: application/json is required", ask(), enforced=False),
         Pair("not-found", Ask(body(), path="/v1/mesages"), "Not Found", ask(), 404, "not_found_error"),
         Pair("method-not-allowed", Ask(method="GET", headers={"content-type": None}), "Method Not Allowed", ask(), 405),
-    ]
+    ]  # fmt: skip
 
 
-def shape() -> list[Pair]:
+def _shape() -> list[Pair]:
     return [
-        Pair(
-            "malformed-json", Ask(raw=b"[1, 2"), "The request body is not valid JSON: Input data was truncated", ask()
-        ),
+        Pair("malformed-json", Ask(raw=b"[1, 2"), "The request body is not valid JSON: Input data was truncated",
+             ask()),
         Pair("malformed-body", ask(model=4), "model: Input should be a valid string", ask()),
-        Pair(
-            "malformed-body",
-            ask({"role": "tool", "content": "x"}),
-            "messages.0.role: Input should be 'user', 'assistant' or 'system'",
-            ask(),
-            variant="role",
-        ),
-        Pair(
-            "malformed-body",
-            ask(user(text(7))),
-            "messages.0.content.0.text.text: Input should be a valid string",
-            ask(user(text("7"))),
-            variant="text",
-        ),
+        Pair("malformed-body", ask({"role": "tool", "content": "x"}),
+             "messages.0.role: Input should be 'user', 'assistant' or 'system'", ask(), variant="role"),
+        Pair("malformed-body", ask(user(text(7))), "messages.0.content.0.text.text: Input should be a valid string",
+             ask(user(text("7"))), variant="text"),
         Pair("missing-field", without("max_tokens"), "max_tokens: Field required", ask()),
         Pair("missing-field", without("messages"), "messages: Field required", ask(), variant="messages"),
-        Pair(
-            "missing-field",
-            ask(user({"type": "tool_result"})),
-            "messages.0.content.0.tool_result.tool_use_id: Field required",
-            loop(result()),
-            variant="nested",
-        ),
+        Pair("missing-field", ask(user({"type": "tool_result"})),
+             "messages.0.content.0.tool_result.tool_use_id: Field required", loop(result()), variant="nested"),
         Pair("extra-field", ask(colour="green"), f"colour: {_EXTRA}", ask(metadata={"user_id": "gardener"})),
-        Pair(
-            "extra-field",
-            ask(user(text("Hello", colour="green"))),
-            f"messages.0.content.0.text.colour: {_EXTRA}",
-            ask(user(text("Hello"))),
-            variant="block",
-        ),
+        Pair("extra-field", ask(user(text("Hello", colour="green"))), f"messages.0.content.0.text.colour: {_EXTRA}",
+             ask(user(text("Hello"))), variant="block"),
         Pair("extra-field", ask({**ASKED, "name": "Ann"}), f"messages.0.name: {_EXTRA}", ask(), variant="message"),
-        Pair(
-            "extra-field",
-            ask(tools=[TOOL | {"version": 1}]),
-            f"tools.0.custom.version: {_EXTRA}",
-            ask(tools=[TOOL | {"strict": True}]),
-            variant="tool",
-        ),
+        Pair("extra-field", ask(tools=[TOOL | {"version": 1}]), f"tools.0.custom.version: {_EXTRA}",
+             ask(tools=[TOOL | {"strict": True}]), variant="tool"),
         *[
             Pair("count-tokens-field", counted(**{name: value}), f"{name}: {_EXTRA}", counted(), variant=name)
             for name, value in {
@@ -159,25 +112,14 @@ def shape() -> list[Pair]:
             ),
             variant="in-result",
         ),
-        Pair(
-            "call-id-pattern",
-            ask(ASKED, assistant(call("call.1")), user(result("call.1"))),
-            "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
-            ask(ASKED, assistant(call("call-1")), user(result("call-1"))),
-        ),
-        Pair(
-            "tool-name-pattern",
-            ask(tools=[TOOL | {"name": "sensor.read"}]),
-            "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
-            ask(tools=[TOOL]),
-            enforced=False,
-        ),
-        Pair(
-            "too-many-messages",
-            ask(*[ASKED] * 100_001),
-            "messages: List should have at most 100000 items after validation, not 100001",
-            ask(*[ASKED] * 1_000),
-        ),
+        Pair("call-id-pattern", ask(ASKED, assistant(call("call.1")), user(result("call.1"))),
+             "messages.1.content.0.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+             ask(ASKED, assistant(call("call-1")), user(result("call-1")))),
+        Pair("tool-name-pattern", ask(tools=[TOOL | {"name": "sensor.read"}]),
+             "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", ask(tools=[TOOL]),
+             enforced=False),
+        Pair("too-many-messages", ask(*[ASKED] * 100_001),
+             "messages: List should have at most 100000 items after validation, not 100001", ask(*[ASKED] * 1_000)),
         *[
             Pair(
                 "removed-sampling",
@@ -188,35 +130,17 @@ def shape() -> list[Pair]:
             )
             for name, value in {"temperature": 1, "top_p": 1, "top_k": 5}.items()
         ],
-        Pair(
-            "assistant-document",
-            new_version(ASKED, assistant(_PDF), user("Thanks")),
-            "messages.1.content.0: document blocks are not permitted in assistant messages",
-            new_version(user(_PDF)),
-        ),
-        Pair(
-            "user-citations",
-            new_version(user(text("It says a.", citations=[_CITATION]))),
-            "messages.0.content.0.text.citations: citations are not permitted in user text blocks",
-            new_version(user(text("It says a.", citations=[]))),
-        ),
+        Pair("assistant-document", new_version(ASKED, assistant(_PDF), user("Thanks")),
+             "messages.1.content.0: document blocks are not permitted in assistant messages", new_version(user(_PDF))),
+        Pair("user-citations", new_version(user(text("It says a.", citations=[_CITATION]))),
+             "messages.0.content.0.text.citations: citations are not permitted in user text blocks",
+             new_version(user(text("It says a.", citations=[])))),
         Pair("unknown-model", ask(model="claude-sonet-4-5"), "model: claude-sonet-4-5", ask(), 404, "not_found_error"),
-        Pair(
-            "unknown-model",
-            Ask({"model": "claude-sonet-4-5", "messages": [ASKED]}, "/v1/messages/count_tokens"),
-            "model: claude-sonet-4-5",
-            counted(),
-            404,
-            "not_found_error",
-            variant="count",
-        ),
-        Pair(
-            "unknown-model",
-            Ask(method="GET", path="/v1/models/claude-sonet-4-5"),
-            "model: claude-sonet-4-5",
-            Ask(method="GET", path=f"/v1/models/{MODEL}"),
-            404,
-            "not_found_error",
-            variant="get",
-        ),
-    ]
+        Pair("unknown-model", Ask({"model": "claude-sonet-4-5", "messages": [ASKED]}, "/v1/messages/count_tokens"),
+             "model: claude-sonet-4-5", counted(), 404, "not_found_error", variant="count"),
+        Pair("unknown-model", Ask(method="GET", path="/v1/models/claude-sonet-4-5"), "model: claude-sonet-4-5",
+             Ask(method="GET", path=f"/v1/models/{MODEL}"), 404, "not_found_error", variant="get"),
+    ]  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_headers(), *_shape())

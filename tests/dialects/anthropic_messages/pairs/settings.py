@@ -71,21 +71,14 @@ _FORMATS: list[tuple[str, str, Json, str, Json]] = [
 ]
 
 
-def settings() -> list[Pair]:
+def _settings() -> list[Pair]:
     cap = "which is the maximum allowed number of output tokens for claude-sonnet-4-5-20250929"
     return [
-        Pair(
-            "blank-stop-sequence",
-            ask(stop_sequences=[" "]),
-            "stop_sequences: each stop sequence must contain non-whitespace",
-            ask(stop_sequences=["```"]),
-        ),
-        Pair(
-            "effort-unsupported",
-            ask(model="claude-sonnet-4-6", output_config={"effort": "xhigh"}),
-            "This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium.",
-            ask(model="claude-sonnet-4-6", output_config={"effort": "max"}),
-        ),
+        Pair("blank-stop-sequence", ask(stop_sequences=[" "]),
+             "stop_sequences: each stop sequence must contain non-whitespace", ask(stop_sequences=["```"])),
+        Pair("effort-unsupported", ask(model="claude-sonnet-4-6", output_config={"effort": "xhigh"}),
+             "This model does not support effort level 'xhigh'. Supported levels: high, low, max, medium.",
+             ask(model="claude-sonnet-4-6", output_config={"effort": "max"})),
         *[
             Pair(
                 rule,
@@ -107,162 +100,80 @@ def settings() -> list[Pair]:
             )
             for name, more in _AGAINST_WARM_UP.items()
         ],
-        Pair(
-            "budget-unsupported",
-            ask(model=NEWEST, **THINKING),
-            "`thinking.type.enabled` is not supported for this model. Use `thinking.type.adaptive` and "
-            "`output_config.effort` to control thinking behavior.",
-            ask(model=NEWEST, thinking={"type": "adaptive"}, output_config={"effort": "high"}),
-        ),
-        Pair(
-            "budget-minimum",
-            ask(max_tokens=4096, thinking=_BUDGET | {"budget_tokens": 1023}),
-            "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
-            ask(**THINKING),
-        ),
-        Pair(
-            "budget-over-max",
-            ask(max_tokens=1024, thinking=_BUDGET),
-            "`max_tokens` must be greater than `thinking.budget_tokens`",
-            ask(max_tokens=1025, thinking=_BUDGET),
-        ),
-        Pair(
-            "thinking-temperature",
-            ask(temperature=0.5, **THINKING),
-            "`temperature` may only be set to 1 when thinking is enabled",
-            ask(temperature=1.0, **THINKING),
-        ),
-        Pair(
-            "temperature-and-top-p",
-            ask(temperature=0.5, top_p=0.9),
-            "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
-            ask(temperature=0.5),
-        ),
-        Pair(
-            "temperature-deprecated",
-            ask(model=NEWEST, temperature=0.5),
-            "`temperature` is deprecated for this model.",
-            ask(model=NEWEST),
-        ),
-        Pair(
-            "thinking-forced-tool",
-            ask(**THINKING, **_FORCED),
-            "Thinking may not be enabled when tool_choice forces tool use.",
-            ask(**THINKING, tools=[TOOL], tool_choice={"type": "auto"}),
-        ),
-        Pair(
-            "duplicate-tool-names",
-            ask(tools=[TOOL, TOOL]),
-            "tools: Tool names must be unique.",
-            ask(tools=[TOOL]),
-            enforced=False,
-        ),
-    ]
+        Pair("budget-unsupported", ask(model=NEWEST, **THINKING),
+             "`thinking.type.enabled` is not supported for this model. Use `thinking.type.adaptive` and "
+             "`output_config.effort` to control thinking behavior.",
+             ask(model=NEWEST, thinking={"type": "adaptive"}, output_config={"effort": "high"})),
+        Pair("budget-minimum", ask(max_tokens=4096, thinking=_BUDGET | {"budget_tokens": 1023}),
+             "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024", ask(**THINKING)),
+        Pair("budget-over-max", ask(max_tokens=1024, thinking=_BUDGET),
+             "`max_tokens` must be greater than `thinking.budget_tokens`", ask(max_tokens=1025, thinking=_BUDGET)),
+        Pair("thinking-temperature", ask(temperature=0.5, **THINKING),
+             "`temperature` may only be set to 1 when thinking is enabled", ask(temperature=1.0, **THINKING)),
+        Pair("temperature-and-top-p", ask(temperature=0.5, top_p=0.9),
+             "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
+             ask(temperature=0.5)),
+        Pair("temperature-deprecated", ask(model=NEWEST, temperature=0.5),
+             "`temperature` is deprecated for this model.", ask(model=NEWEST)),
+        Pair("thinking-forced-tool", ask(**THINKING, **_FORCED),
+             "Thinking may not be enabled when tool_choice forces tool use.",
+             ask(**THINKING, tools=[TOOL], tool_choice={"type": "auto"})),
+        Pair("duplicate-tool-names", ask(tools=[TOOL, TOOL]), "tools: Tool names must be unique.", ask(tools=[TOOL]),
+             enforced=False),
+    ]  # fmt: skip
 
 
-def caching() -> list[Pair]:
+def _caching() -> list[Pair]:
     five = [text(f"Log {n}.", **mark()) for n in range(5)]
     a, b = text("One.", **mark("5m")), text("Two.", **mark("1h"))
     late = "a ttl='1h' cache_control block must not come after a ttl='5m' cache_control block"
     return [
-        Pair(
-            "too-many-breakpoints",
-            ask(user(*five)),
-            "A maximum of 4 blocks with cache_control may be provided. Found 5.",
-            ask(user(*five[:4])),
-        ),
-        Pair(
-            "too-many-breakpoints",
-            ask(user(*five[:4], "Go on."), **mark()),
-            "A maximum of 4 blocks with cache_control may be provided. Found 5.",
-            ask(user(*five[:4]), **mark()),
-            variant="automatic",
-        ),
-        Pair(
-            "too-many-breakpoints",
-            loop(result(content=five)),
-            "A maximum of 4 blocks with cache_control may be provided. Found 5.",
-            loop(result(content=five[:4])),
-            variant="in-result",
-        ),
-        Pair(
-            "breakpoint-on-empty-text",
-            ask(user(text("", **mark()))),
-            "messages.0.content.0.text: cache_control cannot be set for empty text blocks",
-            ask(user(text("Hello", **mark()))),
-        ),
-        Pair(
-            "breakpoint-on-thinking",
-            ask(ASKED, assistant(thinking() | mark(), "41 %"), user("Thanks")),
-            f"messages.1.content.0.thinking.cache_control: {_EXTRA}",
-            ask(ASKED, assistant(thinking(), text("41 %", **mark())), user("Thanks")),
-        ),
-        Pair(
-            "breakpoint-ttl-order", ask(user(a, b)), f"messages.0.content.1.cache_control.ttl: {late}", ask(user(b, a))
-        ),
-        Pair(
-            "breakpoint-ttl-order",
-            ask(user(b), system=[a]),
-            f"messages.0.content.0.cache_control.ttl: {late}",
-            ask(user(a), system=[b]),
-            variant="sections",
-        ),
-        Pair(
-            "breakpoint-form",
-            ask(user(text("Hello", cache_control={"ttl": "5m"}))),
-            "messages.0.content.0.cache_control.type: Field required",
-            ask(user(text("Hello", **mark("5m")))),
-        ),
-        Pair(
-            "breakpoint-form",
-            ask(user(text("Hello", cache_control={"type": "persistent"}))),
-            "messages.0.content.0.cache_control: Input tag 'persistent' found using 'type' does not match any of the "
-            "expected tags: 'ephemeral'",
-            ask(user(text("Hello", **mark()))),
-            variant="type",
-        ),
-        Pair(
-            "breakpoint-form",
-            ask(tools=[TOOL | mark("1d")]),
-            "tools.0.cache_control.ephemeral.ttl: Input should be '5m' or '1h'",
-            ask(tools=[TOOL | mark("1h")]),
-            variant="ttl",
-        ),
-        Pair(
-            "breakpoint-form",
-            ask(cache_control={"type": "ephemeral", "lives": "1h"}),
-            f"cache_control.ephemeral.lives: {_EXTRA}",
-            ask(cache_control={"type": "ephemeral", "ttl": "1h"}),
-            variant="automatic",
-        ),
-        Pair(
-            "automatic-breakpoint-ttl",
-            ask(user(b), **mark("5m")),
-            "cache_control.ttl: must equal the ttl of the explicit breakpoint on messages.0.content.0",
-            ask(user(b), **mark("1h")),
-        ),
-    ]
+        Pair("too-many-breakpoints", ask(user(*five)),
+             "A maximum of 4 blocks with cache_control may be provided. Found 5.", ask(user(*five[:4]))),
+        Pair("too-many-breakpoints", ask(user(*five[:4], "Go on."), **mark()),
+             "A maximum of 4 blocks with cache_control may be provided. Found 5.", ask(user(*five[:4]), **mark()),
+             variant="automatic"),
+        Pair("too-many-breakpoints", loop(result(content=five)),
+             "A maximum of 4 blocks with cache_control may be provided. Found 5.", loop(result(content=five[:4])),
+             variant="in-result"),
+        Pair("breakpoint-on-empty-text", ask(user(text("", **mark()))),
+             "messages.0.content.0.text: cache_control cannot be set for empty text blocks",
+             ask(user(text("Hello", **mark())))),
+        Pair("breakpoint-on-thinking", ask(ASKED, assistant(thinking() | mark(), "41 %"), user("Thanks")),
+             f"messages.1.content.0.thinking.cache_control: {_EXTRA}",
+             ask(ASKED, assistant(thinking(), text("41 %", **mark())), user("Thanks"))),
+        Pair("breakpoint-ttl-order", ask(user(a, b)), f"messages.0.content.1.cache_control.ttl: {late}",
+             ask(user(b, a))),
+        Pair("breakpoint-ttl-order", ask(user(b), system=[a]), f"messages.0.content.0.cache_control.ttl: {late}",
+             ask(user(a), system=[b]), variant="sections"),
+        Pair("breakpoint-form", ask(user(text("Hello", cache_control={"ttl": "5m"}))),
+             "messages.0.content.0.cache_control.type: Field required", ask(user(text("Hello", **mark("5m"))))),
+        Pair("breakpoint-form", ask(user(text("Hello", cache_control={"type": "persistent"}))),
+             "messages.0.content.0.cache_control: Input tag 'persistent' found using 'type' does not match any of the "
+             "expected tags: 'ephemeral'", ask(user(text("Hello", **mark()))), variant="type"),
+        Pair("breakpoint-form", ask(tools=[TOOL | mark("1d")]),
+             "tools.0.cache_control.ephemeral.ttl: Input should be '5m' or '1h'", ask(tools=[TOOL | mark("1h")]),
+             variant="ttl"),
+        Pair("breakpoint-form", ask(cache_control={"type": "ephemeral", "lives": "1h"}),
+             f"cache_control.ephemeral.lives: {_EXTRA}", ask(cache_control={"type": "ephemeral", "ttl": "1h"}),
+             variant="automatic"),
+        Pair("automatic-breakpoint-ttl", ask(user(b), **mark("5m")),
+             "cache_control.ttl: must equal the ttl of the explicit breakpoint on messages.0.content.0",
+             ask(user(b), **mark("1h"))),
+    ]  # fmt: skip
 
 
-def size() -> list[Pair]:
+def _size() -> list[Pair]:
     return [
-        Pair(
-            "prompt-too-long",
-            ask(user(_LONG)),
-            "prompt is too long: 220005 tokens > 200000 maximum",
-            Ask(body(user(_LONG)), headers={"anthropic-beta": "context-1m-2025-08-07"}),
-        ),
-        Pair(
-            "window-overflow",
-            ask(user(_FILLING), model=BEFORE_45, max_tokens=4096),
-            "input length and `max_tokens` exceed context limit: 199380 + 4096 > 200000, decrease input length or "
-            "`max_tokens` and try again",
-            ask(user(_FILLING), max_tokens=4096),
-        ),
-        Pair(
-            "unreachable-url",
-            ask(user(image({"type": "url", "url": UNREACHABLE}))),
-            "Unable to download the file. Please verify the URL and try again.",
-            ask(user(image({"type": "url", "url": "https://garden.example/here.png"}))),
-        ),
-    ]
+        Pair("prompt-too-long", ask(user(_LONG)), "prompt is too long: 220005 tokens > 200000 maximum",
+             Ask(body(user(_LONG)), headers={"anthropic-beta": "context-1m-2025-08-07"})),
+        Pair("window-overflow", ask(user(_FILLING), model=BEFORE_45, max_tokens=4096),
+             "input length and `max_tokens` exceed context limit: 199380 + 4096 > 200000, decrease input length or "
+             "`max_tokens` and try again", ask(user(_FILLING), max_tokens=4096)),
+        Pair("unreachable-url", ask(user(image({"type": "url", "url": UNREACHABLE}))),
+             "Unable to download the file. Please verify the URL and try again.",
+             ask(user(image({"type": "url", "url": "https://garden.example/here.png"})))),
+    ]  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_settings(), *_caching(), *_size())

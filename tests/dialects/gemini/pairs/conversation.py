@@ -32,46 +32,23 @@ _LAST = "Please ensure that single turn requests end with a user role or the rol
 _LEARN_MORE = "https://docs.cloud.google.com/vertex-ai/generative-ai/docs/thought-signatures"
 
 
-def turns() -> list[Pair]:
+def _turns() -> list[Pair]:
     unpaired = "has the id and name of no call of the function call turn."
     return [
         Pair("call-turn", ask(model(call()), user(response())), _CALL_TURN, loop(model(call()), user(response()))),
         Pair("response-turn", ask(ASKED, user(response())), _RESPONSE_TURN, loop(model(call()), user(response()))),
-        Pair(
-            "response-turn",
-            loop(model("41 %."), user(response())),
-            _RESPONSE_TURN,
-            loop(model("Let me look.", call()), user(response())),
-            variant="after-text",
-        ),
-        Pair(
-            "response-count",
-            loop(model(call(), call(None)), user(response())),
-            _COUNT,
-            loop(model(call(), call(None)), user(response(), response())),
-        ),
-        Pair(
-            "response-count",
-            loop(model(call()), user(response()), user(response())),
-            _COUNT,
-            loop(model(call()), model(call(None)), user(response()), user(response())),
-            variant="after-merging",
-        ),
+        Pair("response-turn", loop(model("41 %."), user(response())), _RESPONSE_TURN,
+             loop(model("Let me look.", call()), user(response())), variant="after-text"),
+        Pair("response-count", loop(model(call(), call(None)), user(response())), _COUNT,
+             loop(model(call(), call(None)), user(response(), response()))),
+        Pair("response-count", loop(model(call()), user(response()), user(response())), _COUNT,
+             loop(model(call()), model(call(None)), user(response()), user(response())), variant="after-merging"),
         Pair("last-is-model", ask(ASKED, model("It is")), _LAST, ask(ASKED, model("It is"), user("Go on."))),
-        Pair(
-            "dangling-call",
-            loop(model(call()), user("Never mind.")),
-            _RESPONSE_TURN,
-            loop(model(call()), user(response(), "Never mind.")),
-            enforced=False,
-        ),
-        Pair(
-            "response-pairing",
-            loop(model(call(id="a")), user(response(id="b"))),
-            f"Function response `read_sensor` {unpaired}",
-            loop(model(call(id="a")), user(response(id="a"))),
-            enforced=False,
-        ),
+        Pair("dangling-call", loop(model(call()), user("Never mind.")), _RESPONSE_TURN,
+             loop(model(call()), user(response(), "Never mind.")), enforced=False),
+        Pair("response-pairing", loop(model(call(id="a")), user(response(id="b"))),
+             f"Function response `read_sensor` {unpaired}", loop(model(call(id="a")), user(response(id="a"))),
+             enforced=False),
         Pair(
             "response-pairing",
             loop(model(call()), user(response(name="water"))),
@@ -80,18 +57,14 @@ def turns() -> list[Pair]:
             enforced=False,
             variant="name",
         ),
-    ]
+    ]  # fmt: skip
 
 
-def signatures() -> list[Pair]:
+def _signatures() -> list[Pair]:
     missing = "Function call `read_sensor` in the `{}.` content block is missing a `thought_signature`."
     return [
-        Pair(
-            "missing-signature",
-            loop(model(call(None)), user(response())),
-            missing.format(2),
-            loop(model(call(None)), user(response()), user("And now?")),
-        ),
+        Pair("missing-signature", loop(model(call(None)), user(response())), missing.format(2),
+             loop(model(call(None)), user(response()), user("And now?"))),
         Pair(
             "missing-signature",
             vertex(loop(model(call(None)), user(response()))),
@@ -100,52 +73,24 @@ def signatures() -> list[Pair]:
             vertex(loop(model(call()), user(response()))),
             variant="vertex",
         ),
-        Pair(
-            "missing-signature",
-            loop(model(call()), user(response()), model(call(None)), user(response())),
-            missing.format(4),
-            loop(model(call()), user(response()), model(call()), user(response())),
-            variant="second-step",
-        ),
-        Pair(
-            "missing-signature",
-            loop(model(call(None), call()), user(response(), response())),
-            missing.format(2),
-            loop(model(call(), call(None)), user(response(), response())),
-            variant="on-the-second-call",
-        ),
-        Pair(
-            "missing-signature",
-            loop(model(call("")), user(response())),
-            missing.format(2),
-            at(OLD, loop(model(call("")), user(response()))),
-            variant="empty",
-        ),
-        Pair(
-            "invalid-signature",
-            loop(model(call(UNKNOWN_SIGNATURE)), user(response())),
-            "Thought signature is not valid",
-            loop(model(call(SIGNATURE_URL_SAFE)), user(response())),
-        ),
-        Pair(
-            "invalid-signature",
-            vertex(loop(model(call(UNKNOWN_SIGNATURE)), user(response()))),
-            "Unable to submit request because Thought signature is not valid",
-            vertex(loop(model(call("skip_thought_signature_validator")), user(response()))),
-            variant="vertex",
-        ),
-        Pair(
-            "foreign-model-signature",
-            loop(model(call(OTHER_MODELS_SIGNATURE)), user(response())),
-            "Thought signature was issued by gemini-3.5-flash",
-            at("gemini-3.5-flash", loop(model(call(OTHER_MODELS_SIGNATURE)), user(response()))),
-            enforced=False,
-        ),
-        Pair(
-            "moved-signature",
-            loop(model(call(OTHER_CALLS_SIGNATURE)), user(response())),
-            "Thought signature was issued for another part",
-            loop(model(call()), user(response())),
-            enforced=False,
-        ),
-    ]
+        Pair("missing-signature", loop(model(call()), user(response()), model(call(None)), user(response())),
+             missing.format(4), loop(model(call()), user(response()), model(call()), user(response())),
+             variant="second-step"),
+        Pair("missing-signature", loop(model(call(None), call()), user(response(), response())), missing.format(2),
+             loop(model(call(), call(None)), user(response(), response())), variant="on-the-second-call"),
+        Pair("missing-signature", loop(model(call("")), user(response())), missing.format(2),
+             at(OLD, loop(model(call("")), user(response()))), variant="empty"),
+        Pair("invalid-signature", loop(model(call(UNKNOWN_SIGNATURE)), user(response())),
+             "Thought signature is not valid", loop(model(call(SIGNATURE_URL_SAFE)), user(response()))),
+        Pair("invalid-signature", vertex(loop(model(call(UNKNOWN_SIGNATURE)), user(response()))),
+             "Unable to submit request because Thought signature is not valid",
+             vertex(loop(model(call("skip_thought_signature_validator")), user(response()))), variant="vertex"),
+        Pair("foreign-model-signature", loop(model(call(OTHER_MODELS_SIGNATURE)), user(response())),
+             "Thought signature was issued by gemini-3.5-flash",
+             at("gemini-3.5-flash", loop(model(call(OTHER_MODELS_SIGNATURE)), user(response()))), enforced=False),
+        Pair("moved-signature", loop(model(call(OTHER_CALLS_SIGNATURE)), user(response())),
+             "Thought signature was issued for another part", loop(model(call()), user(response())), enforced=False),
+    ]  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_turns(), *_signatures())

@@ -37,7 +37,7 @@ _ALONE = (
 _GONE = "CachedContent not found (or permission denied)"
 
 
-def settings() -> list[Pair]:
+def _settings() -> list[Pair]:
     def hot(temperature: float) -> str:
         return (
             f"Unable to submit request because it has a temperature value of {temperature} but the supported range is "
@@ -48,23 +48,16 @@ def settings() -> list[Pair]:
     return [
         Pair("temperature", configured(temperature=1000), hot(1000), configured(temperature=2)),
         Pair("temperature", configured(temperature=-0.1), hot(-0.1), configured(temperature=0), variant="negative"),
-        Pair(
-            "json-with-tools",
-            at(OLD, ask(tools=TOOLS, **wants_json)),
-            "Function calling with a response mime type: 'application/json' is unsupported",
-            ask(tools=TOOLS, **wants_json),
-        ),
-        Pair(
-            "json-with-tools",
-            at(OLD, cached(OF_OLD, **wants_json)),
-            "Function calling with a response mime type: 'application/json' is unsupported",
-            at(OLD, ask(tools=[{"googleSearch": {}}], **wants_json)),
-            variant="from-a-cache",
-        ),
-    ]
+        Pair("json-with-tools", at(OLD, ask(tools=TOOLS, **wants_json)),
+             "Function calling with a response mime type: 'application/json' is unsupported",
+             ask(tools=TOOLS, **wants_json)),
+        Pair("json-with-tools", at(OLD, cached(OF_OLD, **wants_json)),
+             "Function calling with a response mime type: 'application/json' is unsupported",
+             at(OLD, ask(tools=[{"googleSearch": {}}], **wants_json)), variant="from-a-cache"),
+    ]  # fmt: skip
 
 
-def caching() -> list[Pair]:
+def _caching() -> list[Pair]:
     denied: Json = {"status": 403, "kind": "PERMISSION_DENIED"}
     other = (
         "Model used by GenerateContent request (models/gemini-3-flash-preview) and CachedContent "
@@ -78,48 +71,29 @@ def caching() -> list[Pair]:
         Pair("cache-gone", cached(EXPIRED), _GONE, cached(), **denied),
         Pair("cache-gone", cached(DELETED), _GONE, cached(), **denied, variant="deleted"),
         Pair("cache-gone", cached("cachedContents/none"), _GONE, cached(), **denied, variant="unknown"),
-        Pair(
-            "cache-gone", vertex(cached(CACHE + "x")), _GONE, vertex(cached(VERTEX_CACHE)), **denied, variant="vertex"
-        ),
-        Pair(
-            "cache-gone",
-            counted(generateContentRequest={"contents": [user("Hello")], "cachedContent": EXPIRED}),
-            _GONE,
-            counted(generateContentRequest={"contents": [user("Hello")], "cachedContent": CACHE}),
-            **denied,
-            variant="count",
-        ),
+        Pair("cache-gone", vertex(cached(CACHE + "x")), _GONE, vertex(cached(VERTEX_CACHE)), **denied,
+             variant="vertex"),
+        Pair("cache-gone", counted(generateContentRequest={"contents": [user("Hello")], "cachedContent": EXPIRED}),
+             _GONE, counted(generateContentRequest={"contents": [user("Hello")], "cachedContent": CACHE}), **denied,
+             variant="count"),
         *(
             Pair("cache-gone", on_cache(DELETED, method), _GONE, on_cache(CACHE, method), **denied, variant=method)
             for method in ("GET", "PATCH", "DELETE")
         ),
         Pair("cache-and-settings", cached(systemInstruction=user("Be brief.")), _ALONE, cached()),
         Pair("cache-and-settings", cached(tools=TOOLS), _ALONE, cached(tools=[]), variant="tools"),
-        Pair(
-            "cache-and-settings",
-            cached(toolConfig={"functionCallingConfig": {"mode": "NONE"}}),
-            _ALONE,
-            cached(generationConfig={"temperature": 0}),
-            variant="tool-config",
-        ),
+        Pair("cache-and-settings", cached(toolConfig={"functionCallingConfig": {"mode": "NONE"}}), _ALONE,
+             cached(generationConfig={"temperature": 0}), variant="tool-config"),
         Pair("cache-of-other-model", cached(OF_OLD), other, at(OLD, cached(OF_OLD))),
-        Pair(
-            "cache-too-small",
-            created("Too short."),
-            "Cached content is too small. total_token_count=4, min_total_token_count=1024",
-            created(),
-        ),
-        Pair(
-            "cache-too-small",
-            at_vertex,
-            "The cached content is of 4 tokens. The minimum token count to start caching is 1024.",
-            replace(at_vertex, body=at_vertex.body | {"contents": [user(HANDBOOK)]}),
-            variant="vertex",
-        ),
-    ]
+        Pair("cache-too-small", created("Too short."),
+             "Cached content is too small. total_token_count=4, min_total_token_count=1024", created()),
+        Pair("cache-too-small", at_vertex,
+             "The cached content is of 4 tokens. The minimum token count to start caching is 1024.",
+             replace(at_vertex, body=at_vertex.body | {"contents": [user(HANDBOOK)]}), variant="vertex"),
+    ]  # fmt: skip
 
 
-def size() -> list[Pair]:
+def _size() -> list[Pair]:
     page = {"fileData": {"mimeType": "text/html", "fileUri": UNREACHABLE}}
     reachable = {"fileData": {"mimeType": "text/html", "fileUri": "https://garden.example/here"}}
     robots = (
@@ -131,26 +105,16 @@ def size() -> list[Pair]:
     inside = user(response(parts=[page]))
     asked = [user("Look."), {"role": "model", "parts": [{"functionCall": {"name": "read_sensor"}}]}]
     return [
-        Pair(
-            "too-many-tokens",
-            ask(user("a" * 4 * 1_048_576)),
-            "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
-            ask(user("a" * 4 * 1_048_575)),
-        ),
+        Pair("too-many-tokens", ask(user("a" * 4 * 1_048_576)),
+             "The input token count (1048577) exceeds the maximum number of tokens allowed (1048576).",
+             ask(user("a" * 4 * 1_048_575))),
         Pair("unreachable-file", vertex(ask(user(page))), robots, vertex(ask(user(reachable))), variant="vertex"),
-        Pair(
-            "unreachable-file",
-            ask(user(page)),
-            "You do not have permission to access the File gone or it may not exist.",
-            ask(user(reachable)),
-            **denied,
-        ),
-        Pair(
-            "unreachable-file",
-            at(OLD, ask(*asked, inside)),
-            "You do not have permission to access the File gone or it may not exist.",
-            at(OLD, ask(*asked, user(response(parts=[reachable])))),
-            **denied,
-            variant="in-a-response",
-        ),
-    ]
+        Pair("unreachable-file", ask(user(page)),
+             "You do not have permission to access the File gone or it may not exist.", ask(user(reachable)), **denied),
+        Pair("unreachable-file", at(OLD, ask(*asked, inside)),
+             "You do not have permission to access the File gone or it may not exist.",
+             at(OLD, ask(*asked, user(response(parts=[reachable])))), **denied, variant="in-a-response"),
+    ]  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_settings(), *_caching(), *_size())

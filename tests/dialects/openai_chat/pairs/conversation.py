@@ -29,7 +29,7 @@ _ORPHAN = "Invalid parameter: messages with role 'tool' must be a response to a 
 _LONG = "call_" + "x" * 36
 
 
-def messages() -> list[Pair]:
+def _messages() -> list[Pair]:
     null = "Invalid value for 'content': expected a string, got null."
     too_long = "string too long. Expected a string with maximum length 40, but got a string with length 41 instead."
     sheet: Json = {"type": "file", "file": {"file_id": "file-1"}}
@@ -52,39 +52,21 @@ def messages() -> list[Pair]:
             param="messages[1].tool_calls",
             variant="calls",
         ),
-        Pair(
-            "system-unsupported",
-            ask(system("Be brief."), ASKED, model="o1-mini"),
-            "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
-            ask(ASKED, model="o1-mini"),
-            kind="unsupported_value",
-            param="messages[0].role",
-        ),
+        Pair("system-unsupported", ask(system("Be brief."), ASKED, model="o1-mini"),
+             "Unsupported value: 'messages[0].role' does not support 'system' with this model.",
+             ask(ASKED, model="o1-mini"), kind="unsupported_value", param="messages[0].role"),
         Pair("null-content", ask(user(None)), null, ask(user("")), param="messages.[0].content"),
-        Pair(
-            "null-content",
-            ask(ASKED, assistant(None), ASKED),
-            null,
-            ask(ASKED, assistant(None, refusal="I will not."), ASKED),
-            param="messages.[1].content",
-            variant="assistant",
-        ),
-        Pair(
-            "tool-content",
-            loop(result(content=[sheet])),
-            "Invalid 'messages[2]'. Content blocks are expected to be either text or image_url type.",
-            loop(result(content=[{"type": "text", "text": "41 %"}, image(PNG)])),
-            kind="invalid_value",
-            param="messages[2]",
-        ),
-        Pair(
-            "call-id-length",
-            ask(ASKED, assistant(None, call(_LONG)), result(_LONG)),
-            f"Invalid 'messages[1].tool_calls[0].id': {too_long}",
-            ask(ASKED, assistant(None, call(_LONG[:40])), result(_LONG[:40])),
-            kind="string_above_max_length",
-            param="messages[1].tool_calls[0].id",
-        ),
+        Pair("null-content", ask(ASKED, assistant(None), ASKED), null,
+             ask(ASKED, assistant(None, refusal="I will not."), ASKED), param="messages.[1].content",
+             variant="assistant"),
+        Pair("tool-content", loop(result(content=[sheet])),
+             "Invalid 'messages[2]'. Content blocks are expected to be either text or image_url type.",
+             loop(result(content=[{"type": "text", "text": "41 %"}, image(PNG)])), kind="invalid_value",
+             param="messages[2]"),
+        Pair("call-id-length", ask(ASKED, assistant(None, call(_LONG)), result(_LONG)),
+             f"Invalid 'messages[1].tool_calls[0].id': {too_long}",
+             ask(ASKED, assistant(None, call(_LONG[:40])), result(_LONG[:40])), kind="string_above_max_length",
+             param="messages[1].tool_calls[0].id"),
         Pair(
             "tool-name",
             ask(ASKED, assistant(None, call(name="read sensor")), result()),
@@ -95,79 +77,37 @@ def messages() -> list[Pair]:
             param="messages[1].tool_calls[0].function.name",
             variant="in-a-call",
         ),
-        Pair(
-            "unreachable-image",
-            ask(user([image(UNREACHABLE)])),
-            f"Error while downloading {UNREACHABLE}.",
-            ask(user([image("https://garden.example/here.png")])),
-            kind="invalid_image_url",
-        ),
-        Pair(
-            "zai-parameter",
-            ask(system("Be brief."), surface=Surface.ZAI),
-            "The messages parameter is illegal. Please check the documentation.",
-            ask(system("Be brief."), ASKED, surface=Surface.ZAI),
-            kind="1214",
-        ),
-    ]
+        Pair("unreachable-image", ask(user([image(UNREACHABLE)])), f"Error while downloading {UNREACHABLE}.",
+             ask(user([image("https://garden.example/here.png")])), kind="invalid_image_url"),
+        Pair("zai-parameter", ask(system("Be brief."), surface=Surface.ZAI),
+             "The messages parameter is illegal. Please check the documentation.",
+             ask(system("Be brief."), ASKED, surface=Surface.ZAI), kind="1214"),
+    ]  # fmt: skip
 
 
-def pairing() -> list[Pair]:
+def _pairing() -> list[Pair]:
     dangling = (ASKED, assistant(None, call("a"), call("b")), result("a"))
     return [
-        Pair(
-            "dangling-call",
-            ask(*dangling, user("Well?"), tools=[TOOL]),
-            f"{_DANGLING}b",
-            ask(*dangling, result("b"), user("Well?"), tools=[TOOL]),
-            param="messages.[3].role",
-        ),
-        Pair(
-            "dangling-call",
-            ask(ASKED, assistant(None, call("a"), call("b"))),
-            f"{_DANGLING}a, b",
-            ask(ASKED, assistant(None, call("a"), call("b")), result("b"), result("a")),
-            param="messages.[2].role",
-            variant="at-the-end",
-        ),
-        Pair(
-            "dangling-call",
-            ask(*dangling, user("Well?"), tools=[TOOL], surface=Surface.AZURE),
-            f"{_DANGLING}b",
-            ask(*dangling, result("b"), tools=[TOOL], surface=Surface.AZURE),
-            param="messages.[3].role",
-            variant="azure",
-        ),
+        Pair("dangling-call", ask(*dangling, user("Well?"), tools=[TOOL]), f"{_DANGLING}b",
+             ask(*dangling, result("b"), user("Well?"), tools=[TOOL]), param="messages.[3].role"),
+        Pair("dangling-call", ask(ASKED, assistant(None, call("a"), call("b"))), f"{_DANGLING}a, b",
+             ask(ASKED, assistant(None, call("a"), call("b")), result("b"), result("a")), param="messages.[2].role",
+             variant="at-the-end"),
+        Pair("dangling-call", ask(*dangling, user("Well?"), tools=[TOOL], surface=Surface.AZURE), f"{_DANGLING}b",
+             ask(*dangling, result("b"), tools=[TOOL], surface=Surface.AZURE), param="messages.[3].role",
+             variant="azure"),
         Pair("orphan-result", ask(ASKED, result()), _ORPHAN, loop(result()), param="messages.[1].role"),
-        Pair(
-            "orphan-result",
-            ask(ASKED, assistant(None, call()), result(), user("Well?"), result()),
-            _ORPHAN,
-            ask(ASKED, assistant(None, call()), result(), user("Well?")),
-            param="messages.[4].role",
-            variant="later",
-        ),
-        Pair(
-            "unknown-call",
-            ask(ASKED, assistant(None, call()), result(), result("call_2")),
-            "Invalid parameter: 'tool_call_id' of 'call_2' not found in 'tool_calls' of previous message.",
-            ask(ASKED, assistant(None, call(), call("call_2")), result(), result("call_2")),
-            param="messages.[3].tool_call_id",
-        ),
-        Pair(
-            "github-pairing",
-            ask(ASKED, result(), surface=Surface.GITHUB),
-            _ORPHAN,
-            loop(result(), surface=Surface.GITHUB),
-            kind="BadRequest",
-            enforced=False,
-        ),
-        Pair(
-            "copilot-pairing",
-            ask(ASKED, result(), surface=Surface.COPILOT),
-            _ORPHAN,
-            loop(result(), surface=Surface.COPILOT),
-            kind="invalid_request_body",
-            enforced=False,
-        ),
-    ]
+        Pair("orphan-result", ask(ASKED, assistant(None, call()), result(), user("Well?"), result()), _ORPHAN,
+             ask(ASKED, assistant(None, call()), result(), user("Well?")), param="messages.[4].role", variant="later"),
+        Pair("unknown-call", ask(ASKED, assistant(None, call()), result(), result("call_2")),
+             "Invalid parameter: 'tool_call_id' of 'call_2' not found in 'tool_calls' of previous message.",
+             ask(ASKED, assistant(None, call(), call("call_2")), result(), result("call_2")),
+             param="messages.[3].tool_call_id"),
+        Pair("github-pairing", ask(ASKED, result(), surface=Surface.GITHUB), _ORPHAN,
+             loop(result(), surface=Surface.GITHUB), kind="BadRequest", enforced=False),
+        Pair("copilot-pairing", ask(ASKED, result(), surface=Surface.COPILOT), _ORPHAN,
+             loop(result(), surface=Surface.COPILOT), kind="invalid_request_body", enforced=False),
+    ]  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_messages(), *_pairing())

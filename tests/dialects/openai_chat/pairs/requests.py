@@ -25,41 +25,21 @@ _NOT_JSON = (
 _ROLES = "'system', 'assistant', 'user', 'function', 'tool', and 'developer'"
 
 
-def addresses() -> list[Pair]:
+def _addresses() -> list[Pair]:
     found: Json = {"status": 404}
     return [
         Pair("not-found", Ask(body(), path="/v1/chat"), "Invalid URL (POST /v1/chat)", ask(), **found),
-        Pair(
-            "not-found",
-            Ask(body(), path="/openai/chat", surface=Surface.AZURE),
-            "Resource not found",
-            ask(surface=Surface.AZURE),
-            404,
-            "404",
-            variant="azure",
-        ),
-        Pair(
-            "not-found",
-            Ask(body(), path="/v1/chat", surface=Surface.OLLAMA),
-            "404 page not found",
-            ask(surface=Surface.OLLAMA),
-            404,
-            "not_found_error",
-            variant="ollama",
-        ),
-        Pair(
-            "zai-route",
-            Ask(body(), path="/api/paas/v4/chat", surface=Surface.ZAI),
-            "404 NOT_FOUND",
-            ask(surface=Surface.ZAI),
-            200,
-            "500",
-        ),
+        Pair("not-found", Ask(body(), path="/openai/chat", surface=Surface.AZURE), "Resource not found",
+             ask(surface=Surface.AZURE), 404, "404", variant="azure"),
+        Pair("not-found", Ask(body(), path="/v1/chat", surface=Surface.OLLAMA), "404 page not found",
+             ask(surface=Surface.OLLAMA), 404, "not_found_error", variant="ollama"),
+        Pair("zai-route", Ask(body(), path="/api/paas/v4/chat", surface=Surface.ZAI), "404 NOT_FOUND",
+             ask(surface=Surface.ZAI), 200, "500"),
         Pair("method", Ask(method="GET"), "Not allowed to GET on /v1/chat/completions.", ask(), 405),
-    ]
+    ]  # fmt: skip
 
 
-def keys() -> list[Pair]:
+def _keys() -> list[Pair]:
     def other(surface: Surface, **headers: str | None) -> Ask:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         return Ask(body(surface=surface), headers=named, surface=surface)
@@ -67,39 +47,16 @@ def keys() -> list[Pair]:
     bearer = "Bearer wrong"
     return [
         Pair("missing-key", other(Surface.OPENAI, authorization=None), _NO_KEY, ask(), 401),
-        Pair(
-            "bad-key",
-            other(Surface.OPENAI, authorization=bearer),
-            "Incorrect API key provided: ***. You can find your API key at "
-            "https://platform.openai.com/account/api-keys.",
-            ask(),
-            401,
-            "invalid_api_key",
-        ),
-        Pair(
-            "azure-key",
-            other(Surface.AZURE, api_key="wrong"),
-            _ACCESS_DENIED,
-            other(Surface.AZURE, api_key=None, authorization=f"Bearer {KEY}"),
-            401,
-            "401",
-        ),
-        Pair(
-            "azure-version",
-            Ask(body(), query={}, surface=Surface.AZURE),
-            "Resource not found",
-            ask(surface=Surface.AZURE),
-            404,
-            "404",
-        ),
-        Pair(
-            "github-key",
-            other(Surface.GITHUB, authorization=bearer),
-            "The `models` permission is required to access this endpoint",
-            ask(surface=Surface.GITHUB),
-            401,
-            "unauthorized",
-        ),
+        Pair("bad-key", other(Surface.OPENAI, authorization=bearer),
+             "Incorrect API key provided: ***. You can find your API key at "
+             "https://platform.openai.com/account/api-keys.", ask(), 401, "invalid_api_key"),
+        Pair("azure-key", other(Surface.AZURE, api_key="wrong"), _ACCESS_DENIED,
+             other(Surface.AZURE, api_key=None, authorization=f"Bearer {KEY}"), 401, "401"),
+        Pair("azure-version", Ask(body(), query={}, surface=Surface.AZURE), "Resource not found",
+             ask(surface=Surface.AZURE), 404, "404"),
+        Pair("github-key", other(Surface.GITHUB, authorization=bearer),
+             "The `models` permission is required to access this endpoint", ask(surface=Surface.GITHUB), 401,
+             "unauthorized"),
         Pair(
             "copilot-key",
             Ask(
@@ -118,113 +75,49 @@ def keys() -> list[Pair]:
             401,
             "unauthorized",
         ),
-        Pair(
-            "copilot-token",
-            other(Surface.COPILOT, authorization=f"Bearer {KEY}"),
-            "unauthorized: token expired",
-            ask(surface=Surface.COPILOT),
-            401,
-            "unauthorized",
-        ),
-        Pair(
-            "copilot-editor",
-            other(Surface.COPILOT, editor_version=None),
-            "bad request: missing Editor-Version header for IDE auth",
-            ask(surface=Surface.COPILOT),
-            kind="bad_request",
-        ),
-        Pair(
-            "zai-key",
-            other(Surface.ZAI, authorization=bearer),
-            "Authentication Failed",
-            ask(surface=Surface.ZAI),
-            401,
-            "1000",
-        ),
-    ]
+        Pair("copilot-token", other(Surface.COPILOT, authorization=f"Bearer {KEY}"), "unauthorized: token expired",
+             ask(surface=Surface.COPILOT), 401, "unauthorized"),
+        Pair("copilot-editor", other(Surface.COPILOT, editor_version=None),
+             "bad request: missing Editor-Version header for IDE auth", ask(surface=Surface.COPILOT),
+             kind="bad_request"),
+        Pair("zai-key", other(Surface.ZAI, authorization=bearer), "Authentication Failed", ask(surface=Surface.ZAI),
+             401, "1000"),
+    ]  # fmt: skip
 
 
-def shape() -> list[Pair]:
+def _shape() -> list[Pair]:
     typed: Json = {"kind": "invalid_type"}
     return [
         Pair("malformed-json", Ask(raw=b'{"model": '), _NOT_JSON, ask()),
         Pair("malformed-json", Ask(raw=b"[1]"), _NOT_JSON, ask(), variant="no-object"),
         Pair("malformed-json", Ask(raw=b"[" * 20_000), _NOT_JSON, ask(), variant="too-deep"),
         Pair("missing-model", without("model"), "you must provide a model parameter", ask()),
-        Pair(
-            "missing-field",
-            without("messages"),
-            "Missing required parameter: 'messages'.",
-            ask(),
-            kind="missing_required_parameter",
-            param="messages",
-        ),
-        Pair(
-            "missing-field",
-            ask(tools=[{"type": "function", "function": {"description": "Read"}}]),
-            "Missing required parameter: 'tools[0].function.name'.",
-            ask(tools=[tool()]),
-            kind="missing_required_parameter",
-            param="tools[0].function.name",
-            variant="tool-name",
-        ),
-        Pair(
-            "invalid-type",
-            ask(user({"text": "How moist?"})),
-            "Invalid type for 'messages[0].content': expected one of a string or array of objects, but got an object "
-            "instead.",
-            ask(user([{"type": "text", "text": "How moist?"}])),
-            **typed,
-            param="messages[0].content",
-        ),
-        Pair(
-            "invalid-type",
-            ask(messages="How moist is bed 3?"),
-            "Invalid type for 'messages': expected an array of objects, but got a string instead.",
-            ask(),
-            **typed,
-            param="messages",
-            variant="messages",
-        ),
-        Pair(
-            "invalid-type",
-            ask(user(["How moist?"])),
-            "Invalid type for 'messages[0].content[0]': expected an object, but got a string instead.",
-            ask(user("How moist?")),
-            **typed,
-            param="messages[0].content[0]",
-            variant="block",
-        ),
-        Pair(
-            "invalid-type",
-            ask(user("Hi"), assistant(None, call() | {"function": "read"})),
-            "Invalid type for 'messages[1].tool_calls[0].function': expected an object, but got a string instead.",
-            loop(result()),
-            **typed,
-            param="messages[1].tool_calls[0].function",
-            variant="call",
-        ),
-        Pair(
-            "invalid-type",
-            ask(model=4),
-            "Invalid type for 'model': expected a string, but got an integer instead.",
-            ask(model=MODEL),
-            **typed,
-            param="model",
-            variant="model",
-        ),
-        Pair(
-            "invalid-role",
-            ask({"role": "bot", "content": "Hello"}),
-            f"Invalid value: 'bot'. Supported values are: {_ROLES}.",
-            ask({"role": "assistant", "content": "Hello"}),
-            kind="invalid_value",
-            param="messages[0].role",
-        ),
-    ]
+        Pair("missing-field", without("messages"), "Missing required parameter: 'messages'.", ask(),
+             kind="missing_required_parameter", param="messages"),
+        Pair("missing-field", ask(tools=[{"type": "function", "function": {"description": "Read"}}]),
+             "Missing required parameter: 'tools[0].function.name'.", ask(tools=[tool()]),
+             kind="missing_required_parameter", param="tools[0].function.name", variant="tool-name"),
+        Pair("invalid-type", ask(user({"text": "How moist?"})),
+             "Invalid type for 'messages[0].content': expected one of a string or array of objects, but got an object "
+             "instead.", ask(user([{"type": "text", "text": "How moist?"}])), **typed, param="messages[0].content"),
+        Pair("invalid-type", ask(messages="How moist is bed 3?"),
+             "Invalid type for 'messages': expected an array of objects, but got a string instead.", ask(), **typed,
+             param="messages", variant="messages"),
+        Pair("invalid-type", ask(user(["How moist?"])),
+             "Invalid type for 'messages[0].content[0]': expected an object, but got a string instead.",
+             ask(user("How moist?")), **typed, param="messages[0].content[0]", variant="block"),
+        Pair("invalid-type", ask(user("Hi"), assistant(None, call() | {"function": "read"})),
+             "Invalid type for 'messages[1].tool_calls[0].function': expected an object, but got a string instead.",
+             loop(result()), **typed, param="messages[1].tool_calls[0].function", variant="call"),
+        Pair("invalid-type", ask(model=4), "Invalid type for 'model': expected a string, but got an integer instead.",
+             ask(model=MODEL), **typed, param="model", variant="model"),
+        Pair("invalid-role", ask({"role": "bot", "content": "Hello"}),
+             f"Invalid value: 'bot'. Supported values are: {_ROLES}.", ask({"role": "assistant", "content": "Hello"}),
+             kind="invalid_value", param="messages[0].role"),
+    ]  # fmt: skip
 
 
-def models() -> list[Pair]:
+def _models() -> list[Pair]:
     def of(surface: Surface) -> tuple[Ask, Ask]:
         return ask(surface=surface, model="gpt-9"), ask(surface=surface)
 
@@ -232,50 +125,23 @@ def models() -> list[Pair]:
     unknown, legal = of(Surface.OPENAI)
     on_github, on_copilot, on_zai, on_ollama = map(of, (Surface.GITHUB, Surface.COPILOT, Surface.ZAI, Surface.OLLAMA))
     return [
-        Pair(
-            "unknown-model",
-            unknown,
-            "The model `gpt-9` does not exist or you do not have access to it.",
-            legal,
-            404,
-            "model_not_found",
-        ),
-        Pair(
-            "unknown-model",
-            ask(model="glm-4.7"),
-            "The model `glm-4.7` does not exist or you do not have access to it.",
-            legal,
-            404,
-            "model_not_found",
-            variant="of-another-service",
-        ),
-        Pair(
-            "withdrawn-model",
-            ask(model="gpt-3.5-turbo-0613"),
-            "The model `gpt-3.5-turbo-0613` has been deprecated, learn more here: "
-            "https://platform.openai.com/docs/deprecations",
-            ask(model="gpt-3.5-turbo"),
-            404,
-            "model_not_found",
-        ),
-        Pair(
-            "azure-deployment",
-            deployment,
-            "The API deployment for this resource does not exist. If you created the deployment within the last 5 "
-            "minutes, please wait a moment and try again.",
-            ask(surface=Surface.AZURE),
-            404,
-            "DeploymentNotFound",
-        ),
+        Pair("unknown-model", unknown, "The model `gpt-9` does not exist or you do not have access to it.", legal, 404,
+             "model_not_found"),
+        Pair("unknown-model", ask(model="glm-4.7"),
+             "The model `glm-4.7` does not exist or you do not have access to it.", legal, 404, "model_not_found",
+             variant="of-another-service"),
+        Pair("withdrawn-model", ask(model="gpt-3.5-turbo-0613"),
+             "The model `gpt-3.5-turbo-0613` has been deprecated, learn more here: "
+             "https://platform.openai.com/docs/deprecations", ask(model="gpt-3.5-turbo"), 404, "model_not_found"),
+        Pair("azure-deployment", deployment,
+             "The API deployment for this resource does not exist. If you created the deployment within the last 5 "
+             "minutes, please wait a moment and try again.", ask(surface=Surface.AZURE), 404, "DeploymentNotFound"),
         Pair("github-model", on_github[0], "Unknown model: gpt-9", on_github[1], 404, "unknown_model"),
-        Pair(
-            "copilot-model",
-            on_copilot[0],
-            "The requested model is not supported.",
-            on_copilot[1],
-            404,
-            "model_not_found",
-        ),
+        Pair("copilot-model", on_copilot[0], "The requested model is not supported.", on_copilot[1], 404,
+             "model_not_found"),
         Pair("zai-model", on_zai[0], "Unknown Model, please check the model code.", on_zai[1], kind="1211"),
         Pair("ollama-model", on_ollama[0], "model 'gpt-9' not found", on_ollama[1], 404, "not_found_error"),
-    ]
+    ]  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_addresses(), *_keys(), *_shape(), *_models())

@@ -27,160 +27,72 @@ def _format(schema: Json, *, strict: bool = True) -> Json:
     return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
-def arguments() -> list[Pair]:
+def _arguments() -> list[Pair]:
     return [
-        Pair(
-            "unknown-argument",
-            ask(top_k=4),
-            "Unrecognized request argument supplied: top_k",
-            ask(top_p=0.4),
-        ),
-        Pair(
-            "unknown-argument",
-            ask(top_k=4, enable_thinking=False),
-            "Unrecognized request arguments supplied: enable_thinking, top_k",
-            ask(top_k=None),
-            variant="several",
-        ),
-        Pair(
-            "unknown-argument",
-            ask(reasoning_effort="low"),
-            "Unrecognized request argument supplied: reasoning_effort",
-            ask(model=REASONER, reasoning_effort="low"),
-            variant="of-a-model-that-does-not-think",
-        ),
-    ]
+        Pair("unknown-argument", ask(top_k=4), "Unrecognized request argument supplied: top_k", ask(top_p=0.4)),
+        Pair("unknown-argument", ask(top_k=4, enable_thinking=False),
+             "Unrecognized request arguments supplied: enable_thinking, top_k", ask(top_k=None), variant="several"),
+        Pair("unknown-argument", ask(reasoning_effort="low"),
+             "Unrecognized request argument supplied: reasoning_effort", ask(model=REASONER, reasoning_effort="low"),
+             variant="of-a-model-that-does-not-think"),
+    ]  # fmt: skip
 
 
-def tools() -> list[Pair]:
+def _tools() -> list[Pair]:
     empty: Json = {"kind": "empty_array"}
     pattern = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
     long = "string too long. Expected a string with maximum length 64, but got a string with length 65 instead."
     many = [tool(f"t{n}") for n in range(129)]
     too_many = "array too long. Expected an array with maximum length 128, but got an array with length 129 instead."
     return [
-        Pair(
-            "empty-list",
-            ask(tools=[]),
-            "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
-            ask(tools=[TOOL]),
-            **empty,
-            param="tools",
-            variant="tools",
-        ),
-        Pair(
-            "too-many-tools",
-            ask(tools=many),
-            f"Invalid 'tools': {too_many}",
-            ask(tools=many[:128]),
-            kind="array_above_max_length",
-            param="tools",
-        ),
-        Pair(
-            "too-many-tools",
-            ask(surface=Surface.COPILOT, tools=many),
-            f"Invalid 'tools': {too_many}",
-            ask(surface=Surface.COPILOT, tools=many[:128]),
-            kind="invalid_request_body",
-            variant="copilot",
-        ),
-        Pair(
-            "tool-name",
-            ask(tools=[tool("mcp.garden/read")]),
-            f"Invalid 'tools[0].function.name': {pattern}",
-            ask(tools=[tool("mcp_garden-read")]),
-            kind="invalid_value",
-            param="tools[0].function.name",
-        ),
-        Pair(
-            "tool-name-length",
-            ask(tools=[tool("r" * 65)]),
-            f"Invalid 'tools[0].function.name': {long}",
-            ask(tools=[tool("r" * 64)]),
-            kind="string_above_max_length",
-            param="tools[0].function.name",
-        ),
-        Pair(
-            "only-with-tools",
-            ask(tool_choice="auto"),
-            "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
-            ask(tool_choice="auto", tools=[TOOL]),
-            param="tool_choice",
-        ),
-        Pair(
-            "only-with-tools",
-            ask(parallel_tool_calls=False),
-            "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are "
-            "specified.",
-            ask(parallel_tool_calls=False, tools=[TOOL]),
-            param="parallel_tool_calls",
-            variant="parallel",
-        ),
-        Pair(
-            "strict-function",
-            ask(tools=[tool(parameters=_OPEN, strict=True)]),
-            f"Invalid schema for function 'read_sensor': In context=(), {_NOT_CLOSED}",
-            ask(tools=[tool(parameters=_CLOSED, strict=True)]),
-            kind="invalid_function_parameters",
-            param="tools[0].function.parameters",
-        ),
-        Pair(
-            "zai-tool-choice",
-            ask(surface=Surface.ZAI, tools=[TOOL], tool_choice="required"),
-            "Invalid API parameter, please check the documentation.",
-            ask(surface=Surface.ZAI, tools=[TOOL], tool_choice="auto"),
-            kind="1210",
-            enforced=False,
-        ),
-    ]
+        Pair("empty-list", ask(tools=[]),
+             "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+             ask(tools=[TOOL]), **empty, param="tools", variant="tools"),
+        Pair("too-many-tools", ask(tools=many), f"Invalid 'tools': {too_many}", ask(tools=many[:128]),
+             kind="array_above_max_length", param="tools"),
+        Pair("too-many-tools", ask(surface=Surface.COPILOT, tools=many), f"Invalid 'tools': {too_many}",
+             ask(surface=Surface.COPILOT, tools=many[:128]), kind="invalid_request_body", variant="copilot"),
+        Pair("tool-name", ask(tools=[tool("mcp.garden/read")]), f"Invalid 'tools[0].function.name': {pattern}",
+             ask(tools=[tool("mcp_garden-read")]), kind="invalid_value", param="tools[0].function.name"),
+        Pair("tool-name-length", ask(tools=[tool("r" * 65)]), f"Invalid 'tools[0].function.name': {long}",
+             ask(tools=[tool("r" * 64)]), kind="string_above_max_length", param="tools[0].function.name"),
+        Pair("only-with-tools", ask(tool_choice="auto"),
+             "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are specified.",
+             ask(tool_choice="auto", tools=[TOOL]), param="tool_choice"),
+        Pair("only-with-tools", ask(parallel_tool_calls=False),
+             "Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are "
+             "specified.", ask(parallel_tool_calls=False, tools=[TOOL]), param="parallel_tool_calls",
+             variant="parallel"),
+        Pair("strict-function", ask(tools=[tool(parameters=_OPEN, strict=True)]),
+             f"Invalid schema for function 'read_sensor': In context=(), {_NOT_CLOSED}",
+             ask(tools=[tool(parameters=_CLOSED, strict=True)]), kind="invalid_function_parameters",
+             param="tools[0].function.parameters"),
+        Pair("zai-tool-choice", ask(surface=Surface.ZAI, tools=[TOOL], tool_choice="required"),
+             "Invalid API parameter, please check the documentation.",
+             ask(surface=Surface.ZAI, tools=[TOOL], tool_choice="auto"), kind="1210", enforced=False),
+    ]  # fmt: skip
 
 
-def sampling() -> list[Pair]:
+def _sampling() -> list[Pair]:
     only = "Only the default (1) value is supported."
     return [
-        Pair(
-            "temperature",
-            ask(temperature=-1),
-            "Invalid 'temperature': decimal below minimum value. Expected a value >= 0, but got -1 instead.",
-            ask(temperature=0),
-            kind="decimal_below_min_value",
-            param="temperature",
-        ),
-        Pair(
-            "temperature",
-            ask(temperature=2.5),
-            "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 2.5 instead.",
-            ask(temperature=2),
-            kind="decimal_above_max_value",
-            param="temperature",
-            variant="above",
-        ),
-        Pair(
-            "fixed-temperature",
-            ask(model=REASONER, temperature=0.5),
-            f"Unsupported value: 'temperature' does not support 0.5 with this model. {only}",
-            ask(model=REASONER, temperature=1),
-            kind="unsupported_value",
-            param="temperature",
-        ),
-        Pair(
-            "max-tokens-unsupported",
-            ask(model=REASONER, max_tokens=100),
-            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
-            "instead.",
-            ask(model=REASONER, max_completion_tokens=100),
-            kind="unsupported_parameter",
-            param="max_tokens",
-        ),
-        Pair(
-            "max-tokens-unsupported",
-            ask(surface=Surface.COPILOT, model=REASONER, max_tokens=100),
-            "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
-            "instead.",
-            ask(surface=Surface.COPILOT, model=REASONER, max_completion_tokens=100),
-            kind="invalid_request_body",
-            variant="copilot",
-        ),
+        Pair("temperature", ask(temperature=-1),
+             "Invalid 'temperature': decimal below minimum value. Expected a value >= 0, but got -1 instead.",
+             ask(temperature=0), kind="decimal_below_min_value", param="temperature"),
+        Pair("temperature", ask(temperature=2.5),
+             "Invalid 'temperature': decimal above maximum value. Expected a value <= 2, but got 2.5 instead.",
+             ask(temperature=2), kind="decimal_above_max_value", param="temperature", variant="above"),
+        Pair("fixed-temperature", ask(model=REASONER, temperature=0.5),
+             f"Unsupported value: 'temperature' does not support 0.5 with this model. {only}",
+             ask(model=REASONER, temperature=1), kind="unsupported_value", param="temperature"),
+        Pair("max-tokens-unsupported", ask(model=REASONER, max_tokens=100),
+             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
+             "instead.", ask(model=REASONER, max_completion_tokens=100), kind="unsupported_parameter",
+             param="max_tokens"),
+        Pair("max-tokens-unsupported", ask(surface=Surface.COPILOT, model=REASONER, max_tokens=100),
+             "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' "
+             "instead.", ask(surface=Surface.COPILOT, model=REASONER, max_completion_tokens=100),
+             kind="invalid_request_body", variant="copilot"),
         Pair(
             "max-tokens-cap",
             ask(max_tokens=16_385),
@@ -190,96 +102,52 @@ def sampling() -> list[Pair]:
             kind="invalid_value",
             param="max_tokens",
         ),
-        Pair(
-            "stream-options",
-            ask(stream_options={"include_usage": True}),
-            "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-            ask(stream_options={"include_usage": True}, stream=True),
-            param="stream_options",
-        ),
-    ]
+        Pair("stream-options", ask(stream_options={"include_usage": True}),
+             "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+             ask(stream_options={"include_usage": True}, stream=True), param="stream_options"),
+    ]  # fmt: skip
 
 
-def form() -> list[Pair]:
+def _form() -> list[Pair]:
     wanted: Json = {"response_format": {"type": "json_object"}}
     missing = "'required' is required to be supplied and to be an array including every key in properties."
     return [
-        Pair(
-            "json-word",
-            ask(**wanted),
-            "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
-            ask(system("Answer in JSON."), ASKED, **wanted),
-            param="messages",
-        ),
-        Pair(
-            "strict-format",
-            ask(**_format(_OPEN)),
-            f"Invalid schema for response_format 'reading': In context=(), {_NOT_CLOSED}",
-            ask(**_format(_OPEN, strict=False)),
-            param="response_format",
-        ),
-        Pair(
-            "strict-format",
-            ask(**_format(_OPTIONAL)),
-            f"Invalid schema for response_format 'reading': In context=(), {missing} Missing 'bed'.",
-            ask(**_format(_CLOSED)),
-            param="response_format",
-            variant="optional",
-        ),
-        Pair(
-            "strict-format",
-            ask(**_format(_nested(_OPEN))),
-            f"Invalid schema for response_format 'reading': In context=('properties', 'at'), {_NOT_CLOSED}",
-            ask(**_format(_nested(_CLOSED))),
-            param="response_format",
-            variant="nested",
-        ),
-    ]
+        Pair("json-word", ask(**wanted),
+             "'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.",
+             ask(system("Answer in JSON."), ASKED, **wanted), param="messages"),
+        Pair("strict-format", ask(**_format(_OPEN)),
+             f"Invalid schema for response_format 'reading': In context=(), {_NOT_CLOSED}",
+             ask(**_format(_OPEN, strict=False)), param="response_format"),
+        Pair("strict-format", ask(**_format(_OPTIONAL)),
+             f"Invalid schema for response_format 'reading': In context=(), {missing} Missing 'bed'.",
+             ask(**_format(_CLOSED)), param="response_format", variant="optional"),
+        Pair("strict-format", ask(**_format(_nested(_OPEN))),
+             f"Invalid schema for response_format 'reading': In context=('properties', 'at'), {_NOT_CLOSED}",
+             ask(**_format(_nested(_CLOSED))), param="response_format", variant="nested"),
+    ]  # fmt: skip
 
 
-def size() -> list[Pair]:
+def _size() -> list[Pair]:
     def talk(tokens: int) -> Json:
         return user("soil" * tokens)
 
     return [
-        Pair(
-            "context-length",
-            ask(talk(128_000)),
-            "This model's maximum context length is 128000 tokens. However, your messages resulted in 128003 tokens. "
-            "Please reduce the length of the messages.",
-            ask(talk(127_997)),
-            kind="context_length_exceeded",
-            param="messages",
-        ),
-        Pair(
-            "github-size",
-            ask(talk(8_000), surface=Surface.GITHUB),
-            "Request body too large for gpt-4o model. Max size: 8000 tokens.",
-            ask(talk(7_997), surface=Surface.GITHUB),
-            413,
-            "tokens_limit_reached",
-        ),
-        Pair(
-            "copilot-size",
-            ask(talk(128_000), surface=Surface.COPILOT, model="gpt-4.1"),
-            "prompt token count of 128003 exceeds the limit of 128000",
-            ask(talk(127_997), surface=Surface.COPILOT, model="gpt-4.1"),
-            kind="model_max_prompt_tokens_exceeded",
-        ),
-        Pair(
-            "zai-size",
-            ask(talk(200_000), surface=Surface.ZAI),
-            "Prompt exceeds max length",
-            ask(talk(199_997), surface=Surface.ZAI),
-            kind="1261",
-        ),
-        Pair(
-            "ollama-truncates",
-            ask(talk(40_960), surface=Surface.OLLAMA),
-            "the prompt of 40963 tokens is cut to the 40960 of the window",
-            ask(talk(40_957), surface=Surface.OLLAMA),
-            200,
-            "truncated",
-            enforced=False,
-        ),
-    ]
+        Pair("context-length", ask(talk(128_000)),
+             "This model's maximum context length is 128000 tokens. However, your messages resulted in 128003 tokens. "
+             "Please reduce the length of the messages.", ask(talk(127_997)), kind="context_length_exceeded",
+             param="messages"),
+        Pair("github-size", ask(talk(8_000), surface=Surface.GITHUB),
+             "Request body too large for gpt-4o model. Max size: 8000 tokens.",
+             ask(talk(7_997), surface=Surface.GITHUB), 413, "tokens_limit_reached"),
+        Pair("copilot-size", ask(talk(128_000), surface=Surface.COPILOT, model="gpt-4.1"),
+             "prompt token count of 128003 exceeds the limit of 128000",
+             ask(talk(127_997), surface=Surface.COPILOT, model="gpt-4.1"), kind="model_max_prompt_tokens_exceeded"),
+        Pair("zai-size", ask(talk(200_000), surface=Surface.ZAI), "Prompt exceeds max length",
+             ask(talk(199_997), surface=Surface.ZAI), kind="1261"),
+        Pair("ollama-truncates", ask(talk(40_960), surface=Surface.OLLAMA),
+             "the prompt of 40963 tokens is cut to the 40960 of the window", ask(talk(40_957), surface=Surface.OLLAMA),
+             200, "truncated", enforced=False),
+    ]  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_arguments(), *_tools(), *_sampling(), *_form(), *_size())

@@ -33,7 +33,7 @@ _NESTED = CLOSED | {"properties": {"bed": {"type": "object", "properties": {}}}}
 _CLOSE = "'additionalProperties' is required to be supplied and to be false."
 
 
-def settings() -> tuple[Pair, ...]:
+def _settings() -> tuple[Pair, ...]:
     return (
         Pair(
             "unknown-model", ask(model="gpt-9"), "The requested model 'gpt-9' does not exist.", ask(),
@@ -76,7 +76,7 @@ def settings() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-def tools() -> tuple[Pair, ...]:
+def _tools() -> tuple[Pair, ...]:
     pattern = "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
     return (
         Pair(
@@ -122,7 +122,7 @@ def tools() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-def held() -> tuple[Pair, ...]:
+def _held() -> tuple[Pair, ...]:
     gone = (
         "Item with id '{}' not found. Items are not persisted when `store` is set to false. Try again with `store` set "
         "to true, or remove this item from your input."
@@ -150,7 +150,7 @@ def held() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-def pairing() -> tuple[Pair, ...]:
+def _pairing() -> tuple[Pair, ...]:
     return (
         Pair(
             "dangling-call", loop(call(), user("Thanks")), "No tool output found for function call call_1.",
@@ -172,7 +172,7 @@ def pairing() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-def thoughts() -> tuple[Pair, ...]:
+def _thoughts() -> tuple[Pair, ...]:
     lost = "Item '{}' of type 'function_call' was provided without its required 'reasoning' item: '{}'."
     alone = "Item '{}' of type 'reasoning' was provided without its required following item."
     return (
@@ -222,7 +222,7 @@ def thoughts() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-def size() -> tuple[Pair, ...]:
+def _size() -> tuple[Pair, ...]:
     long = user("moist soil " * 60_000)
     return (
         Pair(
@@ -231,3 +231,6 @@ def size() -> tuple[Pair, ...]:
             ask(long, model="gpt-4o", truncation="auto"), kind="context_length_exceeded", param="input",
         ),
     )  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_settings(), *_tools(), *_held(), *_pairing(), *_thoughts(), *_size())

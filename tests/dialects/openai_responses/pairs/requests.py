@@ -19,7 +19,7 @@ def exchange(authorization: str) -> Ask:
     return Ask(path="/copilot_internal/v2/token", method="GET", headers={"authorization": authorization})
 
 
-def headers() -> tuple[Pair, ...]:
+def _headers() -> tuple[Pair, ...]:
     return (
         Pair(
             "missing-key", Ask(body(), headers={"authorization": None}),
@@ -51,7 +51,7 @@ def headers() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-def shape() -> tuple[Pair, ...]:
+def _shape() -> tuple[Pair, ...]:
     return (
         Pair(
             "malformed-json", Ask(raw=b'{"model": '), "We could not parse the JSON body of your request.", ask(),
@@ -123,7 +123,7 @@ def shape() -> tuple[Pair, ...]:
     )  # fmt: skip
 
 
-def ids() -> tuple[Pair, ...]:
+def _ids() -> tuple[Pair, ...]:
     long = "call_" + "x" * 60
     return (
         Pair(
@@ -155,3 +155,6 @@ def ids() -> tuple[Pair, ...]:
             loop(call(long[:64]), output(long[:64])), kind="string_above_max_length", param="input[1].call_id",
         ),
     )  # fmt: skip
+
+
+PAIRS: tuple[Pair, ...] = (*_headers(), *_shape(), *_ids())
