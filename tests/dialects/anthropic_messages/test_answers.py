@@ -33,6 +33,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
+from ..answers import LOOK, VALUES, any_parts, body_of, data, payloads, reply
 from .builders import world
 
 NAME = "anthropic-messages"
@@ -45,38 +46,12 @@ def asked(*, stream: bool, **body: Any) -> Call:
     return Call("generate", MODEL, stream, tools=(ToolSchema("read_sensor"),), body={"model": MODEL, **body})
 
 
-def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.STOP, **more: Any) -> Reply:
-    wrapped = tuple(part if isinstance(part, ReplyPart) else ReplyPart(part) for part in parts)
-    return Reply(wrapped, finish, **more)
-
-
 def render(said: Reply, *, stream: bool, seed: str = "s", at: World | None = None, **body: Any) -> Rendered:
     return DIALECT.render(asked(stream=stream, **body), said, PROMPT, at or world(), seed)
 
 
-def data(rendered: Rendered) -> bytes:
-    return b"".join(event.data for event in rendered.events)
-
-
 def read(rendered: Rendered) -> WireAnswer:
     return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
-
-
-def payloads(rendered: Rendered, kind: str) -> list[dict[str, Any]]:
-    return [json.loads(each.data.split(b"data: ", 1)[1]) for each in rendered.events if each.kind == kind]
-
-
-def body_of(rendered: Rendered) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(data(rendered))
-    return found
-
-
-LOOK = (
-    Thought("Bed 3 needs the sensor."),
-    Text("Let me look at bed 3. 🌱"),
-    FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C", "leaf": "🍃"}),
-    FunctionCall("call_9", "read_sensor"),
-)
 
 
 @pytest.mark.parametrize("stream", [False, True])
@@ -263,10 +238,7 @@ def test_escapes_are_cut_in_the_middle() -> None:
     assert any(piece.endswith(("\\", "\\u", "\\ud", "\\ud8", "\\ud83")) for piece in pieces)
 
 
-_values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3))
-
-
-@given(st.dictionaries(st.text(max_size=5), _values, max_size=4), st.booleans(), st.integers(0, 200))
+@given(st.dictionaries(st.text(max_size=5), VALUES, max_size=4), st.booleans(), st.integers(0, 200))
 def test_completed_members_are_a_prefix_of_the_arguments(args: dict[str, Any], escaped: bool, cut: int) -> None:
     text = arguments_json(args, escaped=escaped)
     members = completed_members(text[:cut])
@@ -277,20 +249,8 @@ def test_completed_members_are_a_prefix_of_the_arguments(args: dict[str, Any], e
 # -- reading what servers might send
 
 
-_parts = st.one_of(
-    st.builds(Text, st.text(min_size=1)),
-    st.builds(Thought, st.text()),
-    st.builds(
-        FunctionCall,
-        st.from_regex(r"[a-zA-Z0-9_-]{1,8}", fullmatch=True),
-        st.just("read_sensor"),
-        st.dictionaries(st.text(max_size=4), _values, max_size=3),
-    ),
-)
-
-
 @examples(60)
-@given(st.lists(_parts, max_size=4), st.text(max_size=4))
+@given(st.lists(any_parts(r"[a-zA-Z0-9_-]{1,8}"), max_size=4), st.text(max_size=4))
 def test_any_reply_survives_both_forms(parts: list[Part], seed: str) -> None:
     said = reply(*parts)
     batch, stream = render(said, stream=False, seed=seed), render(said, stream=True, seed=seed)

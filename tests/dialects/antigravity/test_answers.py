@@ -11,9 +11,10 @@ import pytest
 
 from turnproof.dialects.antigravity import DIALECT
 from turnproof.dialects.antigravity.call import AntigravityCall
-from turnproof.dialects.base import PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
-from turnproof.messages import FinishReason, FunctionCall, Part, ProviderData, Text, Thought, ToolSchema
+from turnproof.dialects.base import PromptUsage, Rendered, Reply, WireAnswer, World
+from turnproof.messages import FinishReason, FunctionCall, ProviderData, Text, Thought, ToolSchema
 
+from ..answers import chunks, data, reply
 from ..requests import Json
 from .builders import (
     ASKED,
@@ -40,11 +41,6 @@ PROMPT = PromptUsage(31, cache_read=20)
 LOOK = (Thought("Bed 3 needs the sensor."), Text("Let me look. 🌱"), FunctionCall("", "read_sensor", {"bed": "3"}))
 
 
-def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.STOP, raw: str | None = None) -> Reply:
-    wrapped = tuple(part if isinstance(part, ReplyPart) else ReplyPart(part) for part in parts)
-    return Reply(wrapped, finish, raw)
-
-
 def asked(form: str = "batch", name: str = CLAUDE, *, thoughts: bool = True) -> AntigravityCall:
     """A call as it is read: in one piece, as a stream of events, or as a stream of one array."""
     config = {"thinkingConfig": {"includeThoughts": thoughts}}
@@ -59,25 +55,12 @@ def render(said: Reply, to: AntigravityCall, *, seed: str = "s", at: World | Non
     return DIALECT.render(to, said, PROMPT, at or world(), seed)
 
 
-def data(rendered: Rendered) -> bytes:
-    return b"".join(event.data for event in rendered.events)
-
-
 def understood(rendered: Rendered) -> WireAnswer:
     return DIALECT.read_response(rendered.status, rendered.headers, data(rendered))
 
 
-def envelopes(rendered: Rendered) -> list[Json]:
-    """The envelopes of a rendered answer; one for a batch answer."""
-    body = data(rendered)
-    if body.startswith(b"data: "):
-        return [json.loads(event.data.removeprefix(b"data: ")) for event in rendered.events]
-    found = json.loads(body)
-    return found if isinstance(found, list) else [found]
-
-
 def bodies(rendered: Rendered) -> list[Json]:
-    return list(map(itemgetter("response"), envelopes(rendered)))
+    return list(map(itemgetter("response"), chunks(rendered)))
 
 
 def wire_parts(rendered: Rendered) -> list[Json]:
@@ -91,7 +74,7 @@ FORMS = ("batch", "sse", "array")
 @pytest.mark.parametrize("name", [GEMINI, CLAUDE, GPT])
 def test_everything_stands_in_an_envelope_with_one_trace(form: str, name: str) -> None:
     rendered = render(reply(*LOOK, finish=FinishReason.TOOL_USE), asked(form, name))
-    found = envelopes(rendered)
+    found = chunks(rendered)
     assert {tuple(each) for each in found} == {("response", "traceId")}
     assert {each["traceId"] for each in found} == {rendered.headers["x-cloudaicompanion-trace-id"]}
     assert {each["response"]["modelVersion"] for each in found} == {name}
@@ -198,7 +181,7 @@ def test_calls_of_claude_have_ids_of_their_own_form_and_end_with_either_word() -
 
 
 def test_other_without_a_call_is_an_error() -> None:
-    answer = understood(render(reply(Text("a"), raw="OTHER"), asked()))
+    answer = understood(render(reply(Text("a"), raw_finish="OTHER"), asked()))
     assert answer.finish is FinishReason.ERROR
 
 
@@ -249,7 +232,9 @@ def test_a_tool_is_called_by_the_name_that_was_offered_for_it() -> None:
 
 
 def test_a_blocked_prompt_has_no_candidates() -> None:
-    (body,) = bodies(render(reply(finish=FinishReason.SAFETY, raw="PROMPT_BLOCKED:OTHER"), asked("batch", GEMINI)))
+    (body,) = bodies(
+        render(reply(finish=FinishReason.SAFETY, raw_finish="PROMPT_BLOCKED:OTHER"), asked("batch", GEMINI))
+    )
     assert body["promptFeedback"] == {"blockReason": "OTHER"}
     assert "candidates" not in body
 

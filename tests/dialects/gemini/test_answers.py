@@ -15,22 +15,9 @@ from turnproof.dialects.gemini import DIALECT, signing
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Opaque, ProviderData, Text, Thought, ToolSchema
 
+from ..answers import LOOK, chunks, data, reply
 from .builders import MODEL, OLD, world
-from .rendering import (
-    FORMS,
-    LOOK,
-    OLDEST,
-    SPOKEN,
-    asked,
-    chunks,
-    data,
-    ending,
-    parts_of,
-    read,
-    render,
-    reply,
-    signatures,
-)
+from .rendering import FORMS, OLDEST, SPOKEN, asked, ending, parts_of, read, render, signatures
 
 NAME = "gemini"
 

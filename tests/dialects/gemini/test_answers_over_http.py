@@ -22,8 +22,9 @@ from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought
 from turnproof.scenarios.model import Fault, Turn
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
+from ..answers import LOOK, reply
 from .builders import MODEL, OLD
-from .rendering import LOOK, SPOKEN, reply
+from .rendering import SPOKEN
 
 CLIPPED = ReplyPart(FunctionCall("", "write"), ('{"path": "a", "te',), broken=True)
 SAID = {

@@ -13,17 +13,9 @@ from turnproof.dialects.gemini import DIALECT
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, Text, Thought, TokenUsage
 
+from ..answers import chunks, reply
 from ..requests import Json
-from .rendering import (
-    FORMS,
-    SPOKEN,
-    asked,
-    chunks,
-    ending,
-    read,
-    render,
-    reply,
-)
+from .rendering import FORMS, SPOKEN, asked, ending, read, render
 
 # -- how it ends
 

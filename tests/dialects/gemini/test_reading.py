@@ -15,36 +15,17 @@ from properties import examples
 from turnproof.dialects.base import ReplyPart, WireEvent
 from turnproof.dialects.gemini import DIALECT
 from turnproof.dialects.gemini.surfaces import GeminiCall
-from turnproof.messages import FunctionCall, Opaque, Part, Text, Thought, TokenUsage
+from turnproof.messages import Opaque, Part, Text, Thought, TokenUsage
 
+from ..answers import LOOK, any_parts, data, reply
 from ..requests import Json
 from .builders import MODEL, OLD, world
-from .rendering import (
-    FORMS,
-    LOOK,
-    OLDEST,
-    SPOKEN,
-    asked,
-    data,
-    read,
-    render,
-    reply,
-)
+from .rendering import FORMS, OLDEST, SPOKEN, asked, read, render
 
 # -- reading what servers might send
 
 
-_values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3))
-_parts = st.one_of(
-    st.builds(Text, st.text(min_size=1)),
-    st.builds(Thought, st.text()),
-    st.builds(
-        FunctionCall,
-        st.from_regex(r"[a-zA-Z0-9_-]{0,8}", fullmatch=True),
-        st.just("read_sensor"),
-        st.dictionaries(st.text(max_size=4), _values, max_size=3),
-    ),
-)
+_parts = any_parts(r"[a-zA-Z0-9_-]{0,8}")
 
 
 def joined(parts: tuple[Part, ...]) -> list[Part]:
@@ -60,7 +41,12 @@ def joined(parts: tuple[Part, ...]) -> list[Part]:
 
 
 @examples(60)
-@given(st.lists(_parts, max_size=4), st.text(max_size=4), st.sampled_from([MODEL, OLD, OLDEST]), st.booleans())
+@given(
+    st.lists(any_parts(r"[a-zA-Z0-9_-]{0,8}"), max_size=4),
+    st.text(max_size=4),
+    st.sampled_from([MODEL, OLD, OLDEST]),
+    st.booleans(),
+)
 def test_any_reply_survives_all_forms(parts: list[Part], seed: str, model: str, vertex: bool) -> None:
     batch, *streams = (render(reply(*parts), asked(form, model, vertex=vertex), seed=seed) for form in FORMS)
     one = read(batch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -13,36 +13,24 @@ from properties import examples
 from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer
 from turnproof.dialects.ollama import DIALECT, Ollama
 from turnproof.errors import HarnessError
-from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Text, Thought, TokenUsage
+from turnproof.messages import FinishReason, FunctionCall, InlineData, Text, Thought, TokenUsage
 
+from .. import answers
+from ..answers import CALLS, body_of, data, payloads
 from ..anthropic_messages.builders import TOOL, Ask
 from ..requests import Json
 from .refusals import FUNCTION, MODEL, chat, door, generate, shown, world
 
+reply = partial(answers.reply, finish=FinishReason.TOOL_USE)
 PROMPT = PromptUsage(198)
-LOOK = (
-    Thought("Bed 3 needs the sensor."),
-    Text("Let me look at bed 3. 🌱"),
-    FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C"}),
-    FunctionCall("", "water"),
-)
 STREAMS = {"chat": chat(tools=[FUNCTION]), "messages": door(stream=True, tools=[TOOL])}
 WHOLES = {"chat": chat(stream=False, tools=[FUNCTION]), "messages": door(tools=[TOOL])}
-
-
-def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.TOOL_USE, **more: Any) -> Reply:
-    wrapped = tuple(part if isinstance(part, ReplyPart) else ReplyPart(part) for part in parts)
-    return Reply(wrapped, finish, **more)
 
 
 def render(said: Reply, asked: Ask, *, seed: str = "s", wire: Ollama | None = None) -> Rendered:
     call = DIALECT.parse(asked.request(), world())
     assert isinstance(call, Call), call
     return (wire or DIALECT).render(call, said, PROMPT, world(), seed)
-
-
-def data(rendered: Rendered) -> bytes:
-    return b"".join(event.data for event in rendered.events)
 
 
 def read(rendered: Rendered) -> WireAnswer:
@@ -53,25 +41,16 @@ def lines(rendered: Rendered) -> list[Json]:
     return [json.loads(line) for line in data(rendered).splitlines()]
 
 
-def body_of(rendered: Rendered) -> Json:
-    found: Json = json.loads(data(rendered))
-    return found
-
-
-def payloads(rendered: Rendered, kind: str) -> list[Json]:
-    return [json.loads(each.data.split(b"data: ", 1)[1]) for each in rendered.events if each.kind == kind]
-
-
 # -- either door
 
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_batch_and_stream_say_the_same(name: str) -> None:
-    said = reply(*LOOK, usage={"output": 31})
+    said = reply(*CALLS, usage={"output": 31})
     stream, whole = read(render(said, STREAMS[name])), read(render(said, WHOLES[name]))
     assert stream == whole
     thought, text, look, water = stream.parts
-    assert (thought, text) == LOOK[:2]
+    assert (thought, text) == CALLS[:2]
     assert isinstance(look, FunctionCall)
     assert isinstance(water, FunctionCall)
     assert (look.name, look.args, water.args) == ("read_sensor", {"bed": "3", "unit": "°C"}, {})
@@ -84,13 +63,13 @@ def test_batch_and_stream_say_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_equal_seeds_give_equal_bytes_and_another_seed_gives_others(name: str) -> None:
-    first, again, other = (data(render(reply(*LOOK), STREAMS[name], seed=seed)) for seed in "sst")
+    first, again, other = (data(render(reply(*CALLS), STREAMS[name], seed=seed)) for seed in "sst")
     assert first == again != other
 
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_every_cut_of_a_stream_is_read_as_incomplete(name: str) -> None:
-    rendered = render(reply(*LOOK), STREAMS[name])
+    rendered = render(reply(*CALLS), STREAMS[name])
     assert DIALECT.split_stream(rendered.headers, data(rendered)) == rendered.events
     for cut in range(len(rendered.events)):
         body = b"".join(event.data for event in rendered.events[:cut])
@@ -100,7 +79,7 @@ def test_every_cut_of_a_stream_is_read_as_incomplete(name: str) -> None:
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_message_holds_thinking_then_text_then_calls(name: str) -> None:
-    said = reply(Text("One. "), LOOK[2], Thought("Hm."), Text("Two."))
+    said = reply(Text("One. "), CALLS[2], Thought("Hm."), Text("Two."))
     assert [type(part) for part in read(render(said, STREAMS[name])).parts] == [Thought, Text, FunctionCall]
     assert read(render(said, WHOLES[name])).parts[1] == Text("One. Two.")
 
@@ -138,7 +117,7 @@ def test_pieces_join_to_the_text_on_either_door(pieces: list[str]) -> None:
 
 
 def test_a_stream_is_lines_of_json_and_the_last_has_the_figures() -> None:
-    rendered = render(reply(*LOOK, usage={"output": 31}), STREAMS["chat"])
+    rendered = render(reply(*CALLS, usage={"output": 31}), STREAMS["chat"])
     assert rendered.headers["content-type"] == "application/x-ndjson"
     *begun, last = lines(rendered)
     assert all(line["done"] is False and set(line) == {"model", "created_at", "message", "done"} for line in begun)
@@ -152,7 +131,7 @@ def test_a_stream_is_lines_of_json_and_the_last_has_the_figures() -> None:
 
 
 def test_a_call_comes_whole_in_a_line_of_its_own_with_its_arguments_as_an_object() -> None:
-    rendered = render(reply(*LOOK), STREAMS["chat"])
+    rendered = render(reply(*CALLS), STREAMS["chat"])
     calls = [json.loads(event.data)["message"]["tool_calls"] for event in rendered.events if event.kind == "args"]
     assert [len(each) for each in calls] == [1, 1]
     assert [each[0]["function"] for each in calls] == [
@@ -222,7 +201,7 @@ def test_the_server_has_few_words_for_an_end(finish: FinishReason, raw: str | No
 
 
 def test_the_figures_are_two_and_those_of_the_start_an_estimate() -> None:
-    rendered = [render(reply(*LOOK, usage={"output": 31}), STREAMS["messages"], seed=str(n)) for n in range(20)]
+    rendered = [render(reply(*CALLS, usage={"output": 31}), STREAMS["messages"], seed=str(n)) for n in range(20)]
     starts = [payloads(each, "start")[0]["message"]["usage"] for each in rendered]
     assert all(set(each) == {"input_tokens", "output_tokens"} and each["output_tokens"] == 0 for each in starts)
     assert len({each["input_tokens"] for each in starts}) > 1
@@ -232,23 +211,23 @@ def test_the_figures_are_two_and_those_of_the_start_an_estimate() -> None:
 
 
 def test_a_call_is_one_delta_and_without_arguments_an_empty_object() -> None:
-    deltas = [each["delta"]["partial_json"] for each in payloads(render(reply(*LOOK), STREAMS["messages"]), "args")]
+    deltas = [each["delta"]["partial_json"] for each in payloads(render(reply(*CALLS), STREAMS["messages"]), "args")]
     assert deltas == ['{"bed":"3","unit":"°C"}', "{}"]
 
 
 def test_nothing_is_signed_padded_or_pinged() -> None:
-    rendered = render(reply(*LOOK), STREAMS["messages"])
+    rendered = render(reply(*CALLS), STREAMS["messages"])
     assert {"signature", "ping"}.isdisjoint(event.kind for event in rendered.events)
     assert b"signature" not in data(rendered)
     assert b" }\n" not in data(rendered)
 
 
 def test_what_is_empty_is_left_out() -> None:
-    whole = body_of(render(reply(*LOOK), WHOLES["messages"]))
+    whole = body_of(render(reply(*CALLS), WHOLES["messages"]))
     assert set(whole) == {"id", "type", "role", "model", "content", "stop_reason", "usage"}
     assert (whole["model"], whole["stop_reason"]) == (MODEL, "tool_use")
     assert not any("caller" in block for block in whole["content"])
-    start = payloads(render(reply(*LOOK), STREAMS["messages"]), "start")[0]["message"]
+    start = payloads(render(reply(*CALLS), STREAMS["messages"]), "start")[0]["message"]
     assert set(start) == {"id", "type", "role", "model", "content", "usage"}
     assert body_of(render(reply(finish=FinishReason.STOP), door()))["content"] is None
 
@@ -289,7 +268,7 @@ def test_an_error_line_ends_a_stream_that_had_begun() -> None:
 
 def test_garbage_is_garbage_on_either_door() -> None:
     for asked in STREAMS.values():
-        rendered = render(reply(*LOOK), asked)
+        rendered = render(reply(*CALLS), asked)
         spoilt = b"".join(event.data for event in rendered.events[:2]) + DIALECT.garbage
         spoilt += b"".join(event.data for event in rendered.events[2:])
         assert not DIALECT.read_response(200, rendered.headers, spoilt).complete

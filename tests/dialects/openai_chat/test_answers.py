@@ -29,15 +29,12 @@ from turnproof.messages import (
     ToolSchema,
 )
 
+from ..answers import VALUES, data, reply
 from .builders import MODELS, world
 
 TOOLS = (ToolSchema("read_sensor"), ToolSchema("water"))
 BOTH = (FunctionCall("call_a", "read_sensor", {"bed": "3"}), FunctionCall("call_b", "water", {"litres": 2}))
 FIGURES: dict[str, Any] = {"stream_options": {"include_usage": True}}
-
-
-def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.STOP, **more: Any) -> Reply:
-    return Reply(tuple(each if isinstance(each, ReplyPart) else ReplyPart(each) for each in parts), finish, **more)
 
 
 def rendered(
@@ -48,12 +45,8 @@ def rendered(
     return SURFACES[surface].render(call, said, PromptUsage(70, cache_read=128), world(), seed)
 
 
-def joined(answer: Rendered) -> bytes:
-    return b"".join(event.data for event in answer.events)
-
-
 def read(answer: Rendered) -> WireAnswer:
-    return DIALECT.read_response(answer.status, answer.headers, joined(answer))
+    return DIALECT.read_response(answer.status, answer.headers, data(answer))
 
 
 def body(answer: Rendered) -> Any:
@@ -108,8 +101,8 @@ def _bare(part: Part) -> Part:
 def test_equal_requests_get_equal_bytes_and_other_seeds_others(surface: Surface) -> None:
     for stream in (False, True):
         first, again = (rendered(SAID[2], surface, stream=stream) for _ in range(2))
-        assert joined(first) == joined(again)
-        assert joined(first) != joined(rendered(SAID[2], surface, stream=stream, seed="other"))
+        assert data(first) == data(again)
+        assert data(first) != data(rendered(SAID[2], surface, stream=stream, seed="other"))
 
 
 @pytest.mark.parametrize("surface", [Surface.ZAI, Surface.OLLAMA, Surface.COPILOT])
@@ -239,7 +232,7 @@ def test_the_events_are_of_the_kinds_that_faults_and_cancels_name() -> None:
 def test_the_visible_text_of_the_events_is_the_text() -> None:
     answer = rendered(SAID[1], stream=True)
     assert "".join(event.text for event in answer.events) == "  né 北🌍\n"
-    assert [event.text for event in DIALECT.split_stream(answer.headers, joined(answer))] == [
+    assert [event.text for event in DIALECT.split_stream(answer.headers, data(answer))] == [
         event.text for event in answer.events
     ]
 
@@ -469,7 +462,7 @@ def test_errors_are_read_in_every_form(status: int, data: bytes, kind: str | Non
 def test_a_stream_spelled_in_another_way_says_the_same(spelling: Any) -> None:
     answer = rendered(reply(Text("41 %"), *BOTH, finish=FinishReason.TOOL_USE), stream=True, **FIGURES)
     other = b"".join(respelled([event.data for event in answer.events], spelling))
-    assert other != joined(answer)
+    assert other != data(answer)
     assert DIALECT.read_response(200, answer.headers, other) == read(answer)
 
 
@@ -509,12 +502,11 @@ def test_reading_never_raises(data: bytes) -> None:
 
 # -- whatever is said
 
-_values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3))
 _calls = st.builds(
     FunctionCall,
     st.uuids().map(lambda each: f"call_{each.hex}"),
     st.sampled_from([tool.name for tool in TOOLS]),
-    st.dictionaries(st.text(max_size=5), _values, max_size=3),
+    st.dictionaries(st.text(max_size=5), VALUES, max_size=3),
 )
 
 
@@ -526,7 +518,7 @@ def test_any_reply_survives_both_forms(text: str, calls: list[FunctionCall], sur
     assert read(batch) == read(stream)
     assert read(batch).parts == ((Text(text),) if text else ()) + tuple(calls)
     for answer in (batch, stream):
-        assert DIALECT.split_stream(answer.headers, joined(answer)) == answer.events
+        assert DIALECT.split_stream(answer.headers, data(answer)) == answer.events
 
 
 @examples(60)
@@ -534,7 +526,7 @@ def test_any_reply_survives_both_forms(text: str, calls: list[FunctionCall], sur
 def test_no_cut_and_no_garbage_makes_reading_raise(cut: int, garbage: bytes) -> None:
     for stream in (False, True):
         answer = rendered(SAID[3], stream=stream, **FIGURES)
-        whole = joined(answer)
+        whole = data(answer)
         DIALECT.read_response(200, answer.headers, whole[:cut] + garbage + whole[cut:])
         seen = DIALECT.read_response(200, answer.headers, whole[:cut]).parts
         assert "Let me look.".startswith("".join(part.text for part in seen if isinstance(part, Text)))

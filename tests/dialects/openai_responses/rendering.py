@@ -8,10 +8,11 @@ from typing import Any
 from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall
-from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought
+from turnproof.messages import FinishReason, FunctionCall, Opaque, Text, Thought
 
+from ..answers import LOOK, data, reply
 from ..requests import Json
-from .builders import ASKED, MODEL, ask, function, world
+from .builders import ASKED, ask, function, world
 
 DATED = "gpt-5-2025-08-07"
 PROMPT = PromptUsage(31, cache_read=1536)
@@ -26,21 +27,11 @@ def asked(*, stream: bool = False, at: World | None = None, **body: Any) -> Resp
     return read
 
 
-def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.STOP, **more: Any) -> Reply:
-    """What the model is to say."""
-    wrapped = tuple(part if isinstance(part, ReplyPart) else ReplyPart(part) for part in parts)
-    return Reply(wrapped, finish, **more)
-
-
 def render(
     said: Reply, call: Call | None = None, *, stream: bool = False, seed: str = "s", at: World | None = None
 ) -> Rendered:
     """The answer with this reply."""
     return DIALECT.render(call or asked(stream=stream), said, PROMPT, at or world(), seed)
-
-
-def data(rendered: Rendered) -> bytes:
-    return b"".join(event.data for event in rendered.events)
 
 
 def read(rendered: Rendered) -> WireAnswer:
@@ -62,12 +53,6 @@ def final(rendered: Rendered) -> Json:
     return last
 
 
-LOOK = (
-    Thought("Bed 3 needs the sensor."),
-    Text("Let me look at bed 3. 🌱"),
-    FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C", "leaf": "🍃"}),
-    FunctionCall("call_9", "read_sensor"),
-)
 CLIPPED = ReplyPart(FunctionCall("", "write"), ('{"path": "a", "te',), broken=True)
 SEARCHED = Opaque(
     "scenario", "search", {"openai-responses": {"type": "web_search_call", "id": "ws_1", "status": "completed"}}
@@ -92,5 +77,3 @@ SAID = {
     "no-figures": reply(Text("a"), usage={"fresh": 0, "cache_read": 0, "output": 0}),
 }
 """Every kind of answer that there is."""
-
-__all__ = ["DATED", "LOOK", "MODEL", "PROMPT", "SAID", "asked", "data", "final", "payloads", "read", "render", "reply"]

@@ -18,8 +18,9 @@ from turnproof.dialects.openai_responses.store import issued_item, stored_respon
 from turnproof.errors import HarnessError
 from turnproof.messages import FinishReason, FunctionCall, InlineData, ProviderData, Text, Thought, TokenUsage
 
+from ..answers import LOOK, data, reply
 from .builders import ASKED, MODEL, SEALED_BY_OTHER, Ask, assistant, output, reasoning, world
-from .rendering import DATED, LOOK, PROMPT, SAID, asked, data, final, payloads, read, render, reply
+from .rendering import DATED, PROMPT, SAID, asked, final, payloads, read, render
 
 NAME = "openai-responses"
 

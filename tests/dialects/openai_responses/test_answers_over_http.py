@@ -17,8 +17,9 @@ from turnproof.messages import FunctionCall, Part, Text, Thought
 from turnproof.scenarios.model import Fault, Turn
 from turnproof.wire.emulator import EmulatorServer, Exchange, ServerRun
 
+from ..answers import LOOK, reply
 from .builders import CLOSED, MODEL
-from .rendering import LOOK, SAID, reply
+from .rendering import SAID
 
 openai: Any = pytest.importorskip("openai")
 

@@ -13,8 +13,9 @@ from turnproof.judge.view.exchange import read_call, world_of
 from turnproof.messages import FinishReason, Message, ToolResult, same_history
 from turnproof.run.transcript import WireRequest, WireResponse
 
+from ..answers import LOOK, reply
 from .builders import ASKED, MODEL, output, world
-from .rendering import LOOK, PROMPT, SAID, final, reply
+from .rendering import PROMPT, SAID, final
 
 
 def exchange(

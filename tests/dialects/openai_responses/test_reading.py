@@ -17,7 +17,8 @@ from turnproof.dialects.base import WireAnswer
 from turnproof.dialects.openai_responses import DIALECT
 from turnproof.messages import FinishReason, FunctionCall, Opaque, Text, Thought, TokenUsage
 
-from .rendering import SAID, data, read, render
+from ..answers import data
+from .rendering import SAID, read, render
 
 SSE = {"content-type": "text/event-stream"}
 JSON = {"content-type": "application/json"}

@@ -3,40 +3,30 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import msgspec
 import pytest
 
-from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, ReplyPart, WireAnswer, World
+from turnproof.dialects.base import Call, PromptUsage, Rendered, Reply, WireAnswer, World
 from turnproof.dialects.zai import DIALECT
-from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought, ToolSchema
+from turnproof.messages import FinishReason, FunctionCall, Text, Thought, ToolSchema
 
+from .. import answers
+from ..answers import CALLS, data
 from ..anthropic_messages.builders import ASKED, assistant, mark, text, thinking, user
 from ..requests import Json
 from .refusals import MODEL, ask, world
 
 SIGNING, PLAIN = "glm-4.7", "glm-4.6"
+reply = partial(answers.reply, finish=FinishReason.TOOL_USE)
 PROMPT = PromptUsage(31, cache_read=1520)
-LOOK = (
-    Thought("Bed 3 needs the sensor."),
-    Text("Let me look at bed 3. 🌱"),
-    FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C"}),
-    FunctionCall("", "water"),
-)
-
-
-def reply(*parts: Part, finish: FinishReason = FinishReason.TOOL_USE, **more: Any) -> Reply:
-    return Reply(tuple(map(ReplyPart, parts)), finish, **more)
 
 
 def render(said: Reply, *, stream: bool, model: str = MODEL, seed: str = "s", at: World | None = None) -> Rendered:
     call = Call("generate", model, stream, tools=(ToolSchema("read_sensor"), ToolSchema("water")), body={})
     return DIALECT.render(call, said, PROMPT, at or world(), seed)
-
-
-def data(rendered: Rendered) -> bytes:
-    return b"".join(event.data for event in rendered.events)
 
 
 def read(rendered: Rendered) -> WireAnswer:
@@ -50,7 +40,7 @@ def payload(rendered: Rendered, kind: str) -> Json:
 
 
 def test_usage_is_zero_at_the_start_and_true_at_the_end() -> None:
-    rendered = render(reply(*LOOK, usage={"output": 58}), stream=True)
+    rendered = render(reply(*CALLS, usage={"output": 58}), stream=True)
     assert payload(rendered, "start")["message"]["usage"] == {"input_tokens": 0, "output_tokens": 0}
     assert payload(rendered, "usage")["usage"] == {
         "input_tokens": 31, "output_tokens": 58, "cache_read_input_tokens": 1520,
@@ -58,14 +48,14 @@ def test_usage_is_zero_at_the_start_and_true_at_the_end() -> None:
 
 
 def test_a_whole_answer_has_neither_a_write_nor_a_split_of_lives() -> None:
-    body = json.loads(data(render(reply(*LOOK), stream=False)))
+    body = json.loads(data(render(reply(*CALLS), stream=False)))
     assert set(body["usage"]) == {"input_tokens", "output_tokens", "cache_read_input_tokens"}
     assert set(body) == {"id", "type", "role", "model", "content", "stop_reason", "stop_sequence", "usage"}
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_what_was_scripted_is_read_back_as_of_this_service(stream: bool) -> None:
-    answer = read(render(reply(*LOOK), stream=stream))
+    answer = read(render(reply(*CALLS), stream=stream))
     thought, said, look, water = answer.parts
     assert isinstance(thought, Thought)
     assert thought.provider_data is not None
@@ -82,20 +72,20 @@ def test_what_was_scripted_is_read_back_as_of_this_service(stream: bool) -> None
 
 
 def test_batch_and_stream_say_the_same_and_equal_seeds_give_equal_bytes() -> None:
-    assert read(render(reply(*LOOK), stream=False)) == read(render(reply(*LOOK), stream=True))
-    first, again, other = (data(render(reply(*LOOK), stream=True, seed=seed)) for seed in "sst")
+    assert read(render(reply(*CALLS), stream=False)) == read(render(reply(*CALLS), stream=True))
+    first, again, other = (data(render(reply(*CALLS), stream=True, seed=seed)) for seed in "sst")
     assert first == again != other
 
 
 def test_some_models_sign_their_thinking_and_others_do_not() -> None:
     at = world()
     for stream in (False, True):
-        signed, plain = (read(render(reply(*LOOK), stream=stream, model=each, at=at)) for each in (SIGNING, PLAIN))
+        signed, plain = (read(render(reply(*CALLS), stream=stream, model=each, at=at)) for each in (SIGNING, PLAIN))
         assert signed.parts[0].provider_data is not None
         assert plain.parts[0] == Thought("Bed 3 needs the sensor.")
         assert list(at.issued) == [signed.parts[0].provider_data.data["signature"]]
     again = world()
-    DIALECT.observe(Call("generate", SIGNING), 200, {}, data(render(reply(*LOOK), stream=False)), again)
+    DIALECT.observe(Call("generate", SIGNING), 200, {}, data(render(reply(*CALLS), stream=False)), again)
     assert again.issued == at.issued
 
 
@@ -105,13 +95,13 @@ def test_a_claude_name_is_answered_by_a_glm_model() -> None:
 
 
 def test_nothing_is_padded_and_a_ping_follows_the_start() -> None:
-    rendered = render(reply(*LOOK), stream=True)
+    rendered = render(reply(*CALLS), stream=True)
     assert [event.kind for event in rendered.events[:2]] == ["start", "ping"]
     assert not any(b" }\n" in event.data for event in rendered.events)
 
 
 def test_every_cut_of_a_stream_is_read_as_incomplete() -> None:
-    rendered = render(reply(*LOOK), stream=True)
+    rendered = render(reply(*CALLS), stream=True)
     assert DIALECT.split_stream(rendered.headers, data(rendered)) == rendered.events
     for cut in range(len(rendered.events)):
         body = b"".join(event.data for event in rendered.events[:cut])

@@ -1,0 +1,60 @@
+"""What tests of answers are made of: replies to script, and what went out for them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import strategies as st
+
+from turnproof.dialects.base import Rendered, Reply, ReplyPart
+from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought
+
+from .requests import Json
+
+LOOK = (
+    Thought("Bed 3 needs the sensor."),
+    Text("Let me look at bed 3. 🌱"),
+    FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C", "leaf": "🍃"}),
+    FunctionCall("call_9", "read_sensor"),
+)
+CALLS = (*LOOK[:2], FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C"}), FunctionCall("", "water"))
+
+
+def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.STOP, **more: Any) -> Reply:
+    """What the model is to say."""
+    return Reply(tuple(part if isinstance(part, ReplyPart) else ReplyPart(part) for part in parts), finish, **more)
+
+
+def data(rendered: Rendered) -> bytes:
+    """The body of an answer."""
+    return b"".join(event.data for event in rendered.events)
+
+
+def body_of(rendered: Rendered) -> Json:
+    """The body of an answer that is one object."""
+    found: Json = json.loads(data(rendered))
+    return found
+
+
+def payloads(rendered: Rendered, kind: str) -> list[Json]:
+    """What the events of a kind hold."""
+    return [json.loads(each.data.split(b"data: ", 1)[1]) for each in rendered.events if each.kind == kind]
+
+
+def chunks(rendered: Rendered) -> list[Json]:
+    """The chunks of an answer; one for a batch answer."""
+    if data(rendered).startswith(b"data: "):
+        return [json.loads(event.data.removeprefix(b"data: ")) for event in rendered.events]
+    found = json.loads(data(rendered))
+    return found if isinstance(found, list) else [found]
+
+
+VALUES = st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner, max_size=3))
+
+
+def any_parts(ids: str) -> st.SearchStrategy[Part]:
+    """Any text, thought or call; the id of a call is of this pattern."""
+    arguments = st.dictionaries(st.text(max_size=4), VALUES, max_size=3)
+    call = st.builds(FunctionCall, st.from_regex(ids, fullmatch=True), st.just("read_sensor"), arguments)
+    return st.one_of(st.builds(Text, st.text(min_size=1)), st.builds(Thought, st.text()), call)
