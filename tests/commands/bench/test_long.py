@@ -30,7 +30,7 @@ def small() -> AdapterBench:
         patched.setattr(open_callers, "TURNS", 2)
         patched.setattr(whole_conversation, "TURNS", 2)
         patched.setattr(memory, "can_measure", lambda: True)
-        patched.setattr(memory, "held", _held)
+        patched.setattr(memory, "bytes_per_message", _held)
         return measure_adapter("anthropic", resolve_binding("anthropic"), plan, server, Silence())
 
 

@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from turnproof.commands.bench import allocations, memory
-from turnproof.commands.bench.memory import Holding, held
+from turnproof.commands.bench.memory import Holding, bytes_per_message
 from turnproof.errors import ProviderError
 
 from .made_up import Scripted
@@ -29,7 +29,7 @@ def test_what_is_left_is_what_the_turn_did_not_give_back() -> None:
     def hoard() -> None:
         KEPT.append([object() for _ in range(1000)])
 
-    assert 1000 <= allocations.left(Scripted(on_call=hoard)) < 1100
+    assert 1000 <= allocations.blocks_left(Scripted(on_call=hoard)) < 1100
     KEPT.clear()
 
 
@@ -48,7 +48,7 @@ weighs = pytest.mark.skipif(not memory.can_measure(), reason="the system does no
 
 def of(caller: str, *, bare: bool = False) -> float | None:
     """What sessions of an adapter hold that keeps a kilobyte beside each message."""
-    return held(
+    return bytes_per_message(
         Holding("commands.bench.made_up:HOARDER", caller, "http://127.0.0.1:9", bare), sessions=100, messages=100
     )
 

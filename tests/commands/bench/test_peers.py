@@ -12,7 +12,7 @@ import pytest
 
 from turnproof.commands.bench.conversations import conversation
 from turnproof.commands.bench.peers import process, venvs, worker
-from turnproof.commands.bench.peers.catalogue import PEERS, beside, known
+from turnproof.commands.bench.peers.catalogue import PEERS, check_peer, peers_of
 from turnproof.commands.bench.peers.process import PeerProcess, as_json
 from turnproof.commands.bench.timing import Case, TimedElsewhere
 from turnproof.errors import ProviderError, UsageError
@@ -77,10 +77,10 @@ def test_a_peer_takes_turns_and_says_what_they_took(peer: PeerProcess) -> None:
     pieces: list[str] = []
     caller.stream(pieces.append)
     assert pieces == ["anthropic/m", " ", "6"]
-    whole = caller.take(3, streamed=False)
+    whole = caller.run_turns(3, streamed=False)
     assert len(whole) == 3
     assert all(first == 0 < nanoseconds for nanoseconds, first in whole)
-    assert all(0 < first <= nanoseconds for nanoseconds, first in caller.take(2, streamed=True))
+    assert all(0 < first <= nanoseconds for nanoseconds, first in caller.run_turns(2, streamed=True))
     caller.close()
 
 
@@ -111,15 +111,15 @@ def test_a_peer_that_does_not_answer_is_not_waited_for_for_ever(
 def test_only_what_a_peer_is_known_for_is_started() -> None:
     with pytest.raises(ProviderError, match="langchain is not known to speak to what zai speaks to"):
         PeerProcess("langchain", "zai")
-    assert known("litellm") == "litellm"
+    assert check_peer("litellm") == "litellm"
     with pytest.raises(UsageError, match="unknown peer 'litelm'; did you mean 'litellm'\\?; there are langchain, "):
-        known("litelm")
+        check_peer("litelm")
 
 
 def test_a_peer_is_missed_where_it_can_stand_beside_none_of_the_adapters() -> None:
-    assert beside("zai", ("litellm", "langchain"), ("zai", "openai")) == ()
-    assert beside("openai", ("litellm", "langchain"), ("zai", "openai")) == ("litellm", "langchain")
-    assert beside("zai", ("litellm",), ("zai", "ollama")) == ("litellm",)
+    assert peers_of("zai", ("litellm", "langchain"), ("zai", "openai")) == ()
+    assert peers_of("openai", ("litellm", "langchain"), ("zai", "openai")) == ("litellm", "langchain")
+    assert peers_of("zai", ("litellm",), ("zai", "ollama")) == ("litellm",)
 
 
 def test_every_known_peer_has_a_worker_for_the_same_adapters() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from turnproof.commands.bench.conversations import WHOLE, conversation, words
+from turnproof.commands.bench.conversations import WHOLE, conversation, unique_text
 from turnproof.commands.bench.whole_conversation import (
     TURNS,
     LegacyConversing,
@@ -72,7 +72,7 @@ def test_on_the_stateless_path_every_turn_sends_all_that_was_said() -> None:
         caller.ready()
         assert caller.ask() == WHOLE.text
     assert [len(sent) for sent in provider.sent] == [1, 3, 5, 1, 3, 5]
-    assert provider.sent[2] == [words(0), WHOLE.text, words(1), WHOLE.text, words(2)]
+    assert provider.sent[2] == [unique_text(0), WHOLE.text, unique_text(1), WHOLE.text, unique_text(2)]
     caller.close()
     assert provider.closed
 
@@ -83,7 +83,7 @@ def test_on_the_legacy_path_the_provider_keeps_it() -> None:
     caller.turns = 2
     caller.ready()
     caller.ask()
-    assert (provider.sessions, provider.sent) == (1, [[words(0)], [words(1)]])
+    assert (provider.sessions, provider.sent) == (1, [[unique_text(0)], [unique_text(1)]])
 
 
 def test_a_plain_call_begins_and_says() -> None:
@@ -94,7 +94,7 @@ def test_a_plain_call_begins_and_says() -> None:
     told: list[str] = []
     caller.stream(told.append)
     caller.close()
-    assert (call.done, told) == (["begin", words(0), words(1), "close"], [WHOLE.text])
+    assert (call.done, told) == (["begin", unique_text(0), unique_text(1), "close"], [WHOLE.text])
 
 
 def test_another_answer_than_the_servers_ends_it() -> None:

@@ -424,9 +424,10 @@ def test_another_version_is_told_where_something_differs(run: Forgery) -> None:
 
 def test_the_subject_of_a_run_can_be_planned_for_without_its_code() -> None:
     line = msgspec.structs.replace(SUBJECT, capabilities={"streaming": True, "wire": ["server-tools"]})
-    found = consistency.RecordedSubject.of(line)
+    found = consistency.RecordedSubject.from_line(line)
     assert found.claims().claims("wire:server-tools")
     assert "other_path" in found.operations
     assert (
-        "other_path" not in consistency.RecordedSubject.of(msgspec.structs.replace(line, paths=("legacy",))).operations
+        "other_path"
+        not in consistency.RecordedSubject.from_line(msgspec.structs.replace(line, paths=("legacy",))).operations
     )

@@ -20,7 +20,7 @@ from aiohttp import web
 
 from turnproof._base.exit_codes import Exit
 from turnproof.commands.certify.campaign import Campaign
-from turnproof.commands.certify.control import broken, certify_controls, judged, judged_again
+from turnproof.commands.certify.control import certify_controls, control_problem, judge_control, judged_again
 from turnproof.commands.certify.decide import Claimed, decide
 from turnproof.commands.certify.engine import certify
 from turnproof.commands.certify.options import CertifyOptions
@@ -140,7 +140,8 @@ def decided(suite: Suite, requirement: str, transcript: Transcript, subject: Sub
     from turnproof.judge.view import View
 
     view = View(transcript, dialect(subject.dialect), scenario, "")
-    return decide(suite.catalogue[requirement], "stateless", [view], Claimed.by(subject, [scenario]), suite.registry)
+    claimed = Claimed.of_subject(subject, [scenario])
+    return decide(suite.catalogue[requirement], "stateless", [view], claimed, suite.registry)
 
 
 @each_breakage
@@ -216,7 +217,7 @@ def controls(tmp_path_factory: pytest.TempPathFactory, suite: Suite) -> tuple[Ev
 def test_controls_are_right(controls: tuple[EvidenceStore, tuple[ControlResult, ...]]) -> None:
     _, results = controls
     assert [(result.dialect, result.problem) for result in results] == [(name, "") for name in CONTROLS]
-    assert broken(results) == ""
+    assert control_problem(results) == ""
     # Most of what adapters are asked for is seen in them: a control that shows nothing vouches for nothing.
     assert all(result.held > 100 for result in results)
 
@@ -272,7 +273,7 @@ def rejudged(
     events = tuple(new for event in first.events if (new := change(event)) is not None)
     transcripts[0] = msgspec.structs.replace(first, events=events)
     with Runner(in_process=True) as runner:
-        return judged(runner.subject(ANTHROPIC), transcripts, result.evidence, suite)
+        return judge_control(runner.subject(ANTHROPIC), transcripts, result.evidence, suite)
 
 
 def test_a_run_that_died_fails_the_control(
@@ -333,5 +334,5 @@ def test_a_control_that_holds_nothing_vouches_for_nothing(
 def test_the_first_problem_of_the_first_broken_control_is_told() -> None:
     fine = ControlResult(dialect="gemini", held=3)
     bad = ControlResult(dialect="anthropic-messages", problem="a turn is missing")
-    assert "control of anthropic-messages" in broken([fine, bad])
-    assert broken([fine]) == broken([]) == ""
+    assert "control of anthropic-messages" in control_problem([fine, bad])
+    assert control_problem([fine]) == control_problem([]) == ""

@@ -65,7 +65,7 @@ def test_a_smaller_set_of_claims_shows_as_that(folder: Path) -> None:
 def test_nothing_is_unclaimed_but_for_want_of_its_own_capabilities(run: Run) -> None:
     catalogue = load_suite().catalogue
     for line in run.results:
-        claims = RecordedSubject.of(run.adapters[line.adapter]).claims()
+        claims = RecordedSubject.from_line(run.adapters[line.adapter]).claims()
         if line.verdict.status is Status.NOT_CLAIMED and run.requirements[line.requirement].level == "MUST":
             requirement = catalogue[line.requirement]
             assert requirement.lacks(claims) or line.path not in requirement.paths, line.requirement

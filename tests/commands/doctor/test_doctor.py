@@ -110,7 +110,7 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_what_is_there_and_new_enough_is_ok(packages: dict[str, str]) -> None:
     (found,) = installation._needs("", "")
     assert found.state is State.OK
-    assert list(installation._of_adapter("anthropic", wanted=True)) == []
+    assert list(installation._of_adapter("anthropic", required=True)) == []
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_what_an_adapter_lacks_is_told_with_the_command(
 ) -> None:
     del packages["anthropic"]
     packages.update({"anthropic": installed} if installed else {})
-    (found,) = installation._of_adapter("anthropic", wanted=wanted)
+    (found,) = installation._of_adapter("anthropic", required=wanted)
     assert said in found.said
     assert found.do == "pip install 'turnproof[anthropic]'"
     assert found.state is (State.WRONG if wanted else State.WARNING)
@@ -168,7 +168,7 @@ def test_an_adapter_whose_binding_does_not_load_is_told(monkeypatch: pytest.Monk
         raise BindingError(f"{name!r} needs the module 'x'")
 
     monkeypatch.setattr(installation, "resolve_binding", resolve)
-    (found,) = installation._of_adapter("mine", wanted=True)
+    (found,) = installation._of_adapter("mine", required=True)
     assert "needs the module 'x'" in found.said
 
 
@@ -268,7 +268,7 @@ def test_the_control_of_a_dialect_is_asked_in_one_plain_talk() -> None:
 def test_a_control_that_fails_is_no_adapters_fault() -> None:
     scenario = emulator_part.plain_scenario()
     run = Transcript("c", "gemini", "m", "emulate", RunKey(scenario.name, "legacy"), 0, (RunEnded(how="hung"),))
-    found = emulator_part.judged("gemini", scenario, [run])
+    found = emulator_part.judge_emulator("gemini", scenario, [run])
     assert found.state is State.WRONG
     assert "hung" in found.said
     assert "no adapter is to blame" in found.do

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from turnproof.commands.certify.decide import lacking_for
-from turnproof.commands.explore.random_scenarios import drawn
+from turnproof.commands.explore.random_scenarios import draw_documents
 from turnproof.messages import Message
 from turnproof.provider import Capabilities
 from turnproof.run.bindings import resolve_subject
@@ -30,7 +30,7 @@ NOTHING = Means(Capabilities(), frozenset())
 @pytest.fixture(scope="module")
 def many() -> list[Document]:
     """What a subject that claims everything is tried with."""
-    return list(islice(drawn(documents(EVERYTHING), seeded=0), 60))
+    return list(islice(draw_documents(documents(EVERYTHING), seeded=0), 60))
 
 
 def happenings(document: Document) -> Iterator[str]:
@@ -74,7 +74,7 @@ def test_every_turn_fits_into_a_window_that_all_of_them_outgrow() -> None:
     turn = {"user": "Bed 3 is dry. " * 40, "model": [["So it is."]]}
     document = {"title": "Long", "turns": [turn, turn, turn]}
     said = [list(messages_of(turn)) for turn in from_data(document, "explored/long").turns]
-    for found in islice(drawn(windows(document).map(lambda tokens: {"window": tokens}), seeded=0), 10):
+    for found in islice(draw_documents(windows(document).map(lambda tokens: {"window": tokens}), seeded=0), 10):
         assert max(map(weight, said)) < found["window"] < weight(chain.from_iterable(said))
 
 
@@ -100,19 +100,19 @@ def test_a_file_says_what_was_drawn(many: list[Document]) -> None:
 def test_nothing_needs_what_the_subject_does_not_claim(adapter: str) -> None:
     subject = resolve_subject(adapter)
     means = Means(subject.claims(), subject.operations)
-    for document in islice(drawn(documents(means), seeded=1), 6):
+    for document in islice(draw_documents(documents(means), seeded=1), 6):
         scenario = from_data(document, "explored/drawn")
         assert not lacking_for(scenario, subject.claims(), subject.operations)
 
 
 def test_who_claims_nothing_is_asked_for_words_in_one_piece() -> None:
-    for document in islice(drawn(documents(NOTHING), seeded=0), 8):
+    for document in islice(draw_documents(documents(NOTHING), seeded=0), 8):
         scenario = from_data(document, "explored/drawn")
         assert (scenario.features, scenario.operations, scenario.modes) == ((), (), ("batch",))
 
 
 def first(seed: int) -> list[Document]:
-    return list(islice(drawn(documents(NOTHING), seeded=seed), 4))
+    return list(islice(draw_documents(documents(NOTHING), seeded=seed), 4))
 
 
 def test_the_same_seed_draws_the_same_and_another_one_draws_others() -> None:

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 import pytest
 
-from turnproof.commands.explore.random_scenarios import drawn
+from turnproof.commands.explore.random_scenarios import draw_documents
 from turnproof.commands.explore.shrink import PASSES, smallest
 from turnproof.errors import ScenarioError
 from turnproof.run.bindings import resolve_subject
@@ -145,7 +145,7 @@ def sensible(document: Document) -> None:
 def test_every_attempt_at_a_scenario_that_was_drawn_makes_sense() -> None:
     means = Means(SUBJECT.claims(), SUBJECT.operations)
     taken = 0
-    for document in islice(drawn(documents(means), seeded=2), 6):
+    for document in islice(draw_documents(documents(means), seeded=2), 6):
         for smaller in attempts(document)[::13]:
             if loads(smaller):
                 taken += 1

@@ -75,7 +75,7 @@ def test_an_adapter_that_cannot_be_seen_is_undecided(bench: Bench) -> None:
 )
 def test_the_default_has_flipped_by_now(bench: Bench, name: str, flip: int, status: Status) -> None:
     views = bench.runs(name, *TALK, phase=3)
-    flag = FlagPlan.of(GateSettings(flip_phase=flip), REFERENCE)
+    flag = FlagPlan.from_settings(GateSettings(flip_phase=flip), REFERENCE)
     measured = bench.measured(name, {"default": views}, 3)
     found = decide(measured.__class__(**{**vars(measured), "flag": flag}), criterion("3/default-is-stateless"))
     assert found.status is status

@@ -65,7 +65,7 @@ def measured(
     off: Sequence[View] = (), on: Sequence[View] = (), default: Sequence[View] = (), phase: int = 2, **fields: Any
 ) -> Measured:
     runs: dict[Setting, Sequence[View]] = {"off": off, "on": on, "default": default}
-    flag = FlagPlan.of(GateSettings(), REFERENCE)
+    flag = FlagPlan.from_settings(GateSettings(), REFERENCE)
     return Measured(**{"subject": SUBJECT, "phase": phase, "flag": flag, "suite": SUITE, "runs": runs, **fields})
 
 
@@ -126,7 +126,7 @@ def test_a_path_that_cannot_be_seen_is_undecided_and_says_how_to_show_it() -> No
     ("stateless", 2, 2, Status.HELD),
 ])  # fmt: skip
 def test_the_default_flips_in_its_phase(taken: Path, phase: int, flip: int, status: Status) -> None:
-    flag = FlagPlan.of(GateSettings(flip_phase=flip), REFERENCE)
+    flag = FlagPlan.from_settings(GateSettings(flip_phase=flip), REFERENCE)
     verdict = judged("2/default-as-planned", default=[run(taken)], flag=flag, phase=phase)
     assert verdict.status is status
     if status is Status.VIOLATED:

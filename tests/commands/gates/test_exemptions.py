@@ -34,7 +34,7 @@ OPEN = decided(compared=["conversations"])
 
 
 def after(exemption: Exemption, decision: Decision = CLOSED, *, whole: bool = True) -> Decision:
-    return exempted(decision, CRITERION, [exemption], {"mine", "other-name"}, TODAY, whole=whole)
+    return exempted(decision, CRITERION, [exemption], {"mine", "other-name"}, TODAY, all_scenarios=whole)
 
 
 @pytest.mark.parametrize("decision", [CLOSED, UNDECIDED])

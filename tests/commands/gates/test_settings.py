@@ -63,8 +63,8 @@ def test_a_mistake_is_refused_with_its_place(tmp_path: Path, content: str, says:
 
 
 def test_the_settings_name_the_flag_or_else_the_sessions_binding_does() -> None:
-    assert FlagPlan.of(GateSettings(), REFERENCE).flag == REFERENCE.flag
-    assert FlagPlan.of(GateSettings(flag="MINE"), REFERENCE).flag.variable == "MINE"
+    assert FlagPlan.from_settings(GateSettings(), REFERENCE).flag == REFERENCE.flag
+    assert FlagPlan.from_settings(GateSettings(flag="MINE"), REFERENCE).flag.variable == "MINE"
 
 
 @pytest.mark.parametrize(
@@ -79,13 +79,13 @@ def test_the_settings_name_the_flag_or_else_the_sessions_binding_does() -> None:
     ],
 )
 def test_where_the_flag_has_to_lead(setting: Setting, phase: int, flip: int, path: str) -> None:
-    assert FlagPlan.of(GateSettings(flip_phase=flip), REFERENCE).path(setting, phase) == path
+    assert FlagPlan.from_settings(GateSettings(flip_phase=flip), REFERENCE).path(setting, phase) == path
 
 
 @pytest.mark.parametrize(("off", "on"), [("1", "1"), ("", "1"), ("0", "")])
 def test_on_and_off_have_to_be_two_values(off: str, on: str) -> None:
     with pytest.raises(UsageError, match="two different values"):
-        FlagPlan.of(GateSettings(flag_off=off, flag_on=on), REFERENCE)
+        FlagPlan.from_settings(GateSettings(flag_off=off, flag_on=on), REFERENCE)
 
 
 # -- who has to pass -----------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ class Bench:
     ) -> list[View]:
         """The first mode of these scenarios, with the flag standing like this."""
         subject = self._runner.subject(name)
-        plan = FlagPlan.of(GateSettings(), subject.session)
+        plan = FlagPlan.from_settings(GateSettings(), subject.session)
         path = plan.path(setting, phase)
         with environment_with({plan.flag.variable: plan.value(setting)}):
             return [
@@ -63,7 +63,7 @@ class Bench:
     def measured(self, name: str, runs: dict[Setting, Sequence[View]], phase: int = 4, **fields: Any) -> Measured:
         """What a gate of this phase decides from."""
         subject = self._runner.subject(name)
-        plan = FlagPlan.of(GateSettings(), subject.session)
+        plan = FlagPlan.from_settings(GateSettings(), subject.session)
         values = {"scenarios": scenarios(), "whole": True, "today": date(2026, 11, 22), **fields}
         return Measured(subject=subject, phase=phase, flag=plan, suite=SUITE, runs=runs, **values)
 

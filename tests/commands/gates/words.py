@@ -14,7 +14,7 @@ from turnproof.session.binding import REFERENCE
 def wording(phase: int = 2, **gates: object) -> Wording:
     """The words of a gate of this phase, for a session with the reference session's flag."""
     templates = {**load_suite().registry.templates, **gate_templates()}
-    return Wording(templates, FlagPlan.of(GateSettings(**gates), REFERENCE), phase)  # type: ignore[arg-type]
+    return Wording(templates, FlagPlan.from_settings(GateSettings(**gates), REFERENCE), phase)  # type: ignore[arg-type]
 
 
 def message(decision: Decision, phase: int = 2, **gates: object) -> str:

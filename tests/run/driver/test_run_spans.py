@@ -228,7 +228,7 @@ def test_without_the_sdk_spans_are_not_claimed_and_the_verdict_says_what_is_miss
     transcript = run(on_toy(), talk(said("one")))
     assert spans(transcript) == []
     with Runner(in_process=True, bindings={"subject": on_toy()}) as runner:
-        claimed = Claimed.by(runner.subject("subject"), [])
+        claimed = Claimed.of_subject(runner.subject("subject"), [])
     requirement = suite().catalogue["telemetry/turn-has-a-span-tree"]
     verdict = decide(requirement, "stateless", [_view(transcript, talk(said("one")))], claimed)
     assert verdict.status is Status.NOT_CLAIMED

@@ -23,7 +23,7 @@ from .canned_provider import CannedServer
 from .conversations import LONG, SHORT, WHOLE, Answer
 from .counts import counts
 from .figures import Key, figures, ratios, sizes, times
-from .open_callers import Opening, Plan, Wanted, answer_to
+from .open_callers import CallerKey, Opening, Plan, answer_to
 from .peers.process import PeerProcess
 from .report import AdapterBench, Count, Peer, SizeFigure
 from .timing import Case, Series, measure
@@ -47,7 +47,7 @@ def measure_adapter(spec: str, binding: Binding, plan: Plan, server: CannedServe
         urls = measuring.meet()
         found = measuring.turns(urls)
         if plan.long:
-            found |= measuring.whole(urls) | measuring.held(urls)
+            found |= measuring.conversations_and_crowds(urls) | measuring.memory_of_sessions(urls)
         counted = tuple(measuring.counts(urls))
         peers = tuple(Peer(peer.name, peer.package, peer.versions) for peer in measuring.opening.peers.values())
     done = AdapterBench(
@@ -105,36 +105,36 @@ class _Measuring:
 
     def turns(self, urls: _Urls) -> dict[Key, Series]:
         """All that one turn costs, at each length of history."""
-        with ExitStack() as opened:
+        with ExitStack() as stack:
             self._progress.stage("visits")
-            cases = self._opened(self.opening.turns(), urls, opened)
+            cases = self._open_callers(self.opening.turns(), urls, stack)
             self._measured(cases, self._plan.rounds)
             return figures(cases) | (self._allocated(cases) if self._plan.long else {})
 
-    def whole(self, urls: _Urls) -> dict[Key, Series]:
+    def conversations_and_crowds(self, urls: _Urls) -> dict[Key, Series]:
         """Whole conversations, and crowds."""
-        with ExitStack() as opened:
+        with ExitStack() as stack:
             self._progress.stage("long visits")
-            cases = self._opened(self.opening.whole(), urls, opened)
+            cases = self._open_callers(self.opening.conversations_and_crowds(), urls, stack)
             self._measured(cases, min(self._plan.rounds, _FEW_ROUNDS), warm_up=False)
             return figures(cases)
 
-    def held(self, urls: _Urls) -> dict[Key, Series]:
+    def memory_of_sessions(self, urls: _Urls) -> dict[Key, Series]:
         """What live sessions hold in memory."""
         found: dict[Key, Series] = {}
         if not memory.can_measure():
             return found
         callers = [name for name in self.opening.own if name != "legacy"]
-        wanted: list[tuple[SizeFigure, str]] = [("held", name) for name in callers]
-        wanted += [("held-bare", name) for name in callers if name == "stateless"]
+        planned_figures: list[tuple[SizeFigure, str]] = [("held", name) for name in callers]
+        planned_figures += [("held-bare", name) for name in callers if name == "stateless"]
         self._progress.stage("processes")
-        for done, (figure, name) in enumerate(wanted, 1):
-            self._progress(done, len(wanted), f"{figure}, {name}")
+        for done, (figure, name) in enumerate(planned_figures, 1):
+            self._progress(done, len(planned_figures), f"{figure}, {name}")
             if (url := urls.get((name, WHOLE))) is not None:
                 with self._noted(f"{figure}, {name}"):
-                    taken = memory.held(memory.Holding(self._spec, name, url, bare=figure == "held-bare"))
-                    if taken is not None:
-                        found[figure, name, memory.MESSAGES] = Series(taken, (taken,))
+                    amount = memory.bytes_per_message(memory.Holding(self._spec, name, url, bare=figure == "held-bare"))
+                    if amount is not None:
+                        found[figure, name, memory.MESSAGES] = Series(amount, (amount,))
         return found
 
     def counts(self, urls: _Urls) -> Iterator[Count]:
@@ -145,26 +145,26 @@ class _Measuring:
                     with self._noted(f"counts, {path}, {counted(messages, 'message')}"):
                         yield from counts(self._binding, path, messages, self._server, whole, urls.get((path, SHORT)))
 
-    def _opened(self, all_wanted: Iterator[Wanted], urls: _Urls, opened: ExitStack) -> list[Case]:
+    def _open_callers(self, keys: Iterator[CallerKey], urls: _Urls, stack: ExitStack) -> list[Case]:
         """Open every caller that found its answers, with the floor beside it, and see that it works."""
         cases: list[Case] = []
 
-        def add(wanted: Wanted, caller: Caller, url: str) -> None:
-            kind, name, messages = wanted
-            opened.callback(self._close, name, caller)
+        def add(key: CallerKey, caller: Caller, url: str) -> None:
+            kind, name, messages = key
+            stack.callback(self._close, name, caller)
             rehearsed(caller, answer_to(kind))
-            self.opening.check_sent(wanted, url)
+            self.opening.check_sent(key, url)
             cases.append(Case(kind, name, messages, caller))
 
-        for wanted in all_wanted:
-            kind, name, messages = wanted
+        for caller_key in keys:
+            kind, name, messages = caller_key
             if (url := urls.get((name, answer_to(kind)))) is None:
                 continue
             with self._noted(f"{kind}, {name}, {counted(messages, 'message')}"):
-                if (caller := self.opening.open(wanted, url)) is not None:
-                    add(wanted, caller, url)
-                    if self.opening.is_floored(wanted):
-                        add(*self.opening.floor(wanted, url), url)
+                if (caller := self.opening.open(caller_key, url)) is not None:
+                    add(caller_key, caller, url)
+                    if self.opening.is_floored(caller_key):
+                        add(*self.opening.floor(caller_key, url), url)
         return cases
 
     def _measured(self, cases: list[Case], rounds: int, *, warm_up: bool = True) -> None:
@@ -185,7 +185,7 @@ class _Measuring:
         for done, case in enumerate(turns, 1):
             self._progress(done, len(turns), str(case))
             with self._noted(f"allocations, {case.name}, {counted(case.messages, 'message')}"):
-                peak, left = allocations.peak(case.caller), allocations.left(case.caller)
+                peak, left = allocations.peak(case.caller), allocations.blocks_left(case.caller)
                 found["peak", case.name, case.messages] = Series(peak, (peak,))
                 found["left", case.name, case.messages] = Series(left, (left,))
         gc.unfreeze()

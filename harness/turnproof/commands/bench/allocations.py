@@ -22,10 +22,10 @@ def peak(caller: Caller) -> int:
     return min(_without_collector(caller, _peak) for _ in range(_TURNS))
 
 
-def left(caller: Caller) -> int:
+def blocks_left(caller: Caller) -> int:
     """Blocks more after a turn than before it, while its answer is held, and what goes in circles waits for the
     collector."""
-    return min(_without_collector(caller, _left) for _ in range(_TURNS))
+    return min(_without_collector(caller, _count_blocks_left) for _ in range(_TURNS))
 
 
 def _without_collector(caller: Caller, count: Callable[[Caller], int]) -> int:
@@ -47,7 +47,7 @@ def _peak(caller: Caller) -> int:
         tracemalloc.stop()
 
 
-def _left(caller: Caller) -> int:
+def _count_blocks_left(caller: Caller) -> int:
     before = sys.getallocatedblocks()
     said = caller.ask()
     blocks = sys.getallocatedblocks() - before

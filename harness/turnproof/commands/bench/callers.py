@@ -87,7 +87,7 @@ class _PathCaller:
         """The conversation in messages that nobody has seen yet."""
         return conversation(self._count, tools=self._tools_claimed)
 
-    def _kept(self) -> list[Message]:
+    def _younger_half(self) -> list[Message]:
         """What a collection leaves of the history: its younger half, in whole turns."""
         keep = half(self._count, tools=self._tools_claimed)
         return list(TruncateGC().collect(self._history, config=GCConfig(keep_turns=keep)).messages)
@@ -127,7 +127,7 @@ class StatelessCollected(StatelessTurn):
         self._start(self._fresh())
         super().ready()
         self.ask()
-        self._say_next(self._kept())
+        self._say_next(self._younger_half())
 
 
 class StatelessRestored(StatelessTurn):
@@ -170,7 +170,7 @@ class LegacyCollected(LegacyTurn):
         """Hand over a conversation of new messages, then collect it."""
         self._start(self._fresh())
         super().ready()
-        self._left = self._kept()
+        self._left = self._younger_half()
 
     def ask(self) -> str:
         """Both."""

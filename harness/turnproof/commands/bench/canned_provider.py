@@ -58,7 +58,7 @@ class CannedServer:
     def __enter__(self) -> CannedServer:
         self._process.start()
         self._theirs.close()
-        self._port, self._secure_port = self._heard()
+        self._port, self._secure_port = self._receive()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -71,7 +71,7 @@ class CannedServer:
 
         `base_path` is what of the paths is a part of the base URL.
         """
-        return f"http://127.0.0.1:{self._port}/{self._asked('add', dict(responses))}{base_path}"
+        return f"http://127.0.0.1:{self._port}/{self._request('add', dict(responses))}{base_path}"
 
     def secure(self, url: str) -> str:
         """The same base URL over TLS."""
@@ -79,25 +79,25 @@ class CannedServer:
 
     def requests(self, url: str) -> int:
         """How many requests were made so far under a base URL."""
-        return int(self._asked("count", _number(url)))
+        return int(self._request("count", _number(url)))
 
     def last(self, url: str) -> Sent:
         """The latest request under a base URL. Raises HarnessError if there was none."""
-        request = self._asked("last", _number(url))
+        request = self._request("last", _number(url))
         if not request:
             raise HarnessError(f"nobody has asked {url} anything yet")
         head, _, body = request.partition(b"\r\n\r\n")
         method, target, _ = head.decode("latin-1").split(" ", 2)
         return Sent(method, f"http://127.0.0.1:{self._port}{target}", body)
 
-    def _asked(self, what: str, of: Any) -> Any:
+    def _request(self, what: str, of: Any) -> Any:
         try:
             self._line.send((what, of))
         except OSError as error:
             raise HarnessError(_GONE) from error
-        return self._heard()
+        return self._receive()
 
-    def _heard(self) -> Any:
+    def _receive(self) -> Any:
         try:
             if self._line.poll(_LIMIT):
                 return self._line.recv()
@@ -220,13 +220,13 @@ def _obey(line: Connection, shelf: _Shelf) -> None:
         os._exit(0)  # the parent has what it wanted
 
 
-def allow_connections(wanted: int) -> None:
+def allow_connections(count: int) -> None:
     """Let this process have so many open files, if the system allows it. Each session has a connection."""
     try:
         import resource
     except ImportError:  # not on every system, and the limit is not either
         return
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < count:
+        most = count if hard == resource.RLIM_INFINITY else min(count, hard)
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, most), hard))

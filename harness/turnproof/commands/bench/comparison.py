@@ -74,11 +74,14 @@ def _changes(key: _CountKey, before: Count, now: Count) -> Iterator[Change]:
         old, new = getattr(before, name), getattr(now, name)
         if old != new:
             yield Change(
-                adapter, f"{name} of {operation}, {path}, {counted(messages, 'message')}", _shown(old), _shown(new)
+                adapter,
+                f"{name} of {operation}, {path}, {counted(messages, 'message')}",
+                _value_text(old),
+                _value_text(new),
             )
 
 
-def _shown(value: int | dict[str, int] | None) -> str:
+def _value_text(value: int | dict[str, int] | None) -> str:
     if value is None:
         return "not counted"
     if isinstance(value, int):

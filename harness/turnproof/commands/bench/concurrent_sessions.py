@@ -38,7 +38,7 @@ class ConcurrentSessions:
         self._gate.clear()
         self._said: set[str] = set()
         self._failures: list[Exception] = []
-        self._threads = [threading.Thread(target=self._take, args=(turn,), daemon=True) for turn in self._turns]
+        self._threads = [threading.Thread(target=self._run_turn, args=(turn,), daemon=True) for turn in self._turns]
         for thread in self._threads:
             thread.start()
 
@@ -66,7 +66,7 @@ class ConcurrentSessions:
                 self.ask()
         self._close()
 
-    def _take(self, turn: Callable[[], str]) -> None:
+    def _run_turn(self, turn: Callable[[], str]) -> None:
         self._gate.wait()
         try:
             self._said.add(turn())

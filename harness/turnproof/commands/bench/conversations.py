@@ -64,7 +64,7 @@ def is_sent_whole(body: bytes, talk: Conversation) -> bool:
     return body.count(_MARK.encode()) >= said
 
 
-def words(number: int) -> str:
+def unique_text(number: int) -> str:
     """A text of about 200 characters that no other number has."""
     return f"{number}: {_FILL}"
 
@@ -75,10 +75,10 @@ def history(messages: int, *, tools: bool) -> list[Message]:
         raise UsageError(f"a history of whole turns has an even number of messages, at least 2: got {messages}")
     made: list[Message] = []
     for number in range(0, messages, 4 if tools else 2):
-        made.append(Message.user(words(number)))
+        made.append(Message.user(unique_text(number)))
         if tools and number + 4 <= messages:
             id = f"toolu_{number:06d}"
             made.append(Message.model(FunctionCall(id, TOOL.name, {"bed": f"{number}", "why": _FILL[:120]})))
             made.append(Message.tool(ToolResult(id, TOOL.name, f"{number} % {_FILL[:150]}")))
-        made.append(Message.model(words(number)))
+        made.append(Message.model(unique_text(number)))
     return made

@@ -37,7 +37,7 @@ from .own_cost.imports import ImportedSdks, Imports
 from .own_cost.parts import measure_parts
 from .own_cost.plugin import Plugin
 from .own_cost.server import Server
-from .peers.catalogue import beside, known
+from .peers.catalogue import check_peer, peers_of
 from .peers.venvs import python_with
 from .report import SCHEMA, Bench, Own, read
 
@@ -90,10 +90,10 @@ def bench(options: BenchOptions) -> Bench:
     before = read(options.baseline) if options.baseline is not None else None
     certificate = temporary_certificate() if options.long and can_make_certificates() else None
     paths: tuple[AdapterPath, ...] = ("stateless", "legacy") if options.path is None else (options.path,)
-    peers = tuple(known(peer) for peer in options.peers)
+    peers = tuple(check_peer(peer) for peer in options.peers)
     names = [binding.name for binding in bindings]
     plan = Plan(paths, sizes, options.rounds, options.long, peers, certificate, options.kinds)
-    plans = {name: replace(plan, peers=beside(name, peers, names)) for name in names}
+    plans = {name: replace(plan, peers=peers_of(name, peers, names)) for name in names}
     allow_connections(_CONNECTIONS)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     # What an adapter prints is talk: stdout is for the outcome.
@@ -146,22 +146,24 @@ def _left_out(plans: Mapping[str, Plan], peers: Sequence[str]) -> Iterator[str]:
             yield f"{peer} was not measured beside {', '.join(without)}: it is not known to speak to their services"
 
 
-def exit_code(found: Bench, *, enforce: bool) -> Exit:
+def exit_code(outcome: Bench, *, enforce: bool) -> Exit:
     """1 for anything worse than the baseline, and for a missed goal where goals are enforced.
 
     3 where an adapter could not be measured in full, where nothing was there to compare with the baseline, and where
     an enforced goal was not measured.
     """
     codes = [Exit.OK]
-    if found.own is not None and (found.own.problems or not found.own.figures):
+    if outcome.own is not None and (outcome.own.problems or not outcome.own.figures):
         codes.append(Exit.UNDECIDED)
-    if not (found.adapters or found.own) or any(each.problems or not each.measured for each in found.adapters.values()):
+    if not (outcome.adapters or outcome.own) or any(
+        each.problems or not each.measured for each in outcome.adapters.values()
+    ):
         codes.append(Exit.UNDECIDED)
     if enforce:
-        standing = {goal.standing for goal in found.goals}
+        standing = {goal.standing for goal in outcome.goals}
         codes += [Exit.VIOLATIONS] if "missed" in standing else []
         codes += [Exit.UNDECIDED] if "not measured" in standing or not standing else []
-    if (compared := found.comparison) is not None:
+    if (compared := outcome.comparison) is not None:
         codes += [Exit.VIOLATIONS] if compared.worse else []
         codes += [] if compared.counts and compared.ratios else [Exit.UNDECIDED]
     return heaviest(codes)
@@ -180,9 +182,9 @@ def load_bindings(specs: Sequence[str]) -> list[Binding]:
     return bindings
 
 
-def _measure_own(rounds: int, peers: Sequence[str], told: Telling) -> Own:
+def _measure_own(rounds: int, peers: Sequence[str], tracker: Telling) -> Own:
     """What turnproof costs by itself, in so many rounds; with the peer `langchain` also what its standard tests do."""
-    told.stage("parts")
+    tracker.stage("parts")
     python: Path | None = None
     left_out = "checks were not compared with langchain-tests: --peer langchain installs them"
     if "langchain" in peers:
@@ -191,5 +193,5 @@ def _measure_own(rounds: int, peers: Sequence[str], told: Telling) -> Own:
         except ProviderError as error:
             left_out = f"checks were not compared with langchain-tests: {error}"
     parts = (Server, Cassettes, Plugin, Imports, ImportedSdks, partial(Certifying, python), Contexts)
-    own = measure_parts(parts, rounds, told)
+    own = measure_parts(parts, rounds, tracker)
     return own if python is not None else structs.replace(own, notes=(*own.notes, left_out))

@@ -23,22 +23,24 @@ _NEAREST: dict[Figure, Figure] = {"collect": "turn", "restore": "turn", "held-ba
 
 def figures(cases: Sequence[Case]) -> dict[Key, Series]:
     """All figures of the cases that did not fail, shortest history first."""
-    found: dict[Key, Series] = {}
+    series_by_key: dict[Key, Series] = {}
     by_kind = {(case.kind, case.name, case.messages): case for case in cases if case.failure is None}
     for (kind, name, messages), case in sorted(by_kind.items(), key=lambda item: item[0][2]):
         if kind == "long-stream":
             if (short := by_kind.get(("stream", name, messages))) is not None:
-                found["delta", name, messages] = slope(case.whole, short.whole, DELTAS)
+                series_by_key["delta", name, messages] = slope(case.whole, short.whole, DELTAS)
             continue
-        found[kind, name, messages] = series([taken / (SESSIONS if kind == "crowd" else 1) for taken in case.whole])
+        series_by_key[kind, name, messages] = series(
+            [taken / (SESSIONS if kind == "crowd" else 1) for taken in case.whole]
+        )
         if kind == "stream":
-            found["first-delta", name, messages] = series(case.first)
-    return found
+            series_by_key["first-delta", name, messages] = series(case.first)
+    return series_by_key
 
 
-def times(found: Mapping[Key, Series]) -> Iterator[Time]:
+def times(series_by_key: Mapping[Key, Series]) -> Iterator[Time]:
     """The figures that are times, as they are reported."""
-    for (figure, name, messages), taken in found.items():
+    for (figure, name, messages), taken in series_by_key.items():
         match figure:
             case "peak" | "left" | "held" | "held-bare":
                 continue
@@ -46,9 +48,9 @@ def times(found: Mapping[Key, Series]) -> Iterator[Time]:
                 yield Time(figure, name, messages, taken.best, taken.rounds)
 
 
-def sizes(found: Mapping[Key, Series]) -> Iterator[Size]:
+def sizes(series_by_key: Mapping[Key, Series]) -> Iterator[Size]:
     """The figures that are sizes."""
-    for (figure, name, messages), taken in found.items():
+    for (figure, name, messages), taken in series_by_key.items():
         match figure:
             case "peak":
                 yield Size(figure, name, messages, taken.best, "bytes")
@@ -60,31 +62,31 @@ def sizes(found: Mapping[Key, Series]) -> Iterator[Size]:
                 continue
 
 
-def ratios(found: Mapping[Key, Series], plain: Sequence[str]) -> Iterator[Ratio]:
+def ratios(series_by_key: Mapping[Key, Series], plain: Sequence[str]) -> Iterator[Ratio]:
     """What is compared. All with the floor; the paths also with each plain call, with the legacy path, and with their
     own shortest history."""
-    for figure, name, messages in found:
+    for figure, name, messages in series_by_key:
         if name == FLOOR:
             continue
         others = (*plain, FLOOR) if name in PATHS else (FLOOR,)
         for other in others:
             theirs = _NEAREST.get(figure, figure)
-            yield from _ratio(found, (figure, name, messages), (theirs, other, messages))
+            yield from _ratio(series_by_key, (figure, name, messages), (theirs, other, messages))
         if name == "stateless":
-            yield from _ratio(found, (figure, name, messages), (figure, "legacy", messages))
-        shortest = min(at for one, whose, at in found if (one, whose) == (figure, name))
+            yield from _ratio(series_by_key, (figure, name, messages), (figure, "legacy", messages))
+        shortest = min(at for one, whose, at in series_by_key if (one, whose) == (figure, name))
         if name in PATHS and messages != shortest:
-            yield from _ratio(found, (figure, name, messages), (figure, name, shortest))
+            yield from _ratio(series_by_key, (figure, name, messages), (figure, name, shortest))
 
 
-def _ratio(found: Mapping[Key, Series], of: Key, to: Key) -> Iterator[Ratio]:
+def _ratio(series_by_key: Mapping[Key, Series], numerator: Key, denominator: Key) -> Iterator[Ratio]:
     """One ratio; none where the other side was not measured, or came out as nothing in the noise."""
-    if to not in found:
+    if denominator not in series_by_key:
         return
-    mine, theirs = found[of], found[to]
+    mine, theirs = series_by_key[numerator], series_by_key[denominator]
     quotients = [one / other for one, other in zip(mine.rounds, theirs.rounds, strict=True) if other > 0]
     if theirs.best > 0 and quotients:
-        yield Ratio(*of, to[1], to[2], *spread(quotients))
+        yield Ratio(*numerator, denominator[1], denominator[2], *spread(quotients))
 
 
 class Spread(NamedTuple):

@@ -38,11 +38,11 @@ class Floor:
     Where the text of an answer stands is found out beforehand, by looking for the one that the server gives.
     """
 
-    def __init__(self, sent: Sent, answer: Answer, tls: ssl.SSLContext | None = None) -> None:
+    def __init__(self, request: Sent, answer: Answer, tls: ssl.SSLContext | None = None) -> None:
         # turnproof comes without an HTTP client.
         import httpx2
 
-        self._url, self._body = sent.url, sent.body
+        self._url, self._body = request.url, request.body
         self._client = httpx2.Client(
             verify=tls or shared_ssl_context(),
             # A proxy of the environment would stand between us and loopback.
@@ -94,12 +94,12 @@ def _at(place: _Place, value: Any) -> Any:
     return value
 
 
-def _place_of(wanted: str, value: Any) -> _Place | None:
+def _place_of(text: str, value: Any) -> _Place | None:
     """Where the text stands first; None if nowhere."""
-    if value == wanted:
+    if value == text:
         return ()
     children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, child in children:
-        if (rest := _place_of(wanted, child)) is not None:
+        if (rest := _place_of(text, child)) is not None:
             return (step, *rest)
     return None

@@ -51,7 +51,7 @@ class Goal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
         to_messages = self.to_messages or messages
         wanted = (self.figure, self.caller, messages, self.to, to_messages)
         found = next((ratio for name, ratio in ratios if name == adapter and ratio.key == wanted), None)
-        return _judged(self, adapter, words_of(*wanted), found)
+        return _judge(self, adapter, words_of(*wanted), found)
 
 
 class OwnGoal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -71,7 +71,7 @@ class OwnGoal(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         """What became of it."""
         wanted = (self.figure, self.of, self.to)
         found = next((ratio for ratio in ratios if (ratio.figure, ratio.of, ratio.to) == wanted), None)
-        return _judged(self, "turnproof", f"{self.figure}, {self.of} / {self.to}", found)
+        return _judge(self, "turnproof", f"{self.figure}, {self.of} / {self.to}", found)
 
 
 class Goals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -107,7 +107,7 @@ def standings(goals: Goals, bench: Bench) -> Iterator[GoalResult]:
         yield from (goal.among(bench.own.ratios) for goal in goals.own)
 
 
-def _judged(goal: Goal | OwnGoal, subject: str, words: str, ratio: Ratio | OwnRatio | None) -> GoalResult:
+def _judge(goal: Goal | OwnGoal, subject: str, words: str, ratio: Ratio | OwnRatio | None) -> GoalResult:
     """A goal is missed only if the best round misses it, so that no noise alone does; a stretch is reached only by the
     ratio itself."""
     if ratio is None:

@@ -49,7 +49,7 @@ def can_measure() -> bool:
     return _STATM.exists()
 
 
-def held(holding: Holding, sessions: int = SESSIONS, messages: int = MESSAGES) -> float | None:
+def bytes_per_message(holding: Holding, sessions: int = SESSIONS, messages: int = MESSAGES) -> float | None:
     """Bytes by which a process grows, for each message of all sessions. None for a path that cannot be asked to drop
     its encodings, and for a plain call that does not show its history.
 

@@ -50,7 +50,7 @@ _FLOORED: tuple[Kind, ...] = ("turn", "stream", "long-stream", "tls", "crowd")
 _USUAL = 200
 """How long a history is over TLS, which costs the same whatever was said."""
 
-Wanted: TypeAlias = tuple[Kind, str, int]
+CallerKey: TypeAlias = tuple[Kind, str, int]
 """Who does what, with how many messages of history."""
 
 
@@ -115,11 +115,11 @@ class Opening:
         """Whether the adapter claims to stream."""
         return self.binding.claims().streaming
 
-    def turns(self) -> Iterator[Wanted]:
+    def turns(self) -> Iterator[CallerKey]:
         """All that is a single turn, of the kinds of the plan."""
-        return (wanted for wanted in self._all_turns() if self.plan.includes(wanted[0]))
+        return (key for key in self._all_turns() if self.plan.includes(key[0]))
 
-    def _all_turns(self) -> Iterator[Wanted]:
+    def _all_turns(self) -> Iterator[CallerKey]:
         tools = self.binding.claims().tools
         for messages in self.plan.messages:
             for name in (*self.own, *self.peers):
@@ -137,7 +137,7 @@ class Opening:
             for path in self.paths:
                 yield "tls", path, usual
 
-    def whole(self) -> Iterator[Wanted]:
+    def conversations_and_crowds(self) -> Iterator[CallerKey]:
         """All that is more than a turn."""
         for name in self.own:
             yield "conversation", name, 2 * TURNS
@@ -145,9 +145,9 @@ class Opening:
         for name in (*list(self.binding.plain_calls)[:1], *self.paths):
             yield "crowd", name, HISTORY
 
-    def open(self, wanted: Wanted, url: str) -> Caller | None:
+    def open(self, key: CallerKey, url: str) -> Caller | None:
         """A caller that is answered there. None for one that does no such thing."""
-        kind, name, messages = wanted
+        kind, name, messages = key
         match kind:
             case "conversation":
                 return open_conversing(self.binding, name, url)
@@ -162,25 +162,25 @@ class Opening:
             case _:
                 return open_caller(self.binding, name, kind, url, messages)
 
-    def is_floored(self, wanted: Wanted) -> bool:
+    def is_floored(self, key: CallerKey) -> bool:
         """Whether the floor is to do the same as this caller."""
-        kind, name, _ = wanted
+        kind, name, _ = key
         return has_floor() and kind in _FLOORED and name == (self.paths if kind == "tls" else self.own)[0]
 
-    def floor(self, wanted: Wanted, url: str) -> tuple[Wanted, Caller]:
+    def floor(self, key: CallerKey, url: str) -> tuple[CallerKey, Caller]:
         """The latest request there, over the bare HTTP client."""
-        kind, _, messages = wanted
-        sent, answer = self.server.last(url), answer_to(kind)
+        kind, _, messages = key
+        request, answer = self.server.last(url), answer_to(kind)
         caller: Caller
         if kind == "tls" and (certificate := self.plan.certificate) is not None:
-            caller = Floor(replace(sent, url=self.server.secure(sent.url)), answer, certificate.trusting)
+            caller = Floor(replace(request, url=self.server.secure(request.url)), answer, certificate.trusting)
         else:
-            caller = Floor(sent, answer)
+            caller = Floor(request, answer)
         return (kind, FLOOR, messages), crowd_of(caller) if kind == "crowd" else caller
 
-    def check_sent(self, wanted: Wanted, url: str) -> None:
+    def check_sent(self, key: CallerKey, url: str) -> None:
         """Raise ProviderError for a peer whose latest request there had not all of the history."""
-        _, name, messages = wanted
+        _, name, messages = key
         if name in self.peers and not is_sent_whole(self.server.last(url).body, self._talk(messages)):
             raise ProviderError("it does not send the whole history")
 

@@ -39,7 +39,7 @@ def can_draw() -> bool:
     return find_spec("altair") is not None and find_spec("vl_convert") is not None
 
 
-def draw(bench: Bench, beside: Path) -> list[Path]:
+def draw(bench: Bench, report_file: Path) -> list[Path]:
     """Write `bench-<figure>.svg` beside that file, for each figure that was taken at more than one length and held
     against the floor. Plots of an earlier run that this one has not are removed. Raises UsageError for a folder that
     cannot be written to.
@@ -47,7 +47,7 @@ def draw(bench: Bench, beside: Path) -> list[Path]:
     drawn = []
     try:
         for figure in (*get_args(TimeFigure), *get_args(SizeFigure)):
-            file = beside.parent / f"bench-{figure}.svg"
+            file = report_file.parent / f"bench-{figure}.svg"
             rows = list(_rows(bench, figure))
             if len({row["messages"] for row in rows}) > 1:
                 file.write_text(_svg(figure, rows), "utf-8")

@@ -129,17 +129,17 @@ def _sizes(adapter: AdapterBench) -> Table:
     return _held_against(adapter, "memory", told)
 
 
-def _held_against(adapter: AdapterBench, head: str, told: Sequence[tuple[Time | Size, str]]) -> Table:
+def _held_against(adapter: AdapterBench, head: str, rows: Sequence[tuple[Time | Size, str]]) -> Table:
     others = [FLOOR, *adapter.rivals, "legacy"]
     ratios = {
         (each.figure, each.caller, each.messages, _OWN if each.to == each.caller else each.to): each
         for each in adapter.ratios
     }
-    wanted = {(each.figure, each.caller, each.messages) for each, _ in told}
+    wanted = {(each.figure, each.caller, each.messages) for each, _ in rows}
     used = {key[3] for key in ratios if key[:3] in wanted}
     columns = [other for other in (*others, _OWN) if other in used]
     table = _table(("figure", "caller"), ("messages", head, *(f"/ {one_line(other)}" for other in columns)))
-    for each, amount in told:
+    for each, amount in rows:
         cells = [each.figure, one_line(each.caller), str(each.messages), amount]
         for other in columns:
             ratio = ratios.get((each.figure, each.caller, each.messages, other))
@@ -209,13 +209,15 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
 
 
-def _comparison(console: Console, compared: Comparison) -> None:
-    extent = f"{counted(compared.counts, 'count')} and {counted(compared.ratios, 'ratio')} compared with "
-    extent += one_line(compared.baseline)
-    console.print(Text(f"{extent}, ratios at most {counted(compared.max_ratio, 'time')}: {len(compared.worse)} worse"))
-    for difference in compared.elsewhere:
+def _comparison(console: Console, comparison: Comparison) -> None:
+    extent = f"{counted(comparison.counts, 'count')} and {counted(comparison.ratios, 'ratio')} compared with "
+    extent += one_line(comparison.baseline)
+    console.print(
+        Text(f"{extent}, ratios at most {counted(comparison.max_ratio, 'time')}: {len(comparison.worse)} worse")
+    )
+    for difference in comparison.elsewhere:
         warned = f"! measured elsewhere: {difference}"
         console.print(Text(one_line(warned), style="yellow"))
-    for change in compared.worse:
+    for change in comparison.worse:
         line = f"✗ {change.adapter}: {change.what}: {change.before} before, {change.now} now"
         console.print(Text(one_line(line), style="red"))

@@ -38,7 +38,7 @@ class Series:
 class TimedElsewhere(Protocol):
     """A caller in a process of its own, which says itself what its turns took there."""
 
-    def take(self, turns: int, *, streamed: bool) -> Sequence[tuple[int, int]]:
+    def run_turns(self, turns: int, *, streamed: bool) -> Sequence[tuple[int, int]]:
         """So many turns: nanoseconds of CPU of each, in all and to the first piece."""
 
 
@@ -66,10 +66,10 @@ class Case:
         """Whether its turns are streamed."""
         return self.kind in ("stream", "long-stream")
 
-    def take(self, turns: int) -> Sequence[tuple[int, int]]:
+    def run_turns(self, turns: int) -> Sequence[tuple[int, int]]:
         """So many turns; see `turn`."""
         if isinstance(self.caller, TimedElsewhere):
-            return self.caller.take(turns, streamed=self.streamed)
+            return self.caller.run_turns(turns, streamed=self.streamed)
         return [self.turn() for _ in range(turns)]
 
     def turn(self) -> tuple[int, int]:
@@ -87,15 +87,15 @@ class Case:
     def warm_up(self) -> None:
         """Two turns that do not count; the second one says how many there can be in a round. One is enough to say that
         there can be no more than one."""
-        [(whole, _)] = self.take(1)
+        [(whole, _)] = self.run_turns(1)
         if whole < _LONG:
-            [(whole, _)] = self.take(1)
+            [(whole, _)] = self.run_turns(1)
         self.turns = 1 if whole >= _LONG else min(_MOST, max(_FEWEST, int(_BUDGET / max(whole, 1))))
 
     def round(self) -> None:
         """A round of turns."""
         gc.collect()
-        taken = self.take(self.turns)
+        taken = self.run_turns(self.turns)
         self.whole.append(statistics.median(whole for whole, _ in taken) / 1e6)
         if self.streamed:
             self.first.append(statistics.median(first for _, first in taken) / 1e6)

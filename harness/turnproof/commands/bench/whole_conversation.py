@@ -9,7 +9,7 @@ from ...errors import ProviderError
 from ...messages import Message
 from ...provider import Binding, Conversation, OnChunk, PlainConversation
 from .callers import Caller, checked, endpoint, open_path
-from .conversations import WHOLE, Answer, conversation, words
+from .conversations import WHOLE, Answer, conversation, unique_text
 
 TURNS = 200
 """How many turns it has, each of them two messages."""
@@ -29,13 +29,13 @@ class Conversing(ABC):
         """Begin anew, with nothing said."""
 
     @abstractmethod
-    def _say(self, text: str) -> str:
+    def _send(self, text: str) -> str:
         """One turn."""
 
     def ask(self) -> str:
         """All turns; the last answer. Raises ProviderError for another answer than the server's."""
         for number in range(self.turns):
-            if (said := self._say(words(number))) != WHOLE.text:
+            if (said := self._send(unique_text(number))) != WHOLE.text:
                 raise ProviderError(f"in turn {number + 1} the caller was told {said!r:.60}")
         return said
 
@@ -58,7 +58,7 @@ class StatelessConversing(Conversing):
     def ready(self) -> None:
         self._messages: list[Message] = []
 
-    def _say(self, text: str) -> str:
+    def _send(self, text: str) -> str:
         self._messages.append(Message.user(text))
         response = self._provider.complete(self._messages, self._system, self._tools)
         self._messages.append(Message.model(*response.parts))
@@ -75,7 +75,7 @@ class LegacyConversing(Conversing):
     def ready(self) -> None:
         self._provider.create_session(self._system, self._tools, [])
 
-    def _say(self, text: str) -> str:
+    def _send(self, text: str) -> str:
         return str(self._provider.send_message(text).text)
 
 
@@ -88,7 +88,7 @@ class PlainConversing(Conversing):
     def ready(self) -> None:
         self._provider.begin()
 
-    def _say(self, text: str) -> str:
+    def _send(self, text: str) -> str:
         return str(self._provider.say(text))
 
     def close(self) -> None:

@@ -42,18 +42,18 @@ def cassette_roots() -> tuple[Path, ...]:
     return tuple(Path(next(iter(module.__path__))) for module in modules)
 
 
-def choose_backend(spec: str, subject: Subject, wanted: str | None) -> Choice:
+def choose_backend(spec: str, subject: Subject, requested: str | None) -> Choice:
     """The backend for a subject. Raises CassetteError when a replay is asked for and there are no cassettes."""
-    if wanted == "replay" and subject.kind != "adapter":
+    if requested == "replay" and subject.kind != "adapter":
         kind = subject.kind
         article = "an" if kind == "agent" else "a"
         raise CassetteError(f"{subject.name!r} is {article} {kind}, and no cassettes are kept of {kind}s: emulate it")
     found = next((root for root in cassette_roots() if (root / subject.name).is_dir()), None)
-    if wanted == "replay" or (wanted is None and found and ":" not in spec and subject.kind == "adapter"):
+    if requested == "replay" or (requested is None and found and ":" not in spec and subject.kind == "adapter"):
         if found is None:
             raise CassetteError(f"no cassettes for {subject.name!r}: record some with `turnproof record {spec}`")
         return Choice("replay", found)
-    return Choice("live" if wanted == "live" else "emulate")
+    return Choice("live" if requested == "live" else "emulate")
 
 
 class Backends:

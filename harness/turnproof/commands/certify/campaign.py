@@ -85,15 +85,15 @@ class Campaign:
         self._progress.stage("runs")
         kept: dict[tuple[str, RunKey], View] = {}
 
-        def keep(spec: RunSpec, transcript: Transcript) -> None:
+        def store_run(spec: RunSpec, transcript: Transcript) -> None:
             self._done += 1
             self._progress(self._done, total, self._name(spec))
             wire = dialect(self.adapters[spec.adapter].dialect)
-            view = View(transcript, wire, spec.scenario, self._keep(spec, transcript))
+            view = View(transcript, wire, spec.scenario, self._store_run(spec, transcript))
             kept[spec.adapter, spec.key] = view
             look(spec, view)
 
-        self._runner.run_all(runs, keep, self.stop, begun=lambda spec: self._progress.begun(self._name(spec)))
+        self._runner.run_all(runs, store_run, self.stop, begun=lambda spec: self._progress.begun(self._name(spec)))
         for spec in runs:  # in the plan's order, whatever order they ended in
             self._views[spec.adapter].append(kept[spec.adapter, spec.key])
 
@@ -104,7 +104,7 @@ class Campaign:
         """The runs of an adapter, in the plan's order; none before they were measured."""
         return tuple(self._views[spec])
 
-    def _keep(self, spec: RunSpec, transcript: Transcript) -> str:
+    def _store_run(self, spec: RunSpec, transcript: Transcript) -> str:
         """Store a run as it ends, while others go on: an interrupted campaign keeps what it has."""
         digest = self._store.put(transcript)
         if self._writer is not None:
@@ -125,7 +125,7 @@ class Campaign:
     def verdict(self, item: Item) -> Verdict:
         """The item's verdict; recorded as a result."""
         subject = self.adapters[item.adapter]
-        claimed = Claimed.by(subject, self._scenarios, self._shown)
+        claimed = Claimed.of_subject(subject, self._scenarios, self._shown)
         if self.broken:
             verdict = inconclusive(self.broken)
         else:

@@ -21,7 +21,7 @@ from ...scenarios import Scenario
 from ...session.binding import REFERENCE
 from ...subject import SubjectKind
 from .campaign import exit_code
-from .control import broken
+from .control import control_problem
 from .plan import PATHS, Plan, in_part, plan
 from .scenarios import chosen_scenarios, is_file
 from .second_runs import second_runs
@@ -41,7 +41,7 @@ class RecordedSubject:
     _claims: Capabilities
 
     @classmethod
-    def of(cls, adapter: AdapterLine) -> RecordedSubject:
+    def from_line(cls, adapter: AdapterLine) -> RecordedSubject:
         """From its line. Raises UsageError for claims that nobody can make."""
         # Of an adapter the operations are those of the reference session, on the paths that there are.
         known = REFERENCE.operations if len(adapter.paths) > 1 else REFERENCE.operations - {"other_path"}
@@ -80,7 +80,7 @@ def lines_agree(run: Run) -> Iterator[str]:
         if wrong := [str(status) for status in Status if footer.counts.get(str(status), 0) != counts[str(status)]]:
             yield f"its footer counts {wrong[0]} wrongly: {footer.counts.get(wrong[0], 0)}, not {counts[wrong[0]]}"
         must = {line.id for line in run.requirements.values() if line.level == "MUST"}
-        code = 2 if broken(run.header.controls) else exit_code(run.results, must, footer.problems)
+        code = 2 if control_problem(run.header.controls) else exit_code(run.results, must, footer.problems)
         if footer.exit_code != code:
             yield f"its footer says exit code {footer.exit_code}, and its verdicts come to {code}"
 
@@ -89,7 +89,7 @@ def claims_unreadable(run: Run) -> Iterator[str]:
     """Adapters whose claims nobody can make; without them nothing can be judged again."""
     for adapter in run.adapters.values():
         try:
-            RecordedSubject.of(adapter)
+            RecordedSubject.from_line(adapter)
         except UsageError as error:
             yield str(error)
 
@@ -135,7 +135,7 @@ def catalogue_agrees(run: Run, suite: Suite) -> Iterator[str]:
 
 
 def nothing_is_missing(
-    run: Run, suite: Suite, known: Sequence[Scenario], views: Mapping[str, Sequence[View]]
+    run: Run, suite: Suite, suite_scenarios: Sequence[Scenario], views: Mapping[str, Sequence[View]]
 ) -> Iterator[str]:
     """Runs and verdicts that a certification with these options and claims has, and this one has not; or the reverse.
 
@@ -143,7 +143,7 @@ def nothing_is_missing(
     verdicts: what is left out there counts as unmeasured, and certifies nothing.
     """
     patterns = _patterns(run)
-    scenarios = chosen_scenarios(known, base_patterns(patterns))
+    scenarios = chosen_scenarios(suite_scenarios, base_patterns(patterns))
     for name, adapter in run.adapters.items():
         mine = [line for line in run.results if line.adapter == name]
         judged = {line.requirement for line in mine}
@@ -151,15 +151,15 @@ def nothing_is_missing(
         the_plan = _plan(adapter, suite, scenarios, requirements, mine, run.header.depth, patterns)
         asked = {(item.requirement.id, item.path) for item in the_plan.items}
         there = {(line.requirement, line.path) for line in mine}
-        yield from _told(name, "verdict", (f"{id} [{path}]" for id, path in sorted(asked - there)), missing=True)
+        yield from _mismatches(name, "verdict", (f"{id} [{path}]" for id, path in sorted(asked - there)), missing=True)
         seen = views.get(name, ())
         planned = {str(spec.key) for spec in (*the_plan.runs, *second_runs(the_plan, name, seen))}
         if run.header.depth == "full" and adapter.backend == "emulate":
-            sweep, subject = Sweep([name], patterns), RecordedSubject.of(adapter)
+            sweep, subject = Sweep([name], patterns), RecordedSubject.from_line(adapter)
             planned |= {str(spec.key) for spec in sweep.runs(the_plan, name, subject, seen)}
         made = {str(line.key) for line in run.transcripts if line.adapter == name}
-        yield from _told(name, "run", sorted(planned - made), missing=True)
-        yield from _told(name, "run", sorted(made - planned), missing=False)
+        yield from _mismatches(name, "run", sorted(planned - made), missing=True)
+        yield from _mismatches(name, "run", sorted(made - planned), missing=False)
 
 
 def _plan(
@@ -173,7 +173,7 @@ def _plan(
 ) -> Plan:
     paths = {line.path for line in results}
     one = next(iter(paths)) if len(paths) == 1 and "parity" not in paths else None
-    subject = RecordedSubject.of(adapter)
+    subject = RecordedSubject.from_line(adapter)
     showing = not patterns and in_part(requirements, suite, subject.kind)
     return plan({adapter.name: subject}, suite, scenarios, requirements, path=one, depth=depth, showing=showing)
 
@@ -185,10 +185,10 @@ def _patterns(run: Run) -> tuple[str, ...]:
     return (*(pattern for pattern in asked if not is_file(pattern)), *run.header.files)
 
 
-def _told(adapter: str, what: str, keys: Sequence[str] | Iterator[str], *, missing: bool) -> Iterator[str]:
+def _mismatches(adapter: str, what: str, keys: Sequence[str] | Iterator[str], *, missing: bool) -> Iterator[str]:
     every = list(keys)
-    said = "has to be there and is not" if missing else "is there, and no part of such a run"
-    yield from (f"{adapter} {key}: this {what} {said}" for key in every[:_FEW])
+    problem = "has to be there and is not" if missing else "is there, and no part of such a run"
+    yield from (f"{adapter} {key}: this {what} {problem}" for key in every[:_FEW])
     if len(every) > _FEW:
         yield f"{adapter}: the same is true of {len(every) - _FEW} more {what}s"
 

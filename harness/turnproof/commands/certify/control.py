@@ -42,11 +42,11 @@ def certify_controls(
     for name in names:
         mine = [made[spec.adapter, spec.key] for spec in specs if spec.adapter == CONTROLS[name]]
         evidence = {str(transcript.key): store.put(transcript) for transcript in mine}
-        results.append(judged(runner.subject(CONTROLS[name]), mine, evidence, suite))
+        results.append(judge_control(runner.subject(CONTROLS[name]), mine, evidence, suite))
     return tuple(results)
 
 
-def broken(controls: Iterable[ControlResult]) -> str:
+def control_problem(controls: Iterable[ControlResult]) -> str:
     """Why nothing can be judged; empty if every control is right."""
     for control in controls:
         if control.problem:
@@ -63,14 +63,14 @@ def judged_again(result: ControlResult, store: EvidenceStore, suite: Suite) -> l
     if wrong:
         return wrong
     transcripts = [store.get(digest) for digest in result.evidence.values()]
-    again = judged(resolve_subject(CONTROLS[result.dialect]), transcripts, result.evidence, suite)
+    again = judge_control(resolve_subject(CONTROLS[result.dialect]), transcripts, result.evidence, suite)
     if again == result:
         return []
     told, found = (one.problem or f"{one.held} held" for one in (result, again))
     return [f"the control of {result.dialect}: was {told!r}, and the evidence says {found!r}"]
 
 
-def judged(
+def judge_control(
     subject: Subject, transcripts: Sequence[Transcript], evidence: dict[str, str], suite: Suite
 ) -> ControlResult:
     """The result of a control from its runs."""
@@ -83,7 +83,7 @@ def judged(
     held = 0
     problems = [said for view in views for said in not_as_scripted(view)]
     try:
-        for name, verdict in _verdicts(views, Claimed.by(subject, list(scenarios.values())), suite):
+        for name, verdict in _verdicts(views, Claimed.of_subject(subject, list(scenarios.values())), suite):
             held += verdict.status is Status.HELD
             if verdict.status is Status.VIOLATED:
                 problems.append(f"{name} in {verdict.where}: {suite.registry.message(verdict)}")
@@ -122,7 +122,7 @@ def not_as_scripted(view: View) -> Iterator[str]:
         wanted = "answer" if script.cancel is None else "cancelled"
         outcome = turn.ended.outcome if turn is not None and turn.ended is not None else "missing"
         if turn is None or outcome != wanted:
-            yield f"{view.key}: turn {index} ended with {outcome!r}{_why(turn)} instead of {wanted!r}"
+            yield f"{view.key}: turn {index} ended with {outcome!r}{_reason(turn)} instead of {wanted!r}"
             continue
         said = "".join(p.part.text for p in script.rounds[-1].parts if isinstance(p.part, Text))
         shown = turn.ended.text if turn.ended is not None else ""
@@ -130,6 +130,6 @@ def not_as_scripted(view: View) -> Iterator[str]:
             yield f"{view.key}: turn {index} was answered with {shown!r}, and the script says {said!r}"
 
 
-def _why(turn: TurnView | None) -> str:
+def _reason(turn: TurnView | None) -> str:
     failed = [call.failed for call in turn.calls if call.failed is not None] if turn is not None else []
     return f" ({failed[-1].error}: {failed[-1].message})" if failed else ""

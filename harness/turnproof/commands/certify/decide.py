@@ -30,7 +30,7 @@ class Claimed:
     shown: Shown | None = None
 
     @classmethod
-    def by(cls, subject: Subject, scenarios: Sequence[Scenario], shown: Shown | None = None) -> Claimed:
+    def of_subject(cls, subject: Subject, scenarios: Sequence[Scenario], shown: Shown | None = None) -> Claimed:
         """What a subject says when it is asked."""
         return cls(
             subject.claims(),

@@ -28,7 +28,7 @@ from ...scenarios.sweep import is_point
 from ...subject import Subject
 from .backends import Backends, choose_backend
 from .campaign import Campaign, exit_code
-from .control import broken, certify_controls
+from .control import certify_controls, control_problem
 from .options import CertifyOptions
 from .plan import Plan, in_part, plan, select
 from .pytest_run import run_items
@@ -82,7 +82,7 @@ def certify(options: CertifyOptions) -> int:
                 every,
                 writer,
                 progress=told,
-                control=lambda: broken(controls),
+                control=lambda: control_problem(controls),
                 sweep=sweep,
                 shown=suite.shown,
             )
@@ -111,7 +111,7 @@ def _known_controls(
     known = {control.dialect: control for control in before.controls if before.turnproof == __version__}
     needed = dict.fromkeys(api_of(subject.dialect) for subject in subjects)
     evidence = [digest for name in needed if name in known for digest in known[name].evidence.values()]
-    sound = needed.keys() <= known.keys() and not broken(known.values())
+    sound = needed.keys() <= known.keys() and not control_problem(known.values())
     if not sound or any(not store.path(digest).exists() for digest in evidence):
         return None
     return tuple(known[name] for name in needed)
@@ -222,13 +222,13 @@ def _write_head(
 def _in_part(
     requirements: Iterable[Requirement],
     every: Iterable[Scenario],
-    chosen: Iterable[Scenario],
+    scenarios_run: Iterable[Scenario],
     options: CertifyOptions,
 ) -> set[str]:
     """The requirements that are not looked at in all of their scenarios, and at every point that is swept."""
     full = options.depth == "full"
     swept = full and options.backend in (None, "emulate") and not any(map(is_point, options.scenarios))
-    whole = {one.name for one in chosen if (full or one.depth == "quick") and (swept or not one.sweep)}
+    whole = {one.name for one in scenarios_run if (full or one.depth == "quick") and (swept or not one.sweep)}
     left = [one.name for one in every if one.name not in whole]
     return {requirement.id for requirement in requirements if any(map(requirement.looks_at, left))}
 

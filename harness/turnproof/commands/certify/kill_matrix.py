@@ -79,7 +79,7 @@ class Bench:
         every = list(views)
         paths: list[str] = sorted({view.key.path for view in every})
         both = ["parity"] if len(paths) == 2 else []
-        claimed = Claimed.by(self.subject, ())
+        claimed = Claimed.of_subject(self.subject, ())
         return {
             (requirement.id, path): decide(requirement, path, every, claimed)
             for requirement in self.requirements
@@ -94,12 +94,12 @@ class Judge:
         self._bench = bench
         self._known: dict[frozenset[RunKey], Verdicts] = {}
 
-    def row(self, mutant: Mutant, broken: Mapping[RunKey, View]) -> Row:
-        """What became of a mutant whose runs are `broken`. The control must have a run for each of them."""
+    def row(self, mutant: Mutant, mutant_views: Mapping[RunKey, View]) -> Row:
+        """What became of a mutant whose runs are `mutant_views`. The control must have a run for each of them."""
         try:
-            return self._row(mutant, broken)
+            return self._row(mutant, mutant_views)
         except HarnessError as error:
-            return _new_row(mutant, broken, Outcome.FAULT, str(error))
+            return _new_row(mutant, mutant_views, Outcome.FAULT, str(error))
 
     def violations(self, keys: Iterable[RunKey]) -> dict[str, str]:
         """The MUSTs that the control itself violates in these runs, with what was seen."""
@@ -111,27 +111,27 @@ class Judge:
             if verdict.status is Status.VIOLATED and name in musts
         }
 
-    def _row(self, mutant: Mutant, broken: Mapping[RunKey, View]) -> Row:
-        control = {key: self._bench.control[key] for key in self._scene(broken)}
+    def _row(self, mutant: Mutant, mutant_views: Mapping[RunKey, View]) -> Row:
+        control = {key: self._bench.control[key] for key in self._scene(mutant_views)}
         before = self._control(frozenset(control))
         # Paths that the mutant leaves alone stand in as they are: parity needs both.
-        after = self._bench.judge({**control, **broken}.values())
+        after = self._bench.judge({**control, **mutant_views}.values())
         tripped = [
             place
             for place, verdict in after.items()
             if verdict.status is Status.VIOLATED and before[place].status is not Status.VIOLATED
         ]
-        paths = {path: self._path(mutant, path, broken, before, after) for path in sorted(_paths(broken))}
-        outcome, detail = self._outcome(mutant, broken, paths, before, after)
+        paths = {path: self._path(mutant, path, mutant_views, before, after) for path in sorted(_paths(mutant_views))}
+        outcome, detail = self._outcome(mutant, mutant_views, paths, before, after)
         return msgspec.structs.replace(
-            _new_row(mutant, broken, outcome, detail),
+            _new_row(mutant, mutant_views, outcome, detail),
             paths=paths,
             trips=tuple(dict.fromkeys(name for name, _ in tripped if name != mutant.caught_by)),
         )
 
-    def _scene(self, broken: Mapping[RunKey, View]) -> list[RunKey]:
-        scenarios = {key.scenario for key in broken}
-        modes = {key.mode for key in broken}
+    def _scene(self, mutant_views: Mapping[RunKey, View]) -> list[RunKey]:
+        scenarios = {key.scenario for key in mutant_views}
+        modes = {key.mode for key in mutant_views}
         return [key for key in self._bench.control if key.scenario in scenarios and key.mode in modes]
 
     def _control(self, keys: frozenset[RunKey]) -> Verdicts:
@@ -139,15 +139,17 @@ class Judge:
             self._known[keys] = self._bench.judge(self._bench.control[key] for key in sorted(keys))
         return self._known[keys]
 
-    def _path(self, mutant: Mutant, path: str, broken: Mapping[RunKey, View], before: Verdicts, after: Verdicts) -> str:
+    def _path(
+        self, mutant: Mutant, path: str, mutant_views: Mapping[RunKey, View], before: Verdicts, after: Verdicts
+    ) -> str:
         place = mutant.caught_by, path
         # A mutant of one path alone may show in the comparison of both, and only there.
         parity = mutant.caught_by, "parity"
-        places = [place, parity] if len(_paths(broken)) == 1 and parity in before else [place]
+        places = [place, parity] if len(_paths(mutant_views)) == 1 and parity in before else [place]
         measured = [one for one in places if before[one].status is Status.HELD]
         if not measured:
             return "unmeasured"
-        mine = {key: view for key, view in broken.items() if key.path == path}
+        mine = {key: view for key, view in mutant_views.items() if key.path == path}
         if all(view.digest == self._bench.control[key].digest for key, view in mine.items()):
             return "equal"
         return "caught" if any(after[one].status is Status.VIOLATED for one in measured) else "missed"
@@ -155,18 +157,18 @@ class Judge:
     def _outcome(
         self,
         mutant: Mutant,
-        broken: Mapping[RunKey, View],
+        mutant_views: Mapping[RunKey, View],
         paths: Mapping[str, str],
         before: Verdicts,
         after: Verdicts,
     ) -> tuple[Outcome, str]:
         verdicts = {path: after[mutant.caught_by, path] for path in paths}
-        ours = next((view for view in broken.values() if view.transcript.end.how == "harness-fault"), None)
+        ours = next((view for view in mutant_views.values() if view.transcript.end.how == "harness-fault"), None)
         if ours is not None:
             return Outcome.FAULT, f"{ours.key}: {ours.transcript.end.detail}"
         if equal := [path for path, how in paths.items() if how == "equal"]:
             return Outcome.NEVER_RAN, f"its runs equal the control's ({', '.join(equal)})"
-        if crash := self._crash(mutant, broken, paths):
+        if crash := self._crash(mutant, mutant_views, paths):
             return Outcome.CRASHED, crash
         if missed := [path for path, how in paths.items() if how == "missed"]:
             seen = verdicts[missed[0]]
@@ -184,14 +186,14 @@ class Judge:
         place = caught if verdicts[caught].status is Status.VIOLATED else "parity"
         return Outcome.CAUGHT, REGISTRY.message(after[mutant.caught_by, place])
 
-    def _crash(self, mutant: Mutant, broken: Mapping[RunKey, View], paths: Mapping[str, str]) -> str:
+    def _crash(self, mutant: Mutant, mutant_views: Mapping[RunKey, View], paths: Mapping[str, str]) -> str:
         """What crashed, if nothing is detected without the runs that did; empty otherwise."""
         if mutant.fails is not None:
             return ""
-        crashed = {key: why for key, view in broken.items() if (why := _crash_of(view, self._bench.control[key]))}
+        crashed = {key: why for key, view in mutant_views.items() if (why := _crash_of(view, self._bench.control[key]))}
         if not crashed:
             return ""
-        sound = {key: view for key, view in broken.items() if key not in crashed}
+        sound = {key: view for key, view in mutant_views.items() if key not in crashed}
         wanted = {path for path, how in paths.items() if how == "caught"}
         if wanted and wanted <= _paths(sound):
             verdicts = self._bench.judge({**{k: self._bench.control[k] for k in self._scene(sound)}, **sound}.values())
@@ -218,7 +220,7 @@ def _paths(runs: Mapping[RunKey, View]) -> set[str]:
     return {key.path for key in runs}
 
 
-def _new_row(mutant: Mutant, broken: Mapping[RunKey, View], outcome: Outcome, detail: str) -> Row:
+def _new_row(mutant: Mutant, mutant_views: Mapping[RunKey, View], outcome: Outcome, detail: str) -> Row:
     return Row(
         mutant=mutant.name,
         seam=mutant.seam,
@@ -226,8 +228,8 @@ def _new_row(mutant: Mutant, broken: Mapping[RunKey, View], outcome: Outcome, de
         expected=mutant.caught_by,
         outcome=outcome,
         detail=detail,
-        scenarios=tuple(dict.fromkeys(key.scenario for key in broken)),
-        runs=len(broken),
+        scenarios=tuple(dict.fromkeys(key.scenario for key in mutant_views)),
+        runs=len(mutant_views),
     )
 
 
@@ -287,11 +289,11 @@ def standings(requirements: Iterable[Requirement], rows: Sequence[Row]) -> dict[
     def names(holds: Callable[[Row], bool]) -> tuple[str, ...]:
         return tuple(row.mutant for row in rows if holds(row))
 
-    def standing(name: str) -> Standing:
+    def standing_of(name: str) -> Standing:
         return Standing(
             caught=names(lambda row: row.expected == name and row.outcome is Outcome.CAUGHT),
             alone=names(lambda row: row.expected == name and row.outcome is Outcome.CAUGHT and not row.trips),
             tripped=names(lambda row: name in row.trips),
         )
 
-    return {requirement.id: standing(requirement.id) for requirement in requirements}
+    return {requirement.id: standing_of(requirement.id) for requirement in requirements}

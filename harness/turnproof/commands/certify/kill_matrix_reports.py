@@ -33,7 +33,7 @@ def matrix_page(matrix: Matrix) -> str:
         ran=ran,
         caught=caught,
         picture=kill_picture(ran, list(matrix.requirements)),
-        others=_others(caught),
+        others=_other_trips(caught),
         most=MOST_OTHERS,
         symbol=lambda row: _SYMBOLS.get(row.outcome, "✗"),
         style=lambda row: _STYLES.get(row.outcome, "violated"),
@@ -41,7 +41,7 @@ def matrix_page(matrix: Matrix) -> str:
     )
 
 
-def _others(caught: Sequence[Row]) -> dict[int, int]:
+def _other_trips(caught: Sequence[Row]) -> dict[int, int]:
     """How many mutants trip how many requirements beside their own."""
     counts = [len(row.trips) for row in caught]
     return {number: counts.count(number) for number in range(max(counts, default=-1) + 1)}

@@ -130,14 +130,14 @@ def select(only: Sequence[str]) -> dict[str, Mutant]:
 
 
 def plan(
-    spec: str, subject: Subject, suite: Suite, scenarios: Sequence[Scenario], chosen: Mapping[str, Mutant]
+    spec: str, subject: Subject, suite: Suite, scenarios: Sequence[Scenario], mutants_by_name: Mapping[str, Mutant]
 ) -> list[Trial]:
     """The runs of each mutant: its scenarios, on its paths, in every mode, as far as the subject claims them.
 
     Raises CatalogueError for a mutant that names no requirement of the suite, or no scenario.
     """
     trials = []
-    for name, mutant in chosen.items():
+    for name, mutant in mutants_by_name.items():
         requirement = suite.catalogue[mutant.caught_by]
         named = [one for one in scenarios if any(fnmatchcase(one.name, glob) for glob in mutant.scenarios)]
         if not named:
@@ -237,16 +237,16 @@ class _Runs:
         self.total = len(control) + len(broken) + len(hanging)
         if control:
             with Runner(jobs=options.jobs or 2, seed=options.seed) as runner:
-                runner.run_all([*control, *broken], self.keep, begun=lambda spec: self.progress.begun(_name(spec)))
+                runner.run_all([*control, *broken], self.add_run, begun=lambda spec: self.progress.begun(_name(spec)))
         if hanging:
             with Runner(jobs=1, seed=options.seed, time_limit=HANG_LIMIT) as runner:
                 # The short limit counts from a worker's second run on: only then is its SDK imported for sure. The
                 # first is no control: on a busy machine it may be silent for that long without hanging.
                 for spec in hanging:
                     runner.run(replace(spec, mutant=None))
-                    self.keep(spec, runner.run(spec))
+                    self.add_run(spec, runner.run(spec))
 
-    def keep(self, spec: RunSpec, transcript: Transcript) -> None:
+    def add_run(self, spec: RunSpec, transcript: Transcript) -> None:
         """Take a run in."""
         self.done += 1
         self.progress(self.done, self.total, _name(spec))

@@ -88,14 +88,14 @@ def select(
         if profile not in known:
             raise CatalogueError(f"no requirement is in profile {profile!r}{did_you_mean(profile, known)}")
 
-    def wanted(requirement: Requirement) -> bool:
+    def is_selected(requirement: Requirement) -> bool:
         if profiles and requirement.profile not in profiles:
             return False
         if only and not any(fnmatchcase(requirement.id, pattern) for pattern in only):
             return False
         return not any(fnmatchcase(requirement.id, pattern) for pattern in skip)
 
-    return [requirement for requirement in requirements if wanted(requirement)]
+    return [requirement for requirement in requirements if is_selected(requirement)]
 
 
 def plan(

@@ -14,7 +14,7 @@ from ...run.driver import Runner
 from ...run.evidence import EvidenceStore
 from .backends import Backends, choose_backend
 from .campaign import Campaign
-from .control import broken, certify_controls
+from .control import certify_controls, control_problem
 from .plan import plan, select
 from .pytest_items import RequirementItems
 from .scenarios import suite_scenarios
@@ -42,7 +42,7 @@ def open_campaign(adapters: Sequence[str], only: Sequence[str], config: pytest.C
             runner,
             store,
             scenarios,
-            control=lambda: broken(certify_controls(runner, suite, dialects, store)),
+            control=lambda: control_problem(certify_controls(runner, suite, dialects, store)),
             shown=suite.shown,
         )
     )

@@ -59,7 +59,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
     Raises UsageError for unknown scenarios, a missing key, or a cost over the budget.
     """
     binding = resolve_binding(options.adapter)
-    scenarios = _chosen(options.only, binding)
+    scenarios = _select_scenarios(options.only, binding)
     dialect = dialect_named(binding.dialect)
     if options.live:
         scenarios = [_brief(scenario) for scenario in scenarios]
@@ -81,12 +81,12 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
             for mode in scenario.modes
         ]
 
-        def done(spec: RunSpec, transcript: Transcript) -> None:
+        def report_run(spec: RunSpec, transcript: Transcript) -> None:
             told(next(count), len(specs), str(spec.key))
             if transcript.end.how != "completed":
                 unfinished.append(f"{spec.key}: {transcript.end.how}: {transcript.end.detail}")
 
-        runner.run_all(specs, done, begun=lambda spec: told.begun(str(spec.key)))
+        runner.run_all(specs, report_run, begun=lambda spec: told.begun(str(spec.key)))
     secrets = [CANARY_KEY, *environment_keys()]
     for scenario in scenarios:
         for cassette, path in recording.cassettes(root, scenario):
@@ -100,7 +100,7 @@ def record(options: RecordOptions, out: Callable[[str], None] = print) -> int:
     return 1 if unfinished else 0
 
 
-def _chosen(only: tuple[str, ...], binding: Binding) -> list[Scenario]:
+def _select_scenarios(only: tuple[str, ...], binding: Binding) -> list[Scenario]:
     claims = subject_of(binding).claims()
     chosen = chosen_scenarios(suite_scenarios(load_suite()), only)
     meant = (scenario for scenario in chosen if scenario.subject == "adapter")

@@ -40,7 +40,7 @@ def in_runs(views: Sequence[View], callbacks: Sequence[str], claims: Capabilitie
     yield from _refused(views)
     yield from cut_runs(views)
     finished = [view for view in views if view.finished]
-    silent = [name for name in callbacks if not any(_came(view, name) for view in finished)] if finished else []
+    silent = [name for name in callbacks if not any(_has_callback(view, name) for view in finished)] if finished else []
     names = tuple(dict.fromkeys(view.key.scenario for view in finished if view.streamed))
     yield from (
         Undecided(kind=Obstacle.CALLBACK_NEVER_CAME, callback=name, scenarios=names) for name in silent if names
@@ -146,7 +146,7 @@ def _is_troubled(view: View, claims: Capabilities) -> bool:
     return refused or any(True for _ in _unexpected(view, claims))
 
 
-def _came(view: View, callback: str) -> bool:
+def _has_callback(view: View, callback: str) -> bool:
     return any(isinstance(event, _EVENTS[callback]) for event in view.transcript.events)
 
 

@@ -29,7 +29,7 @@ from .consistency import (
     lines_agree,
     nothing_is_missing,
 )
-from .control import broken, judged_again
+from .control import control_problem, judged_again
 from .decide import Claimed, decide
 from .scenarios import recorded_view, suite_scenarios
 
@@ -70,20 +70,20 @@ def report_agrees(run: Run, store: EvidenceStore, folder: Path) -> list[str]:
         report = msgspec.json.encode(certification(run, store))
         if beside == msgspec.json.decode(report, type=Certification):
             return []
-        if run.earlier and _says(msgspec.json.decode(report), msgspec.json.decode(file.read_bytes())):
+        if run.earlier and _contains(msgspec.json.decode(report), msgspec.json.decode(file.read_bytes())):
             return []
     except UsageError as error:
         return [str(error)]
     return [f"{file} is not what the run comes to: turnproof report {folder} writes it again"]
 
 
-def _says(made: JSON, told: JSON, name: str = "") -> bool:
+def _contains(current: JSON, stored: JSON, name: str = "") -> bool:
     """Whether a report says what an earlier turnproof told, but for words and commands. It may say more."""
     if name in ("message", "reproduce"):
         return True
-    if isinstance(told, dict) and isinstance(made, dict):
-        return all(key in made and _says(made[key], value, key) for key, value in told.items())
-    return bool(made == told)
+    if isinstance(stored, dict) and isinstance(current, dict):
+        return all(key in current and _contains(current[key], value, key) for key, value in stored.items())
+    return bool(current == stored)
 
 
 def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
@@ -93,10 +93,10 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
     scenarios = [*suite_scenarios(suite), *map(load, run.header.files)]
     views = _views(run, store, scenarios)
     problems = list(catalogue_agrees(run, suite))
-    if run.complete and not broken(run.header.controls):
+    if run.complete and not control_problem(run.header.controls):
         problems += nothing_is_missing(run, suite, scenarios, views)
     problems += [problem for control in run.header.controls for problem in judged_again(control, store, suite)]
-    if nothing_judged := broken(run.header.controls):
+    if nothing_judged := control_problem(run.header.controls):
         wrong = inconclusive(nothing_judged)
         return problems + [
             f"{_name(line)}: was {line.verdict.status}, but the control failed and nothing could be judged"
@@ -118,8 +118,8 @@ def _judged_again(run: Run, store: EvidenceStore) -> list[str]:
     return problems
 
 
-def _views(run: Run, store: EvidenceStore, known: Sequence[Scenario]) -> dict[str, list[View]]:
-    scenarios = {scenario.name: scenario for scenario in known}
+def _views(run: Run, store: EvidenceStore, suite_scenarios: Sequence[Scenario]) -> dict[str, list[View]]:
+    scenarios = {scenario.name: scenario for scenario in suite_scenarios}
     views: dict[str, list[View]] = defaultdict(list)
     for line in run.transcripts:
         if line.adapter in run.adapters:
@@ -136,7 +136,7 @@ def _verdict(
     shown: Shown | None,
 ) -> Verdict:
     declared = [Difference(name, "declared when the run was made") for name in adapter.declared]
-    subject = RecordedSubject.of(adapter)
+    subject = RecordedSubject.from_line(adapter)
     claimed = Claimed(
         subject.claims(),
         declared,

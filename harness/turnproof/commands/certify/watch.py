@@ -36,12 +36,12 @@ _SETTLE = 0.05
 
 
 def watch(
-    measure: Callable[[], int], subjects: Callable[[], Iterable[str]], say: Callable[[str], None], reports: Path
+    measure: Callable[[], int], subjects: Callable[[], Iterable[str]], print_line: Callable[[str], None], reports: Path
 ) -> int:
     """Measure now, and after every change, until somebody interrupts it; then 130.
 
     `measure` makes one measurement and returns its exit code; `subjects` names the modules of what is measured. Both
-    are called in forks. `say` tells people what happens. What is written below `reports` is no change. Raises
+    are called in forks. `print_line` tells people what happens. What is written below `reports` is no change. Raises
     UsageError without `watchfiles`, and where nothing forks.
     """
     if not hasattr(os, "fork"):
@@ -53,11 +53,11 @@ def watch(
     try:
         known = _learn(subjects)
         with _Files(known.folders, reports) as files:
-            say(f"watching {', '.join(known.folders)}; Ctrl-C ends it")
+            print_line(f"watching {', '.join(known.folders)}; Ctrl-C ends it")
             while True:
                 _preload(known.libraries)
                 changed = _measured(measure, files)
-                say(f"changed: {', '.join(_short(path) for path in changed or files.wait())}")
+                print_line(f"changed: {', '.join(_short(path) for path in changed or files.wait())}")
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
 
@@ -77,25 +77,25 @@ def _learn(subjects: Callable[[], Iterable[str]]) -> Known:
     child = os.fork()
     if child == 0:
         os.close(answer)
-        _tell(subjects, before, ask)
+        _write_modules(subjects, before, ask)
     os.close(ask)
     with os.fdopen(answer, "rb") as stream:
         text = stream.read()
     os.waitpid(child, 0)
-    told = json.loads(text or b'{"error": "the subject could not be imported: its process ended"}')
-    if "error" in told:
-        raise UsageError(told["error"])
-    return Known(told["folders"], told["libraries"])
+    message = json.loads(text or b'{"error": "the subject could not be imported: its process ended"}')
+    if "error" in message:
+        raise UsageError(message["error"])
+    return Known(message["folders"], message["libraries"])
 
 
-def _tell(subjects: Callable[[], Iterable[str]], before: set[str], ask: int) -> None:
+def _write_modules(subjects: Callable[[], Iterable[str]], before: set[str], pipe: int) -> None:
     """In the fork: what was imported, by where its files are. Never returns."""
     try:
         names = list(subjects())
         found: dict[str, object] = {"folders": own_folders(names), "libraries": _libraries(before)}
     except BaseException as error:
         found = {"error": str(error)}
-    with os.fdopen(ask, "wb") as stream:
+    with os.fdopen(pipe, "wb") as stream:
         stream.write(json.dumps(found).encode())
     os._exit(0)
 

@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if lost is not None and not isinstance(lost, BrokenPipeError):
         code = _fault(f"cannot write the output: {lost.strerror}")
     if code is not None and not isinstance(lost, BrokenPipeError):
-        standard_streams.say(f"exit {code}: {code.words}")
+        standard_streams.write_line(f"exit {code}: {code.words}")
         lost = standard_streams.failure()
     return int(Exit.READER_GONE if isinstance(lost, BrokenPipeError) else code or Exit.OK)
 
@@ -102,6 +102,6 @@ def _place(error: Exception) -> str:
 
 def _fault(message: str) -> Exit:
     if os.environ.get(_TRACEBACK):
-        standard_streams.say(traceback.format_exc().rstrip())
-    standard_streams.say(f"error: {one_line(message)}")
+        standard_streams.write_line(traceback.format_exc().rstrip())
+    standard_streams.write_line(f"error: {one_line(message)}")
     return Exit.FAULT

@@ -40,8 +40,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(enabled: bool) -> None:
+    if enabled:
         from ... import __version__
 
         typer.echo(f"turnproof {__version__}")

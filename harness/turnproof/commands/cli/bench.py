@@ -70,7 +70,7 @@ def bench(
     if max_ratio is not None and (baseline is None or not max_ratio >= 1):
         raise typer.BadParameter("it goes with --baseline, and is at least 1", param_hint="--max-ratio")
     configured = load_config(Path.cwd()).settings.adapters
-    found = engine(
+    outcome = engine(
         BenchOptions(
             adapters=tuple(dict.fromkeys(adapters or (() if own else configured or runnable_adapters()))),
             messages=tuple(messages or ((2, 200) if quick else (2, 20, 200, 1000, 4000))),
@@ -84,18 +84,18 @@ def bench(
             max_ratio=max_ratio or 1.5,
         )
     )
-    text = to_json(found)
+    text = to_json(outcome)
     if json:
         sys.stdout.write(text.decode())
     else:
-        print_bench(found, sys.stdout)
+        print_bench(outcome, sys.stdout)
     if out is not None:
         _write(out, text)
         if can_draw():
-            draw(found, out)
+            draw(outcome, out)
         else:
             sys.stderr.write("no plots were drawn: pip install 'turnproof[plots]'\n")
-    return exit_code(found, enforce=enforce)
+    return exit_code(outcome, enforce=enforce)
 
 
 def _write(file: Path, text: bytes) -> None:

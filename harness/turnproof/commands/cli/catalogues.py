@@ -28,15 +28,15 @@ def listing(
 ) -> None:
     """List adapters, sessions, agents, requirements, ..."""
     kinds: Sequence[Kind] = [kind] if kind else get_args(Kind)
-    found: dict[str, list[dict[str, Any]]] = {each: _LISTS[each]() for each in kinds}
+    rows_by_kind: dict[str, list[dict[str, Any]]] = {each: _LISTS[each]() for each in kinds}
     if json:
         import msgspec
 
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(found), indent=2).decode() + "\n")
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(rows_by_kind), indent=2).decode() + "\n")
     else:
         from .tables import print_rows
 
-        print_rows(found)
+        print_rows(rows_by_kind)
 
 
 def _adapters() -> list[dict[str, Any]]:

@@ -80,11 +80,11 @@ def certify(
     config = load_config(Path.cwd())
     settings = config.settings
     folder = out or configured_out(config.file, settings.out)
-    asked = tuple(dict.fromkeys(adapters or ()))
-    wanted, scenarios = tuple(only or ()), tuple(scenario or ())
+    requested = tuple(dict.fromkeys(adapters or ()))
+    requirements, scenarios = tuple(only or ()), tuple(scenario or ())
     if failed:
-        asked, wanted, scenarios = _failed(folder, asked, wanted, scenarios)
-    subjects = asked or tuple(dict.fromkeys(settings.adapters or runnable_adapters()))
+        requested, requirements, scenarios = _failed(folder, requested, requirements, scenarios)
+    subjects = requested or tuple(dict.fromkeys(settings.adapters or runnable_adapters()))
     if not watch:
         prepare_workers(subjects, in_process=in_process)
     from ...judge.run_log import read_run
@@ -93,10 +93,10 @@ def certify(
     from ..certify.options import CertifyOptions
 
     # A full report is not overwritten by that of a part.
-    part = failed or (any((wanted, scenarios, skip, profile, path)) and out is None)
+    part = failed or (any((requirements, scenarios, skip, profile, path)) and out is None)
     options = CertifyOptions(
         adapters=subjects,
-        only=wanted,
+        only=requirements,
         skip=tuple(skip or ()),
         profiles=tuple(profile or ()),
         scenarios=scenarios,
@@ -127,11 +127,11 @@ def _failed(
     from ...judge.requirements import load_suite
     from ..certify.last_failures import failed_last_time
 
-    found = failed_last_time(folder, adapters, load_suite().catalogue)
-    if not found.requirements:
+    failures = failed_last_time(folder, adapters, load_suite().catalogue)
+    if not failures.requirements:
         print(f"nothing had failed in {folder}: everything is measured", file=sys.stderr)
         return adapters, only, scenarios
-    return found.adapters, only or found.requirements, scenarios or found.scenarios
+    return failures.adapters, only or failures.requirements, scenarios or failures.scenarios
 
 
 def _watch(options: CertifyOptions, *, json: bool, verbose: bool) -> Exit:
@@ -172,12 +172,12 @@ def _measure(options: CertifyOptions, *, json: bool, verbose: bool) -> Exit:
         if _changed(run_file) == before:
             raise  # stopped before anything was measured: an older run must not be shown for this one
         code = Exit.INTERRUPTED
-    _tell(run_file, json=json, verbose=verbose)
+    _print_result(run_file, json=json, verbose=verbose)
     print(f"reports: {options.out / 'index.html'}", file=sys.stderr)
     return code
 
 
-def _tell(run_file: Path, *, json: bool, verbose: bool) -> None:
+def _print_result(run_file: Path, *, json: bool, verbose: bool) -> None:
     from ...judge.run_log import read_run
     from ...report import certification, certification_json, print_summary
     from ...run.evidence import EvidenceStore

@@ -44,10 +44,10 @@ def doctor(
         adapters=tuple(dict.fromkeys(adapters or settings.adapters)),
         out=out or configured_out(config.file, settings.out),
     )
-    with progress("doctor") as told:
-        found = examine(options, told)
+    with progress("doctor") as tracker:
+        diagnosis = examine(options, tracker)
     if json:
-        sys.stdout.write(diagnosis_json(found).decode())
+        sys.stdout.write(diagnosis_json(diagnosis).decode())
     else:
-        print_diagnosis(found)
-    return found.exit_code
+        print_diagnosis(diagnosis)
+    return diagnosis.exit_code

@@ -38,20 +38,22 @@ def explain(
         _print(found)
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(explanation: dict[str, Any]) -> None:
     from rich.text import Text
 
     from ...report.terminal import console_for
     from .tables import print_indented
 
     console = console_for(sys.stdout, plain_width=2000)
-    if "finding" in found:
-        console.print(Text(found["finding"]["code"]))
+    if "finding" in explanation:
+        console.print(Text(explanation["finding"]["code"]))
         for label in ("title", "expected", "got"):
-            if found["finding"][label]:
-                print_indented(console, Text(f"{label}: {found['finding'][label]}"))
+            if explanation["finding"][label]:
+                print_indented(console, Text(f"{label}: {explanation['finding'][label]}"))
         console.print()
-    console.print(Text(f"{found['id']}  ({found['level']}, profile {found['profile']})\n{found['title']}"))
+    console.print(
+        Text(f"{explanation['id']}  ({explanation['level']}, profile {explanation['profile']})\n{explanation['title']}")
+    )
     for heading, key in (
         ("why", "reason"),
         ("what the API does", "provider"),
@@ -66,7 +68,7 @@ def _print(found: dict[str, Any]) -> None:
         ("intended differences", "differences"),
         ("sources", "sources"),
     ):
-        value = found[key]
+        value = explanation[key]
         if value:
             lines = value.splitlines() if isinstance(value, str) else value
             console.print(Text(f"\n{heading}"))

@@ -78,11 +78,11 @@ def explore(
         in_process=in_process,
         config=config,
     )
-    with progress("explore") as told:
-        told.stage("scenarios")
-        found = engine(options, told)
+    with progress("explore") as tracker:
+        tracker.stage("scenarios")
+        exploration = engine(options, tracker)
     if json:
-        sys.stdout.write(to_json(found))
+        sys.stdout.write(to_json(exploration))
     else:
-        print_exploration(found, sys.stdout)
-    return found.exit_code
+        print_exploration(exploration, sys.stdout)
+    return exploration.exit_code

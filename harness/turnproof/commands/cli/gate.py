@@ -68,11 +68,11 @@ def gate(
 
     config = load_config(Path.cwd())
     settings = config.settings
-    wanted = phase if phase is not None else settings.gates.phase
-    if wanted is None:
+    phase_number = phase if phase is not None else settings.gates.phase
+    if phase_number is None:
         raise UsageError("which phase? Give --phase N, or phase = N in [tool.turnproof.gates]")
     options = GateOptions(
-        phase=wanted,
+        phase=phase_number,
         subjects=tuple(dict.fromkeys(subjects or ())),
         scenarios=tuple(scenario or ()),
         backend=backend or settings.backend,

@@ -27,19 +27,19 @@ def inventory(
     from ...run.bindings import find_class
     from ..inventory import inventory_json, print_inventory, take_inventory
 
-    taken = tuple(take_inventory(find_class(name), follow or ()) for name in dict.fromkeys(classes))
+    inventories = tuple(take_inventory(find_class(name), follow or ()) for name in dict.fromkeys(classes))
     if json:
-        sys.stdout.write(inventory_json(taken).decode())
+        sys.stdout.write(inventory_json(inventories).decode())
     else:
-        for one in taken:
-            print_inventory(one)
-    left = [one.name for one in taken if one.left]
-    unseen = [one.name for one in taken if one.problems]
-    if left:
-        print(f"something is left in {', '.join(left)}", file=sys.stderr)
+        for found in inventories:
+            print_inventory(found)
+    unfinished = [found.name for found in inventories if found.left]
+    undecided = [found.name for found in inventories if found.problems]
+    if unfinished:
+        print(f"something is left in {', '.join(unfinished)}", file=sys.stderr)
         return Exit.VIOLATIONS
-    if unseen:
-        print(f"nothing was found, but not all can be seen in {', '.join(unseen)}", file=sys.stderr)
+    if undecided:
+        print(f"nothing was found, but not all can be seen in {', '.join(undecided)}", file=sys.stderr)
         return Exit.UNDECIDED
     print("nothing is left", file=sys.stderr)
     return Exit.OK

@@ -23,10 +23,10 @@ def report(
     from ...run.evidence import EvidenceStore
 
     run = certified_run(folder)
-    found = write_reports(run, folder, EvidenceStore(folder / "evidence"))
+    certified = write_reports(run, folder, EvidenceStore(folder / "evidence"))
     if json:
-        sys.stdout.write(certification_json(found).decode())
+        sys.stdout.write(certification_json(certified).decode())
     else:
-        print_summary(run, found, verbose=verbose, folder=folder)
+        print_summary(run, certified, verbose=verbose, folder=folder)
     print(f"reports: {folder / 'index.html'}", file=sys.stderr)
     return None if run.complete else Exit.UNDECIDED

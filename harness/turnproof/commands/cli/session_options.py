@@ -12,7 +12,7 @@ import typer
 from ...errors import UsageError
 
 if TYPE_CHECKING:
-    from ..session_sources.source import Source, Wanted
+    from ..session_sources.source import Source, SourceOptions
 
 Store = Annotated[
     Path | None, typer.Option(metavar="FOLDER", help="In place of AGENT: the sessions that turnproof keeps there.")
@@ -34,15 +34,17 @@ Options = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def named(words: Sequence[str] | None, store: Path | None, then: str) -> list[str]:
+def require_agent(words: Sequence[str] | None, store: Path | None, missing: str) -> list[str]:
     """The words as they are; there has to be an agent, unless there is a store."""
     if store is None and not words:
-        what = f"name one{f', and {then}' if then else ''}"
-        raise UsageError(f"which agent? {what}; `turnproof list agents` shows them, --store FOLDER stands in its place")
+        request = f"name one{f', and {missing}' if missing else ''}"
+        raise UsageError(
+            f"which agent? {request}; `turnproof list agents` shows them, --store FOLDER stands in its place"
+        )
     return list(words or ())
 
 
-def wanted(
+def source_options(
     cwd: Path | None,
     home: Path | None,
     base_url: str | None,
@@ -50,14 +52,14 @@ def wanted(
     *,
     system: str | None = None,
     adapter: str | None = None,
-) -> Wanted:
+) -> SourceOptions:
     """How to open the source."""
-    from ..session_sources.source import Wanted
+    from ..session_sources.source import SourceOptions
 
     folder = (cwd or Path.cwd()).resolve()
     if not folder.is_dir():
         raise UsageError(f"--cwd: there is no folder {folder}")
-    return Wanted(folder, home, base_url, system, dict(map(_option, options or ())), adapter)
+    return SourceOptions(folder, home, base_url, system, dict(map(_option, options or ())), adapter)
 
 
 def folder_of(store: Path | None, cwd: Path | None, everywhere: bool) -> str | None:
@@ -70,19 +72,19 @@ def folder_of(store: Path | None, cwd: Path | None, everywhere: bool) -> str | N
 
 
 @contextmanager
-def opened(
-    words: Sequence[str], store: Path | None, how: Wanted, *, needs_key: bool = False
+def open_source(
+    words: Sequence[str], store: Path | None, options: SourceOptions, *, needs_key: bool = False
 ) -> Iterator[tuple[Source, list[str]]]:
     """The source, closed in the end, and the words behind its name."""
     from ..._base.settings import load_config
     from ..session_sources.open_source import open_agent, open_store
 
-    if store is not None and how.home is not None:
+    if store is not None and options.home is not None:
         raise UsageError("--home is the folder of an agent, --store has one of its own: say one of them")
     if store is not None:
-        source, rest = open_store(store, how, needs_key=needs_key), list(words)
+        source, rest = open_store(store, options, needs_key=needs_key), list(words)
     else:
-        source = open_agent(words[0], how, load_config(Path.cwd()), needs_key=needs_key)
+        source = open_agent(words[0], options, load_config(Path.cwd()), needs_key=needs_key)
         rest = list(words[1:])
     try:
         yield source, rest
@@ -93,12 +95,16 @@ def opened(
 def exactly_one(words: Sequence[str], store: Path | None) -> Sequence[str]:
     """The words, if they can name one session."""
     if len(words) != 1:
-        said = f", not {len(words)}" if words else ""
-        raise UsageError(f"one session{said}: name it by its id, or by its number in the list{_no_agent(words, store)}")
+        count = f", not {len(words)}" if words else ""
+        raise UsageError(
+            f"one session{count}: name it by its id, or by its number in the list{_no_agent(words, store)}"
+        )
     return words
 
 
-def which(words: Sequence[str], store: Path | None, *, last: bool, configured: bool) -> tuple[str | None, str | None]:
+def session_and_prompt(
+    words: Sequence[str], store: Path | None, *, last: bool, configured: bool
+) -> tuple[str | None, str | None]:
     """The session's name and the prompt, where they are there."""
     if len(words) > (1 if last else 2):
         unless = "; --last stands in place of an ID" if last else ""

@@ -21,10 +21,10 @@ from .session_options import (
     Store,
     exactly_one,
     folder_of,
-    named,
-    opened,
-    wanted,
-    which,
+    open_source,
+    require_agent,
+    session_and_prompt,
+    source_options,
 )
 
 if TYPE_CHECKING:
@@ -64,14 +64,14 @@ def list_(
 
     What cannot be resumed is listed with the reason.
     """
-    from ..session_sources.prompts import tell
+    from ..session_sources.prompts import print_note
     from ..session_sources.select_session import newest_first, nothing
     from ..session_sources.text import list_json, print_list
 
     if agent is not None and store is not None:
         raise UsageError("AGENT or --store: say one of them")
-    rest = named([agent] if agent else [], store, "")
-    with opened(rest, store, wanted(cwd, home, base_url, option)) as (source, _):
+    rest = require_agent([agent] if agent else [], store, "")
+    with open_source(rest, store, source_options(cwd, home, base_url, option)) as (source, _):
         folder = folder_of(store, cwd, everywhere)
         found = newest_first(source, folder)[:limit]
         if json:
@@ -79,7 +79,7 @@ def list_(
         elif found:
             print_list(found)
         if not found:
-            tell(nothing(source, folder))
+            print_note(nothing(source, folder))
 
 
 @sessions.command()
@@ -99,13 +99,13 @@ def info(
 
     An agent is asked to resume it for that; nothing is said to it.
     """
-    from ..session_sources.prompts import tell
-    from ..session_sources.select_session import chosen, usable
+    from ..session_sources.prompts import print_note
+    from ..session_sources.select_session import select_sessions, usable
     from ..session_sources.text import info_json, print_info
 
-    rest = named(words, store, "ID")
-    with opened(rest, store, wanted(cwd, home, base_url, option)) as (source, rest):
-        (found,) = chosen(source, exactly_one(rest, store), folder_of(store, cwd, everywhere))
+    rest = require_agent(words, store, "ID")
+    with open_source(rest, store, source_options(cwd, home, base_url, option)) as (source, rest):
+        (found,) = select_sessions(source, exactly_one(rest, store), folder_of(store, cwd, everywhere))
         can = source.can
         messages = source.look(usable(found)) if can.can_load and found.problem is None else None
         if json:
@@ -114,9 +114,9 @@ def info(
             print_info(found, can, messages or ())
         if messages is None:
             why = found.problem or f"{source.name} cannot load a session"
-            tell(f"what was said in it cannot be told: {why}")
+            print_note(f"what was said in it cannot be told: {why}")
         elif not messages:
-            tell(f"{source.name} gives nothing back of what was said in it")
+            print_note(f"{source.name} gives nothing back of what was said in it")
 
 
 @sessions.command()
@@ -145,27 +145,27 @@ def resume(
     leaves a session that can be gone on with.
     """
     from ..session_sources.prompts import prompt
-    from ..session_sources.select_session import chosen, enter, usable
-    from ..session_sources.terminal_turn import say
+    from ..session_sources.select_session import enter, select_sessions, usable
+    from ..session_sources.terminal_turn import send_prompt
 
-    rest = named(words, store, "ID or --last")
-    how = wanted(cwd, home, base_url, option, system=system, adapter=adapter)
+    rest = require_agent(words, store, "ID or --last")
+    options = source_options(cwd, home, base_url, option, system=system, adapter=adapter)
     if adapter is not None and store is None:
         raise UsageError("--adapter goes with --store; an agent asks its own model")
-    with opened(rest, store, how, needs_key=True) as (source, rest):
-        one, word = which(rest, store, last=last, configured=source.is_configured)
+    with open_source(rest, store, options, needs_key=True) as (source, rest):
+        session, prompt_argument = session_and_prompt(rest, store, last=last, configured=source.is_configured)
         folder = folder_of(store, cwd, everywhere)
         found = None
-        if one is not None:
+        if session is not None:
             # Before a prompt is typed in vain.
-            beside = "a prompt stands in quotes, behind an ID or --last"
-            found = usable(*chosen(source, [one], folder, beside=beside))
-        text = prompt(word)
-        asked = enter(source, found, last=last, cwd=folder)
+            hint = "a prompt stands in quotes, behind an ID or --last"
+            found = usable(*select_sessions(source, [session], folder, hint=hint))
+        text = prompt(prompt_argument)
+        requested = enter(source, found, last=last, cwd=folder)
         try:
-            finished = say(source, text)
+            finished = send_prompt(source, text)
         finally:
-            _tell_session(source, asked)
+            _print_session(source, requested)
     return None if finished else Exit.INTERRUPTED
 
 
@@ -187,28 +187,28 @@ def delete(
 
     Asks first, and prints the ids of those that are gone.
     """
-    from ..session_sources.prompts import agrees, tell
-    from ..session_sources.select_session import chosen
+    from ..session_sources.prompts import agrees, print_note
+    from ..session_sources.select_session import select_sessions
     from ..session_sources.source import cannot
 
-    rest = named(words, store, "ID...")
-    with opened(rest, store, wanted(cwd, home, base_url, option)) as (source, rest):
+    rest = require_agent(words, store, "ID...")
+    with open_source(rest, store, source_options(cwd, home, base_url, option)) as (source, rest):
         if not rest:
             raise UsageError("which session? name it by its id, or by its number in the list")
         if not source.can.can_delete:
             raise cannot(source.name, "delete sessions", source.can)
-        found = chosen(source, rest, folder_of(store, cwd, everywhere), beside="nothing was deleted")
+        found = select_sessions(source, rest, folder_of(store, cwd, everywhere), hint="nothing was deleted")
         if not yes and not agrees(source, found):
-            tell("nothing was deleted")
+            print_note("nothing was deleted")
             return
         for one in found:
             source.delete(one)
             print(one.session_id)
 
 
-def _tell_session(source: Source, asked: str) -> None:
-    from ..session_sources.prompts import tell
+def _print_session(source: Source, requested: str) -> None:
+    from ..session_sources.prompts import print_note
 
     session_id = source.session_id
     if session_id is not None:
-        tell(f"session: {session_id}{f' (asked for: {asked})' if asked not in ('', session_id) else ''}")
+        print_note(f"session: {session_id}{f' (asked for: {requested})' if requested not in ('', session_id) else ''}")

@@ -29,7 +29,7 @@ def prepare() -> None:
     sys.stdout, sys.stderr = _watched(sys.stdout), _watched(sys.stderr)
 
 
-def say(line: str) -> None:
+def write_line(line: str) -> None:
     """Write a line to stderr. Nobody may be left to read it: `failure` tells so."""
     with suppress(OSError):
         print(line, file=sys.stderr)

@@ -26,15 +26,16 @@ def verify(
     from ..certify.verify import report_agrees, verify_run
 
     run, store = run_in(folder), EvidenceStore(folder / "evidence")
-    found = verify_run(run, store)
-    problems = [*found.problems, *report_agrees(run, store, folder)]
+    verification = verify_run(run, store)
+    problems = [*verification.problems, *report_agrees(run, store, folder)]
     for problem in problems:
         typer.echo(printable(problem))
-    if not found.complete:
+    if not verification.complete:
         typer.echo("the run was cut: what is there was checked, and it certifies nothing")
     print(
-        f"{counted(found.transcripts, 'transcript')} and {counted(found.verdicts, 'verdict')} checked", file=sys.stderr
+        f"{counted(verification.transcripts, 'transcript')} and {counted(verification.verdicts, 'verdict')} checked",
+        file=sys.stderr,
     )
     if problems:
         return Exit.VIOLATIONS
-    return Exit.OK if found.complete and found.verdicts else Exit.UNDECIDED
+    return Exit.OK if verification.complete and verification.verdicts else Exit.UNDECIDED

@@ -49,16 +49,18 @@ def measure(options: CompareOptions, out: Path) -> ComparisonReport:
     started = time.monotonic()
     subjects = _subjects(options)
     suite = load_suite()
-    scenarios, left_out = _chosen(options, subjects, suite_scenarios(suite))
+    scenarios, left_out = _select_scenarios(options, subjects, suite_scenarios(suite))
     pairs = _pairs(options, subjects, scenarios)
-    own = files_among(options.scenarios)
-    wanted = options.backend or ("emulate" if own else None)  # no cassette has what stands in somebody's own file
-    backends = Backends({spec: choose_backend(spec, subject, wanted) for spec, subject in subjects.items()})
+    user_files = files_among(options.scenarios)
+    requested = options.backend or (
+        "emulate" if user_files else None
+    )  # no cassette has what stands in somebody's own file
+    backends = Backends({spec: choose_backend(spec, subject, requested) for spec, subject in subjects.items()})
     for spec, subject in subjects.items():
         backends.prepare(spec, subject, {scenario.name for scenario in scenarios})
     labels = _labels(subjects)
     compares: Literal["paths", "adapters"] = "adapters" if len(subjects) == 2 else "paths"
-    head = header(suite, subjects.values(), backends, options, compares=compares, files=own)
+    head = header(suite, subjects.values(), backends, options, compares=compares, files=user_files)
     with RunWriter(out / "run.ndjson") as writer:
         writer.write(head)
         for spec, subject in labels.items():
@@ -76,7 +78,7 @@ def measure(options: CompareOptions, out: Path) -> ComparisonReport:
                 started=head.started,
                 whole=options.everything,
             ),
-            [_compared(pair, views, labels) for pair in pairs],
+            [_compare_pair(pair, views, labels) for pair in pairs],
             _declared(options, subjects),
             reproduce=options.reproduce,
             bodies=[_bodies(pair, views) for pair in pairs] if options.bytes else (),
@@ -103,7 +105,7 @@ def _declared(options: CompareOptions, subjects: Mapping[str, Subject]) -> Seque
     return excused_for(next(iter(subjects.values())), options.config.settings.declared_difference)
 
 
-def _chosen(
+def _select_scenarios(
     options: CompareOptions, subjects: Mapping[str, Subject], every: Sequence[Scenario]
 ) -> tuple[list[Scenario], Counter[str]]:
     """The scenarios to run, and how many are left out for which features that an adapter does not claim."""
@@ -134,10 +136,12 @@ def _pairs(options: CompareOptions, subjects: Mapping[str, Subject], scenarios: 
 def _labels(subjects: Mapping[str, Subject]) -> dict[str, Subject]:
     """The subjects under names that tell them apart: two versions of one adapter go by how they were asked for."""
     names = Counter(subject.name for subject in subjects.values())
-    return {spec: subject if names[subject.name] == 1 else _named(spec, subject) for spec, subject in subjects.items()}
+    return {
+        spec: subject if names[subject.name] == 1 else _with_name(spec, subject) for spec, subject in subjects.items()
+    }
 
 
-def _named(name: str, subject: Subject) -> Subject:
+def _with_name(name: str, subject: Subject) -> Subject:
     if subject.kind != "adapter":
         return dataclasses.replace(subject, session=dataclasses.replace(subject.session, name=name))
     return dataclasses.replace(subject, adapter=dataclasses.replace(subject.adapter, name=name))
@@ -164,7 +168,7 @@ def _measured(
     return {(spec, view.key): view for spec in subjects for view in campaign.views(spec)}
 
 
-def _compared(pair: Pair, views: Views, labels: Mapping[str, Subject]) -> Comparison:
+def _compare_pair(pair: Pair, views: Views, labels: Mapping[str, Subject]) -> Comparison:
     left, right, again = (views[run.adapter, run.key] for run in pair.runs)
     if pair.left.adapter == pair.right.adapter:
         return compare_views(left, right, again)

@@ -146,7 +146,7 @@ def _paths(side: Recorded, options: CompareOptions) -> _Plan:
     lines = side.lines()
     keys = [
         (key, other, replace(other, repeat=1))
-        for key in _wanted(lines, options)
+        for key in _select_keys(lines, options)
         if key.path == "stateless" and (other := replace(key, path="legacy")) in lines
     ]
     return _Plan(side, side, ("stateless", "legacy"), keys, declared)
@@ -154,10 +154,10 @@ def _paths(side: Recorded, options: CompareOptions) -> _Plan:
 
 def _same_keys(left: Recorded, right: Recorded, options: CompareOptions) -> list[tuple[RunKey, RunKey, RunKey]]:
     theirs = right.lines()
-    return [(key, key, replace(key, repeat=1)) for key in _wanted(left.lines(), options) if key in theirs]
+    return [(key, key, replace(key, repeat=1)) for key in _select_keys(left.lines(), options) if key in theirs]
 
 
-def _wanted(lines: Iterable[RunKey], options: CompareOptions) -> list[RunKey]:
+def _select_keys(lines: Iterable[RunKey], options: CompareOptions) -> list[RunKey]:
     """The first runs that the options let through. Raises UsageError for a pattern that no scenario matches."""
     keys = list(lines)
     names = {key.scenario for key in keys}

@@ -14,7 +14,7 @@ from ...subject import Subject
 from ..certify.plan import PATHS
 from . import emulator
 from .model import Diagnostic, ok, warning, wrong
-from .round_trip import Trip, leak, round_trip, trouble, words
+from .round_trip import Trip, leak, round_trip, summary, trouble
 
 Mode: TypeAlias = Literal["stream", "batch"]
 
@@ -59,7 +59,7 @@ def _path(runner: Runner, spec: str, subject: Subject, path: Path) -> Iterator[D
         names = [f"{path}, {'streamed' if trip.streamed else 'in one piece'}" for trip in trips]
     for name, trip, found in zip(names, trips, troubles, strict=True):
         if found is None:
-            yield ok(spec, name, words(trip))
+            yield ok(spec, name, summary(trip))
         else:
             yield wrong(emulator.AREA if found.ours else spec, name, found.said, found.do)
     if seen := next(filter(None, map(leak, every)), None):

@@ -32,7 +32,7 @@ def emulator(runner: Runner, dialects: Iterable[str]) -> Iterator[Diagnostic]:
     of = {CONTROLS[name]: name for name in names}
     runner.run_all(specs, lambda spec, transcript: made[of[spec.adapter]].append(transcript))
     for name, transcripts in made.items():
-        yield judged(name, scenario, transcripts)
+        yield judge_emulator(name, scenario, transcripts)
 
 
 def plain_scenario() -> Scenario:
@@ -40,7 +40,7 @@ def plain_scenario() -> Scenario:
     return next(one for one in control_scenarios() if not any(turn.faults or turn.cancel for turn in one.turns))
 
 
-def judged(name: str, scenario: Scenario, transcripts: Iterable[Transcript]) -> Diagnostic:
+def judge_emulator(name: str, scenario: Scenario, transcripts: Iterable[Transcript]) -> Diagnostic:
     """What the runs of a control say of the emulator of its dialect."""
     wire = dialect_named(name)
     runs = sorted(transcripts, key=lambda transcript: transcript.key)

@@ -33,7 +33,7 @@ class DoctorOptions:
 
 def examine(
     options: DoctorOptions,
-    told: Telling | None = None,
+    tracker: Telling | None = None,
     make: Callable[[], Runner] = lambda: Runner(jobs=1, time_limit=LIMIT),
 ) -> Diagnosis:
     """Look at everything. Raises nothing for what is found: it is in the diagnosis.
@@ -41,25 +41,25 @@ def examine(
     Of no adapters the controls of all dialects are asked, of some those of their dialects. Where the machine is wrong,
     nothing is run on it.
     """
-    told = told or Silence()
+    tracker = tracker or Silence()
     found: list[Diagnostic] = []
 
     def add(findings: Iterator[Diagnostic]) -> None:
         for finding in findings:
             found.append(finding)
-            told(len(found), 0, f"{finding.area}: {finding.what}")
+            tracker(len(found), 0, f"{finding.area}: {finding.what}")
 
-    told.stage("looking at what is installed")
+    tracker.stage("looking at what is installed")
     add(installation(options.adapters))
-    told.stage("looking at the machine")
+    tracker.stage("looking at the machine")
     add(machine(options.out))
     if not any(one.state is State.WRONG for one in found if one.area == "machine"):
         with make() as runner:
             runner.warm([_GUARD])
-            told.stage("holding a talk with each control")
+            tracker.stage("holding a talk with each control")
             add(emulator.emulator(runner, _dialects(options.adapters)))
             for spec in options.adapters:
-                told.stage(f"a round trip with {spec}")
+                tracker.stage(f"a round trip with {spec}")
                 add(binding.binding(runner, spec))
     return Diagnosis(bindings=options.adapters, findings=tuple(found))
 

@@ -60,13 +60,13 @@ def _turnproof() -> Iterator[Diagnostic]:
         yield ok(AREA, "turnproof", said)
 
 
-def _needs(extra: str, do: str) -> Iterator[Diagnostic]:
+def _needs(extra: str, advice: str) -> Iterator[Diagnostic]:
     """The packages that turnproof, or one of its extras, needs: missing ones, and those that are too old."""
     found = 0
     for requirement in _requirements(extra):
         problem = _problem(requirement)
         if problem:
-            yield wrong(AREA, requirement.name, problem, do)
+            yield wrong(AREA, requirement.name, problem, advice)
         found += not problem
     if not extra:
         yield ok(AREA, "packages", f"{found} that turnproof needs are installed, and new enough")
@@ -117,29 +117,29 @@ def _suites() -> str:
     )
 
 
-def _loaded(what: str, load: Callable[[], str]) -> Diagnostic:
+def _loaded(subject: str, load: Callable[[], str]) -> Diagnostic:
     try:
-        return ok(AREA, what, load())
+        return ok(AREA, subject, load())
     except TurnproofError as error:
-        return wrong(AREA, what, str(error), "reinstall turnproof, or whatever installed them")
+        return wrong(AREA, subject, str(error), "reinstall turnproof, or whatever installed them")
     except Exception as error:  # whatever somebody's package does on import
         said = f"{type(error).__name__}: {error}"
-        return wrong(AREA, what, said, "reinstall turnproof, or whatever installed them")
+        return wrong(AREA, subject, said, "reinstall turnproof, or whatever installed them")
 
 
-def _adapters(asked: Sequence[str]) -> Iterator[Diagnostic]:
+def _adapters(names: Sequence[str]) -> Iterator[Diagnostic]:
     """Each installed adapter: whether its binding loads, and whether what it needs is there."""
     good: list[str] = []
     for name in binding_names():
-        problems = list(_of_adapter(name, wanted=name in {spec.partition("=")[0] for spec in asked}))
+        problems = list(_of_adapter(name, required=name in {spec.partition("=")[0] for spec in names}))
         yield from problems
         good += [] if problems else [name]
     if good:
         yield ok(AREA, "adapters", f"{len(good)} can be run here: {', '.join(good)}")
 
 
-def _of_adapter(name: str, *, wanted: bool) -> Iterator[Diagnostic]:
-    say = wrong if wanted else warning
+def _of_adapter(name: str, *, required: bool) -> Iterator[Diagnostic]:
+    say = wrong if required else warning
     try:
         resolve_binding(name)
     except TurnproofError as error:

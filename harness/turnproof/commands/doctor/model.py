@@ -49,22 +49,27 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
         return Exit.VIOLATIONS if wrong else Exit.OK
 
 
-def diagnosis_json(found: Diagnosis) -> bytes:
+def diagnosis_json(diagnosis: Diagnosis) -> bytes:
     """The diagnosis as indented JSON with sorted keys; schema `turnproof.doctor/1`."""
-    told = {"schema": SCHEMA, "turnproof": __version__, "exit_code": found.exit_code, **msgspec.structs.asdict(found)}
+    told = {
+        "schema": SCHEMA,
+        "turnproof": __version__,
+        "exit_code": diagnosis.exit_code,
+        **msgspec.structs.asdict(diagnosis),
+    }
     return msgspec.json.format(canonical(told), indent=2) + b"\n"
 
 
-def ok(area: str, what: str, said: str) -> Diagnostic:
+def ok(area: str, subject: str, message: str) -> Diagnostic:
     """It stands as it should."""
-    return Diagnostic(area, what, State.OK, said)
+    return Diagnostic(area, subject, State.OK, message)
 
 
-def warning(area: str, what: str, said: str, do: str) -> Diagnostic:
+def warning(area: str, subject: str, message: str, advice: str) -> Diagnostic:
     """It may stand in the way."""
-    return Diagnostic(area, what, State.WARNING, said, do)
+    return Diagnostic(area, subject, State.WARNING, message, advice)
 
 
-def wrong(area: str, what: str, said: str, do: str) -> Diagnostic:
+def wrong(area: str, subject: str, message: str, advice: str) -> Diagnostic:
     """It stands in the way."""
-    return Diagnostic(area, what, State.WRONG, said, do)
+    return Diagnostic(area, subject, State.WRONG, message, advice)

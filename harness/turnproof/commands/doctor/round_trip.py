@@ -112,7 +112,7 @@ def leak(trip: Trip) -> Trouble | None:
     return None
 
 
-def _opened(trip: Trip) -> Iterator[Trouble]:
+def _opening_troubles(trip: Trip) -> Iterator[Trouble]:
     end = trip.transcript.end
     opener = f"open_{trip.path}(endpoint)"
     match end.how:
@@ -143,7 +143,7 @@ def _addressed(trip: Trip) -> Iterator[Trouble]:
         yield Trouble(said, f"hand the client {form} in place of its own")
 
 
-def _called(trip: Trip) -> Iterator[Trouble]:
+def _call_troubles(trip: Trip) -> Iterator[Trouble]:
     """Whether the call could be made, and came back, where nothing was refused."""
     scope = "call" if trip.shows_calls else "turn"
     failed = next((event for event in trip.transcript.of(Failed) if event.scope == scope), None)
@@ -200,7 +200,7 @@ def _read(trip: Trip) -> Iterator[Trouble]:
         yield Trouble(f"no request reached the emulator, and {trip.call} returned all the same", "call the endpoint")
         return
     if not trip.shows_calls:
-        yield from _told(trip)
+        yield from _answer_troubles(trip)
         return
     calls = [part for response in responses for part in response.parts if isinstance(part, FunctionCall)]
     if trip.tools and not calls:
@@ -216,7 +216,7 @@ def _read(trip: Trip) -> Iterator[Trouble]:
         yield Trouble(f"the model answered {ANSWER!r}, the response has {text!r}", "return its text as it came")
 
 
-def _told(trip: Trip) -> Iterator[Trouble]:
+def _answer_troubles(trip: Trip) -> Iterator[Trouble]:
     """Whether the tool ran, and the user was told the answer, where no call can be seen."""
     if trip.tools and not any(event.outcome == "ok" for event in trip.transcript.of(ToolRun)):
         yield Trouble("the tool was never run", "hand the setup's tools to whoever calls them")
@@ -241,9 +241,9 @@ def _streamed(trip: Trip) -> Iterator[Trouble]:
 
 
 _RULES: tuple[Callable[[Trip], Iterator[Trouble]], ...] = (
-    _opened,
+    _opening_troubles,
     _addressed,
-    _called,
+    _call_troubles,
     _accepted,
     _read,
     _streamed,
@@ -262,7 +262,7 @@ def _form(trip: Trip) -> str:
     return f"ends with {base}" if base else "has no version at its end"
 
 
-def words(trip: Trip) -> str:
+def summary(trip: Trip) -> str:
     """What a round trip came to that went well."""
     first = trip.requests[0]
     counts = [f"{counted(len(trip.requests), 'request')} to {first.method} {first.path}"]

@@ -21,10 +21,10 @@ LOOKS = {
 """How a state is shown: always symbol and word; the colour is an extra."""
 
 
-def print_diagnosis(found: Diagnosis, file: TextIO | None = None) -> None:
+def print_diagnosis(diagnosis: Diagnosis, file: TextIO | None = None) -> None:
     """Write the list to `file` (stdout by default): by area, and below all that is not ok what to do."""
     console = console_for(file or sys.stdout)
-    for area, findings in groupby(found.findings, key=lambda finding: finding.area):
+    for area, findings in groupby(diagnosis.findings, key=lambda finding: finding.area):
         console.print()
         console.print(Text(one_line(area), style="bold"))
         table = Table.grid(padding=(0, 2, 0, 0))
@@ -33,20 +33,22 @@ def print_diagnosis(found: Diagnosis, file: TextIO | None = None) -> None:
         table.add_column(overflow="fold")
         for finding in findings:
             look = LOOKS[finding.state]
-            table.add_row(Text(f"{look.symbol} {look.word}", look.colour), one_line(finding.what), _told(finding))
+            table.add_row(
+                Text(f"{look.symbol} {look.word}", look.colour), one_line(finding.what), _finding_text(finding)
+            )
         console.print(table)
     console.print()
-    console.print(Text(_counts(found), style="bold"))
+    console.print(Text(_counts(diagnosis), style="bold"))
 
 
-def _told(finding: Diagnostic) -> Text:
+def _finding_text(finding: Diagnostic) -> Text:
     text = Text(one_line(finding.said))
     if finding.do:
         text.append(f"\n→ {one_line(finding.do)}", style="bold")
     return text
 
 
-def _counts(found: Diagnosis) -> str:
-    states = [finding.state for finding in found.findings]
+def _counts(diagnosis: Diagnosis) -> str:
+    states = [finding.state for finding in diagnosis.findings]
     counts = [f"{states.count(state)} {LOOKS[state].word}" for state in State if state in states]
     return ", ".join(counts)

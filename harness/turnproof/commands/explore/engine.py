@@ -45,7 +45,7 @@ def explore(options: ExploreOptions, progress: Progress = lambda done, total, wh
         exploring = Exploring(options, bench, _control(runner, subject, judged.values()), judged, progress)
         interrupted = False
         try:
-            exploring.run(_drawn(subject, options.seed))
+            exploring.run(_documents(subject, options.seed))
         except KeyboardInterrupt:
             interrupted = True
     return Exploration(
@@ -60,11 +60,11 @@ def explore(options: ExploreOptions, progress: Progress = lambda done, total, wh
     )
 
 
-def _drawn(subject: Subject, seed: int) -> Iterator[Document]:
+def _documents(subject: Subject, seed: int) -> Iterator[Document]:
     from ...scenarios.strategies import Means, documents
-    from .random_scenarios import drawn
+    from .random_scenarios import draw_documents
 
-    return drawn(documents(Means(subject.claims(), subject.operations)), seed)
+    return draw_documents(documents(Means(subject.claims(), subject.operations)), seed)
 
 
 def _bench(

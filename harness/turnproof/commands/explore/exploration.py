@@ -100,7 +100,7 @@ class Exploring:
         """Try these scenarios, one after the other, until there were enough of them, or enough was found."""
         for document in islice(documents, self._options.examples):
             self.examples += 1
-            self._tell("")
+            self._report_progress("")
             # Ids and pieces of a run follow from its scenario's name: only under the same name does a file do the same.
             name = f"{FOLDER}/{self._stem}-{self.examples}"
             try:
@@ -122,24 +122,24 @@ class Exploring:
             return
 
         def fails(smaller: Document) -> bool:
-            self._tell(f"making a scenario smaller for {target.what}")
+            self._report_progress(f"making a scenario smaller for {target.what}")
             try:
                 return self.bench.shows(self._loaded(name, smaller), target)
             except ScenarioError:
                 return False
 
-        self._take(name, target, *smallest(document, fails))
+        self._add_finding(name, target, *smallest(document, fails))
 
     def _loaded(self, name: str, document: Document) -> Scenario:
         self._tried = document
         return from_data(document, name)
 
-    def _tell(self, what: str) -> None:
+    def _report_progress(self, what: str) -> None:
         self._progress(self.examples, self._options.examples, what)
 
     # -- what is made of a finding ------------------------------------------------------------------------------
 
-    def _take(self, name: str, target: Failure, document: Document, attempts: int) -> None:
+    def _add_finding(self, name: str, target: Failure, document: Document, attempts: int) -> None:
         title, remedy = self._in_words(target)
         document = {**document, "title": f"{title} (found at random)"}
         scenario = self._loaded(name, document)

@@ -19,11 +19,11 @@ def plainer(document: Document) -> Iterator[Document]:
     places = list(_places(document))
     plain = document
     for place, kind in places:
-        plain = _put(plain, place, _plainest(kind, _at(plain, place)))
+        plain = _with_value(plain, place, _plainest(kind, _at(plain, place)))
     yield plain
     for place, kind in places:
         for value in _plainer(kind, _at(document, place)):
-            yield _put(document, place, value)
+            yield _with_value(document, place, value)
 
 
 def _places(document: Document) -> Iterator[tuple[Place, Kind]]:
@@ -151,13 +151,13 @@ def _at(value: Any, place: Place) -> Any:
     return value
 
 
-def _put(value: Any, place: Place, new: Any) -> Any:
+def _with_value(value: Any, place: Place, new: Any) -> Any:
     """A copy with another value in that place."""
     if not place:
         return new
     step, *rest = place
     copy: Any = dict(value) if isinstance(value, dict) else list(value)
-    copy[step] = _put(value[step], tuple(rest), new)
+    copy[step] = _with_value(value[step], tuple(rest), new)
     return copy
 
 

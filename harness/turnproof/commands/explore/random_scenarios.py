@@ -31,7 +31,7 @@ class SteadyProvider(HypothesisProvider):
 AVAILABLE_PROVIDERS["turnproof"] = SteadyProvider
 
 
-def drawn(documents: SearchStrategy[Document], seeded: int) -> Iterator[Document]:
+def draw_documents(documents: SearchStrategy[Document], seeded: int) -> Iterator[Document]:
     """Documents without end, no two alike. They are drawn in batches, so the first come soon."""
     known: set[str] = set()
     number = 0

@@ -65,6 +65,6 @@ class Exploration(msgspec.Struct, frozen=True, kw_only=True):
         return Exit.UNDECIDED if self.findings or not self.examples else Exit.OK
 
 
-def to_json(found: Exploration) -> str:
+def to_json(exploration: Exploration) -> str:
     """The exploration as JSON (schema `turnproof.explore/1`)."""
-    return msgspec.json.format(canonical(found), indent=2).decode() + "\n"
+    return msgspec.json.format(canonical(exploration), indent=2).decode() + "\n"

@@ -75,18 +75,18 @@ def _with_options(document: Document, options: dict[str, Any]) -> Document:
     return {**document, "options": options} if options else _without(document, "options")
 
 
-def _smaller_given(held: Turn) -> Iterator[Turn]:
+def _smaller_given(turn: Turn) -> Iterator[Turn]:
     """Ways to make a turn that was held elsewhere smaller."""
-    if "system" in held:
+    if "system" in turn:
         return
-    model = held["model"]
-    if "unanswered" in held:
-        yield _with_results({**_without(held, "unanswered"), "model": [*model, [PLAIN]]})
-    yield from (_with_results({**held, "model": model[:n] + model[n + 1 :]}) for n in range(len(model) - 1))
-    yield {**held, "user": PLAIN}
+    model = turn["model"]
+    if "unanswered" in turn:
+        yield _with_results({**_without(turn, "unanswered"), "model": [*model, [PLAIN]]})
+    yield from (_with_results({**turn, "model": model[:n] + model[n + 1 :]}) for n in range(len(model) - 1))
+    yield {**turn, "user": PLAIN}
     for n, answer in enumerate(model):
         for parts in (*_without_one(answer), *([plainest(part) for part in answer],)):
-            yield _with_results({**held, "model": [*model[:n], parts, *model[n + 1 :]]})
+            yield _with_results({**turn, "model": [*model[:n], parts, *model[n + 1 :]]})
 
 
 # -- one turn -----------------------------------------------------------------------------------------------

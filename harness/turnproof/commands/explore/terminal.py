@@ -15,16 +15,16 @@ from .report import Exploration, FoundScenario
 from .trial import Failure
 
 
-def print_exploration(found: Exploration, file: TextIO) -> None:
+def print_exploration(exploration: Exploration, file: TextIO) -> None:
     """Write everything that was found. Without a terminal it is 120 columns wide and has no colour."""
     console = console_for(file)
-    for finding in found.findings:
+    for finding in exploration.findings:
         _finding(console, finding)
-    for once in found.unsteady:
+    for once in exploration.unsteady:
         said = f"{_name(once.failure)} [{once.failure.path}] failed once and not again: {once.failure.message}"
         console.print(Text(one_line(f"? unsteady {said}"), style="yellow"))
         console.print(Text(f"  {printable(once.file)}", style="dim"), soft_wrap=True)
-    console.print(Text(_summary(found), style="bold"))
+    console.print(Text(_summary(exploration), style="bold"))
 
 
 def _finding(console: Console, finding: FoundScenario) -> None:
@@ -51,8 +51,9 @@ def _name(failure: Failure) -> str:
     return failure.what if failure.kind == "requirement" else f"the undeclared difference {failure.what}"
 
 
-def _summary(found: Exploration) -> str:
-    count = len(found.findings)
+def _summary(exploration: Exploration) -> str:
+    count = len(exploration.findings)
     what = counted(count, "failing scenario") if count else "nothing"
-    cut = " before it was interrupted" if found.interrupted else ""
-    return f"{found.subject}: {counted(found.examples, 'scenario')} tried with seed {found.seed}, {what} found{cut}"
+    cut = " before it was interrupted" if exploration.interrupted else ""
+    tried = f"{counted(exploration.examples, 'scenario')} tried with seed {exploration.seed}"
+    return f"{exploration.subject}: {tried}, {what} found{cut}"

@@ -77,7 +77,7 @@ class ScenarioTrial:
         self.runs = 0
         self._runner = runner
         self._spec = spec
-        self._claimed = Claimed.by(subject, ())
+        self._claimed = Claimed.of_subject(subject, ())
         self._requirements = [one for one in requirements if _applies(one, subject)]
         self._excused = excused
         self._accepted = accepted
@@ -89,7 +89,7 @@ class ScenarioTrial:
         Raises HarnessError where it is turnproof that failed.
         """
         views = self._run(scenario, self._paths)
-        found = [failure for path in self._paths for failure in self._broken(path, views)]
+        found = [failure for path in self._paths for failure in self._failures_on_path(path, views)]
         if len(self._paths) == len(PATHS):
             found += self._unequal(scenario, views)
         return tuple(sorted(found, key=lambda failure: _BAD.index(failure.status)))
@@ -100,7 +100,7 @@ class ScenarioTrial:
             found = self._unequal(scenario, self._run(scenario, self._paths), failure.what)
         else:
             path = next(path for path in self._paths if path == failure.path)
-            found = self._broken(path, self._run(scenario, [path]), failure.what)
+            found = self._failures_on_path(path, self._run(scenario, [path]), failure.what)
         return any(one.key == failure.key for one in found)
 
     # -- runs -------------------------------------------------------------------------------------------------
@@ -111,10 +111,10 @@ class ScenarioTrial:
         views: dict[RunKey, View] = {}
         wire = dialect(self.subject.dialect)
 
-        def keep(spec: RunSpec, transcript: Transcript) -> None:
+        def judge_run(spec: RunSpec, transcript: Transcript) -> None:
             views[spec.key] = View(transcript, wire, scenario)
 
-        self._runner.run_all([RunSpec(self._spec, scenario, key) for key in keys], keep)
+        self._runner.run_all([RunSpec(self._spec, scenario, key) for key in keys], judge_run)
         self.runs += len(keys)
         for view in views.values():
             if view.transcript.end.how == "harness-fault":
@@ -123,7 +123,7 @@ class ScenarioTrial:
 
     # -- judging ----------------------------------------------------------------------------------------------
 
-    def _broken(self, path: Path, views: Sequence[View], only: str | None = None) -> list[Failure]:
+    def _failures_on_path(self, path: Path, views: Sequence[View], only: str | None = None) -> list[Failure]:
         """What one path does wrong."""
         return [
             failure
@@ -173,7 +173,9 @@ def _applies(requirement: Requirement, subject: Subject) -> bool:
     return able and requirement.concerns(subject.kind) and not requirement.lacks(subject.claims())
 
 
-def _difference(found: Found, view: View) -> Failure:
-    left, right = ("nothing" if side is UNSET else show(side) for side in (found.left, found.right))
-    message = f"{found.place}, {found.aspect} {found.path}: stateless has {left}, legacy {right}"
-    return Failure("difference", found.name, "parity", Status.VIOLATED, message, f"{view.key.scenario}/{view.key.mode}")
+def _difference(difference: Found, view: View) -> Failure:
+    left, right = ("nothing" if side is UNSET else show(side) for side in (difference.left, difference.right))
+    message = f"{difference.place}, {difference.aspect} {difference.path}: stateless has {left}, legacy {right}"
+    return Failure(
+        "difference", difference.name, "parity", Status.VIOLATED, message, f"{view.key.scenario}/{view.key.mode}"
+    )

@@ -12,7 +12,7 @@ from .combined_runs import seen_in
 from .decision import Decision, Reason, decided
 from .measurement import Measured
 from .phases import Criterion
-from .provider_events import given, nothing_seen, runs_of, short
+from .provider_events import nothing_seen, providers_of, runs_of, short
 from .taken_path import on_path
 
 _NO_STATELESS_PATH = closes(
@@ -75,12 +75,12 @@ def complete_called(measured: Measured, criterion: Criterion) -> Decision:
     if not answered:
         if failed:
             return decided([_never_answers(*failed[0])])
-        if _called(views):
+        if _answered_calls(views):
             return decided(compared=["calls of complete()"])
         if criterion.flag == ("default",) and any(on_path(view, "legacy") for view in views):
             # Says nothing of the adapter: 3/default-is-stateless is what is closed by this.
             return decided([_DEFAULT_OFF(words=measured.flag.words("default"))])
-        if any(given(view) for view in views):
+        if any(providers_of(view) for view in views):
             return decided([_NEVER_CALLED(name="no turn calls complete()")])
         return decided([nothing_seen()])
     if adapter.delegated:
@@ -90,7 +90,7 @@ def complete_called(measured: Measured, criterion: Criterion) -> Decision:
 
 def _lacking(views: Sequence[View]) -> Iterator[Reason]:
     for view in views:
-        for one in given(view):
+        for one in providers_of(view):
             provider, place = short(one.cls), view.at_event(one)
             if not one.complete and one.path != "legacy":
                 yield seen_in(_MISSING(place, provider=provider, name=f"{provider} has no complete()"), view)
@@ -115,7 +115,7 @@ def _never_answers(view: View, failed: Failed) -> Reason:
     return seen_in(reason, view)
 
 
-def _called(views: Sequence[View]) -> bool:
+def _answered_calls(views: Sequence[View]) -> bool:
     """Whether a provider that the session opened itself was seen to be called, and the turn to be answered."""
     touched = [one for view in views for one in view.transcript.of(ProviderTouched)]
     return any(one.name == "complete" and one.how == "called" for one in touched)

@@ -14,7 +14,7 @@ from .adapters import complete_called
 from .answered_turns import turns_answered
 from .codes import closes, is_not_asked, leaves_undecided
 from .combined_runs import NOTHING_COMPARED, over_runs
-from .decision import Decision, Reason, combined, counted, decided
+from .decision import Decision, Reason, combined, decided, with_counts
 from .existing_tests import CommandRun
 from .histories import histories_agree
 from .measurement import Measured
@@ -140,7 +140,7 @@ def _paths_agree(measured: Measured, criterion: Criterion) -> Decision:
         reasons = [_NO_TOOLS()]
     if not reasons and not equal:
         reasons = [NOTHING_COMPARED()]
-    return decided(reasons, counted(equal.most_common()))
+    return decided(reasons, with_counts(equal.most_common()))
 
 
 def _differences(measured: Measured) -> Iterator[Reason]:

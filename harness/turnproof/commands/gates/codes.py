@@ -50,19 +50,19 @@ class ReasonCode:
         )
 
 
-def closes(code: str, title: str, expected: str = "{expected}", got: str = "{observed}") -> ReasonCode:
+def closes(code: str, title: str, expected: str = "{expected}", observed: str = "{observed}") -> ReasonCode:
     """Register what closes a criterion. The words are those of `Registry.finding`."""
-    return ReasonCode(Status.VIOLATED, _REGISTRY.finding(f"gate/{code}", title, expected, got))
+    return ReasonCode(Status.VIOLATED, _REGISTRY.finding(f"gate/{code}", title, expected, observed))
 
 
-def leaves_undecided(code: str, title: str, expected: str = "", got: str = "") -> ReasonCode:
+def leaves_undecided(code: str, title: str, expected: str = "", observed: str = "") -> ReasonCode:
     """Register what keeps a criterion from being decided. Without templates the title says all of it."""
-    return ReasonCode(Status.INCONCLUSIVE, _REGISTRY.finding(f"gate/{code}", title, expected, got))
+    return ReasonCode(Status.INCONCLUSIVE, _REGISTRY.finding(f"gate/{code}", title, expected, observed))
 
 
-def is_not_asked(code: str, title: str, expected: str = "", got: str = "") -> ReasonCode:
+def is_not_asked(code: str, title: str, expected: str = "", observed: str = "") -> ReasonCode:
     """Register why a criterion is not asked for. Without templates the title says all of it."""
-    return ReasonCode(Status.NOT_CLAIMED, _REGISTRY.finding(f"gate/{code}", title, expected, got))
+    return ReasonCode(Status.NOT_CLAIMED, _REGISTRY.finding(f"gate/{code}", title, expected, observed))
 
 
 def gate_templates() -> Mapping[str, Template]:

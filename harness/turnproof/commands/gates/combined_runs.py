@@ -13,7 +13,7 @@ from ...judge.requirements.root_causes import rooted
 from ...judge.verdict import Status
 from ...judge.view import View
 from .codes import leaves_undecided
-from .decision import Decision, Reason, counted, decided
+from .decision import Decision, Reason, decided, with_counts
 from .phases import Setting
 
 RunReasons: TypeAlias = Iterator[Compared | Reason]
@@ -42,7 +42,7 @@ def over_runs(runs: Iterable[tuple[Setting, View]], check: RunCheck, nothing: Re
                 reasons.append(seen_in(found, view, setting))
     if not reasons and not equal:
         reasons = [nothing or NOTHING_COMPARED()]
-    return decided(reasons, counted(equal.most_common()))
+    return decided(reasons, with_counts(equal.most_common()))
 
 
 def unfinished(view: View) -> Reason:

@@ -74,8 +74,8 @@ def _criterion(
 ) -> CriterionReport:
     exemptions, names = options.config.settings.gates.exemption, names_of(candidate.spec, candidate.subject)
     decision = decide(measured, criterion)
-    decision = exempted(decision, criterion.id, exemptions, names, measured.today, whole=options.everything)
-    wording = Wording.of(measured)
+    decision = exempted(decision, criterion.id, exemptions, names, measured.today, all_scenarios=options.everything)
+    wording = Wording.for_measured(measured)
     return CriterionReport(
         id=criterion.id,
         side=side,
@@ -92,11 +92,11 @@ def _criterion(
         sources=criterion.sources,
         left=decision.left,
         spots=tuple(_from(options.folder, spot) for spot in decision.spots),
-        findings=tuple(_finding(reason, wording, options) for reason in _listed(decision)),
+        findings=tuple(_finding(reason, wording, options) for reason in _first_reasons(decision)),
     )
 
 
-def _listed(decision: Decision) -> Iterator[Reason]:
+def _first_reasons(decision: Decision) -> Iterator[Reason]:
     """Of each code and root the first reasons, as many as a report can bear."""
     seen: Counter[tuple[str, str]] = Counter()
     for reason in decision.reasons:

@@ -114,6 +114,6 @@ def combined(decisions: Iterable[Decision]) -> Decision:
     )
 
 
-def counted(things: Iterable[tuple[str, int]]) -> list[str]:
+def with_counts(things: Iterable[tuple[str, int]]) -> list[str]:
     """Things with how often they occurred: `a turn ×12`."""
     return [f"{what} ×{times}" if times > 1 else what for what, times in things]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ...judge.finding_words import Template, Words, words_of
 from .codes import gate_templates
-from .decision import Acceptance, Decision, Reason, counted
+from .decision import Acceptance, Decision, Reason, with_counts
 from .flag import FlagPlan
 from .measurement import Measured
 from .phases import GONE
@@ -25,7 +25,7 @@ class Wording:
     phase: int
 
     @classmethod
-    def of(cls, measured: Measured) -> Wording:
+    def for_measured(cls, measured: Measured) -> Wording:
         """The wording for the decisions that are made of what was measured."""
         templates = {**measured.suite.registry.templates, **gate_templates()}
         return cls(templates, measured.flag, measured.phase)
@@ -46,7 +46,7 @@ class Wording:
         lines = [self.sentence(reason) for reason in decision.reasons[1:] if reason.spot is None]
         names = Counter(reason.name for reason in decision.reasons if reason.name and reason.spot is None)
         if names.total() > len(names):
-            lines = [*shortened(lines), f"in all: {', '.join(counted(names.most_common()))}"]
+            lines = [*shortened(lines), f"in all: {', '.join(with_counts(names.most_common()))}"]
             return "\n".join(lines)
         return "\n".join(shortened(lines))
 
@@ -55,7 +55,7 @@ class Wording:
         finding = reason.finding
         requirement = "" if finding.code in gate_templates() else finding.requirement
         return ": ".join(
-            filter(None, (requirement, self._setting(reason), finding.place.run, _whole(self.words(reason))))
+            filter(None, (requirement, self._setting(reason), finding.place.run, _all_words(self.words(reason))))
         )
 
     def words(self, reason: Reason) -> Words:
@@ -77,7 +77,7 @@ def shortened(lines: Sequence[str]) -> list[str]:
     return [*lines[:_SHOWN], *([f"... and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else [])]
 
 
-def _whole(words: Words) -> str:
+def _all_words(words: Words) -> str:
     """All words of a finding. A template without what was expected gives something else about it: it needs no `got`."""
     if words.title and not words.expected:
         about = ": ".join(filter(None, (words.where, words.got)))

@@ -57,10 +57,10 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
     if baseline is not None and options.mode == "shadow":
         check_depth(options.baseline, baseline, phase.number, options.depth)
     classes = Classes.of(settings.gates)
-    flags = {spec: FlagPlan.of(settings.gates, subject.session) for spec, subject in subjects.items()}
+    flags = {spec: FlagPlan.from_settings(settings.gates, subject.session) for spec, subject in subjects.items()}
     suite = load_suite()
     every = list(scenarios) if scenarios is not None else suite_scenarios(suite)
-    wanted = _wanted(options, every)
+    wanted = _select_scenarios(options, every)
     candidates = {spec: Candidate.of(spec, subject, flags[spec], wanted) for spec, subject in subjects.items()}
     wish = options.backend or "emulate"
     backends = Backends({spec: choose_backend(spec, subject, wish) for spec, subject in subjects.items()})
@@ -72,7 +72,7 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
         runs = Runs.make(laboratory, candidates, criteria, options.out / f"gate-{phase.number}", files)
         reports = tuple(
             subject_report(
-                _measured(one, runs, suite, options, tests[spec], every, classes),
+                _measurement(one, runs, suite, options, tests[spec], every, classes),
                 one,
                 phases,
                 phase,
@@ -81,7 +81,7 @@ def gate(options: GateOptions, scenarios: Sequence[Scenario] | None = None) -> G
             )
             for spec, one in candidates.items()
         )
-        report = _whole(phases, phase, options, runs, reports, time.monotonic() - started, baseline)
+        report = _gate_report(phases, phase, options, runs, reports, time.monotonic() - started, baseline)
         for writer in runs.writers.values():
             writer.finish(exit_code(report.state), report.duration_s)
     if options.update_baseline:
@@ -120,8 +120,8 @@ class Classes:
         )
 
 
-def _measured(
-    one: Candidate,
+def _measurement(
+    candidate: Candidate,
     runs: Runs,
     suite: Suite,
     options: GateOptions,
@@ -129,16 +129,16 @@ def _measured(
     scenarios: Sequence[Scenario],
     classes: Classes,
 ) -> Measured:
-    names = names_of(one.spec, one.subject)
+    names = names_of(candidate.spec, candidate.subject)
     return Measured(
-        subject=one.subject,
+        subject=candidate.subject,
         phase=options.phase,
-        flag=one.flag,
+        flag=candidate.flag,
         suite=suite,
-        runs=runs.first[one.spec],
-        again=runs.again[one.spec],
-        excused=excused_for(one.subject, options.config.settings.declared_difference),
-        declared=one.subject.declared,
+        runs=runs.first[candidate.spec],
+        again=runs.again[candidate.spec],
+        excused=excused_for(candidate.subject, options.config.settings.declared_difference),
+        declared=candidate.subject.declared,
         whole=options.everything,
         tests=tests,
         scenarios=scenarios,
@@ -149,7 +149,7 @@ def _measured(
     )
 
 
-def _whole(
+def _gate_report(
     phases: Phases,
     phase: Phase,
     options: GateOptions,
@@ -200,7 +200,7 @@ def _built_on(
     return tuple(report for report in reports if report.adapter == pilot) or reports
 
 
-def _wanted(options: GateOptions, every: Sequence[Scenario]) -> list[Scenario]:
+def _select_scenarios(options: GateOptions, every: Sequence[Scenario]) -> list[Scenario]:
     return [
         scenario
         for scenario in chosen_scenarios(every, options.scenarios)

@@ -83,18 +83,18 @@ def exempted(
     names: set[str],
     today: date,
     *,
-    whole: bool,
+    all_scenarios: bool,
 ) -> Decision:
     """A decision as the exemptions of this subject leave it. Without all scenarios nobody knows what is not needed."""
     for exemption in exemptions:
         if exemption.adapter in names and exemption.criterion == criterion:
-            return _exempted(decision, exemption, today, whole=whole)
+            return _exempted(decision, exemption, today, all_scenarios=all_scenarios)
     return decision
 
 
-def _exempted(decision: Decision, exemption: Exemption, today: date, *, whole: bool) -> Decision:
+def _exempted(decision: Decision, exemption: Exemption, today: date, *, all_scenarios: bool) -> Decision:
     needed = decision.status in (Status.VIOLATED, Status.INCONCLUSIVE)
-    if (wrong := _not_valid(exemption, decision, today, unneeded=whole and not needed)) is not None:
+    if (wrong := _not_valid(exemption, decision, today, unneeded=all_scenarios and not needed)) is not None:
         reasons = [wrong, *(replace(reason, status=Status.VIOLATED) for reason in decision.reasons if needed)]
         return decided(reasons, more=decision.more)
     if not needed:

@@ -77,11 +77,11 @@ def run_command(command: str, folder: Path, environment: Mapping[str, str | None
                 f"gates: existing_tests = {command!r} cannot be started in {folder}: {error.strerror or error}; "
                 "it is run without a shell: give a program on PATH, or `sh -c '...'`"
             ) from error
-        code = _ended(process, seconds)
+        code = _wait(process, seconds)
         return CommandRun(shown, code, _last_lines(output), seconds)
 
 
-def _ended(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:

@@ -24,7 +24,7 @@ class FlagPlan:
     flip_phase: int
 
     @classmethod
-    def of(cls, settings: GateSettings, session: SessionBinding) -> FlagPlan:
+    def from_settings(cls, settings: GateSettings, session: SessionBinding) -> FlagPlan:
         """What the settings say, else the session's binding. Raises UsageError where on and off are the same."""
         if not settings.flag_off or not settings.flag_on or settings.flag_off == settings.flag_on:
             raise UsageError(

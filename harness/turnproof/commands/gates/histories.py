@@ -20,7 +20,7 @@ from ...run.transcript import CallBegan, Failed, HistorySnapshot, Refused
 from .codes import closes, leaves_undecided
 from .combined_runs import RunReasons
 from .decision import Reason
-from .taken_path import said_path
+from .taken_path import named_path_of
 
 _DIFFERS = closes(
     "histories-agree/differs",
@@ -105,7 +105,7 @@ def histories_agree(view: View) -> RunReasons:
 
 def _not_shown(view: View, held: Held) -> Reason:
     place, operation = held.turn.at(Side.HISTORY, "session"), operation_of(held)
-    said = said_path(view)
+    said = named_path_of(view)
     if said in (None, "legacy"):
         return _HIDDEN(place, operation=operation)
     return _HIDDEN_THERE(place, operation=operation, observed=said)

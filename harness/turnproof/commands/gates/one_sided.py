@@ -51,9 +51,9 @@ def one_path_only(measured: Measured, criterion: Criterion) -> Decision:
     callbacks = {path: set(_callbacks(views)) for path, views in sound.items()}
     requirements = {path: set(_measured(measured, path, views)) for path, views in sound.items()}
     left = [
-        *_apart("scenario", scenarios),
-        *_apart("callback", callbacks),
-        *_apart("requirement", requirements),
+        *_differences("scenario", scenarios),
+        *_differences("callback", callbacks),
+        *_differences("requirement", requirements),
     ]
     both = [
         f"scenarios on both paths ×{len(scenarios['legacy'])}",
@@ -63,11 +63,11 @@ def one_path_only(measured: Measured, criterion: Criterion) -> Decision:
     return decided(sorted(left, key=lambda one: one.name), both)
 
 
-def _apart(what: str, found: Mapping[Path, set[str]]) -> Iterator[Reason]:
-    for path, names in found.items():
-        for one in sorted(names - found[_OTHER[path]]):
-            name = f"{what} {one}: measured on the {path} path only"
-            yield _ON_ONE_PATH[what](observed=one, path=path, name=name)
+def _differences(kind: str, names_by_path: Mapping[Path, set[str]]) -> Iterator[Reason]:
+    for path, names in names_by_path.items():
+        for name_on_one_path in sorted(names - names_by_path[_OTHER[path]]):
+            name = f"{kind} {name_on_one_path}: measured on the {path} path only"
+            yield _ON_ONE_PATH[kind](observed=name_on_one_path, path=path, name=name)
 
 
 def _callbacks(views: Iterable[View]) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _callbacks(views: Iterable[View]) -> Iterator[str]:
 
 
 def _measured(measured: Measured, path: Path, views: Sequence[View]) -> Iterator[str]:
-    claimed = Claimed.by(measured.subject, measured.scenarios)
+    claimed = Claimed.of_subject(measured.subject, measured.scenarios)
     for requirement in measured.suite.catalogue:
         if not requirement.concerns(measured.subject.kind) or set(requirement.paths) != _BOTH:
             continue

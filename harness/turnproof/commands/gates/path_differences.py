@@ -42,23 +42,23 @@ RUN_DIFFERS: Mapping[str, ReasonCode] = {
     )
     for kind in KINDS
 }
-_NOT_COMPARED = leaves_undecided("runs/not-compared", "Two runs could not be compared.", got="{problem:words}")
+_NOT_COMPARED = leaves_undecided("runs/not-compared", "Two runs could not be compared.", observed="{problem:words}")
 
 
 def comparison_reason(
-    code: ReasonCode, found: Found, comparison: Comparison, left: View | None, right: View | None
+    code: ReasonCode, difference: Found, comparison: Comparison, left: View | None, right: View | None
 ) -> Reason:
     """One difference: what the right side has is expected."""
-    side = _SIDES[found.aspect]
+    side = _SIDES[difference.aspect]
     return code(
-        _place(side, found.place, comparison.left.key, left),
-        expected=found.right,
-        observed=found.left,
-        related=[_place(side, found.place, comparison.right.key, right)],
+        _place(side, difference.place, comparison.left.key, left),
+        expected=difference.right,
+        observed=difference.left,
+        related=[_place(side, difference.place, comparison.right.key, right)],
         evidence=_digests(comparison),
-        aspect=found.aspect,
-        path=found.path,
-        also=len(found.also),
+        aspect=difference.aspect,
+        path=difference.path,
+        also=len(difference.also),
     )
 
 

@@ -39,7 +39,7 @@ def providers(views: Iterable[View]) -> dict[str, ProviderSeen]:
     return found
 
 
-def given(view: View) -> Sequence[ProviderSeen]:
+def providers_of(view: View) -> Sequence[ProviderSeen]:
     """The providers that the session of a run was given, or showed."""
     return [seen for seen in view.transcript.of(ProviderSeen) if seen.how == "given"]
 

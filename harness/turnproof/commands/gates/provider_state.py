@@ -13,7 +13,7 @@ from ...run.transcript import ProviderAsked, ProviderHolds, ProviderSeen, Provid
 from .class_source import Source, line_of
 from .codes import closes, leaves_undecided
 from .combined_runs import seen_in
-from .decision import Decision, Reason, counted, decided
+from .decision import Decision, Reason, decided, with_counts
 from .measurement import Measured
 from .phases import Criterion
 from .provider_events import nothing_seen, runs_of, short
@@ -33,7 +33,7 @@ _TOO_MANY = leaves_undecided(
 _NO_SINGLE_CALL = leaves_undecided(
     "history-held/no-single-call",
     "What a provider holds after a single call cannot be looked at.",
-    got="{observed:words}",
+    observed="{observed:words}",
 )
 _BROKEN = closes(
     "what-stays/broken", "What a provider does beside answering does not work.", "", "{what:words}: {said:words}"
@@ -45,7 +45,7 @@ _NO_FIGURES = closes(
     "what-stays/no-usage", "The session shows no usage.", "figures after some turn", "none after any turn"
 )
 _UNKNOWN = leaves_undecided(
-    "what-stays/unknown-call", "It is not known how a method is called.", got="{what:words}: {said:words}"
+    "what-stays/unknown-call", "It is not known how a method is called.", observed="{what:words}: {said:words}"
 )
 _CANNOT_ASK = leaves_undecided(
     "what-stays/no-provider",
@@ -99,7 +99,7 @@ def history_held(measured: Measured, criterion: Criterion) -> Decision:
         undecided += _refused(view)
     if not looks:
         return decided([nothing_seen()])
-    return decided([*(left[name] for name in sorted(left)), *undecided], counted(looks.items()))
+    return decided([*(left[name] for name in sorted(left)), *undecided], with_counts(looks.items()))
 
 
 def _refused(view: View) -> Iterator[Reason]:

@@ -20,10 +20,10 @@ from ...run.transcript import (
 )
 from .codes import closes, leaves_undecided
 from .combined_runs import seen_in
-from .decision import Decision, Reason, counted, decided
+from .decision import Decision, Reason, decided, with_counts
 from .measurement import Measured
 from .phases import Criterion, Situation
-from .provider_events import HOW_TO_SHOW, given, runs_of
+from .provider_events import HOW_TO_SHOW, providers_of, runs_of
 
 FACTS = frozenset(
     {
@@ -97,7 +97,7 @@ def provider_untouched(measured: Measured, criterion: Criterion) -> Decision:
     happened: Counter[str] = Counter()
     hidden = False
     for view in runs_of(measured, criterion):
-        visible = bool(given(view))
+        visible = bool(providers_of(view))
         for situation in criterion.situations:
             for turn in view.turns:
                 times, touches = _READERS[situation](view, turn)
@@ -112,7 +112,7 @@ def provider_untouched(measured: Measured, criterion: Criterion) -> Decision:
     if not left and not seen:
         words = " or ".join(_WORDS[situation] for situation in criterion.situations)
         return decided([_HIDDEN() if hidden else _NEVER(situations=words)])
-    return decided((left[name] for name in sorted(left)), counted(seen))
+    return decided((left[name] for name in sorted(left)), with_counts(seen))
 
 
 def _wrong(view: View, touch: ProviderTouched, situation: Situation) -> Reason | None:

@@ -21,10 +21,10 @@ def requirements_hold(measured: Measured, criterion: Criterion) -> Decision:
     names = [name for name in criterion.requirements if _shows(measured, name)]
     if not names:
         return decided([OWNS_ITS_HISTORY()])
-    return combined(_judged(measured, name, setting) for setting in criterion.flag for name in names)
+    return combined(_judge(measured, name, setting) for setting in criterion.flag for name in names)
 
 
-def _judged(measured: Measured, requirement: str, setting: Setting) -> Decision:
+def _judge(measured: Measured, requirement: str, setting: Setting) -> Decision:
     path = measured.flag.path(setting, measured.phase)
     claims = measured.subject.claims()
     verdict = judge(measured.suite.catalogue[requirement], path, measured.runs[setting], claims=claims)

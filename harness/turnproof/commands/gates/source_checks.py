@@ -53,12 +53,12 @@ _CODES: Mapping[str, tuple[str, ReasonCode]] = {
 """The word and the code for each kind of touch."""
 
 _UNREADABLE = leaves_undecided(
-    "source/unreadable", "The source of a class cannot be read.", got="{cls:words}: {problem:words}"
+    "source/unreadable", "The source of a class cannot be read.", observed="{cls:words}: {problem:words}"
 )
 _UNCLEAR = leaves_undecided(
     "source/unclear",
     "A place in the source cannot be decided by reading it.",
-    got="{cls:words}: {problem:words}",
+    observed="{cls:words}: {problem:words}",
 )
 _NO_CLASS = is_not_asked("session-source/no-class", "session_class is not configured in [tool.turnproof.gates].")
 

@@ -30,7 +30,7 @@ def gate_subjects(
     """
     declarations = list(declared)
     if names:
-        specs = dict.fromkeys(_named(name, settings) for name in names)
+        specs = dict.fromkeys(_full_name(name, settings) for name in names)
     elif adapters is None:
         specs = {_configured(settings): None}
     else:
@@ -75,7 +75,7 @@ def _told_apart(subject: Subject) -> Subject:
     return replace(subject, session=session)
 
 
-def _named(name: str, settings: GateSettings) -> str:
+def _full_name(name: str, settings: GateSettings) -> str:
     if "@" in name or settings.session == _REFERENCE or resolve_subject(name).kind != "adapter":
         return name
     _checked("session", settings.session)

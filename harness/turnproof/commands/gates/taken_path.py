@@ -36,16 +36,16 @@ def path_taken(view: View, expected: Path) -> RunReasons:
 
     Calls count for more than words: a session that names one path and calls the other is told so.
     """
-    said, called = said_path(view), called_paths(view)
-    wrong = sorted(called - {expected})
+    named_path, used_paths = named_path_of(view), called_paths(view)
+    wrong = sorted(used_paths - {expected})
     if wrong:
-        code = _CONTRADICTS if said == expected else _CALLS_ANOTHER
+        code = _CONTRADICTS if named_path == expected else _CALLS_ANOTHER
         yield code(_first_call(view, wrong[0]), expected=expected, observed=wrong[0])
-    elif said not in (None, expected):
-        opened = view.transcript.of(SessionOpened)[-1]
-        yield _NAMES_ANOTHER(view.at_event(opened, "path"), expected=expected, observed=said)
+    elif named_path not in (None, expected):
+        session_event = view.transcript.of(SessionOpened)[-1]
+        yield _NAMES_ANOTHER(view.at_event(session_event, "path"), expected=expected, observed=named_path)
     else:
-        yield from _signs(said, called)
+        yield from _signs(named_path, used_paths)
 
 
 def _first_call(view: View, path: str) -> Place:
@@ -57,11 +57,11 @@ def _first_call(view: View, path: str) -> Place:
 
 def on_path(view: View, expected: Path) -> bool:
     """Whether nothing in a run speaks for another path, and something for this one."""
-    signs = called_paths(view) | ({said} if (said := said_path(view)) is not None else set())
+    signs = called_paths(view) | ({said} if (said := named_path_of(view)) is not None else set())
     return signs == {expected}
 
 
-def said_path(view: View) -> Path | None:
+def named_path_of(view: View) -> Path | None:
     """The path that the session gave as its own; None where it does not tell."""
     opened = view.transcript.of(SessionOpened)
     return opened[-1].path if opened else None
@@ -72,8 +72,8 @@ def called_paths(view: View) -> set[Path]:
     return {call.path for call in view.transcript.of(CallBegan) if call.path is not None and not call.probe}
 
 
-def _signs(said: Path | None, called: set[Path]) -> Iterator[Compared]:
-    if called:
+def _signs(named_path: Path | None, used_paths: set[Path]) -> Iterator[Compared]:
+    if used_paths:
         yield Compared("calls of the provider")
-    if said is not None:
+    if named_path is not None:
         yield Compared("paths that the session names")

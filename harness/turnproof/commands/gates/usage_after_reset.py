@@ -10,7 +10,7 @@ from ...messages import TokenUsage
 from ...run.transcript import Accounts
 from .codes import closes, leaves_undecided
 from .combined_runs import seen_in
-from .decision import Decision, Reason, counted, decided
+from .decision import Decision, Reason, decided, with_counts
 from .measurement import Measured
 from .phases import Criterion
 from .provider_events import runs_of
@@ -50,13 +50,13 @@ def accounts_emptied(measured: Measured, criterion: Criterion) -> Decision:
         for turn in view.turns:
             accounts = [event for event in turn.events if isinstance(event, Accounts)]
             for before, after in zip(accounts[::2], accounts[1::2], strict=False):
-                if left := _left(view, before, after):
+                if left := _remainder(view, before, after):
                     return decided([left])
                 emptied.update(_emptied(before))
-    return decided([] if emptied else [_NOTHING_TO_EMPTY()], counted(emptied.items()))
+    return decided([] if emptied else [_NOTHING_TO_EMPTY()], with_counts(emptied.items()))
 
 
-def _left(view: View, before: Accounts, after: Accounts) -> Reason | None:
+def _remainder(view: View, before: Accounts, after: Accounts) -> Reason | None:
     if before.turns and after.turns:
         name = f"the turn accounting has {numbered(after.turns, 'entry')} after a reset, of {before.turns} before it"
         place = view.at_event(after, "turns")

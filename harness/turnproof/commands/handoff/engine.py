@@ -72,8 +72,8 @@ def hand_over(options: HandoffOptions) -> Handoff:
     """
     began = time.monotonic()
     suite = load_suite()
-    scenario = _one(chosen_scenarios(suite_scenarios(suite), (options.scenario,)), options.scenario)
-    specs = _named(options.adapters)
+    scenario = _single_scenario(chosen_scenarios(suite_scenarios(suite), (options.scenario,)), options.scenario)
+    specs = _specs_by_name(options.adapters)
     subjects = {name: resolve_subject(spec) for name, spec in specs.items()}
     parties, left_out = _parties(subjects, scenario, options)
     requirements = [one for one in suite.requirements if one.subject == "adapter"]
@@ -137,16 +137,16 @@ class _Travellers:
                 waiting.setdefault(alike, []).append(journey)
         specs = {id(spec): (spec, group) for group in waiting.values() for spec in [self._spec(step, group[0])]}
         done = itertools.count(1)
-        with progress("handoff") as told:
-            told.stage(f"runs, leg {step + 1} of 3")
+        with progress("handoff") as tracker:
+            tracker.stage(f"runs, leg {step + 1} of 3")
 
             def arrived(spec: RunSpec, transcript: Transcript) -> None:
-                told(next(done), len(specs), str(spec.key))
+                tracker(next(done), len(specs), str(spec.key))
                 _, group = specs[id(spec)]
                 self._arrived(step, spec, transcript, group)
 
             every = [spec for spec, _ in specs.values()]
-            self.runner.run_all(every, arrived, begun=lambda spec: told.begun(str(spec.key)))
+            self.runner.run_all(every, arrived, begun=lambda spec: tracker.begun(str(spec.key)))
 
     def _spec(self, step: int, journey: _Journey) -> RunSpec:
         party = journey.party(step)
@@ -174,18 +174,18 @@ class _Travellers:
             journey.over = transcript.end.how != "completed" or not held
 
 
-def _one(found: Sequence[Scenario], asked: str) -> Scenario:
-    if len(found) != 1:
-        raise UsageError(f"{asked!r} names {counted(len(found), 'scenario')}: a hand-off is of one conversation")
-    if not places(found[0]):
-        turns = len(found[0].turns)
+def _single_scenario(scenarios: Sequence[Scenario], pattern: str) -> Scenario:
+    if len(scenarios) != 1:
+        raise UsageError(f"{pattern!r} names {counted(len(scenarios), 'scenario')}: a hand-off is of one conversation")
+    if not places(scenarios[0]):
+        turns = len(scenarios[0].turns)
         raise UsageError(
-            f"{found[0].name} has {counted(turns, 'turn')}: a conversation needs three to go there and come back"
+            f"{scenarios[0].name} has {counted(turns, 'turn')}: a conversation needs three to go there and come back"
         )
-    return found[0]
+    return scenarios[0]
 
 
-def _named(specs: Sequence[str]) -> dict[str, str]:
+def _specs_by_name(specs: Sequence[str]) -> dict[str, str]:
     """How each adapter is asked for, by its own name; those that share one go by how they are asked for."""
     own = {spec: resolve_subject(spec).name for spec in specs}
     shared = {name for name, count in Counter(own.values()).items() if count > 1}

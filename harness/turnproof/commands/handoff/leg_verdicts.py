@@ -30,7 +30,7 @@ class Judge:
     def leg(self, party: Party, stretch: Stretch, view: View) -> Leg:
         """What the checks say of the run, and what of its history did not arrive."""
         held, violated, undecided = 0, list[Unmet](), list[Unmet]()
-        claimed = Claimed.by(self._subjects[party.adapter], [view.scenario])
+        claimed = Claimed.of_subject(self._subjects[party.adapter], [view.scenario])
         for requirement in self._requirements:
             if not requirement.looks_at(view.scenario.name):
                 continue

@@ -39,7 +39,7 @@ def places(scenario: Scenario) -> range:
 
 
 def part_of(
-    scenario: Scenario, stretch: Stretch, name: str, given: Sequence[Message], claims: Capabilities
+    scenario: Scenario, stretch: Stretch, name: str, history: Sequence[Message], claims: Capabilities
 ) -> Scenario:
     """That stretch as a scenario of its own. A model that does not claim to think says the same without thinking."""
     turns = scenario.turns[stretch.first : stretch.end]
@@ -49,7 +49,7 @@ def part_of(
         system=scenario.system_in(stretch.first),
         tools=scenario.tools_in(stretch.first),
         turns=turns if claims.thinking else tuple(map(_without_thinking, turns)),
-        given=tuple(given),
+        given=tuple(history),
         options=scenario.options if claims.thinking else _without(scenario.options, "thinking"),
         features=tuple(feature for feature in scenario.features if feature != "thinking"),
         probes=(),

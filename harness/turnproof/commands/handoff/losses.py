@@ -39,7 +39,9 @@ class Arrival:
         self._sent = atoms(call.messages, root="$.sent")
         self._body = body
         # Beside the text itself: an API may take one signature in several spellings.
-        self._words = {word for atom in self._sent if (data := atom.part.provider_data) for word in _words(data)}
+        self._words = {
+            word for atom in self._sent if (data := atom.part.provider_data) for word in _provider_texts(data)
+        }
         self._issuer = issuer
         self._model = model
         self._said = "\n".join(atom.text for atom in self._sent if atom.kind == "text")
@@ -47,14 +49,14 @@ class Arrival:
 
     def losses(self) -> tuple[Loss, ...]:
         """Everything that did not arrive as it was, in the order of the history."""
-        return tuple(self._found())
+        return tuple(self._losses())
 
     def signed(self) -> tuple[int, int]:
         """Parts with provider data of the receiver's own, and how many of them came back whole."""
         own = [data for atom in self._held if (data := atom.part.provider_data) is not None and self._is_own(data)]
         return len(own), sum(self._is_back(data) for data in own)
 
-    def _found(self) -> Iterator[Loss]:
+    def _losses(self) -> Iterator[Loss]:
         calls = [atom.part for atom in self._sent if isinstance(atom.part, FunctionCall)]
         results = [atom.part for atom in self._sent if isinstance(atom.part, ToolResult)]
         for atom in self._held:
@@ -80,10 +82,10 @@ class Arrival:
                         yield self._loss(atom, fate)
                     continue
                 case ExecutableCode(code=words) | CodeExecutionResult(output=words):
-                    if not self._has(atom):
+                    if not self._has_arrived(atom):
                         yield self._loss(atom, "told" if words and words in self._said else "left-out")
                 case InlineData() | FileRef() | Opaque():
-                    if not self._has(atom):
+                    if not self._has_arrived(atom):
                         yield self._loss(atom, "left-out")
                         continue
             data = atom.part.provider_data
@@ -109,33 +111,35 @@ class Arrival:
         if any(media_key(item) not in media for item in result.attachments):
             yield self._loss(atom, "left-out")
 
-    def _has(self, atom: Atom) -> bool:
+    def _has_arrived(self, atom: Atom) -> bool:
         return any(sent.key == atom.key for sent in self._sent)
 
     def _is_own(self, data: ProviderData) -> bool:
-        return data.dialect == self._issuer and bool(list(_words(data))) and _same_model(data.model, self._model)
+        return (
+            data.dialect == self._issuer and bool(list(_provider_texts(data))) and _same_model(data.model, self._model)
+        )
 
     def _is_back(self, data: ProviderData) -> bool:
-        return all(word in self._body or word in self._words for word in _words(data))
+        return all(word in self._body or word in self._words for word in _provider_texts(data))
 
     def _loss(self, atom: Atom, fate: Fate) -> Loss:
         data, opaque = atom.part.provider_data, getattr(atom.part, "dialect", None)
         issuer = data.dialect if data is not None else opaque
         own = (data is not None and self._is_own(data)) or opaque == self._issuer
-        return Loss(fate, type(atom.part).__name__, atom.path, _shown(atom), issuer, own)
+        return Loss(fate, type(atom.part).__name__, atom.path, _atom_text(atom), issuer, own)
 
 
-def _words(data: ProviderData) -> Iterator[str]:
+def _provider_texts(data: ProviderData) -> Iterator[str]:
     """What of provider data can be looked for in a request."""
     return (value for value in data.data.values() if isinstance(value, str) and value)
 
 
-def _same_model(issued_by: str | None, asked: str) -> bool:
+def _same_model(issued_by: str | None, model: str) -> bool:
     """Whether an answer's model is the one that is asked now; answers may name a dated form of it."""
-    return issued_by is None or issued_by.startswith(asked) or asked.startswith(issued_by)
+    return issued_by is None or issued_by.startswith(model) or model.startswith(issued_by)
 
 
-def _shown(atom: Atom) -> str:
+def _atom_text(atom: Atom) -> str:
     match atom.part:
         case FunctionCall(id=call_id, name=name):
             text = f"{name} ({call_id})"

@@ -14,19 +14,19 @@ from .facts import (
     Code,
     Degree,
     Held,
+    Input,
     Local,
     Mark,
     Module,
     Object,
-    Said,
     Super,
     Value,
     copied,
+    degree_of_input,
     elements,
     joined,
     places,
-    said,
-    words,
+    texts_of,
 )
 from .knowledge import Key
 from .sources import dotted
@@ -67,7 +67,7 @@ class Calls(Expressions):
                 result = self._function(value, name, arguments, keywords, node)
         if opens_chat(name):
             return result | {Mark.CHAT}
-        return result | {Said(Degree.DERIVED)} if makes_message(name) else result
+        return result | {Input(Degree.DERIVED)} if makes_message(name) else result
 
     def _arguments(self, node: ast.Call) -> tuple[list[Value], Keywords]:
         keywords = {keyword.arg or "**": self.value(keyword.value) for keyword in node.keywords}
@@ -88,7 +88,7 @@ class Calls(Expressions):
                 case Code():
                     results.append(self.invoke(fact, arguments, keywords, line))
                 case Class(cls):
-                    results.append(self._made(cls, arguments, keywords, line))
+                    results.append(self._new_object(cls, arguments, keywords, line))
                 case Local():
                     results.append(self.inline(fact, arguments, keywords))
                 case Object(cls) if (function := self.world.sources.lookup(cls, "__call__")) is not None:
@@ -120,7 +120,7 @@ class Calls(Expressions):
                 self.world.give(key, takes.kwarg.arg, argument)
         return self.world.calls(self.key, key, line)
 
-    def _made(self, cls: type, arguments: Sequence[Value], keywords: Keywords, line: int) -> Value:
+    def _new_object(self, cls: type, arguments: Sequence[Value], keywords: Keywords, line: int) -> Value:
         """A new object."""
         sources, made = self.world.sources, frozenset({Object(cls)})
         if (function := sources.lookup(cls, "__init__")) is not None:
@@ -170,7 +170,11 @@ class Calls(Expressions):
 
     def _is_provider(self, base: Value, method: str) -> bool:
         """Whether what has this method must be a provider. In a provider, `complete()` may be an SDK's own."""
-        if not self.world.knows_objects or any(isinstance(fact, Object | Super | Class) for fact in base) or said(base):
+        if (
+            not self.world.knows_objects
+            or any(isinstance(fact, Object | Super | Class) for fact in base)
+            or degree_of_input(base)
+        ):
             return False
         return not self.world.is_provider_class(self.world.root) or method in LEGACY_METHODS
 
@@ -189,7 +193,7 @@ class Calls(Expressions):
 
     def _on_container(self, base: Value, method: str, arguments: list[Value], keywords: Keywords, line: int) -> Value:
         given = joined([*arguments, *keywords.values()])
-        if method in MUTATORS or (_KEEPING.match(method) and said(given)):
+        if method in MUTATORS or (_KEEPING.match(method) and degree_of_input(given)):
             self.changed(base, line)
             if method == "setdefault":
                 given = joined(arguments[1:])  # the first one is a key
@@ -248,7 +252,7 @@ class Calls(Expressions):
 
     def _setattr(self, node: ast.Call) -> Value:
         target, name, value = (self.value(argument) for argument in node.args[:3])
-        if names := words(name):
+        if names := texts_of(name):
             for each in names:
                 self.assigned(target, each, value, node.lineno)
         elif self.matters(target):
@@ -292,7 +296,7 @@ class Calls(Expressions):
     def _by_name(self, node: ast.Call, *, quiet: bool, decides: bool = True) -> Value:
         """The attributes that a `getattr` may be about."""
         target, name, *default = (self.value(argument) for argument in node.args)
-        if names := words(name):
+        if names := texts_of(name):
             found = [self._reached(target, each, node, quiet) for each in names]
             return joined([*found, *default])
         if decides and self.matters(target):

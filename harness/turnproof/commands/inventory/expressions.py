@@ -17,12 +17,12 @@ from .facts import (
     Degree,
     Fact,
     Held,
+    Input,
     Local,
     Mark,
     Module,
     Object,
     Place,
-    Said,
     Super,
     Value,
     Word,
@@ -70,13 +70,13 @@ class Expressions(ABC):
     def bind(self, target: ast.expr, value: Value, line: int) -> None:
         """Give a target a value."""
 
-    def touch(self, kind: TouchKind, what: Place | str, line: int) -> None:
+    def touch(self, kind: TouchKind, place: Place | str, line: int) -> None:
         """Note what the function does."""
-        self.world.touches(self.key, kind, what, line)
+        self.world.touches(self.key, kind, place, line)
 
-    def cannot_see(self, what: str, line: int) -> None:
+    def cannot_see(self, problem: str, line: int) -> None:
         """Note a spot that cannot be decided."""
-        self.world.cannot_see(f"{self.source.file}:{line}: {what}: {self.source.line(line)}")
+        self.world.cannot_see(f"{self.source.file}:{line}: {problem}: {self.source.line(line)}")
 
     # -- expressions -----------------------------------------------------------------------------------------------
 
@@ -88,7 +88,7 @@ class Expressions(ABC):
         """What an expression may be. `quiet`: it is there to be changed, not to be read."""
         match node:
             case ast.Name(id=name):
-                return self._named(name, node.lineno, quiet)
+                return self._value_of_name(name, node.lineno, quiet)
             case ast.Attribute(value=base, attr=name):
                 value = self.value(base, quiet=quiet)
                 if name == "__dict__" and self.matters(value):
@@ -149,7 +149,7 @@ class Expressions(ABC):
         value = copied(self.values(node.values))
         keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
         # A message as the services take it.
-        return value | {Said(Degree.DERIVED)} if "role" in keys else value
+        return value | {Input(Degree.DERIVED)} if "role" in keys else value
 
     def _comprehended(self, generators: Sequence[ast.comprehension], results: Sequence[ast.expr]) -> Value:
         outer = dict(self.env)
@@ -162,7 +162,7 @@ class Expressions(ABC):
 
     # -- names -----------------------------------------------------------------------------------------------------
 
-    def _named(self, name: str, line: int, quiet: bool) -> Value:
+    def _value_of_name(self, name: str, line: int, quiet: bool) -> Value:
         if name in self.env:
             return self.env[name]
         if name in self.source.rebound:
@@ -203,7 +203,7 @@ class Expressions(ABC):
         return joined(
             self.load(fact.place.below(name), line, quiet)
             if isinstance(fact, Held) and fact.degree is Degree.SAME and not known and not self.provider_in(base)
-            else self._of(fact, name, line, quiet)
+            else self._attribute_value(fact, name, line, quiet)
             for fact in base
         )
 
@@ -220,7 +220,7 @@ class Expressions(ABC):
         own = (self.world.root, self.key.cls or self.world.root)
         return self.world.is_provider_class(cls) and not any(issubclass(mine, cls) for mine in own)
 
-    def _of(self, fact: Fact, name: str, line: int, quiet: bool) -> Value:
+    def _attribute_value(self, fact: Fact, name: str, line: int, quiet: bool) -> Value:
         sources = self.world.sources
         match fact:
             case Mark.PROVIDER:
@@ -246,10 +246,10 @@ class Expressions(ABC):
                 return self.load(self.world.place(cls, name), line, quiet)
             case Module(module):
                 return self.there(vars(module).get(name), name, line, quiet)
-            case Said(degree) if is_history_name(name):
-                return frozenset({Said(min(degree, Degree.COPY))})
-            case Said() if name in CONTENT_ATTRIBUTES:
-                return frozenset({Said(Degree.DERIVED)})
+            case Input(degree) if is_history_name(name):
+                return frozenset({Input(min(degree, Degree.COPY))})
+            case Input() if name in CONTENT_ATTRIBUTES:
+                return frozenset({Input(Degree.DERIVED)})
         return NOTHING
 
     def _of_provider(self, name: str, line: int) -> Value:
@@ -267,8 +267,8 @@ class Expressions(ABC):
             held |= {Mark.PROVIDER}
         return held | {Held(place, Degree.SAME)}
 
-    def _may_be_provider(self, held: Value) -> bool:
-        return not any(isinstance(fact, Object | Word) for fact in held)
+    def _may_be_provider(self, value: Value) -> bool:
+        return not any(isinstance(fact, Object | Word) for fact in value)
 
     def _declared(self, place: Place) -> None:
         """Take in what the body of the class says of a field."""

@@ -54,7 +54,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Input:
     """What somebody said to the object: a message, or a whole conversation."""
 
     degree: Degree
@@ -124,7 +124,7 @@ class Mark(Enum):
     """A container with weak references."""
 
 
-Fact: TypeAlias = Held | Said | Object | Class | Super | Code | Local | Module | Word | Mark
+Fact: TypeAlias = Held | Input | Object | Class | Super | Code | Local | Module | Word | Mark
 Value: TypeAlias = frozenset[Fact]
 
 NOTHING: Value = frozenset()
@@ -147,7 +147,7 @@ def elements(value: Value) -> Value:
 
 def derived(value: Value) -> Value:
     """Something made of it."""
-    return frozenset(fact for fact in _lowered(value, Degree.DERIVED) if isinstance(fact, Held | Said))
+    return frozenset(fact for fact in _lowered(value, Degree.DERIVED) if isinstance(fact, Held | Input))
 
 
 def places(value: Value) -> list[Place]:
@@ -155,19 +155,19 @@ def places(value: Value) -> list[Place]:
     return [fact.place for fact in value if isinstance(fact, Held) and fact.degree is Degree.SAME]
 
 
-def said(value: Value) -> Degree | None:
+def degree_of_input(value: Value) -> Degree | None:
     """How much of what was said is in it, at the most."""
-    return max((fact.degree for fact in value if isinstance(fact, Said)), default=None)
+    return max((fact.degree for fact in value if isinstance(fact, Input)), default=None)
 
 
-def words(value: Value) -> list[str]:
+def texts_of(value: Value) -> list[str]:
     """The texts that it may be."""
     return sorted(fact.text for fact in value if isinstance(fact, Word))
 
 
 def _lowered(value: Value, degree: Degree) -> Iterable[Fact]:
     for fact in value:
-        if isinstance(fact, Held | Said) and fact.degree > degree:
+        if isinstance(fact, Held | Input) and fact.degree > degree:
             yield replace(fact, degree=degree)
         else:
             yield fact

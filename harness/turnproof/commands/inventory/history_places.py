@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .facts import NOTHING, Degree, Held, Mark, Object, Place, Value, said
+from .facts import NOTHING, Degree, Held, Mark, Object, Place, Value, degree_of_input
 from .knowledge import World
 from .statements import is_history_getter
 from .vocabulary import is_history_name, makes_message
@@ -27,9 +27,9 @@ def histories(world: World) -> set[Place]:
     return {place for place in found if place.owner not in messages}
 
 
-def _elements(world: World, found: set[Place]) -> set[type]:
+def _elements(world: World, places: set[Place]) -> set[type]:
     """The classes of what stands in the lists among these places: messages, and what messages are made of."""
-    lists = (world.fields.get(place, NOTHING) for place in found)
+    lists = (world.fields.get(place, NOTHING) for place in places)
     classes = [_classes(value) - {world.root} for value in lists if Mark.CONTAINER in value]
     return _kept_by(world, set().union(*classes))
 
@@ -68,12 +68,12 @@ def _candidates(world: World, reached: set[type]) -> set[Place]:
 
 def _is_history(world: World, place: Place) -> bool:
     given, grown = world.fields.get(place, NOTHING), world.grown.get(place, NOTHING)
-    if Mark.CHAT in given or (said(given) or 0) >= Degree.COPY or said(grown):
+    if Mark.CHAT in given or (degree_of_input(given) or 0) >= Degree.COPY or degree_of_input(grown):
         return True
     returned = _returned(world, place)
     if returned >= Degree.COPY:
         return True
-    signs = [is_history_name(place.path.rpartition(".")[2]), place in world.typed, bool(said(given))]
+    signs = [is_history_name(place.path.rpartition(".")[2]), place in world.typed, bool(degree_of_input(given))]
     return any(signs) and sum([*signs, Mark.CONTAINER in given, bool(returned)]) >= 2
 
 
@@ -83,11 +83,11 @@ def _returned(world: World, place: Place) -> int:
     return max((_degree(value, [place]) for value in given), default=0)
 
 
-def _copies(world: World, place: Place, found: set[Place]) -> bool:
+def _copies(world: World, place: Place, places: set[Place]) -> bool:
     both = (world.fields.get(place, NOTHING), world.grown.get(place, NOTHING))
-    return any(_degree(value, found) >= Degree.COPY for value in both)
+    return any(_degree(value, places) >= Degree.COPY for value in both)
 
 
-def _degree(value: Value, wanted: Iterable[Place]) -> int:
-    of = set(wanted)
+def _degree(value: Value, places: Iterable[Place]) -> int:
+    of = set(places)
     return max((fact.degree for fact in value if isinstance(fact, Held) and fact.place in of), default=0)

@@ -142,16 +142,16 @@ class World:
         self.problems.clear()
         self.pending |= self.keys
 
-    def touches(self, key: Key, kind: TouchKind, what: Place | str, line: int) -> None:
+    def touches(self, key: Key, kind: TouchKind, place: Place | str, line: int) -> None:
         """A function does something."""
-        self.touched[key][Touched(kind, what, line)] = None
+        self.touched[key][Touched(kind, place, line)] = None
 
-    def calls(self, key: Key, called: Key, line: int) -> Value:
+    def calls(self, key: Key, callee: Key, line: int) -> Value:
         """A function calls another one; what that returns."""
-        self.known(called)
-        self.readers[called][key] = None
-        self.called[key][Called(called, line)] = None
-        return self.returns[called]
+        self.known(callee)
+        self.readers[callee][key] = None
+        self.called[key][Called(callee, line)] = None
+        return self.returns[callee]
 
     def cannot_see(self, source_line: str) -> None:
         """A spot that cannot be decided."""
@@ -186,14 +186,14 @@ def _objects(value: Value) -> Value:
     return frozenset(fact for fact in value if isinstance(fact, Object | Class | Code))
 
 
-def _keep_objects(known: dict[K, Value]) -> None:
-    for key, value in known.items():
-        known[key] = _objects(value)
+def _keep_objects(values: dict[K, Value]) -> None:
+    for key, value in values.items():
+        values[key] = _objects(value)
 
 
-def _add(known: dict[K, Value], key: K, value: Value) -> bool:
-    before = known.get(key, NOTHING)
+def _add(values: dict[K, Value], key: K, value: Value) -> bool:
+    before = values.get(key, NOTHING)
     if value <= before:
         return False
-    known[key] = before | value
+    values[key] = before | value
     return True

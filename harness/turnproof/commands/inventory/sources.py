@@ -105,12 +105,12 @@ class Sources:
         self._bodies: dict[type, Body | None] = {}
         self._functions: dict[tuple[str, str], Function] = {}
         self._homes: dict[tuple[str, str], str] = {}
-        source = self.of(root.__module__)
+        source = self.source_of(root.__module__)
         if source is None or self.body(root) is None:
             raise UsageError(f"{root.__module__}.{root.__qualname__} has no Python source to look at")
         self.file = source.file
 
-    def of(self, name: str) -> Source | None:
+    def source_of(self, name: str) -> Source | None:
         """A module's source, if it is one that is followed."""
         if name not in self._modules:
             self._modules[name] = self._read(name)
@@ -119,7 +119,7 @@ class Sources:
     def body(self, cls: type) -> Body | None:
         """What stands in a class, if its source is followed."""
         if cls not in self._bodies:
-            source = self.of(cls.__module__)
+            source = self.source_of(cls.__module__)
             found = source.classes(cls.__qualname__) if source is not None else []
             self._bodies[cls] = _body(cls, _the_one(cls, found), source) if source and found else None
         return self._bodies[cls]
@@ -151,7 +151,7 @@ class Sources:
         inner: Any = inspect.unwrap(found)
         key = (inner.__module__, inner.__qualname__)
         if key not in self._functions:
-            source = self.of(inner.__module__)
+            source = self.source_of(inner.__module__)
             node = source.functions.get(inner.__qualname__) if source is not None else None
             if source is None or node is None:
                 return None
@@ -167,7 +167,7 @@ class Sources:
 
     def _home(self, found: object, name: str) -> str | None:
         for module in list(sys.modules.values()):
-            source = self.of(module.__name__) if vars(module).get(name) is found else None
+            source = self.source_of(module.__name__) if vars(module).get(name) is found else None
             if source is not None and name in source.assigned:
                 return module.__name__
         return None

@@ -27,13 +27,13 @@ class Reading(Calls):
         every = [*takes.posonlyargs, *takes.args, *takes.kwonlyargs, takes.vararg, takes.kwarg]
         for parameter in every:
             if parameter is not None:
-                self.env[parameter.arg] = self._given(parameter)
+                self.env[parameter.arg] = self._parameter_value(parameter)
         if function.is_bound and self.key.cls is not None and (own := [*takes.posonlyargs, *takes.args]):
             fact = Class(self.key.cls) if function.kind == "class" else Object(self.key.cls)
             self.env[own[0].arg] = frozenset({fact})
         self._run(function.node.body)
 
-    def _given(self, parameter: ast.arg) -> Value:
+    def _parameter_value(self, parameter: ast.arg) -> Value:
         value = self.world.parameters[self.key, parameter.arg]
         named = parameter.annotation is not None and _names_provider(parameter.annotation)
         if (named or is_provider_name(parameter.arg)) and self._may_be_provider(value):

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias, get_args
 
 from ...provider import LEGACY_METHODS
-from .facts import Degree, Object, Place, Said
+from .facts import Degree, Input, Object, Place
 from .history_places import histories
 from .knowledge import Called, Key, Touched, World
 from .model import Inventory, MethodUse, Touch, TouchKind
@@ -39,7 +39,7 @@ def take_inventory(cls: type, packages: Iterable[str] = ()) -> Inventory:
     # What a function does is noted in one reading, in which nothing is new any more.
     world.read_again()
     _read(world)
-    return _told(world)
+    return _inventory(world)
 
 
 def _functions(world: World) -> Iterator[Function]:
@@ -67,7 +67,7 @@ def _begin(world: World, key: Key) -> None:
     parameters = [*takes.posonlyargs, *takes.args][function.is_bound :] + takes.kwonlyargs
     for number, parameter in enumerate(parameters):
         if _carries(function.name, number, parameter):
-            world.give(key, parameter.arg, frozenset({Said(Degree.SAME)}))
+            world.give(key, parameter.arg, frozenset({Input(Degree.SAME)}))
 
 
 def _carries(method: str, number: int, parameter: ast.arg) -> bool:
@@ -89,12 +89,12 @@ def _read(world: World) -> None:
 # -- what is told --------------------------------------------------------------------------------------------------
 
 
-def _told(world: World) -> Inventory:
-    held = histories(world)
-    own = {key: _own(world, key, held) for key in world.keys}
+def _inventory(world: World) -> Inventory:
+    history_places = histories(world)
+    own = {key: _own(world, key, history_places) for key in world.keys}
     is_session = _is_session(world)
     reached = _reached(world, own, ("provider-call", "provider-private") if is_session else get_args(TouchKind))
-    legacy = set() if is_session else {name for name in LEGACY_METHODS if _has(world.root, name)}
+    legacy = set() if is_session else {name for name in LEGACY_METHODS if _has_method(world.root, name)}
     uses: dict[Function, MethodUse] = {}
     touched: dict[Function, dict[Touch, None]] = {}
     for key in world.keys:
@@ -121,16 +121,16 @@ def _told(world: World) -> Inventory:
     )
 
 
-def _own(world: World, key: Key, held: set[Place]) -> list[Touch]:
+def _own(world: World, key: Key, history_places: set[Place]) -> list[Touch]:
     """What a function touches by its own hand."""
-    return [touch for one in world.touched[key] if (touch := _touch(world, key, one, held)) is not None]
+    return [touch for one in world.touched[key] if (touch := _touch(world, key, one, history_places)) is not None]
 
 
-def _touch(world: World, key: Key, touched: Touched, held: set[Place]) -> Touch | None:
+def _touch(world: World, key: Key, touched: Touched, history_places: set[Place]) -> Touch | None:
     what = touched.what
     if isinstance(what, Place):
-        whole = next((place for place in held if what.is_in(place)), None)
-        if whole is None and touched.kind == "writes" and _holds_one(world, what, held):
+        whole = next((place for place in history_places if what.is_in(place)), None)
+        if whole is None and touched.kind == "writes" and _holds_one(world, what, history_places):
             whole = what
         # Whoever is handed a message and reads what it says does not read the history: whoever hands it over does.
         if whole is None or (touched.kind == "reads" and what != whole):
@@ -139,10 +139,10 @@ def _touch(world: World, key: Key, touched: Touched, held: set[Place]) -> Touch 
     return Touch(touched.kind, what, touched.line, key.function.source.line(touched.line))
 
 
-def _holds_one(world: World, place: Place, held: set[Place]) -> bool:
+def _holds_one(world: World, place: Place, history_places: set[Place]) -> bool:
     """Whether another object is put there whose class keeps a history: the whole of it is exchanged."""
     classes = {fact.cls for fact in world.fields[place] if isinstance(fact, Object)}
-    return bool(classes & {one.owner for one in held})
+    return bool(classes & {one.owner for one in history_places})
 
 
 def _name(world: World, place: Place) -> str:
@@ -183,8 +183,8 @@ def _is_public(name: str) -> bool:
     return not name.startswith("_") or name == "__init__"
 
 
-def _via(what: str, called: Called) -> str:
-    return f"{what} via {called.key.function.name}()"
+def _via(what: str, callee: Called) -> str:
+    return f"{what} via {callee.key.function.name}()"
 
 
 def _use(function: Function, legacy: bool, touches: Iterable[Touch]) -> MethodUse:
@@ -198,7 +198,7 @@ def _is_session(world: World) -> bool:
     return asks and not world.is_provider_class(world.root)
 
 
-def _has(cls: type, name: str) -> bool:
+def _has_method(cls: type, name: str) -> bool:
     return inspect.getattr_static(cls, name, None) is not None
 
 

@@ -121,14 +121,14 @@ def is_provider_name(name: str) -> bool:
     return name.strip("_").lower().rpartition("_")[2] == "provider"
 
 
-def opens_chat(called: str) -> bool:
+def opens_chat(name: str) -> bool:
     """Whether a call, by its dotted name, gives an SDK's chat object, which keeps a history of its own."""
-    return _CHATS.search(called) is not None
+    return _CHATS.search(name) is not None
 
 
-def makes_message(called: str) -> bool:
+def makes_message(dotted_name: str) -> bool:
     """Whether a call makes a message: of a class that is named like one, or by a method of it."""
-    *before, last = called.split(".")
+    *before, last = dotted_name.split(".")
     return any(_MESSAGE.search(name) for name in (last, *before[-1:]))
 
 

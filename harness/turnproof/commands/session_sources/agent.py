@@ -79,7 +79,7 @@ class AgentSource:
     def enter_configured(self) -> str:
         """The agent is opened with both settings, and takes up what it can."""
         self.close()
-        self._open = self._opened(self._session, continue_last=self._continue_last)
+        self._open = self._open_agent(self._session, continue_last=self._continue_last)
         return self._session or ""
 
     def send(self, text: str, token: CancelToken, on_chunk: OnChunk) -> Answer:
@@ -103,12 +103,12 @@ class AgentSource:
     @property
     def _agent(self) -> Agent:
         if self._open is None:
-            self._open = self._opened(None, continue_last=False)
+            self._open = self._open_agent(None, continue_last=False)
         return self._open
 
-    def _demand(self, what: str, can: bool) -> None:
+    def _demand(self, ability: str, can: bool) -> None:
         if not can:
-            raise cannot(self.name, what, self.can)
+            raise cannot(self.name, ability, self.can)
 
     def _move(self, info: SessionInfo) -> None:
         """Sessions belong to a folder, and some programs find them from there alone."""
@@ -119,7 +119,7 @@ class AgentSource:
         self.close()
         self._cwd = info.cwd
 
-    def _opened(self, session: str | None, *, continue_last: bool) -> Agent:
+    def _open_agent(self, session: str | None, *, continue_last: bool) -> Agent:
         setup = AgentSetup(
             endpoint=self._endpoint,
             home=self.home,

@@ -11,11 +11,11 @@ from ...agents import AgentBinding
 from ...errors import BindingError, UsageError
 from ...run.bindings import agent_names, resolve_agent, resolve_subject
 from .agent import AgentSource
-from .source import Source, Wanted, endpoint_of
+from .source import Source, SourceOptions, endpoint_of
 from .store import StoreSource
 
 
-def open_agent(name: str, wanted: Wanted, config: Config, *, needs_key: bool = False) -> Source:
+def open_agent(name: str, source_options: SourceOptions, config: Config, *, needs_key: bool = False) -> Source:
     """An agent, by an installed name or `module:attribute`, perhaps with a `=MODEL`. It starts when it is asked.
 
     Raises BindingError for a name that is none, UsageError for an adapter or a session, which keep no sessions of their
@@ -26,24 +26,25 @@ def open_agent(name: str, wanted: Wanted, config: Config, *, needs_key: bool = F
     agents = config.settings.agents
     settings = agents.get(name) or agents.get(own) or AgentSettings()
     folder = config.file.parent if config.file else Path.cwd()
-    options = {**binding.options, **_configured_options(settings, folder), **wanted.options}
+    options = {**binding.options, **_configured_options(settings, folder), **source_options.options}
     endpoint = endpoint_of(
-        name, binding.dialect, binding.model, wanted.base_url or settings.base_url, options, needs_key=needs_key
+        name, binding.dialect, binding.model, source_options.base_url or settings.base_url, options, needs_key=needs_key
     )
     return AgentSource(
         binding,
         endpoint,
-        home=_made(
-            name, wanted.home or (folder / Path(settings.home).expanduser() if settings.home else default_home(own))
+        home=_make_home(
+            name,
+            source_options.home or (folder / Path(settings.home).expanduser() if settings.home else default_home(own)),
         ),
-        cwd=str(wanted.cwd),
-        system=settings.system if wanted.system is None else wanted.system,
+        cwd=str(source_options.cwd),
+        system=settings.system if source_options.system is None else source_options.system,
         session=settings.session or None,
         continue_last=settings.continue_last,
     )
 
 
-def open_store(folder: Path, wanted: Wanted, *, needs_key: bool = False) -> Source:
+def open_store(folder: Path, options: SourceOptions, *, needs_key: bool = False) -> Source:
     """The sessions in a folder of `FileStore`.
 
     Raises UsageError where there is none, and with `needs_key`, which says that one of them is to be gone on with,
@@ -52,7 +53,7 @@ def open_store(folder: Path, wanted: Wanted, *, needs_key: bool = False) -> Sour
     if not folder.is_dir():
         where = "" if folder.is_absolute() else f" in {Path.cwd()}"
         raise UsageError(f"--store: there is no folder {folder}{where}")
-    source = StoreSource(folder, wanted, needs_key=needs_key)
+    source = StoreSource(folder, options, needs_key=needs_key)
     if needs_key:
         source.check_adapter()
     return source
@@ -103,7 +104,7 @@ def _configured_options(settings: AgentSettings, folder: Path) -> dict[str, Any]
     return options
 
 
-def _made(name: str, home: Path) -> str:
+def _make_home(name: str, home: Path) -> str:
     home = home.expanduser().absolute()
     try:
         home.mkdir(mode=0o700, parents=True, exist_ok=True)

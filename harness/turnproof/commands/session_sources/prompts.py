@@ -12,23 +12,23 @@ from ...sessions import SessionInfo
 from .source import Source
 
 
-def tell(line: str) -> None:
+def print_note(line: str) -> None:
     """A line on stderr, which is no data."""
     print(one_line(line), file=sys.stderr)
 
 
-def prompt(word: str | None) -> str:
+def prompt(argument: str | None) -> str:
     """The prompt that was said, or, for None and `-`, what is read from stdin.
 
     Raises UsageError for one that is empty, or no text.
     """
-    if word is None or word == "-":
+    if argument is None or argument == "-":
         if sys.stdin.isatty():
-            tell("the prompt, and Ctrl-D on a line of its own:")
-        word = _read()
-    if not word.strip():
+            print_note("the prompt, and Ctrl-D on a line of its own:")
+        argument = _read()
+    if not argument.strip():
         raise UsageError("the prompt is empty: say it behind the ID or --last, in quotes, or on stdin")
-    return word
+    return argument
 
 
 def agrees(source: Source, infos: Sequence[SessionInfo]) -> bool:
@@ -36,9 +36,9 @@ def agrees(source: Source, infos: Sequence[SessionInfo]) -> bool:
     if not sys.stdin.isatty():
         raise UsageError("nothing was deleted: there is no terminal for the confirmation; add --yes")
     for info in infos:
-        tell(" ".join(filter(None, (info.session_id, info.title))))
+        print_note(" ".join(filter(None, (info.session_id, info.title))))
     many = "this session" if len(infos) == 1 else f"these {counted(len(infos), 'session')}"
-    tell(f"delete {many} of {source.name} permanently? y or n:")
+    print_note(f"delete {many} of {source.name} permanently? y or n:")
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

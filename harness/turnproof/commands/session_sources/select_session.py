@@ -18,12 +18,12 @@ def newest_first(source: Source, cwd: str | None) -> list[SessionInfo]:
     return sorted(source.listed(cwd), key=last_update, reverse=True)
 
 
-def chosen(source: Source, words: Sequence[str], cwd: str | None, *, beside: str = "") -> list[SessionInfo]:
+def select_sessions(source: Source, words: Sequence[str], cwd: str | None, *, hint: str = "") -> list[SessionInfo]:
     """The session that each word means, once. Numbers are those of the list of that folder, 1 is the newest; ids are
     looked for in other folders too.
 
     Where there is no list, a word is taken for an id. Raises UsageError for a word that means none, with what else is
-    to be known of it (`beside`), or several.
+    to be known of it (`hint`), or several.
     """
     if not source.can.can_list:
         for word in words:
@@ -31,16 +31,16 @@ def chosen(source: Source, words: Sequence[str], cwd: str | None, *, beside: str
                 # A program may take a number for one of a list of its own.
                 raise UsageError(f"{source.name} has no list that {word} could be a number of: say the id")
         return [SessionInfo(word) for word in dict.fromkeys(words)]
-    here = newest_first(source, cwd)
-    everywhere: list[SessionInfo] | None = here if cwd is None else None
+    local = newest_first(source, cwd)
+    everywhere: list[SessionInfo] | None = local if cwd is None else None
     found: dict[str, SessionInfo] = {}
     for word in words:
-        info = _one(source, word, here)
+        info = _find_session(source, word, local)
         if info is None:
             everywhere = newest_first(source, None) if everywhere is None else everywhere
             info = _by_id(word, everywhere)
         if info is None:
-            raise UsageError(_unknown(source, word, here, everywhere or (), cwd) + (f" ({beside})" if beside else ""))
+            raise UsageError(_unknown(source, word, local, everywhere or (), cwd) + (f" ({hint})" if hint else ""))
         found[info.session_id] = info
     return list(found.values())
 
@@ -87,24 +87,24 @@ def _home(source: Source) -> str:
 
 
 def _unknown(
-    source: Source, word: str, here: Sequence[SessionInfo], everywhere: Sequence[SessionInfo], cwd: str | None
+    source: Source, word: str, local: Sequence[SessionInfo], everywhere: Sequence[SessionInfo], cwd: str | None
 ) -> str:
     what = f"{source.name} has no session {word!r}"
     if near := did_you_mean(word, [one.session_id for one in everywhere]):
         return what + near
     if not everywhere:
         return f"{what}; it has none at all{_home(source)}"
-    many = f"{len(here)} in {cwd}, {len(everywhere)} in all" if cwd is not None else f"{len(everywhere)} in all"
+    many = f"{len(local)} in {cwd}, {len(everywhere)} in all" if cwd is not None else f"{len(everywhere)} in all"
     return f"{what}; it has {many}: `turnproof sessions list` with --all shows them"
 
 
-def _one(source: Source, word: str, here: Sequence[SessionInfo]) -> SessionInfo | None:
-    for info in here:
+def _find_session(source: Source, word: str, local: Sequence[SessionInfo]) -> SessionInfo | None:
+    for info in local:
         if info.session_id == word:
             return info
-    if word.isdecimal() and 1 <= int(word) <= len(here):
-        return here[int(word) - 1]
-    return _by_id(word, here)
+    if word.isdecimal() and 1 <= int(word) <= len(local):
+        return local[int(word) - 1]
+    return _by_id(word, local)
 
 
 def _by_id(word: str, infos: Sequence[SessionInfo]) -> SessionInfo | None:

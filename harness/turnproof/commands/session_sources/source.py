@@ -18,7 +18,7 @@ from ...sessions import SessionCapabilities, SessionInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SourceOptions:
     """How a source is to be opened, as the command line has it. What is not said there, the settings may say.
 
     cwd:     the folder whose sessions are meant.
@@ -96,9 +96,11 @@ def abilities(can: SessionCapabilities) -> list[str]:
     return [one.name.removeprefix("can_").replace("_", " ") for one in fields(can) if getattr(can, one.name)]
 
 
-def cannot(name: str, what: str, can: SessionCapabilities) -> UsageError:
+def cannot(name: str, ability: str, can: SessionCapabilities) -> UsageError:
     """That a source lacks an ability, and which it has."""
-    return UsageError(f"{name} cannot {what}; what it can do with sessions: {', '.join(abilities(can)) or 'nothing'}")
+    return UsageError(
+        f"{name} cannot {ability}; what it can do with sessions: {', '.join(abilities(can)) or 'nothing'}"
+    )
 
 
 @contextmanager

@@ -15,16 +15,16 @@ from ...session import Session
 from ...session.persistence import Connection
 from ...session.store import FileStore, KeptSession
 from ...sessions import SessionCapabilities, SessionInfo, every_session
-from .source import Answer, Wanted, endpoint_of
+from .source import Answer, SourceOptions, endpoint_of
 
 
 class StoreSource:
     """A `FileStore`. Who goes on with one of its sessions is `wanted.adapter`."""
 
-    def __init__(self, folder: Path, wanted: Wanted, *, needs_key: bool) -> None:
+    def __init__(self, folder: Path, options: SourceOptions, *, needs_key: bool) -> None:
         self.name = f"the store {folder}"
         self._store = FileStore(folder)
-        self._wanted = wanted
+        self._wanted = options
         self._needs_key = needs_key
         self._provider: Any = None
         self._kept: KeptSession | None = None
@@ -58,7 +58,7 @@ class StoreSource:
         self.close()
         stored = self._store.load(info.session_id).state.connection
         connection = _connection(spec, stored)
-        session = Session(self._opened(spec, connection), path=connection.path)
+        session = Session(self._open_session(spec, connection), path=connection.path)
         self._kept = self._store.resume(session, info.session_id)
         system = self._wanted.system
         if system is not None or connection != stored:
@@ -114,7 +114,7 @@ class StoreSource:
             raise UsageError("a store has no model: say with --adapter NAME who is to go on")
         return self._wanted.adapter
 
-    def _opened(self, spec: str, connection: Connection) -> Any:
+    def _open_session(self, spec: str, connection: Connection) -> Any:
         binding = resolve_binding(spec)
         opener = binding.opener(connection.path)
         if opener is None:

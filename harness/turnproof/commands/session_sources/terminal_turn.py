@@ -15,7 +15,7 @@ from ...errors import Cancelled
 from .source import Source
 
 
-def say(source: Source, text: str) -> bool:
+def send_prompt(source: Source, text: str) -> bool:
     """Say something in the session that is open, and write the answer to stdout as it arrives. False if it was
     cancelled, by a first Ctrl-C; a second one is not waited for."""
     shown = _Shown()

@@ -16,7 +16,7 @@ from time import process_time_ns
 from typing import Any, Self
 
 from ....wire.cassettes import Player, load
-from .exchanges import HOST, WIRE, read, request, write
+from .exchanges import HOST, WIRE, parse_request, request, write
 from .parts import Compared, FolderPart, Key, NotInstalled
 
 _INTERACTIONS = 500
@@ -50,7 +50,7 @@ class Cassettes(FolderPart):
         """Milliseconds of each."""
         file, last = self._file, self._interactions - 1
         found = {("load", "turnproof"): _cpu(lambda: load(file))}
-        player, calls = Player(load(file), WIRE), [read(request(n)) for n in range(self._interactions)]
+        player, calls = Player(load(file), WIRE), [parse_request(request(n)) for n in range(self._interactions)]
         plays = [_cpu(partial(player.answer, calls[n], n, 0)) for n in range(self._interactions)]
         assert player.unplayed() == []
         found["play first", "turnproof"], found["play last", "turnproof"] = _ends(plays)

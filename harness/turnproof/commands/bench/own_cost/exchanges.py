@@ -31,9 +31,9 @@ def request(number: int) -> HttpRequest:
     return HttpRequest("POST", PATH, {}, HEADERS, json.dumps(sent).encode())
 
 
-def read(sent: HttpRequest) -> Call:
+def parse_request(http_request: HttpRequest) -> Call:
     """The request, parsed."""
-    call = WIRE.parse(sent, _WORLD)
+    call = WIRE.parse(http_request, _WORLD)
     assert isinstance(call, Call), call
     return call
 
@@ -45,7 +45,7 @@ def write(path: Path, interactions: int) -> None:
     )
     for number in range(interactions):
         sent = request(number)
-        call = read(sent)
+        call = parse_request(sent)
         reply = Reply((ReplyPart(Text(f"Entry {number:06d}: {_SENTENCE}")),), FinishReason.STOP)
         made = WIRE.render(call, reply, PromptUsage(1500), _WORLD, str(number))
         chunks = [event.data for event in made.events]

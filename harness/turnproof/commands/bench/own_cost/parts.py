@@ -104,6 +104,6 @@ def _ratios(part: Part, rounds: Sequence[Mapping[Key, float]]) -> Iterator[OwnRa
         yield OwnRatio(name, _whose(of, to), _whose(to, of), *spread(quotients))
 
 
-def _whose(one: Key, other: Key) -> str:
+def _whose(key: Key, other_key: Key) -> str:
     """Whose it is; where both are the same one's, which of its figures."""
-    return one[1] if one[1] != other[1] else f"{one[1]}, {one[0]}"
+    return key[1] if key[1] != other_key[1] else f"{key[1]}, {key[0]}"

@@ -41,7 +41,7 @@ SHOWN = (
 """The packages whose versions the table names."""
 
 
-def beside(adapter: str, peers: Sequence[str], adapters: Sequence[str]) -> tuple[str, ...]:
+def peers_of(adapter: str, peers: Sequence[str], adapters: Sequence[str]) -> tuple[str, ...]:
     """Those of the peers that are measured beside this adapter, one of several.
 
     A peer that can stand beside another one of them is not missed here. One that can stand beside none is: somebody has
@@ -50,7 +50,7 @@ def beside(adapter: str, peers: Sequence[str], adapters: Sequence[str]) -> tuple
     return tuple(peer for peer in peers if adapter in PEERS[peer] or not any(name in PEERS[peer] for name in adapters))
 
 
-def known(name: str) -> str:
+def check_peer(name: str) -> str:
     """The name, if there is such a peer. Raises UsageError."""
     if name not in PEERS:
         raise UsageError(f"unknown peer {name!r}{did_you_mean(name, PEERS)}; there are {', '.join(PEERS)}")

@@ -49,12 +49,12 @@ class PeerProcess:
         opened = {"do": "open", "url": url, "key": key, "model": model, **as_json(talk)}
         return PeerCaller(self, self.ask(opened)["opened"])
 
-    def ask(self, what: Mapping[str, Any]) -> Any:
+    def ask(self, request: Mapping[str, Any]) -> Any:
         """The answer to one request."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
-            self._process.stdin.write(json.dumps(what) + "\n")
+            self._process.stdin.write(json.dumps(request) + "\n")
             self._process.stdin.flush()
         except OSError:
             raise self._died() from None
@@ -99,22 +99,22 @@ class PeerCaller:
 
     def ask(self) -> str:
         """The text of one answer."""
-        return "".join(self._take(1, streamed=False)["pieces"])
+        return "".join(self._request_turns(1, streamed=False)["pieces"])
 
     def stream(self, on_chunk: OnChunk) -> None:
         """One streamed answer, told when all of it is there."""
-        for piece in self._take(1, streamed=True)["pieces"]:
+        for piece in self._request_turns(1, streamed=True)["pieces"]:
             on_chunk(piece)
 
-    def take(self, turns: int, *, streamed: bool) -> Sequence[tuple[int, int]]:
+    def run_turns(self, turns: int, *, streamed: bool) -> Sequence[tuple[int, int]]:
         """So many turns: nanoseconds of CPU of the peer's process, in all and to the first piece."""
-        return [(whole, first) for whole, first in self._take(turns, streamed=streamed)["taken"]]
+        return [(whole, first) for whole, first in self._request_turns(turns, streamed=streamed)["taken"]]
 
     def close(self) -> None:
         """Forget the conversation."""
         self._process.ask({"do": "close", "caller": self._number})
 
-    def _take(self, turns: int, *, streamed: bool) -> Any:
+    def _request_turns(self, turns: int, *, streamed: bool) -> Any:
         return self._process.ask({"do": "take", "caller": self._number, "turns": turns, "streamed": streamed})
 
 

@@ -33,11 +33,11 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 class LangChain:
     """`invoke` and `stream` of a chat model with the tools bound."""
 
-    def __init__(self, adapter: str, opened: dict[str, Any]) -> None:
+    def __init__(self, adapter: str, setup: dict[str, Any]) -> None:
         from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-        self._messages: list[Any] = [SystemMessage(opened["system"])]
-        for message in opened["messages"]:
+        self._messages: list[Any] = [SystemMessage(setup["system"])]
+        for message in setup["messages"]:
             if message["role"] == "user":
                 self._messages.append(HumanMessage(message["text"]))
             elif message["role"] == "model":
@@ -46,22 +46,22 @@ class LangChain:
             else:
                 for result in message["results"]:
                     self._messages.append(ToolMessage(result["text"], tool_call_id=result["id"], name=result["name"]))
-        model = self._model(adapter, opened)
-        self._bound = model.bind_tools(_functions(opened)) if opened["tools"] else model
+        model = self._model(adapter, setup)
+        self._bound = model.bind_tools(_functions(setup)) if setup["tools"] else model
 
-    def _model(self, adapter: str, opened: dict[str, Any]) -> Any:
-        common = {"model": opened["model"], "api_key": opened["key"], "max_retries": 0}
+    def _model(self, adapter: str, setup: dict[str, Any]) -> Any:
+        common = {"model": setup["model"], "api_key": setup["key"], "max_retries": 0}
         if adapter == "anthropic":
             from langchain_anthropic import ChatAnthropic
 
-            return ChatAnthropic(base_url=opened["url"], **common)
+            return ChatAnthropic(base_url=setup["url"], **common)
         if adapter == "openai":
             from langchain_openai import ChatOpenAI
 
-            return ChatOpenAI(base_url=opened["url"], stream_usage=True, **common)
+            return ChatOpenAI(base_url=setup["url"], stream_usage=True, **common)
         from langchain_google_genai import ChatGoogleGenerativeAI
 
-        return ChatGoogleGenerativeAI(base_url=opened["url"], **common)
+        return ChatGoogleGenerativeAI(base_url=setup["url"], **common)
 
     def ask(self) -> str:
         return _text(self._bound.invoke(self._messages).content)
@@ -75,7 +75,7 @@ class LangChain:
 class PydanticAI:
     """`Model.request` and `Model.request_stream`, in one event loop."""
 
-    def __init__(self, adapter: str, opened: dict[str, Any]) -> None:
+    def __init__(self, adapter: str, setup: dict[str, Any]) -> None:
         import asyncio
 
         from pydantic_ai.messages import (
@@ -91,9 +91,9 @@ class PydanticAI:
         from pydantic_ai.tools import ToolDefinition
 
         self._loop = asyncio.new_event_loop()
-        self._model = self._opened(adapter, opened)
-        self._messages: list[Any] = [ModelRequest(parts=[SystemPromptPart(opened["system"])])]
-        for message in opened["messages"]:
+        self._model = self._open_model(adapter, setup)
+        self._messages: list[Any] = [ModelRequest(parts=[SystemPromptPart(setup["system"])])]
+        for message in setup["messages"]:
             if message["role"] == "user":
                 self._messages.append(ModelRequest(parts=[UserPromptPart(message["text"])]))
             elif message["role"] == "model":
@@ -107,29 +107,27 @@ class PydanticAI:
             ToolDefinition(
                 name=tool["name"], description=tool["description"], parameters_json_schema=tool["parameters"]
             )
-            for tool in opened["tools"]
+            for tool in setup["tools"]
         ]
         self._parameters = ModelRequestParameters(function_tools=tools)
 
-    def _opened(self, adapter: str, opened: dict[str, Any]) -> Any:
+    def _open_model(self, adapter: str, setup: dict[str, Any]) -> Any:
         if adapter == "anthropic":
             from pydantic_ai.models.anthropic import AnthropicModel
             from pydantic_ai.providers.anthropic import AnthropicProvider
 
             return AnthropicModel(
-                opened["model"], provider=AnthropicProvider(api_key=opened["key"], base_url=opened["url"])
+                setup["model"], provider=AnthropicProvider(api_key=setup["key"], base_url=setup["url"])
             )
         if adapter == "openai":
             from pydantic_ai.models.openai import OpenAIChatModel
             from pydantic_ai.providers.openai import OpenAIProvider
 
-            return OpenAIChatModel(
-                opened["model"], provider=OpenAIProvider(api_key=opened["key"], base_url=opened["url"])
-            )
+            return OpenAIChatModel(setup["model"], provider=OpenAIProvider(api_key=setup["key"], base_url=setup["url"]))
         from pydantic_ai.models.google import GoogleModel
         from pydantic_ai.providers.google import GoogleProvider
 
-        return GoogleModel(opened["model"], provider=GoogleProvider(api_key=opened["key"], base_url=opened["url"]))
+        return GoogleModel(setup["model"], provider=GoogleProvider(api_key=setup["key"], base_url=setup["url"]))
 
     def ask(self) -> str:
         response = self._loop.run_until_complete(self._model.request(self._messages, None, self._parameters))
@@ -159,19 +157,19 @@ class PydanticAI:
 class LiteLLM:
     """`completion`, with messages in OpenAI's form."""
 
-    def __init__(self, adapter: str, opened: dict[str, Any]) -> None:
+    def __init__(self, adapter: str, setup: dict[str, Any]) -> None:
         import litellm
 
         self._completion = litellm.completion
         prefix = {"anthropic": "anthropic", "openai": "openai", "google_genai": "gemini"}[adapter]
         self._options = {
-            "model": f"{prefix}/{opened['model']}",
-            "api_key": opened["key"],
+            "model": f"{prefix}/{setup['model']}",
+            "api_key": setup["key"],
             # Gemini's version is a part of the address here.
-            "api_base": f"{opened['url']}/v1beta" if prefix == "gemini" else opened["url"],
-            "messages": _openai_messages(opened),
+            "api_base": f"{setup['url']}/v1beta" if prefix == "gemini" else setup["url"],
+            "messages": _openai_messages(setup),
             "num_retries": 0,
-            **({"tools": _functions(opened)} if opened["tools"] else {}),
+            **({"tools": _functions(setup)} if setup["tools"] else {}),
         }
 
     def ask(self) -> str:
@@ -186,15 +184,15 @@ class LiteLLM:
 class AnyLLM:
     """`completion` of a client for one provider, with messages in OpenAI's form."""
 
-    def __init__(self, adapter: str, opened: dict[str, Any]) -> None:
+    def __init__(self, adapter: str, setup: dict[str, Any]) -> None:
         from any_llm import AnyLLM as Client
 
         provider = {"anthropic": "anthropic", "openai": "openai", "google_genai": "gemini"}[adapter]
-        self._client = Client.create(provider, api_key=opened["key"], api_base=opened["url"])
+        self._client = Client.create(provider, api_key=setup["key"], api_base=setup["url"])
         self._options = {
-            "model": opened["model"],
-            "messages": _openai_messages(opened),
-            **({"tools": _functions(opened)} if opened["tools"] else {}),
+            "model": setup["model"],
+            "messages": _openai_messages(setup),
+            **({"tools": _functions(setup)} if setup["tools"] else {}),
         }
 
     def ask(self) -> str:
@@ -216,13 +214,13 @@ def _text(content: Any) -> str:
     return "".join(block if isinstance(block, str) else block.get("text", "") for block in content)
 
 
-def _functions(opened: dict[str, Any]) -> list[dict[str, Any]]:
-    return [{"type": "function", "function": tool} for tool in opened["tools"]]
+def _functions(setup: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"type": "function", "function": tool} for tool in setup["tools"]]
 
 
-def _openai_messages(opened: dict[str, Any]) -> list[dict[str, Any]]:
-    made: list[dict[str, Any]] = [{"role": "system", "content": opened["system"]}]
-    for message in opened["messages"]:
+def _openai_messages(setup: dict[str, Any]) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = [{"role": "system", "content": setup["system"]}]
+    for message in setup["messages"]:
         if message["role"] == "user":
             made.append({"role": "user", "content": message["text"]})
         elif message["role"] == "model" and not message["calls"]:
@@ -243,7 +241,7 @@ def _openai_messages(opened: dict[str, Any]) -> list[dict[str, Any]]:
     return made
 
 
-def _take(caller: Any, turns: int, streamed: bool) -> dict[str, Any]:
+def _run_turns(caller: Any, turns: int, streamed: bool) -> dict[str, Any]:
     """So many turns, as in turnproof's own process: the collector has just run, and works as ever."""
     taken: list[tuple[int, int]] = []
     pieces: list[str] = []
@@ -268,21 +266,21 @@ class Worker:
         self._peer, self._adapter = peer, adapter
         self._callers: dict[int, Any] = {}
 
-    def answer(self, asked: dict[str, Any]) -> dict[str, Any]:
-        match asked["do"]:
+    def answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        match request["do"]:
             case "versions":
                 return {"versions": {each.metadata["Name"]: each.version for each in distributions()}}
             case "open":
                 number = len(self._callers)
-                self._callers[number] = PEERS[self._peer](self._adapter, asked)
+                self._callers[number] = PEERS[self._peer](self._adapter, request)
                 # What lives as long as the process is nobody's garbage.
                 gc.collect()
                 gc.freeze()
                 return {"opened": number}
             case "take":
-                return _take(self._callers[asked["caller"]], asked["turns"], asked["streamed"])
+                return _run_turns(self._callers[request["caller"]], request["turns"], request["streamed"])
             case _:
-                self._callers[asked["caller"]] = None
+                self._callers[request["caller"]] = None
                 return {}
 
 
