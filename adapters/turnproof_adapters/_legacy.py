@@ -96,7 +96,40 @@ class LegacySends(ABC):
         return self._turn(Message.tool(*results), response_schema, listeners, cancel_token)
 
 
-class OwnHistory(LegacySends):
+class LegacySession(LegacySends):
+    """A conversation with a provider: its system text, its tools, and the figures of its latest call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._system: SystemInstruction = None
+        self._tools: tuple[ToolSchema, ...] = ()
+        self._usage = TokenUsage()
+
+    def create_session(
+        self,
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+        history: Sequence[Message] | None = None,
+    ) -> None:
+        """Begin a conversation, or another one: nothing of the last one stays.
+
+        Raises InvalidRequestError for a history that the provider cannot hold or go on with.
+        """
+        self._begin(list(history or ()), tuple(tools or ()))
+        self._system = system_instruction
+        self._tools = tuple(tools or ())
+        self._usage = TokenUsage()
+
+    @abstractmethod
+    def _begin(self, history: list[Message], tools: tuple[ToolSchema, ...]) -> None:
+        """Hold this history in place of the one that there is."""
+
+    def get_token_usage(self) -> TokenUsage:
+        """The figures of the latest call."""
+        return self._usage
+
+
+class OwnHistory(LegacySession):
     """A conversation that the provider keeps in a list of its own, for providers whose SDK keeps none.
 
     A failed call leaves the list as it was; a cancelled one keeps the user's side and what the model had said. Comes
@@ -105,27 +138,14 @@ class OwnHistory(LegacySends):
 
     def __init__(self) -> None:
         super().__init__()
-        self.create_session()
+        self._history: list[Message] = []
 
-    def create_session(
-        self,
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        history: Sequence[Message] | None = None,
-    ) -> None:
-        """Begin a conversation, or another one: nothing of the last one stays."""
-        self._system = system_instruction
-        self._tools = tuple(tools or ())
-        self._history: list[Message] = list(history or ())
-        self._usage = TokenUsage()
+    def _begin(self, history: list[Message], tools: tuple[ToolSchema, ...]) -> None:
+        self._history = history
 
     def get_history(self) -> list[Message]:
         """The conversation so far, in a list of the caller's own."""
         return list(self._history)
-
-    def get_token_usage(self) -> TokenUsage:
-        """The figures of the latest call."""
-        return self._usage
 
     def _turn(
         self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None

@@ -1,13 +1,17 @@
-"""What a provider is apart from its calls: what its model can do, a client that is opened and closed, and a check of
-the key."""
+"""What a provider is apart from its calls: what its model can do, a client that is opened and closed, a check of the
+key, and the service's count of tokens."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Generic, Protocol, TypeVar
 
 from turnproof.errors import AuthenticationError, UsageError
-from turnproof.provider import ProviderBase
+from turnproof.messages import Message, ToolSchema
+from turnproof.provider import ProviderBase, SystemInstruction
+
+from ._calling import Prompt
 
 C = TypeVar("C")
 
@@ -106,3 +110,22 @@ class KeyChecks(ProviderBase):
     def _check_key(self) -> None:
         """Make a cheap request that needs the key. Raises AuthenticationError where the service refuses it."""
         self.list_models()
+
+
+class TokenCounts(ProviderBase):
+    """Has the service count the tokens of a prompt. Comes first among the bases of a provider."""
+
+    def count_tokens(
+        self,
+        messages: Sequence[Message],
+        system_instruction: SystemInstruction = None,
+        tools: Sequence[ToolSchema] | None = None,
+    ) -> int:
+        """Tokens of the whole prompt as the service counts them. Costs one request. Where the service does not count,
+        an estimate without one."""
+        count = self._count_tokens(Prompt(messages, system_instruction, tools))
+        return super().count_tokens(messages, system_instruction, tools) if count is None else count
+
+    @abstractmethod
+    def _count_tokens(self, prompt: Prompt) -> int | None:
+        """Tokens of the whole prompt, cached or not; None where the service does not count."""

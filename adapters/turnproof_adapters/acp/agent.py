@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from acp import RequestError
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError, TransportError
 from turnproof.messages import Part, ProviderResponse, Text
-from turnproof.provider import JSONSchema, OnChunk, OnFunctionCall, OnThinking, OnUsage
+from turnproof.provider import JSONSchema
 
+from .._agent import Content
 from .._answers import Listeners
 from .failures import failure
 from .prompt import blocks, parts_of
@@ -25,24 +24,13 @@ class AcpAgent(AcpSessions):
     (Claude); others' retries cannot be told from more text.
     """
 
-    def send(
-        self,
-        content: str | Sequence[Part],
-        *,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: JSONSchema | None = None,
+    def _send(
+        self, content: Content, response_schema: JSONSchema | None, listeners: Listeners, token: CancelToken
     ) -> ProviderResponse:
-        """A whole turn, as `Agent` promises it. The callbacks run in the calling thread."""
-        token = cancel_token if cancel_token is not None else CancelToken()
         token.raise_if_cancelled()
         if response_schema is not None:
             raise InvalidRequestError(f"{self._program.name} does not heed a response schema")
         parts = parts_of(content)
-        listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
         with self._one_at_a_time():
             self._ensure_session()
             token.raise_if_cancelled()

@@ -14,8 +14,9 @@ from acp import RequestError
 from turnproof.agents import AgentSetup
 from turnproof.errors import AuthenticationError, ProviderError, ResumeError, TransportError, UsageError
 from turnproof.messages import Message
-from turnproof.sessions import SessionCapabilities, SessionPage, SessionSourceBase, every_session, newest
+from turnproof.sessions import SessionCapabilities, SessionPage, every_session, newest
 
+from .._agent import AgentTurns
 from .calls import Calls
 from .failures import failure, said
 from .program import Program
@@ -29,7 +30,7 @@ _QUIET = 0.3
 """Seconds without an update after which a late replay counts as told to its end."""
 
 
-class AcpSessions(SessionSourceBase):
+class AcpSessions(AgentTurns):
     """What an agent does with its sessions. The program is started when it is first needed.
 
     What can be done is what the program says at its start; what it does not say is not asked of it. A program may be in

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -11,13 +11,10 @@ import httpx2
 from anthropic.pagination import SyncPage
 from anthropic.types import ModelInfo
 
-from turnproof.messages import Message, ToolSchema
-from turnproof.provider import SystemInstruction
-
 from .._caching import CachePluginHolder
 from .._calling import Prompt
 from .._http import Connection, timeouts
-from .._lifecycle import KeyChecks
+from .._lifecycle import KeyChecks, TokenCounts
 from .._names import tool_names
 from .._open_provider import find_api_key, positive_setting, read_api_key
 from .calling import Caller
@@ -29,7 +26,7 @@ from .request import Settings
 from .service import ANTHROPIC, ServiceProvider
 
 
-class AnthropicProvider(CachePluginHolder, KeyChecks, ServiceProvider[anthropic.Anthropic]):
+class AnthropicProvider(CachePluginHolder, TokenCounts, KeyChecks, ServiceProvider[anthropic.Anthropic]):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = ANTHROPIC.name
@@ -65,18 +62,12 @@ class AnthropicProvider(CachePluginHolder, KeyChecks, ServiceProvider[anthropic.
         client = self._require_client()
         return self._caller.simple(lambda: [model.id for model in self._listed(client, 1000)])
 
-    def count_tokens(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-    ) -> int:
-        """Tokens of the whole prompt as the service counts them, cached or not. Costs one request. Where the service
-        does not count, an estimate without one."""
+    def _count_tokens(self, prompt: Prompt) -> int | None:
         if not self.service.counts:
-            return super().count_tokens(messages, system_instruction, tools)
-        client, kwargs = self._require_client(), self._kwargs(Prompt(messages, system_instruction, tools))
+            return None
+        client, kwargs = self._require_client(), self._kwargs(prompt)
         del kwargs["max_tokens"]
+        # The service counts what it would have cached, too.
         return self._caller.simple(lambda: client.messages.count_tokens(**kwargs).input_tokens)
 
     def set_thinking_config(self, config: Mapping[str, Any] | None) -> None:
@@ -110,5 +101,5 @@ class AnthropicProvider(CachePluginHolder, KeyChecks, ServiceProvider[anthropic.
         settings = self._settings()
         arrangement = arranged(prompt.messages, self.service, settings.model)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
-        fields = settings.kwargs(prompt.system, prompt.tools, prompt.response_schema, think=think)
+        fields = settings.kwargs(prompt, think=think)
         return {**fields, "messages": arrangement.finish()}

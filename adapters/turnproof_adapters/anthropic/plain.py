@@ -9,24 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 import anthropic
-import msgspec
 
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
 from .._calling import Prompt
+from .._plain import DictConversation
 from .lifecycle import AnthropicProvider
 
 
-class MessagesCreate(AnthropicProvider):
+class MessagesCreate(DictConversation, AnthropicProvider):
     """`messages.create`, whole and streamed; see `turnproof.provider.PlainConversation`."""
 
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         super().__init__()
         self.connect(endpoint.model)
-        request = self._kwargs(Prompt(conversation.messages, conversation.system, conversation.tools))
-        # Through JSON: frozen payloads become the plain dicts that a user of the SDK would have.
-        self._request = msgspec.json.decode(msgspec.json.encode(request))
-        self.history: list[Any] = self._request["messages"]
+        self._hold(self._kwargs(Prompt(conversation.messages, conversation.system, conversation.tools)))
         self._client = anthropic.Anthropic(
             api_key=endpoint.api_key,
             base_url=endpoint.base_url,
@@ -35,12 +32,8 @@ class MessagesCreate(AnthropicProvider):
             http_client=anthropic.DefaultHttpxClient(trust_env=False),
         )
 
-    def ready(self) -> None:
-        """Every call sends the same request."""
-
-    def ask(self) -> str:
-        """The text of one answer."""
-        message = self._require_client().messages.create(**self._request)
+    def _answer(self, request: dict[str, Any]) -> str:
+        message = self._require_client().messages.create(**request)
         return "".join(block.text for block in message.content if block.type == "text")
 
     def stream(self, on_chunk: OnChunk) -> None:
@@ -48,18 +41,6 @@ class MessagesCreate(AnthropicProvider):
         for event in self._require_client().messages.create(**self._request, stream=True):
             if event.type == "content_block_delta" and event.delta.type == "text_delta":
                 on_chunk(event.delta.text)
-
-    def begin(self) -> None:
-        """Start a conversation anew."""
-        self.history = []
-
-    def say(self, text: str) -> str:
-        """One turn, with a history of dicts."""
-        self.history.append({"role": "user", "content": text})
-        message = self._require_client().messages.create(**{**self._request, "messages": self.history})
-        said = "".join(block.text for block in message.content if block.type == "text")
-        self.history.append({"role": "assistant", "content": said})
-        return said
 
     def close(self) -> None:
         """Close all connections."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import ToolSchema
-from turnproof.provider import SystemInstruction
 
+from .._calling import Prompt
 from . import convert
 from .service import Facts, Service
 
@@ -23,27 +22,20 @@ class Settings:
     max_tokens: int | None = None
     thinking: Mapping[str, Any] | None = None
 
-    def kwargs(
-        self,
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-        *,
-        think: bool,
-    ) -> dict[str, Any]:
+    def kwargs(self, prompt: Prompt, *, think: bool) -> dict[str, Any]:
         """Everything but `messages` and `stream`, as `messages.create` takes it. `think=False` leaves thinking off."""
         thinking = self._thinking() if think else None
         fields: dict[str, Any] = {"max_tokens": self._room(thinking), "model": self.model}
-        if response_schema is not None:
+        if prompt.response_schema is not None:
             if not self.service.schemas:
                 raise InvalidRequestError(f"{self.service.name} does not heed a response schema")
-            fields["output_config"] = {"format": convert.response_format(response_schema)}
-        if blocks := convert.system(system, self.service):
+            fields["output_config"] = {"format": convert.response_format(prompt.response_schema)}
+        if blocks := convert.system(prompt.system, self.service):
             fields["system"] = blocks
         if thinking is not None:
             fields["thinking"] = dict(thinking)
-        if tools:
-            fields["tools"] = convert.tools(tools, self.service)
+        if prompt.tools:
+            fields["tools"] = convert.tools(prompt.tools, self.service)
         return fields
 
     def thinks_before(self, *, loop_lacks_thinking: bool) -> bool:

@@ -50,7 +50,7 @@ class AnthropicStateless(EncodesOnce[Arrangement[bytes]], AnthropicProvider):
         settings = self._settings()
         arrangement = self._encoder.arranged(prompt.messages)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
-        fields = settings.kwargs(prompt.system, prompt.tools, prompt.response_schema, think=think)
+        fields = settings.kwargs(prompt, think=think)
         before = encode({"max_tokens": fields.pop("max_tokens")})[:-1] + b',"messages":['
         after = b"]," + encode({"model": fields.pop("model"), **({"stream": True} if stream else {}), **fields})[1:]
         sent = arrangement.finish()

@@ -16,13 +16,14 @@ import msgspec
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema, thaw
-from turnproof.provider import SystemInstruction
+from turnproof.messages import Message, ProviderResponse, ToolSchema, thaw
 
 from .._answers import Listeners, with_structured_output
+from .._calling import Prompt
 from .._decoding import converted, decoded
 from .._encoded_messages import encode
-from .._legacy import LegacySends, Schema
+from .._legacy import LegacySession, Schema
+from .._names import tool_names
 from ..google_genai.arrange import BEGINS_WITH_A_CALL
 from ..google_genai.assembling import Assembler, Chunk, whole
 from ..google_genai.names import restorer
@@ -36,47 +37,27 @@ from .request import address, request_id, session_id
 from .wire import Line, chunk
 
 
-class AntigravityLegacy(LegacySends, AntigravityProvider):
+class AntigravityLegacy(LegacySession, AntigravityProvider):
     """A conversation with the gateway. One object holds one conversation and serves one thread at a time."""
 
     def __init__(self) -> None:
         super().__init__()
         self._contents: list[Content] = []
         self._held_for = target("")
-        self._system: SystemInstruction = None
-        self._tools: tuple[ToolSchema, ...] = ()
         self._own_names: frozenset[str] = frozenset()
         self._restore = restorer(lambda: self._own_names)
-        self._usage = TokenUsage()
 
-    def create_session(
-        self,
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        history: Sequence[Message] | None = None,
-    ) -> None:
-        """Begin a conversation, or another one: nothing of the last one stays.
-
-        Raises InvalidRequestError for a history that cannot be sent, or that the gateway would not go on with.
-        """
-        given, to = list(history or ()), target(self._settings().model)
-        contents = contents_of(given, to)
+    def _begin(self, history: list[Message], tools: tuple[ToolSchema, ...]) -> None:
+        to = target(self._settings().model)
+        contents = contents_of(history, to)
         if contents and contents[0]["role"] == "model" and any("functionCall" in part for part in contents[0]["parts"]):
             raise InvalidRequestError(f"the gateway does not answer this conversation: {BEGINS_WITH_A_CALL}")
         self._contents, self._held_for = contents, to
-        self._system = system_instruction
-        self._tools = tuple(tools or ())
-        called = (call.name for message in given for call in message.calls)
-        self._own_names = frozenset((*(tool.name for tool in self._tools), *called))
-        self._usage = TokenUsage()
+        self._own_names = frozenset(tool_names(history, tools))
 
     def get_history(self) -> list[Message]:
         """The conversation so far, read back from its contents, in a list of the caller's own; message ids are new."""
         return messages_of(self._contents, self._held_for, self._restore)
-
-    def get_token_usage(self) -> TokenUsage:
-        """The figures of the latest call."""
-        return self._usage
 
     def _turn(
         self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
@@ -110,7 +91,7 @@ class AntigravityLegacy(LegacySends, AntigravityProvider):
 
     def _request(self, contents: Sequence[Content], to: Target, response_schema: Schema | None) -> dict[str, Any]:
         settings, going = self._settings(), sent(contents, to)
-        fields = settings.fields(self._system, self._tools, response_schema)
+        fields = settings.fields(Prompt((), self._system, self._tools, response_schema))
         request = {"contents": going, **thaw(fields), "sessionId": session_id(encode(going[0]))}
         return {**settings.envelope(request_id(encode(request))), "request": request}
 

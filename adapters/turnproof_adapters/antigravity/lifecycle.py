@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import httpx2
@@ -12,13 +12,12 @@ import msgspec
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import UsageError
-from turnproof.messages import Message, ToolSchema
-from turnproof.provider import SystemInstruction
 
+from .._calling import Prompt
 from .._decoding import decoded
 from .._encoded_messages import encode
 from .._http import Connection
-from .._lifecycle import ClientProvider, KeyChecks
+from .._lifecycle import ClientProvider, KeyChecks, TokenCounts
 from .._open_provider import positive_setting, read_api_key
 from ..google_genai.arrange import contents
 from ..google_genai.settings import Fields, thinking_config
@@ -40,7 +39,7 @@ class _Count(msgspec.Struct, frozen=True, rename="camel"):
     total_tokens: int | None = None
 
 
-class AntigravityProvider(KeyChecks, ClientProvider[Gateway]):
+class AntigravityProvider(TokenCounts, KeyChecks, ClientProvider[Gateway]):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = "antigravity"
@@ -88,24 +87,17 @@ class AntigravityProvider(KeyChecks, ClientProvider[Gateway]):
         """Ids of all models that an account may ask, as the service lists them."""
         return list(self._asked("fetchAvailableModels", {}, _Models).models or ())
 
-    def count_tokens(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-    ) -> int:
-        """Tokens of the whole prompt. Costs one request.
-
-        The service counts contents alone (router-for-me/CLIProxyAPI#840): system text and tools are shown to it as
+    def _count_tokens(self, prompt: Prompt) -> int:
+        """The service counts contents alone (router-for-me/CLIProxyAPI#840): system text and tools are shown to it as
         contents, which counts their words.
         """
         settings = self._settings()
-        around = settings.fields(system_instruction, tools, None)
+        around = settings.fields(prompt)
         shown = [*around.get("systemInstruction", {}).get("parts", ())]
         shown += [{"text": encode(each).decode()} for each in around.get("tools", ())]
-        prompt = [{"role": "user", "parts": shown}] if shown else []
-        prompt += contents(messages, target(settings.model))
-        asked = {"request": {"model": f"models/{settings.model}", "contents": prompt}}
+        counted = [{"role": "user", "parts": shown}] if shown else []
+        counted += contents(prompt.messages, target(settings.model))
+        asked = {"request": {"model": f"models/{settings.model}", "contents": counted}}
         return self._asked("countTokens", asked, _Count).total_tokens or 0
 
     @property

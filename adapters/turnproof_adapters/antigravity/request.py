@@ -9,8 +9,8 @@ from hashlib import blake2b
 from typing import Any
 
 from turnproof.messages import ToolSchema
-from turnproof.provider import SystemInstruction
 
+from .._calling import Prompt
 from .._encoded_messages import encode
 from ..google_genai import convert
 from ..google_genai.settings import Fields
@@ -26,20 +26,15 @@ class Settings:
     max_tokens: int | None = None
     thinking: Mapping[str, Any] | None = None
 
-    def fields(
-        self,
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-    ) -> Fields:
+    def fields(self, prompt: Prompt) -> Fields:
         """Everything of `request` but its contents, as the gateway spells it."""
         facts, fields = model(self.model), Fields()
-        if generation := self._generation(facts, response_schema):
+        if generation := self._generation(facts, prompt.response_schema):
             fields["generationConfig"] = generation
-        if (instruction := convert.system(system)) is not None:
+        if (instruction := convert.system(prompt.system)) is not None:
             fields["systemInstruction"] = instruction
-        if tools:
-            fields["tools"] = convert.tools(tools) if facts.is_gemini else _in_openapi(tools)
+        if prompt.tools:
+            fields["tools"] = convert.tools(prompt.tools) if facts.is_gemini else _in_openapi(prompt.tools)
         return fields
 
     def envelope(self, request_id: str) -> Fields:

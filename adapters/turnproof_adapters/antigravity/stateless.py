@@ -44,7 +44,7 @@ class AntigravityStateless(EncodesOnce[Arrangement[bytes]], AntigravityProvider)
         if token is not None:
             token.raise_if_cancelled()
         to, streamed = target(settings.model), listeners.on_chunk is not None
-        request = self._request(prompt.messages, settings.fields(prompt.system, prompt.tools, prompt.response_schema))
+        request = self._request(prompt.messages, settings.fields(prompt))
         ask = partial(self._post, gateway, settings, request, token, stream=streamed)
         decode = partial(decode_chunk, to=to)
         assembler = partial(Assembler, to, restorer(partial(tool_names, prompt.messages, prompt.tools)))

@@ -11,10 +11,11 @@ from uuid import uuid4
 from turnproof.agents import AgentSetup
 from turnproof.cancel import CancelToken
 from turnproof.errors import Cancelled, ProviderError, ResumeError, UsageError
-from turnproof.messages import Message, Part, ProviderResponse
-from turnproof.provider import JSONSchema, OnChunk, OnFunctionCall, OnThinking, OnUsage
-from turnproof.sessions import SessionCapabilities, SessionPage, SessionSourceBase
+from turnproof.messages import Message, ProviderResponse
+from turnproof.provider import JSONSchema
+from turnproof.sessions import SessionCapabilities, SessionPage
 
+from .._agent import AgentTurns, Content
 from .._answers import Listeners
 from .._child_process import ChildLost
 from ..anthropic.plain_conversation import arranged
@@ -33,7 +34,7 @@ from .turn import Turn, watched
 _GONE = "No conversation found"
 
 
-class ClaudeAgent(SessionSourceBase):
+class ClaudeAgent(AgentTurns):
     """An `Agent`. The program is started by the first turn, and kept for those that follow in the same session."""
 
     def __init__(self, setup: AgentSetup) -> None:
@@ -78,28 +79,18 @@ class ClaudeAgent(SessionSourceBase):
         """The program with the version that it told in the last turn; None before it has."""
         return f"Claude Code {self._version}" if self._version else None
 
-    def send(
-        self,
-        content: str | Sequence[Part],
-        *,
-        cancel_token: CancelToken | None = None,
-        on_chunk: OnChunk | None = None,
-        on_usage_update: OnUsage | None = None,
-        on_function_call: OnFunctionCall | None = None,
-        on_thinking: OnThinking | None = None,
-        response_schema: JSONSchema | None = None,
+    def _send(
+        self, content: Content, response_schema: JSONSchema | None, listeners: Listeners, token: CancelToken
     ) -> ProviderResponse:
-        """A whole turn, with the guarantees of `Agent`. Text is streamed with and without `on_chunk`."""
+        # Text is streamed with and without `on_chunk`.
         with self._alone("another turn"):
             if self._shut:
                 raise UsageError("the agent was shut down: open another one")
-            token = cancel_token or CancelToken()
             token.raise_if_cancelled()
             if response_schema is not None:
                 raise NotImplementedError(f"{NAME} does not heed a response schema")
             asked = Message.user(content) if isinstance(content, str) else Message.user(*content)
             (wire,) = arranged([asked], CLAUDE_CLI, self._running.model).finish()
-            listeners = Listeners(on_chunk, on_usage_update, on_function_call, on_thinking)
             return self._converse(asked, wire, listeners, token)
 
     def _converse(

@@ -8,6 +8,7 @@ from typing import Any
 
 from turnproof.agents import AgentSetup
 
+from .._calling import Prompt
 from .._http import DEFAULT_TIMEOUT
 from .._open_provider import positive_setting, read_api_key
 from ..anthropic.request import Settings
@@ -38,7 +39,7 @@ class Running:
         program = Program.of({**options, "cwd": setup.cwd, "base_url": endpoint.base_url}, key, Path(setup.home))
         thinking = CLAUDE_CLI.thinking(options.get("thinking"))
         settings = Settings(CLAUDE_CLI, endpoint.model, positive_setting(options, "max_tokens"), thinking)
-        limits = settings.kwargs(None, None, None, think=True)
+        limits = settings.kwargs(Prompt(()), think=True)
         silence = float(options.get("timeout", DEFAULT_TIMEOUT))
         return cls(program, endpoint.model, setup.system or "", limits, silence)
 

@@ -51,7 +51,7 @@ class ClaudeCliCalls(ClaudeCliProvider):
         settings = self._settings()
         arrangement = arranged(prompt.messages, self.service, settings.model)
         think = settings.thinks_before(loop_lacks_thinking=arrangement.loop_lacks_thinking)
-        wire, limits = arrangement.finish(), settings.kwargs(None, None, None, think=think)
+        wire, limits = arrangement.finish(), settings.kwargs(Prompt(()), think=think)
         if wire[-1]["role"] != "user":
             raise InvalidRequestError("the conversation ends with the model's own words, and nothing is asked of it")
         return Request(wire, limits)

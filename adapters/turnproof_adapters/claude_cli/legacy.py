@@ -8,12 +8,10 @@ another one, which is told the list.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 from turnproof.cancel import CancelToken
 from turnproof.messages import Message, ProviderResponse, ToolSchema
-from turnproof.provider import SystemInstruction
 
 from .._answers import Listeners
 from .._calling import Prompt, Source
@@ -32,15 +30,9 @@ class ClaudeCliLegacy(OwnHistory, ClaudeCliCalls):
         self._run_of_it: Run | None = None
         super().__init__()
 
-    def create_session(
-        self,
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        history: Sequence[Message] | None = None,
-    ) -> None:
-        """Begin a conversation, or another one: nothing of the last one stays, and its process is ended."""
+    def _begin(self, history: list[Message], tools: tuple[ToolSchema, ...]) -> None:
         self._end()
-        super().create_session(system_instruction, tools, history)
+        super()._begin(history, tools)
 
     def shutdown(self) -> None:
         """End the process, and remove what it has written. Calls made afterwards raise UsageError."""

@@ -27,12 +27,12 @@ from google.genai.chats import Chat
 
 from turnproof.cancel import CancelToken
 from turnproof.errors import InvalidRequestError
-from turnproof.messages import Message, ProviderResponse, TokenUsage, ToolSchema
-from turnproof.provider import SystemInstruction
+from turnproof.messages import Message, ProviderResponse, ToolSchema
 
 from .._answers import Listeners, with_structured_output
 from .._calling import Prompt
-from .._legacy import LegacySends, Schema
+from .._legacy import LegacySession, Schema
+from .._names import tool_names
 from .answers import chunks, whole
 from .arrange import BEGINS_WITH_A_CALL
 from .asking import open_stream
@@ -68,48 +68,28 @@ class _Conversation:
         return [*self.chat.get_history(curated=True)]
 
 
-class GoogleLegacy(LegacySends, CachingGoogleProvider):
+class GoogleLegacy(LegacySession, CachingGoogleProvider):
     """A conversation with the Gemini API. One object holds one conversation and serves one thread at a time."""
 
     def __init__(self) -> None:
         super().__init__()
         self._conversation: _Conversation | None = None
-        self._system: SystemInstruction = None
-        self._tools: tuple[ToolSchema, ...] = ()
         self._own_names: frozenset[str] = frozenset()
         self._restore = restorer(lambda: self._own_names)
-        self._usage = TokenUsage()
 
-    def create_session(
-        self,
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-        history: Sequence[Message] | None = None,
-    ) -> None:
-        """Begin a conversation, or another one: nothing of the last one stays.
-
-        Raises InvalidRequestError for a history that the SDK's types cannot hold, or that the API would not go on with.
-        """
-        given, model = list(history or ()), self._settings().model
-        contents = history_to_sdk(given, model)
+    def _begin(self, history: list[Message], tools: tuple[ToolSchema, ...]) -> None:
+        model = self._settings().model
+        contents = history_to_sdk(history, model)
         if contents and contents[0].role == "model" and any(part.function_call for part in contents[0].parts or ()):
             raise InvalidRequestError(f"the Gemini API does not answer this conversation: {BEGINS_WITH_A_CALL}")
         self._conversation = _Conversation.start(self._require_client(), model, contents)
-        self._system = system_instruction
-        self._tools = tuple(tools or ())
-        called = (call.name for message in given for call in message.calls)
-        self._own_names = frozenset((*(tool.name for tool in self._tools), *called))
-        self._usage = TokenUsage()
+        self._own_names = frozenset(tool_names(history, tools))
 
     def get_history(self) -> list[Message]:
         """The conversation so far, read back from the `Chat`, in a list of the caller's own; message ids are new."""
         if self._conversation is None:
             return []
         return history_from_sdk(self._conversation.contents, self._conversation.model, self._restore)
-
-    def get_token_usage(self) -> TokenUsage:
-        """The figures of the latest call."""
-        return self._usage
 
     def _turn(
         self, said: Message, response_schema: Schema | None, listeners: Listeners, token: CancelToken | None
@@ -145,8 +125,8 @@ class GoogleLegacy(LegacySends, CachingGoogleProvider):
     ) -> ProviderResponse:
         """One answer. Of the plugin's marks only those on system text and tools mean anything to this API."""
         held = [*self.get_history(), said] if self._cache_plugin is not None else []
-        marked = self._annotated(Prompt(held, self._system, self._tools), token)
-        fields = self._settings().fields(marked.system, marked.tools, response_schema)
+        marked = self._annotated(Prompt(held, self._system, self._tools, response_schema), token)
+        fields = self._settings().fields(marked)
         with self._telling_of_lost_caches():
             response = self._ask(conversation, content, fields, listeners, token)
         return with_structured_output(response, response_schema)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -10,13 +10,11 @@ import httpx2
 from google import genai
 
 from turnproof.cancel import CancelToken
-from turnproof.messages import Message, ToolSchema
-from turnproof.provider import SystemInstruction
 
-from .._calling import Caller
+from .._calling import Caller, Prompt
 from .._encoded_messages import encode
 from .._http import Connection
-from .._lifecycle import ClientProvider, KeyChecks
+from .._lifecycle import ClientProvider, KeyChecks, TokenCounts
 from .._open_provider import positive_setting, read_api_key
 from . import errors
 from .arrange import contents
@@ -30,7 +28,7 @@ from .splice import STUB, carrying, supported
 T = TypeVar("T")
 
 
-class GoogleProvider(KeyChecks, ClientProvider[genai.Client]):
+class GoogleProvider(TokenCounts, KeyChecks, ClientProvider[genai.Client]):
     """Common ground of the two paths. `initialize`, then `connect`, then calls; `shutdown` ends it."""
 
     name = "google_genai"
@@ -72,19 +70,13 @@ class GoogleProvider(KeyChecks, ClientProvider[genai.Client]):
         named = self._simple(lambda: [model.name for model in client.models.list(config={"page_size": 1000})])
         return [name.removeprefix("models/") for name in named if name]
 
-    def count_tokens(
-        self,
-        messages: Sequence[Message],
-        system_instruction: SystemInstruction = None,
-        tools: Sequence[ToolSchema] | None = None,
-    ) -> int:
-        """Tokens of the whole prompt as the service counts them. Costs one request."""
+    def _count_tokens(self, prompt: Prompt) -> int | None:
         client, settings = self._require_client(), self._settings()
         if not supported():
-            return super().count_tokens(messages, system_instruction, tools)
+            return None
         request = {
-            "contents": contents(messages, target(settings.model)),
-            **settings.fields(system_instruction, tools, None),
+            "contents": contents(prompt.messages, target(settings.model)),
+            **settings.fields(prompt),
         }
         if not self._vertex:
             # The SDK has no way to say this: beside `contents` the Gemini API takes neither system text nor tools.

@@ -14,6 +14,7 @@ from google.genai import types
 
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
+from .._calling import Prompt
 from .._http import shared_tls
 from .arrange import contents
 from .models import target
@@ -28,7 +29,8 @@ class _SdkCall:
         self._model = endpoint.model
         self._contents = sdk_contents(contents(conversation.messages, target(endpoint.model)))
         self.history: list[Any] = self._contents
-        self._config = sdk_config(Settings(endpoint.model).fields(conversation.system, conversation.tools, None))
+        prompt = Prompt(conversation.messages, conversation.system, conversation.tools)
+        self._config = sdk_config(Settings(endpoint.model).fields(prompt))
         # A proxy of the environment would stand between us and loopback.
         self._http = httpx2.Client(verify=shared_tls(), trust_env=False, follow_redirects=True)
         options = types.HttpOptions(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from turnproof.errors import UsageError
-from turnproof.messages import ToolSchema
-from turnproof.provider import SystemInstruction
 
+from .._calling import Prompt
 from . import convert
 
 Fields: TypeAlias = dict[str, Any]
@@ -23,27 +22,22 @@ class Settings:
     max_tokens: int | None = None
     thinking: Mapping[str, Any] | None = None
 
-    def fields(
-        self,
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-    ) -> Fields:
+    def fields(self, prompt: Prompt) -> Fields:
         """Everything but `contents`, as the API spells it.
 
         A managed cache holds system text and tools: a request that names one may not carry them again.
         """
         fields: Fields = {}
-        if generation := self._generation(response_schema):
+        if generation := self._generation(prompt.response_schema):
             fields["generationConfig"] = generation
-        cache = convert.cache_name(system, tools)
+        cache = convert.cache_name(prompt.system, prompt.tools)
         if cache is not None:
             fields["cachedContent"] = cache
             return fields
-        if (instruction := convert.system(system)) is not None:
+        if (instruction := convert.system(prompt.system)) is not None:
             fields["systemInstruction"] = instruction
-        if tools:
-            fields["tools"] = convert.tools(tools)
+        if prompt.tools:
+            fields["tools"] = convert.tools(prompt.tools)
         return fields
 
     def _generation(self, response_schema: Mapping[str, Any] | None) -> Fields:

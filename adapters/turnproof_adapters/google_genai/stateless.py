@@ -44,7 +44,7 @@ class GoogleStateless(EncodesOnce[Arrangement[bytes]], CachingGoogleProvider):
         if token is not None:
             token.raise_if_cancelled()
         marked = self._annotated(prompt, token)
-        fields = settings.fields(marked.system, marked.tools, prompt.response_schema)
+        fields = settings.fields(marked)
         request = self._request(client, settings.model, marked.messages, fields)
         to = target(settings.model)
         assembler = partial(Assembler, to, restorer(partial(tool_names, prompt.messages, prompt.tools)))

@@ -62,7 +62,7 @@ class ResponsesProvider(ModelAbilities):
         arrangement: Arrangement[Item] = Arrangement(_as_it_is)
         for message in prompt.messages:
             arrangement.add(row(message, _as_it_is, settings.model))
-        fields = settings.kwargs(prompt.system, prompt.tools, prompt.response_schema)
+        fields = settings.kwargs(prompt)
         return {**fields, "input": arrangement.finish()}
 
 

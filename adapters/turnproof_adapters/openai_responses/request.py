@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from turnproof.errors import UsageError
-from turnproof.messages import ToolSchema
-from turnproof.provider import SystemInstruction
 
+from .._calling import Prompt
 from . import convert
 from .models import model as facts_of
 
@@ -28,15 +27,10 @@ class Settings:
     max_tokens: int | None = None
     reasoning: Mapping[str, Any] | None = None
 
-    def kwargs(
-        self,
-        system: SystemInstruction,
-        tools: Sequence[ToolSchema] | None,
-        response_schema: Mapping[str, Any] | None,
-    ) -> dict[str, Any]:
+    def kwargs(self, prompt: Prompt) -> dict[str, Any]:
         """Everything but `input` and `stream`, as `responses.create` takes it."""
         fields: dict[str, Any] = {"model": self.model, "store": False}
-        if (instructions := convert.system(system)) is not None:
+        if (instructions := convert.system(prompt.system)) is not None:
             fields["instructions"] = instructions
         if facts_of(self.model).thinks:
             # A model that does not reason refuses to be asked for either.
@@ -45,10 +39,10 @@ class Settings:
                 fields["reasoning"] = dict(self.reasoning)
         if self.max_tokens is not None:
             fields["max_output_tokens"] = max(self.max_tokens, LEAST_OUTPUT)
-        if response_schema is not None:
-            fields["text"] = {"format": convert.response_format(response_schema)}
-        if tools:
-            fields["tools"] = convert.tools(tools)
+        if prompt.response_schema is not None:
+            fields["text"] = {"format": convert.response_format(prompt.response_schema)}
+        if prompt.tools:
+            fields["tools"] = convert.tools(prompt.tools)
         return fields
 
 

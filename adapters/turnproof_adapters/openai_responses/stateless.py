@@ -49,7 +49,7 @@ class ResponsesStateless(EncodesOnce[Arrangement[bytes]], ResponsesProvider):
         )
 
     def _body(self, prompt: Prompt, *, stream: bool) -> bytes:
-        fields = self._settings().kwargs(prompt.system, prompt.tools, prompt.response_schema)
+        fields = self._settings().kwargs(prompt)
         head = encode({"model": fields.pop("model"), **({"stream": True} if stream else {})})
         items = self._encoder.arranged(prompt.messages).finish()
         # The ends are put on before joining: the long run in the middle is copied once.

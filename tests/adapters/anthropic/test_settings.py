@@ -8,6 +8,7 @@ import pytest
 
 from turnproof.errors import UsageError
 from turnproof.messages import CacheMark, Text, ToolSchema
+from turnproof_adapters._calling import Prompt
 from turnproof_adapters.anthropic.request import Settings
 from turnproof_adapters.anthropic.service import ANTHROPIC
 from turnproof_adapters.anthropic.thinking import budgeted
@@ -21,7 +22,7 @@ EPHEMERAL = {"type": "ephemeral"}
 
 def around(settings: Settings | None = None, think: bool = True, **kwargs: Any) -> dict[str, Any]:
     given = {"system": None, "tools": None, "response_schema": None, **kwargs}
-    return (settings or Settings(ANTHROPIC, MODEL)).kwargs(**given, think=think)
+    return (settings or Settings(ANTHROPIC, MODEL)).kwargs(Prompt((), **given), think=think)
 
 
 def test_a_plain_request_says_its_model_and_how_much_room_there_is_and_nothing_else() -> None:

@@ -19,6 +19,7 @@ from turnproof.messages import (
     Thought,
     ToolSchema,
 )
+from turnproof_adapters._calling import Prompt
 from turnproof_adapters.openai_responses import convert
 from turnproof_adapters.openai_responses.models import model, same_model
 from turnproof_adapters.openai_responses.names import restorer, wire_id, wire_name
@@ -289,7 +290,7 @@ def test_tools_are_sorted_not_strict_and_have_a_whole_schema() -> None:
 
 
 def test_nothing_is_kept_by_the_service_and_reasoning_is_asked_for_in_encrypted_form() -> None:
-    fields = Settings(DATED, 4096, {"summary": "auto"}).kwargs("Be brief.", TOOLS, None)
+    fields = Settings(DATED, 4096, {"summary": "auto"}).kwargs(Prompt((), "Be brief.", TOOLS))
     assert fields["store"] is False
     assert fields["include"] == ["reasoning.encrypted_content"]
     assert fields["reasoning"] == {"summary": "auto"}
@@ -297,17 +298,17 @@ def test_nothing_is_kept_by_the_service_and_reasoning_is_asked_for_in_encrypted_
 
 
 def test_a_model_that_does_not_reason_is_not_asked_to() -> None:
-    fields = Settings("gpt-4.1", None, {"summary": "auto"}).kwargs(None, None, None)
+    fields = Settings("gpt-4.1", None, {"summary": "auto"}).kwargs(Prompt(()))
     assert fields == {"model": "gpt-4.1", "store": False}
 
 
 def test_a_limit_is_never_less_than_the_api_takes() -> None:
-    assert Settings(DATED, 1).kwargs(" ", None, None)["max_output_tokens"] == 16
+    assert Settings(DATED, 1).kwargs(Prompt((), " "))["max_output_tokens"] == 16
 
 
 def test_a_response_schema_is_a_format_of_the_text() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
-    told = Settings(DATED).kwargs(None, None, schema)["text"]["format"]
+    told = Settings(DATED).kwargs(Prompt((), response_schema=schema))["text"]["format"]
     assert (told["type"], told["name"], told["strict"]) == ("json_schema", "answer", True)
     assert told["schema"]["additionalProperties"] is False
 

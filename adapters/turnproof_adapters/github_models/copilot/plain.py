@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import openai
 
 from turnproof.provider import Conversation, Endpoint, OnChunk
 
 from ..._calling import Prompt
 from ..._open_provider import open_provider
+from ..._plain import DictConversation, plain_data
 from .headers import Editor
 from .stateless import CopilotChatStateless, CopilotResponsesStateless
 
@@ -31,28 +31,22 @@ class _SdkCall:
         self._headers = {**Editor().headers, **headers}
         provider.shutdown()
 
-    def ready(self) -> None:
-        """Every call sends the same request."""
-
     def close(self) -> None:
         """Close all connections."""
         self._client.close()
 
 
-class CopilotCompletionsCreate(_SdkCall):
+class CopilotCompletionsCreate(_SdkCall, DictConversation):
     """`chat.completions.create`, whole and streamed; see `turnproof.provider.PlainConversation`."""
+
+    instructions = 1
 
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         provider = CopilotChatStateless()
         super().__init__(provider, endpoint, conversation)
         prompt = Prompt(conversation.messages, conversation.system, conversation.tools)
-        self._whole = _plain_data(provider._kwargs(prompt))
-        self._streamed = _plain_data(provider._kwargs(prompt, stream=True))
-        self.history: list[Any] = self._whole["messages"]
-
-    def ask(self) -> str:
-        """The text of one answer."""
-        return self._asked(self._whole)
+        self._hold(provider._kwargs(prompt))
+        self._streamed = plain_data(provider._kwargs(prompt, stream=True))
 
     def stream(self, on_chunk: OnChunk) -> None:
         """One streamed answer, with its figures."""
@@ -60,35 +54,21 @@ class CopilotCompletionsCreate(_SdkCall):
             if chunk.choices and (piece := chunk.choices[0].delta.content):
                 on_chunk(piece)
 
-    def begin(self) -> None:
-        """Start a conversation anew, with the system text alone."""
-        self.history = self._whole["messages"][:1]
-
-    def say(self, text: str) -> str:
-        """One turn, with a history of dicts."""
-        self.history.append({"role": "user", "content": text})
-        said = self._asked({**self._whole, "messages": self.history})
-        self.history.append({"role": "assistant", "content": said})
-        return said
-
-    def _asked(self, request: dict[str, Any]) -> str:
+    def _answer(self, request: dict[str, Any]) -> str:
         answer = self._client.chat.completions.create(**request, extra_headers=self._headers)
         return str(answer.choices[0].message.content or "")
 
 
-class CopilotResponsesCreate(_SdkCall):
+class CopilotResponsesCreate(_SdkCall, DictConversation):
     """`responses.create`, whole and streamed; see `turnproof.provider.PlainConversation`."""
+
+    history_field = "input"
 
     def __init__(self, endpoint: Endpoint, conversation: Conversation) -> None:
         provider = CopilotResponsesStateless()
         super().__init__(provider, endpoint, conversation)
         prompt = Prompt(conversation.messages, conversation.system, conversation.tools)
-        self._request = _plain_data(provider._kwargs(prompt))
-        self.history: list[Any] = self._request["input"]
-
-    def ask(self) -> str:
-        """The text of one answer."""
-        return self._asked(self._request)
+        self._hold(provider._kwargs(prompt))
 
     def stream(self, on_chunk: OnChunk) -> None:
         """One streamed answer."""
@@ -96,18 +76,7 @@ class CopilotResponsesCreate(_SdkCall):
             if event.type == "response.output_text.delta":
                 on_chunk(event.delta)
 
-    def begin(self) -> None:
-        """Start a conversation anew."""
-        self.history = []
-
-    def say(self, text: str) -> str:
-        """One turn, with a history of dicts."""
-        self.history.append({"role": "user", "content": text})
-        said = self._asked({**self._request, "input": self.history})
-        self.history.append({"role": "assistant", "content": said})
-        return said
-
-    def _asked(self, request: dict[str, Any]) -> str:
+    def _answer(self, request: dict[str, Any]) -> str:
         return str(self._client.responses.create(**request, extra_headers=self._headers).output_text)
 
 
@@ -120,8 +89,3 @@ def _plain_client(ours: openai.OpenAI) -> openai.OpenAI:
         # A proxy of the environment would stand between us and loopback.
         http_client=openai.DefaultHttpxClient(trust_env=False),
     )
-
-
-def _plain_data(request: dict[str, Any]) -> Any:
-    """Through JSON: frozen payloads become the plain dicts that a user of the SDK would have."""
-    return msgspec.json.decode(msgspec.json.encode(request))
