@@ -13,7 +13,7 @@ from turnproof.dialects import dialect, dialect_names, lenient_reading
 from turnproof.dialects.base import PromptUsage, Reply, ReplyPart
 from turnproof.dialects.naming import NameMap, speak
 from turnproof.dialects.prefix_cache import Cell, PrefixStore, Ttl, kept_for_the_latest
-from turnproof.dialects.seeded_random import drawn
+from turnproof.dialects.seeded_random import seeded_word
 from turnproof.dialects.sse import frames, is_event_stream
 from turnproof.dialects.stream_cuts import cut_text
 from turnproof.errors import BindingError
@@ -63,9 +63,9 @@ def test_a_stream_is_known_by_its_type_or_by_how_it_begins() -> None:
 
 
 def test_what_is_drawn_depends_on_the_seed_and_every_label() -> None:
-    words = [drawn("ab01", 20, *named) for named in (("s",), ("s", 1), ("s", 2), ("t", 1), ("s", "1", ""))]
+    words = [seeded_word("ab01", 20, *named) for named in (("s",), ("s", 1), ("s", 2), ("t", 1), ("s", "1", ""))]
     assert len(set(words)) == len(words)
-    assert drawn("ab01", 20, "s", 1) == words[1]
+    assert seeded_word("ab01", 20, "s", 1) == words[1]
     assert all(len(word) == 20 and set(word) <= set("ab01") for word in words)
 
 

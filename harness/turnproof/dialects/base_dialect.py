@@ -26,20 +26,20 @@ class BaseDialect(Dialect):
     request_form: Callable[[Call], JSON]
     """What cassettes match on (`request_form.py`)."""
 
-    def bare(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+    def without_program(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
         """The call without what a program that stands in between has put around it, its tools under the names that
         the caller, who declared the `held` ones, knows them by. Nothing stands in between unless a dialect says so."""
         return call
 
     def match_form(self, call: Call) -> JSON:
         """What two requests must share to be the same."""
-        return type(self).request_form(self.bare(call))
+        return type(self).request_form(self.without_program(call))
 
     def differences(
         self, held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
     ) -> list[WireDifference]:
         """Where `call` differs from what the session holds, allowed differences aside."""
-        return self.comparison.differences(held, system, tools, self.bare(call, tools), model)
+        return self.comparison.differences(held, system, tools, self.without_program(call, tools), model)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that `call` gave to the declared `tools`."""

@@ -69,13 +69,13 @@ class Comparison:
         """Whether this thought may be missing from the wire."""
         return token_of_atom(thought) is None or self.is_foreign(thought)
 
-    def demands(self, thought: Atom) -> bool:
+    def is_required(self, thought: Atom) -> bool:
         """Whether the service refuses, or changes what it says, without this thought."""
         return True
 
     def may_omit(self, atom: Atom) -> bool:
         """Whether an atom that is no text, thought, call or result may be missing."""
-        told = self._is_others_code(atom) and any(_tells(sent, atom) for sent in self.sent)
+        told = self._is_others_code(atom) and any(_quotes(sent, atom) for sent in self.sent)
         return told or self.is_foreign(atom)
 
     def is_foreign(self, atom: Atom) -> bool:
@@ -293,7 +293,7 @@ class Comparison:
                 self.report(what, atom.path, atom.shown(), None, violation=True)
             case "thought":
                 if not self.may_omit_thought(atom):
-                    demanded = self.demands(atom)
+                    demanded = self.is_required(atom)
                     what = "lost-signature" if demanded else "unlisted"
                     self.report(what, atom.path, atom.shown(), None, violation=demanded)
             case "call":
@@ -311,7 +311,7 @@ class Comparison:
 
     def _added(self, atom: Atom) -> None:
         part = atom.part
-        if any(_tells(atom, each) for each in self.held if self._is_others_code(each)):
+        if any(_quotes(atom, each) for each in self.held if self._is_others_code(each)):
             return
         if isinstance(part, ToolResult) and part.call_id in self._dangling_ids():
             if not part.is_error:
@@ -376,7 +376,7 @@ class Comparison:
         if sent.call_id != expected:
             self.report("pairing", f"{atom.path}.call_id", expected, sent.call_id, violation=True)
         if held.is_error and not self.flags_errors:
-            sent = self._told(held, sent)
+            sent = self._failure_text(held, sent)
         elif held.is_error and not sent.is_error:
             self.report("lost-error-flag", f"{atom.path}.is_error", True, False, violation=True)
         elif sent.is_error and not held.is_error:
@@ -384,7 +384,7 @@ class Comparison:
         self._result_value(atom, held.result, sent.result)
         self._attachments(atom, held, sent)
 
-    def _told(self, held: ToolResult, sent: ToolResult) -> ToolResult:
+    def _failure_text(self, held: ToolResult, sent: ToolResult) -> ToolResult:
         """A failure that was told with words around what is held, as if it were told in these alone."""
         text, wanted = sent.result if isinstance(sent.result, str) else "", leaves(held.result)
         if not wanted or any(leaf not in text for leaf in wanted):
@@ -460,7 +460,7 @@ def _code_of(atom: Atom) -> str:
     return atom.part.code if isinstance(atom.part, ExecutableCode) else str(getattr(atom.part, "output", ""))
 
 
-def _tells(sent: Atom, code: Atom) -> bool:
+def _quotes(sent: Atom, code: Atom) -> bool:
     """Whether a text is this code or what it gave, with little more than a fence around it."""
     said = _code_of(code)
     return bool(said) and said in sent.text and len(sent.text) - len(said) <= _FENCE

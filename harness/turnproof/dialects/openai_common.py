@@ -16,7 +16,7 @@ from ..messages import JSON, thaw
 from .atoms import same_json
 from .base import World
 from .preamble import same_schema
-from .seeded_random import HEX, drawn
+from .seeded_random import HEX, seeded_word
 
 WRONG_KEY = (
     "Incorrect API key provided: ***. You can find your API key at https://platform.openai.com/account/api-keys."
@@ -66,7 +66,7 @@ _ISSUED = "copilot"
 def issue_copilot_token(world: World, seed: str) -> dict[str, Any]:
     """A fresh session token for a GitHub token, remembered in the world. The same second and seed give the same one."""
     ends = int(world.clock()) + TOKEN_LIFETIME
-    token = f"tid={drawn(HEX, 32, seed, 'session', ends)};exp={ends};sku=free_limited_copilot;chat=1"
+    token = f"tid={seeded_word(HEX, 32, seed, 'session', ends)};exp={ends};sku=free_limited_copilot;chat=1"
     world.resources.setdefault(_ISSUED, {})[token] = ends
     return {"token": token, "expires_at": ends, "refresh_in": TOKEN_REFRESH_IN}
 

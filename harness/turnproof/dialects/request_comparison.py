@@ -76,7 +76,7 @@ class ThoughtsAreOptional(RequestComparison):
     def may_omit_thought(self, thought: Atom) -> bool:
         return True
 
-    def demands(self, thought: Atom) -> bool:
+    def is_required(self, thought: Atom) -> bool:
         return False
 
 

@@ -20,17 +20,17 @@ _Call = TypeVar("_Call", bound=Call)
 _EMPTY: Mapping[str, JSON] = {"object": {}, "array": [], "boolean": False, "integer": 1, "number": 1}
 
 
-def aside(call: _Call) -> _Call:
+def as_side_request(call: _Call) -> _Call:
     """The call as one that no script is asked for."""
     return replace(call, operation="other")
 
 
-def as_asked(call: _Call) -> _Call:
+def as_generation(call: _Call) -> _Call:
     """The call as it stood on the wire: the service does not know what it is asked for."""
     return replace(call, operation="generate") if call.operation == "other" else call
 
 
-def reply_to_aside(schema: JSON = None) -> Reply:
+def side_reply(schema: JSON = None) -> Reply:
     """The same few words to whatever is asked, or an object with the properties of the schema that is demanded."""
     text = "Beside the conversation." if schema is None else msgspec.json.encode(_least(schema)).decode()
     return Reply((ReplyPart(Text(text)),), FinishReason.STOP)

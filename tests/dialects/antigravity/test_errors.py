@@ -33,9 +33,9 @@ def test_no_rule_claims_a_recording_and_each_names_its_source() -> None:
 
 
 def test_a_rule_of_the_gemini_api_has_evidence_of_its_own_here() -> None:
-    assert rules.own(gemini.TEMPERATURE).evidence is Evidence.INFERRED
+    assert rules.gateway_rule(gemini.TEMPERATURE).evidence is Evidence.INFERRED
     assert gemini.TEMPERATURE.evidence is Evidence.RECORDED
-    assert rules.own(gemini.RESPONSE_COUNT).id == "antigravity/response-count"
+    assert rules.gateway_rule(gemini.RESPONSE_COUNT).id == "antigravity/response-count"
 
 
 @pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair.rule.startswith("claude-")], ids=attrgetter("id"))

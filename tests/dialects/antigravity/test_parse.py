@@ -181,9 +181,9 @@ def test_neither_key_nor_tokens_show_in_a_call() -> None:
 
 def test_a_plain_call_counts_as_nobodys() -> None:
     plain = Call("generate", CLAUDE, messages=(), system=(Text("a"),))
-    ours = AntigravityCall.of(plain)
+    ours = AntigravityCall.from_call(plain)
     assert (ours.model, ours.system, ours.account, ours.surface) == (CLAUDE, (Text("a"),), None, Surface.CLOUD_CODE)
-    assert AntigravityCall.of(ours) is ours
+    assert AntigravityCall.from_call(ours) is ours
 
 
 # -- anything at all

@@ -11,7 +11,7 @@ import pytest
 
 from turnproof.dialects.base import Call, PrefixCache, PromptUsage, World
 from turnproof.dialects.gemini import DIALECT, caches
-from turnproof.dialects.gemini.counting import managed
+from turnproof.dialects.gemini.counting import managed_tokens
 from turnproof.dialects.gemini.models import (
     DEMANDS_SIGNATURES,
     GIVES_IDS,
@@ -21,7 +21,7 @@ from turnproof.dialects.gemini.models import (
     SIGNS,
     THINKS,
 )
-from turnproof.dialects.gemini.times import duration, spelled, timestamp, written
+from turnproof.dialects.gemini.times import format_duration, format_timestamp, parse_duration, parse_timestamp
 from turnproof.tokens import DOCUMENT_TOKENS, IMAGE_TOKENS, json_tokens, text_tokens
 
 from .builders import (
@@ -92,7 +92,7 @@ class Service:
 
 
 def lifetime(shown: dict[str, Any], since: str = "updateTime") -> float:
-    ends, began = timestamp(shown["expireTime"]), timestamp(shown[since])
+    ends, began = parse_timestamp(shown["expireTime"]), parse_timestamp(shown[since])
     assert ends is not None
     assert began is not None
     return ends - began
@@ -233,9 +233,9 @@ def test_a_recorded_creation_makes_the_cache_here_with_its_life_on_our_clock() -
     found = service.parse(cached(STORED))
     assert (found.managed_messages, len(found.tools)) == (1, 1)
     service.now += 299
-    assert caches.live(service.world, STORED) is not None
+    assert caches.find_cache(service.world, STORED) is not None
     service.now += 2
-    assert caches.live(service.world, STORED) is None
+    assert caches.find_cache(service.world, STORED) is None
 
 
 def test_a_recorded_update_and_deletion_are_done_here_too() -> None:
@@ -265,9 +265,9 @@ def test_a_creation_without_times_lives_the_usual_hour() -> None:
     service = Service()
     observed(service, created(), {"name": "cachedContents/a"})
     service.now += 3599
-    assert caches.live(service.world, "cachedContents/a") is not None
+    assert caches.find_cache(service.world, "cachedContents/a") is not None
     service.now += 1
-    assert caches.live(service.world, "cachedContents/a") is None
+    assert caches.find_cache(service.world, "cachedContents/a") is None
 
 
 # -- how a prompt is counted
@@ -386,9 +386,9 @@ def test_an_opaque_part_weighs_something() -> None:
 def test_only_a_generating_call_that_names_a_living_cache_has_managed_tokens() -> None:
     service = Service()
     name = service.make()["name"]
-    assert managed(service.parse(cached(name))) > 0
+    assert managed_tokens(service.parse(cached(name))) > 0
     for asked in (ask(), cached("cachedContents/none"), on_cache(name, "GET"), created()):
-        assert managed(service.parse(asked)) == 0
+        assert managed_tokens(service.parse(asked)) == 0
 
 
 # -- what the service keeps by itself
@@ -531,27 +531,32 @@ def test_no_feature_is_listed_that_nothing_asks_for() -> None:
 
 @pytest.mark.parametrize(("text", "seconds"), [("300s", 300.0), ("1.5s", 1.5), ("-1s", -1.0), ("0.000000001s", 1e-9)])
 def test_durations_are_read(text: str, seconds: float) -> None:
-    assert duration(text) == seconds
+    assert parse_duration(text) == seconds
 
 
 @pytest.mark.parametrize("text", ["300", "5m", "s", "1.s", "", None, 300])
 def test_what_is_no_duration_is_none(text: object) -> None:
-    assert duration(text) is None
+    assert parse_duration(text) is None
 
 
 def test_times_are_read_in_every_form_that_was_recorded() -> None:
-    assert timestamp("2023-11-14T22:13:20Z") == 1_700_000_000
-    assert timestamp("2023-11-14T22:13:20.5Z") == 1_700_000_000.5
-    assert timestamp("2023-11-14T22:13:20.123456789Z") == pytest.approx(1_700_000_000.123456)
-    assert timestamp("2023-11-14T23:13:20+01:00") == 1_700_000_000
-    assert written(1_700_000_000.5) == "2023-11-14T22:13:20.500000Z"
+    assert parse_timestamp("2023-11-14T22:13:20Z") == 1_700_000_000
+    assert parse_timestamp("2023-11-14T22:13:20.5Z") == 1_700_000_000.5
+    assert parse_timestamp("2023-11-14T22:13:20.123456789Z") == pytest.approx(1_700_000_000.123456)
+    assert parse_timestamp("2023-11-14T23:13:20+01:00") == 1_700_000_000
+    assert format_timestamp(1_700_000_000.5) == "2023-11-14T22:13:20.500000Z"
 
 
 @pytest.mark.parametrize("text", ["2023-11-14", "2023-11-14T22:13:20", "soon", None, 1])
 def test_what_is_no_time_is_none(text: object) -> None:
-    assert timestamp(text) is None
+    assert parse_timestamp(text) is None
 
 
 def test_a_duration_is_written_as_short_as_can_be() -> None:
-    assert [spelled(each) for each in (48, 0.5, 48.939935699, 100.0)] == ["48s", "0.5s", "48.939935699s", "100s"]
-    assert datetime.fromisoformat(written(0)).year == 1970
+    assert [format_duration(each) for each in (48, 0.5, 48.939935699, 100.0)] == [
+        "48s",
+        "0.5s",
+        "48.939935699s",
+        "100s",
+    ]
+    assert datetime.fromisoformat(format_timestamp(0)).year == 1970

@@ -389,11 +389,11 @@ def test_there_is_nothing_at_another_address(path: str) -> None:
 
 def test_any_call_is_one_of_this_api() -> None:
     plain = Call("generate", MODEL, stream=True, tools=(ToolSchema("look"),), body={"a": 1})
-    assert GeminiCall.of(plain) == GeminiCall(
+    assert GeminiCall.from_call(plain) == GeminiCall(
         "generate", MODEL, stream=True, tools=(ToolSchema("look"),), body={"a": 1}
     )
     found = parsed(vertex(ask()))
-    assert GeminiCall.of(found) is found
+    assert GeminiCall.from_call(found) is found
     assert replace(found, stream=True).surface is Surface.VERTEX
 
 

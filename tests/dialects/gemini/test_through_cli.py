@@ -10,7 +10,7 @@ import pytest
 
 from turnproof.dialects import dialect
 from turnproof.dialects.base import Call, HttpRequest, PromptUsage, Reply, ReplyPart, World
-from turnproof.dialects.side_requests import reply_to_aside
+from turnproof.dialects.side_requests import side_reply
 from turnproof.messages import FinishReason, FunctionCall, InlineData, Message, Text, ToolResult, ToolSchema
 
 THROUGH = dialect("gemini@gemini-cli")
@@ -273,7 +273,7 @@ def test_which_model_is_fit_is_asked_beside_the_conversation_and_answered_as_dem
     ],
 )
 def test_any_schema_is_answered_with_something(schema: Any, said: Any) -> None:
-    reply = reply_to_aside(schema)
+    reply = side_reply(schema)
     assert isinstance(reply.parts[0].part, Text)
     assert json.loads(reply.parts[0].part.text) == said
 

@@ -173,5 +173,5 @@ def test_a_body_that_is_nested_too_deeply_is_refused_and_not_raised(nested: str)
 
 def test_a_plain_call_counts_as_one_to_the_door_of_anthropic() -> None:
     plain = Call("generate", MODEL, messages=(Message.user("Hi"),))
-    assert OllamaCall.of(plain).surface is Surface.MESSAGES
-    assert OllamaCall.of(parsed(chat())).surface is Surface.NATIVE
+    assert OllamaCall.from_call(plain).surface is Surface.MESSAGES
+    assert OllamaCall.from_call(parsed(chat())).surface is Surface.NATIVE

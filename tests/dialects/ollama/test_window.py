@@ -8,7 +8,7 @@ import pytest
 
 from turnproof.dialects.base import Call
 from turnproof.dialects.ollama import DIALECT, rules
-from turnproof.dialects.ollama.window import DEFAULT_WINDOW, counted, first_kept, window_of
+from turnproof.dialects.ollama.window import DEFAULT_WINDOW, first_kept, visible_tokens, window_of
 
 from ..anthropic_messages.builders import Ask, user
 from ..requests import Json
@@ -81,7 +81,7 @@ def test_the_window_is_what_the_request_says_as_far_as_the_model_goes(asked: Ask
 def test_what_is_counted_is_what_is_left() -> None:
     call = parsed(chat(*TALK))
     assert DIALECT.count(call) == 504
-    assert [counted(call, window) for window in (504, 503, 204, 104, 10)] == [504, 404, 204, 104, 10]
+    assert [visible_tokens(call, window) for window in (504, 503, 204, 104, 10)] == [504, 404, 204, 104, 10]
 
 
 def test_the_figures_fall_and_nothing_is_refused() -> None:

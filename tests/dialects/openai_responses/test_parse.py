@@ -193,7 +193,7 @@ def test_stored_reasoning_named_by_its_id_is_read_whole() -> None:
 def test_copilot_has_a_door_of_its_own() -> None:
     assert parsed(copilot()).surface is Surface.COPILOT
     assert parsed(ask()).surface is Surface.OPENAI
-    assert ResponsesCall.of(Call("generate", MODEL)).surface is Surface.OPENAI
+    assert ResponsesCall.from_call(Call("generate", MODEL)).surface is Surface.OPENAI
 
 
 @pytest.mark.parametrize(

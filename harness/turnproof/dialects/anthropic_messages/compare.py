@@ -59,7 +59,7 @@ class MessagesComparison(RequestComparison):
     def is_forced(cls, call: Call) -> bool:
         return ((call.body or {}).get("tool_choice") or {}).get("type") in ("any", "tool")
 
-    def demands(self, thought: Atom) -> bool:
+    def is_required(self, thought: Atom) -> bool:
         # Adaptive thinking is not known to be demanded back.
         return self._thinking == "enabled"
 

@@ -40,7 +40,7 @@ class MergedTurn:
         start, message = self.starts[bisect_right(self.starts, index, key=_start) - 1]
         return Placed(f"messages.{message}.content.{index - start}", self.blocks[index])
 
-    def of(self, *kinds: str) -> list[Placed]:
+    def blocks_of_type(self, *kinds: str) -> list[Placed]:
         """The blocks of these types, in order."""
         return [self.place(n) for n, block in enumerate(self.blocks) if block.get("type") in kinds]
 
@@ -61,7 +61,7 @@ def blocks_of(content: object) -> Sequence[Block]:
     return content if isinstance(content, list) else []
 
 
-def merged(messages: Sequence[Mapping[str, Any]]) -> list[MergedTurn]:
+def merge_messages(messages: Sequence[Mapping[str, Any]]) -> list[MergedTurn]:
     """The messages as merged turns."""
     turns: list[MergedTurn] = []
     for n, message in enumerate(messages):
@@ -75,7 +75,7 @@ def merged(messages: Sequence[Mapping[str, Any]]) -> list[MergedTurn]:
     return turns
 
 
-def marks(body: Mapping[str, Any]) -> Iterator[tuple[str, Block]]:
+def breakpoints(body: Mapping[str, Any]) -> Iterator[tuple[str, Block]]:
     """Every explicit breakpoint as (path, block that carries it), in prefix order: tools, system, messages."""
     for n, tool in enumerate(body.get("tools") or ()):
         if tool.get("cache_control"):

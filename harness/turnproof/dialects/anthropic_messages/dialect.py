@@ -68,7 +68,7 @@ class AnthropicMessages(BaseDialect):
     comparison = MessagesComparison
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
-        signing.learn(read.read_response(status, headers, body).parts, call.model or "", world)
+        signing.remember_signatures(read.read_response(status, headers, body).parts, call.model or "", world)
 
     def new_cache(self) -> PrefixCache:
         return MessagesCache()

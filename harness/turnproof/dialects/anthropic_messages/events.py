@@ -12,7 +12,7 @@ from ..stream_cuts import arguments_json, cut_arguments, cut_text
 Block = dict[str, Any]
 
 
-class Told(NamedTuple):
+class StreamEvent(NamedTuple):
     """One event before it is written: its name, its data without the type, what it is, and its visible text."""
 
     name: str
@@ -23,16 +23,16 @@ class Told(NamedTuple):
 
 def block_events(
     index: int, block: Block, reply_part: ReplyPart, arguments: Sequence[str], draw: int
-) -> Iterator[Told]:
+) -> Iterator[StreamEvent]:
     """The events of one block; `arguments` are the pieces of its argument JSON, where it is a call."""
 
-    def delta(kind: str, event_kind: EventKind, field: str, value: object, text: str = "") -> Told:
+    def delta(kind: str, event_kind: EventKind, field: str, value: object, text: str = "") -> StreamEvent:
         data: Block = {"index": index, "delta": {"type": kind, field: value}}
-        return Told("content_block_delta", data, event_kind, text)
+        return StreamEvent("content_block_delta", data, event_kind, text)
 
     part = reply_part.part
     start = dict(block)
-    body: list[Told] = []
+    body: list[StreamEvent] = []
     match part:
         case Text():
             start["text"] = ""
@@ -55,8 +55,8 @@ def block_events(
             start["input"] = {}
             pieces = cut_arguments(arguments_json(block["input"], escaped=False), draw)
             body = [delta("input_json_delta", "args", "partial_json", piece) for piece in ("", *pieces)]
-    yield Told("content_block_start", {"index": index, "content_block": start}, "block_start")
+    yield StreamEvent("content_block_start", {"index": index, "content_block": start}, "block_start")
     yield from body
     if not reply_part.broken:
         # Recorded: a call clipped by the output limit is never closed.
-        yield Told("content_block_stop", {"index": index}, "block_end")
+        yield StreamEvent("content_block_stop", {"index": index}, "block_end")

@@ -25,14 +25,14 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
             facts = world.models.get(call.model or "")
             if facts is None:
                 return render_refusal(unknown_model(str(call.model)), seed)
-            body = described(facts)
+            body = model_entry(facts)
     return Rendered(200, headers, (body_event(body),))
 
 
 def listing(models: Mapping[str, ModelFacts]) -> dict[str, Any]:
     """The models of a world as one page, under their own ids."""
     current = (each for each in models.values() if each.alias_of is None and "retired" not in each.features)
-    listed = [described(each) for each in current]
+    listed = [model_entry(each) for each in current]
     return {
         "data": listed,
         "has_more": False,
@@ -41,7 +41,7 @@ def listing(models: Mapping[str, ModelFacts]) -> dict[str, Any]:
     }
 
 
-def described(facts: ModelFacts) -> dict[str, Any]:
+def model_entry(facts: ModelFacts) -> dict[str, Any]:
     """One model as the API describes it, under its own id."""
     identity = facts.alias_of or facts.id
     words = identity.split("-")

@@ -25,7 +25,7 @@ Complaint: TypeAlias = Callable[[Mapping[str, Any], int], tuple[str | None, str 
 """What a document under a status complains of, as the kind and the message of an error; None if it is no error."""
 
 
-def complaint(document: Mapping[str, Any], status: int) -> tuple[str | None, str | None] | None:
+def error_of(document: Mapping[str, Any], status: int) -> tuple[str | None, str | None] | None:
     """The errors of the Messages API itself."""
     if document.get("type") != "error" and status < 400:
         return None
@@ -35,7 +35,7 @@ def complaint(document: Mapping[str, Any], status: int) -> tuple[str | None, str
 
 def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
     """The answer in neutral form; never raises."""
-    return read_answer(status, headers, body, NAME, complaint)
+    return read_answer(status, headers, body, NAME, error_of)
 
 
 def read_answer(status: int, headers: Mapping[str, str], body: bytes, dialect: str, complaint: Complaint) -> WireAnswer:
@@ -108,7 +108,7 @@ class _Stream:
     ended: bool = False
     damaged: bool = False
 
-    def take(self, event: JSON) -> None:
+    def read_event(self, event: JSON) -> None:
         """One event; unknown ones change nothing."""
         match event:
             case {"type": "message_start", "message": dict(message)}:
@@ -159,7 +159,7 @@ def _read_stream(status: int, body: bytes, dialect: str, complaint: Complaint) -
             continue
         event = json_of(frame.data)
         stream.damaged = stream.damaged or event is None
-        stream.take(event)
+        stream.read_event(event)
         error = error or (complaint(event, 200) if isinstance(event, dict) else None)
     parts: list[Part] = []
     broken = 0

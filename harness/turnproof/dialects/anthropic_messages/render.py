@@ -15,10 +15,10 @@ from ...messages import FunctionCall, Opaque, Text, Thought, thaw
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from ..catalogue import dated
 from ..naming import spoken_name
-from ..seeded_random import derived
+from ..seeded_random import seeded_number
 from ..stream_cuts import call_pieces
 from . import signing, stop_reasons
-from .events import Block, Told, block_events
+from .events import Block, StreamEvent, block_events
 from .models import LEGAL_NAME
 from .partial_arguments import completed_members
 from .rules import NAME
@@ -70,13 +70,13 @@ class Answer:
         organisation = "00000000-0000-4000-8000-000000000000"
         return {"request-id": request_id(self.seed), "anthropic-organization-id": organisation}
 
-    def identify(self, n: int) -> str:
+    def new_call_id(self, n: int) -> str:
         """The id of a call that the script has given none."""
         return identifier("toolu", self.seed, n)
 
-    def called_by(self, n: int) -> Block:
+    def caller_field(self, n: int) -> Block:
         """What a call says of who called it. Half of the recorded calls say so; clients must take both."""
-        return {"caller": {"type": "direct"}} if derived(self.seed, "caller", n) % 2 else {}
+        return {"caller": {"type": "direct"}} if seeded_number(self.seed, "caller", n) % 2 else {}
 
     def signature(self, part: Thought, data: Mapping[str, Any], n: int) -> str | None:
         """The signature of a thought, known to the world from now on; None where the service signs nothing."""
@@ -88,7 +88,7 @@ class Answer:
 
     def opening_usage(self) -> Block:
         """The figures of `message_start`: the input is exact, the output only begun."""
-        return self._full_usage(min(self.output_tokens, 1 + derived(self.seed, "opening") % 8))
+        return self._full_usage(min(self.output_tokens, 1 + seeded_number(self.seed, "opening") % 8))
 
     def closing_usage(self) -> Block:
         """The figures of `message_delta`."""
@@ -122,7 +122,7 @@ class Answer:
 
     def padding(self, serial: int) -> int:
         """Blanks in front of the last brace of an event."""
-        return derived(self.seed, "padding", serial) % 16
+        return seeded_number(self.seed, "padding", serial) % 16
 
     def written_finish(self) -> str:
         """The service's word for the scripted reason, unless the script gives the word."""
@@ -154,11 +154,11 @@ class Answer:
             case FunctionCall():
                 block = {
                     "type": "tool_use",
-                    "id": part.id or self.identify(n),
+                    "id": part.id or self.new_call_id(n),
                     "name": spoken_name(part.name, self.call.tools, LEGAL_NAME),
                     "input": self._broken_input(reply_part) if reply_part.broken else thaw(part.args),
                 }
-                return block | ({"caller": thaw(data["caller"])} if data.get("caller") else self.called_by(n))
+                return block | ({"caller": thaw(data["caller"])} if data.get("caller") else self.caller_field(n))
             case Opaque() if (own := reply_part.own_block(self.dialect)) is not None:
                 return own
             case _:
@@ -203,18 +203,18 @@ class Answer:
     def events(self) -> Iterator[WireEvent]:
         """The answer as events."""
         pings_after = self.pings_after
-        for serial, told in enumerate(self._told()):
+        for serial, told in enumerate(self._stream_events()):
             yield sse(told.name, {"type": told.name} | told.data, self.padding(serial), told.kind, told.text)
             if told.kind == pings_after:
                 yield PING
                 pings_after = None
 
-    def _told(self) -> Iterator[Told]:
+    def _stream_events(self) -> Iterator[StreamEvent]:
         message = self.message(self.opening_usage(), content=[], stop_reason=None)
-        yield Told("message_start", {"message": message}, "start")
+        yield StreamEvent("message_start", {"message": message}, "start")
         for n, (block, part) in enumerate(zip(self.blocks, self.reply.parts, strict=True)):
-            draw = derived(self.seed, "cut", n)
+            draw = seeded_number(self.seed, "cut", n)
             arguments = self.argument_pieces(part, draw) if isinstance(part.part, FunctionCall) else ()
             yield from block_events(n, block, part, arguments, draw)
-        yield Told("message_delta", {"delta": self.ending(), "usage": self.closing_usage()}, "usage")
-        yield Told("message_stop", {}, "end")
+        yield StreamEvent("message_delta", {"delta": self.ending(), "usage": self.closing_usage()}, "usage")
+        yield StreamEvent("message_stop", {}, "end")

@@ -33,7 +33,7 @@ def issue(text: str, model: str, seed: str, world: World) -> str:
     return signature
 
 
-def learn(parts: Iterable[Part], model: str, world: World, dialect: str = NAME) -> None:
+def remember_signatures(parts: Iterable[Part], model: str, world: World, dialect: str = NAME) -> None:
     """Remember the signatures of an answer that was issued elsewhere (a recording, a proxied service).
 
     `model` is who was asked; an answer that names its model is believed. Only the dialect's own signatures count.

@@ -18,7 +18,7 @@ from msgspec.structs import replace as with_fields
 
 from ...messages import FinishReason, FunctionCall, Message, Part, Role, Text, ToolResult, ToolSchema
 from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, World
-from ..side_requests import as_asked, aside, reply_to_aside
+from ..side_requests import as_generation, as_side_request, side_reply
 from . import rules
 from .dialect import AnthropicMessages
 
@@ -55,38 +55,38 @@ class ThroughClaude(AnthropicMessages):
         found = super().parse(request, world)
         if isinstance(found, Refusal) or not (_asks_for_a_name(found) or _is_probe(found)):
             return found
-        return aside(found)
+        return as_side_request(found)
 
     def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
-        return [] if request.method == "HEAD" else super().validate(request, as_asked(call), world)
+        return [] if request.method == "HEAD" else super().validate(request, as_generation(call), world)
 
     def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
         if call.operation != "other":
             return super().render_extra(call, usage, world, seed)
         if call.messages:
-            reply = _SIGN_OF_LIFE if _is_probe(call) else reply_to_aside()
-            return super().render(as_asked(call), reply, usage, world, seed)
+            reply = _SIGN_OF_LIFE if _is_probe(call) else side_reply()
+            return super().render(as_generation(call), reply, usage, world, seed)
         return super().render_refusal(Refusal(rules.NOT_FOUND, 404, "not_found_error", "Not Found"), seed)
 
-    def bare(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
-        return _bare(call)
+    def without_program(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+        return _without_program(call)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that the program gave to the declared tools."""
-        full = {_own(tool.name): tool.name for tool in call.tools}
+        full = {_caller_name(tool.name): tool.name for tool in call.tools}
 
         def spoken(part: ReplyPart) -> ReplyPart:
             if not isinstance(part.part, FunctionCall) or part.part.name not in full:
                 return part
             return replace(part, part=with_fields(part.part, name=full[part.part.name]))
 
-        plain = super().speak(reply, tools, _bare(call))
+        plain = super().speak(reply, tools, _without_program(call))
         return replace(plain, parts=tuple(map(spoken, plain.parts)))
 
 
 def _asks_for_a_name(call: Call) -> bool:
     """Whether a request is about the session, and no part of it."""
-    system = list(_of_the_caller(call.system))
+    system = list(_caller_texts(call.system))
     first = system[0] if system and not call.tools else None
     return isinstance(first, Text) and first.text.startswith(_NAMING)
 
@@ -96,21 +96,21 @@ def _is_probe(call: Call) -> bool:
     return (call.body or {}).get("max_tokens") == 1
 
 
-def _own(name: str) -> str:
+def _caller_name(name: str) -> str:
     return _SERVER.sub("", name, count=1)
 
 
-def _bare(call: Call) -> Call:
+def _without_program(call: Call) -> Call:
     """The call without what the program has put around it."""
     return replace(
         call,
-        system=tuple(_of_the_caller(call.system)),
-        tools=tuple(with_fields(tool, name=_own(tool.name)) for tool in call.tools),
+        system=tuple(_caller_texts(call.system)),
+        tools=tuple(with_fields(tool, name=_caller_name(tool.name)) for tool in call.tools),
         messages=tuple(_conversation(call.messages)),
     )
 
 
-def _of_the_caller(system: Sequence[Part]) -> Iterator[Part]:
+def _caller_texts(system: Sequence[Part]) -> Iterator[Part]:
     expected = list(_PROGRAM_SAYS)
     for part in system:
         if expected and isinstance(part, Text) and expected[0].fullmatch(part.text):
@@ -137,7 +137,7 @@ def _with_own_names(message: Message) -> Message:
     return with_fields(
         message,
         parts=tuple(
-            with_fields(part, name=_own(part.name)) if isinstance(part, FunctionCall | ToolResult) else part
+            with_fields(part, name=_caller_name(part.name)) if isinstance(part, FunctionCall | ToolResult) else part
             for part in message.parts
         ),
     )

@@ -8,7 +8,7 @@ import msgspec
 
 from ...messages import JSON
 from ..base import EventKind, WireEvent
-from ..seeded_random import drawn
+from ..seeded_random import seeded_word
 from ..sse import Spelling
 
 _BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -17,7 +17,7 @@ _encode = msgspec.json.Encoder().encode
 
 def identifier(prefix: str, seed: str, *labels: object) -> str:
     """An id of the API's form: `msg_01…` with 22 characters drawn from the seed."""
-    return f"{prefix}_01{drawn(_BASE58, 22, seed, prefix, *labels)}"
+    return f"{prefix}_01{seeded_word(_BASE58, 22, seed, prefix, *labels)}"
 
 
 def request_id(seed: str) -> str:

@@ -99,7 +99,7 @@ def issue(account: Account, world: World) -> str:
     return token
 
 
-def serve(account: Account, model: str, world: World) -> None:
+def count_answer(account: Account, model: str, world: World) -> None:
     """Count an answer."""
     now, name = world.clock(), f"{_SERVED}{account.name} by {model}"
     found = world.resources.get(name)
@@ -108,7 +108,7 @@ def serve(account: Account, model: str, world: World) -> None:
     world.resources[name] = _Served(since, count + 1)
 
 
-def left(account: Account, model: str, world: World) -> tuple[float, float]:
+def remaining_quota(account: Account, model: str, world: World) -> tuple[float, float]:
     """Which fraction of its answers an account has left, and in how many seconds it has all of them again."""
     now, found = world.clock(), world.resources.get(f"{_SERVED}{account.name} by {model}")
     if account.answers is None:

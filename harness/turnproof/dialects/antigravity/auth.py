@@ -39,7 +39,7 @@ def refusals(request: HttpRequest, world: World) -> Iterator[Refusal]:
         yield Refusal(rules.BAD_TOKEN, 401, "UNAUTHENTICATED", message, "authorization")
 
 
-def standing(account: Account) -> Iterator[Refusal]:
+def state_refusals(account: Account) -> Iterator[Refusal]:
     """Why an account may ask for no answers."""
     match account.standing:
         case "unlicensed":

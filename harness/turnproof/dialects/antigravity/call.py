@@ -83,7 +83,7 @@ class AntigravityCall(GeminiCall):
     doubts: tuple[Refusal, ...] = ()
 
     @classmethod
-    def of(cls, call: Call) -> AntigravityCall:
+    def from_call(cls, call: Call) -> AntigravityCall:
         """A call of this dialect as what it is. A plain one counts as nobody's."""
         if isinstance(call, cls):
             return call

@@ -38,7 +38,7 @@ def check(context: Context) -> Iterator[Refusal]:
     yield from _size(context)
 
 
-def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
+def join_thoughts(parts: Iterable[Part]) -> tuple[Part, ...]:
     """Parts with each thought in one piece: a stream brings it in several, its signature on the last of them."""
     found: list[Part] = []
     for part in parts:
@@ -50,9 +50,9 @@ def joined(parts: Iterable[Part]) -> tuple[Part, ...]:
     return tuple(found)
 
 
-def learn(parts: Iterable[Part], model: str, world: World) -> None:
+def remember_signatures(parts: Iterable[Part], model: str, world: World) -> None:
     """Remember the signatures of the thoughts of an answer that was issued elsewhere."""
-    for part in joined(parts):
+    for part in join_thoughts(parts):
         signature = signature_of(part)
         if isinstance(part, Thought) and signature is not None and part.provider_data is not None:
             world.issued[signature] = (digest(part.text), part.provider_data.model or model)
@@ -75,10 +75,10 @@ def _conversation(context: Context) -> Iterator[Refusal]:
         "thinking": {"type": "adaptive"},
     }
     request = HttpRequest("POST", "/v1/messages", {}, {}, b"")
-    handed_on = AnthropicContext.of(request, Call("generate", context.call.model, body=body), context.world)
+    handed_on = AnthropicContext.from_request(request, Call("generate", context.call.model, body=body), context.world)
     for judge in (pairing.check, thinking.check):
         for refusal in judge(handed_on):
-            yield nested(rules.own(refusal.rule), refusal.message, refusal.path, refusal.kind)
+            yield nested(rules.gateway_rule(refusal.rule), refusal.message, refusal.path, refusal.kind)
 
 
 def _size(context: Context) -> Iterator[Refusal]:
@@ -97,7 +97,9 @@ def _messages(contents: Sequence[Content], model: str) -> list[dict[str, Any]]:
     for turn in turns(contents):
         parts = [part_of(placed.part, model) for placed in turn.parts]
         if turn.role == "model":
-            found.append({"role": "assistant", "content": [_block(part) for part in joined(pairs.of_model(parts))]})
+            found.append(
+                {"role": "assistant", "content": [_block(part) for part in join_thoughts(pairs.of_model(parts))]}
+            )
         else:
             found.append({"role": "user", "content": [_block(part) for part in pairs.of_user(parts)]})
     return found

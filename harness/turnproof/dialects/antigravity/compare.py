@@ -19,7 +19,7 @@ from ..gemini.parts import standard_base64
 from ..history_agreement import Comparison
 from ..naming import NameMap
 from . import rules
-from .claude import joined
+from .claude import join_thoughts
 from .models import MODELS, is_claude
 
 
@@ -29,7 +29,7 @@ def differences(
     """Where the request says something else than the session holds, the allowed differences aside."""
     if not is_claude(MODELS.get(call.model or "")):
         return _GeminiComparison.differences(held, system, tools, call, model)
-    messages = tuple(Message(each.role, joined(each.parts), each.message_id) for each in call.messages)
+    messages = tuple(Message(each.role, join_thoughts(each.parts), each.message_id) for each in call.messages)
     return _ClaudeComparison.differences(held, system, tools, replace(call, messages=messages), model)
 
 

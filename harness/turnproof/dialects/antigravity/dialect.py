@@ -63,7 +63,9 @@ class Antigravity(Gemini):
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         parts = read.read_response(status, headers, body).parts
-        learn = claude.learn if is_claude(world.models.get(call.model or "")) else signing.learn
+        learn = (
+            claude.remember_signatures if is_claude(world.models.get(call.model or "")) else signing.remember_signatures
+        )
         learn(parts, call.model or "", world)
 
     differences = staticmethod(compare.differences)

@@ -19,9 +19,9 @@ from ..anthropic_messages.errors import error_meaning as anthropic_meaning
 from ..base import ErrorMeaning, Refusal, Rendered, Rule
 from ..gemini import errors as gemini
 from ..gemini.spelling import violations
-from ..gemini.times import spelled, written
+from ..gemini.times import format_duration, format_timestamp
 from ..gemini.writing import JSON_HEADERS, body_event
-from ..seeded_random import drawn
+from ..seeded_random import seeded_word
 from . import rules
 
 _TYPE = "type.googleapis.com/google.rpc."
@@ -77,7 +77,7 @@ def nested(rule: Rule, message: str, path: str, kind: str = "invalid_request_err
     body = {
         "type": "error",
         "error": {"type": kind, "message": message},
-        "request_id": f"req_vrtx_011C{drawn(_BASE58, 20, message)}",
+        "request_id": f"req_vrtx_011C{seeded_word(_BASE58, 20, message)}",
     }
     return Refusal(rule, 400, "INVALID_ARGUMENT", msgspec.json.encode(body).decode(), path)
 
@@ -96,8 +96,8 @@ def quota(rule: Rule, model: str, wait: float, now: float) -> Refusal:
     metadata = {
         "uiMessage": "true",
         "model": model,
-        "quotaResetDelay": _spoken(wait),
-        "quotaResetTimeStamp": f"{written(now + wait)[:19]}Z",
+        "quotaResetDelay": _go_duration(wait),
+        "quotaResetTimeStamp": f"{format_timestamp(now + wait)[:19]}Z",
     }
     details = (error_info("QUOTA_EXHAUSTED", metadata), _retry_info(wait))
     return Explained(rule, 429, "RESOURCE_EXHAUSTED", _capacity(wait), "$.model", retry_after=wait, details=details)
@@ -138,24 +138,25 @@ def _details(refusal: Refusal) -> tuple[JSON, ...]:
         return (error_info("MODEL_CAPACITY_EXHAUSTED", {"model": model[1]}), *retry)
     if refusal.status == 429 and refusal.retry_after is not None:
         within = refusal.retry_after <= LONGEST_RATE_LIMIT
-        delay = {"quotaResetDelay": _spoken(refusal.retry_after)}
+        delay = {"quotaResetDelay": _go_duration(refusal.retry_after)}
         return (error_info("RATE_LIMIT_EXCEEDED" if within else "QUOTA_EXHAUSTED", delay), *retry)
     return retry
 
 
 def _retry_info(wait: float) -> JSON:
-    return {"@type": f"{_TYPE}RetryInfo", "retryDelay": spelled(wait)}
+    return {"@type": f"{_TYPE}RetryInfo", "retryDelay": format_duration(wait)}
 
 
 def _capacity(wait: float) -> str:
-    return f"You have exhausted your capacity on this model. Your quota will reset after {_spoken(max(1, int(wait)))}."
+    left = _go_duration(max(1, int(wait)))
+    return f"You have exhausted your capacity on this model. Your quota will reset after {left}."
 
 
-def _spoken(seconds: float) -> str:
+def _go_duration(seconds: float) -> str:
     """A duration as Go spells it: `510ms`, `3.957525076s`, `2m5s`, `1h16m0.667923083s`."""
     if 0 < seconds < 1:
         return f"{seconds * 1000:g}ms"
-    whole, point, fraction = spelled(seconds).removesuffix("s").partition(".")
+    whole, point, fraction = format_duration(seconds).removesuffix("s").partition(".")
     minutes, rest = divmod(int(whole), 60)
     hours, minutes = divmod(minutes, 60)
     lead = f"{hours}h{minutes}m" if hours else f"{minutes}m" if minutes else ""

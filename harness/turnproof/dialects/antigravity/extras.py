@@ -8,7 +8,7 @@ from ...messages import JSON
 from ..base import Call, ModelFacts, PromptUsage, Rendered, World
 from ..gemini.counting import count
 from ..gemini.models import THINKS
-from ..gemini.times import written
+from ..gemini.times import format_timestamp
 from ..gemini.writing import JSON_HEADERS, body_event
 from . import accounts, oauth
 from .accounts import Account
@@ -20,14 +20,14 @@ _OPERATION = "operations/onboard"
 
 def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to anything but a request for an answer of a model."""
-    asked = AntigravityCall.of(call)
+    asked = AntigravityCall.from_call(call)
     return Rendered(
         200, JSON_HEADERS, (body_event(_ANSWERS[asked.verb](asked, asked.account or Account("main"), world)),)
     )
 
 
 def _token(call: AntigravityCall, account: Account, world: World) -> JSON:
-    return oauth.answer(account, world)
+    return oauth.token_answer(account, world)
 
 
 def _count(call: AntigravityCall, account: Account, world: World) -> JSON:
@@ -87,8 +87,8 @@ def _quota(call: AntigravityCall, account: Account, world: World) -> JSON:
 
 
 def _left(account: Account, model: str, world: World) -> dict[str, JSON]:
-    fraction, wait = accounts.left(account, model, world)
-    return {"remainingFraction": fraction, "resetTime": f"{written(world.clock() + wait)[:19]}Z"}
+    fraction, wait = accounts.remaining_quota(account, model, world)
+    return {"remainingFraction": fraction, "resetTime": f"{format_timestamp(world.clock() + wait)[:19]}Z"}
 
 
 def _nothing(call: AntigravityCall, account: Account, world: World) -> JSON:

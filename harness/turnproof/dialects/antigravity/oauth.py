@@ -39,7 +39,7 @@ def refusals(request: HttpRequest, account: Account | None) -> Iterator[Refusal]
         yield _refuse(rules.INVALID_GRANT, "invalid_grant", "Token has been expired or revoked.")
 
 
-def answer(account: Account, world: World) -> JSON:
+def token_answer(account: Account, world: World) -> JSON:
     """The answer to a refresh; the access token in it is known to the world from now on."""
     token = accounts.issue(account, world)
     return {"access_token": token, "expires_in": int(accounts.LIFETIME), "scope": _SCOPES, "token_type": "Bearer"}

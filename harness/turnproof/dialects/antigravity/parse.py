@@ -10,7 +10,7 @@ import msgspec
 
 from ...errors import PayloadError
 from ..base import HttpRequest, Refusal, World
-from ..gemini.parse import asking
+from ..gemini.parse import generation_call
 from ..gemini.spelling import Fault, Reader
 from ..gemini.surfaces import Address as GeminiAddress
 from ..gemini.surfaces import GeminiCall, Surface, bare_model, package
@@ -56,7 +56,7 @@ def _read(found: Address, request: HttpRequest, world: World) -> AntigravityCall
         return _unreadable(filter(_is_enforced, reader.faults))
     asked = envelope.get("request", {})
     where = GeminiAddress(Surface.CLOUD_CODE, _VERSION, found.operation, found.verb, _model(envelope, found))
-    call = asking(where, asked, world, sse=request.query.get("alt") == "sse")
+    call = generation_call(where, asked, world, sse=request.query.get("alt") == "sse")
     read = {each.name: getattr(call, each.name) for each in fields(GeminiCall)}
     # There is a field for a managed cache, and nobody was seen to make one here: it serves nothing.
     return AntigravityCall(
@@ -94,7 +94,7 @@ def _unreadable(faults: Iterable[Fault]) -> Refusal:
     first, *more = faults
     message = "\n".join(fault.message for fault in (first, *more))
     path = f"$.{first.path}" if first.path else "$"
-    return Refusal(rules.own(first.rule), 400, "INVALID_ARGUMENT", message, path)
+    return Refusal(rules.gateway_rule(first.rule), 400, "INVALID_ARGUMENT", message, path)
 
 
 def _malformed(why: str) -> Refusal:

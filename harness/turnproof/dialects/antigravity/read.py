@@ -13,7 +13,7 @@ from ...messages import JSON, FinishReason, FunctionCall
 from ..base import WireAnswer, WireEvent
 from ..gemini import read as gemini
 from ..lenient_reading import json_of, word
-from .claude import joined
+from .claude import join_thoughts
 from .errors import nested_error
 
 _OTHER = "OTHER"
@@ -24,7 +24,7 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
     if (refused := _oauth(status, body)) is not None:
         return refused
     answer = gemini.read_answer(status, _headers(headers, body), body, _unwrapped)
-    answer = replace(answer, parts=joined(answer.parts))
+    answer = replace(answer, parts=join_thoughts(answer.parts))
     if (inner := nested_error(answer.error_message)) is not None and (said := word(inner.get("message"))) is not None:
         # What a client tells of it are Anthropic's words, not the JSON around them.
         answer = replace(answer, error_message=said)

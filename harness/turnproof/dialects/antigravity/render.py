@@ -17,7 +17,7 @@ from ..gemini.render import Answer
 from ..gemini.reply_parts import Speaker, scripted
 from ..gemini.usage import Figures
 from ..gemini.writing import JSON_HEADERS, SSE_HEADERS, array_events, body_event, sse_event
-from ..seeded_random import derived, drawn
+from ..seeded_random import seeded_number, seeded_word
 from . import accounts
 from .call import AntigravityCall
 from .models import is_claude
@@ -28,12 +28,12 @@ _HEX = "0123456789abcdef"
 
 def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to `call`, streamed or whole. Signatures are issued into the world, and the answer is counted."""
-    asked = AntigravityCall.of(call)
+    asked = AntigravityCall.from_call(call)
     if asked.account is not None:
-        accounts.serve(asked.account, asked.model or "", world)
+        accounts.count_answer(asked.account, asked.model or "", world)
     written = _ClaudeAnswer if is_claude(world.models.get(asked.model or "")) else Answer
     answer = written(asked, reply, usage, world, seed)
-    trace = drawn(_HEX, 16, seed, "trace")
+    trace = seeded_word(_HEX, 16, seed, "trace")
     headers = {"x-cloudaicompanion-trace-id": trace}
     if not asked.stream:
         return Rendered(200, {**JSON_HEADERS, **headers}, (body_event(_envelope(answer.body(), trace)),))
@@ -58,7 +58,7 @@ class _ClaudeSpeaker(Speaker):
         return {"text": part.text, "thought": True, "thoughtSignature": signature}
 
     def call_id(self, n: int) -> str:
-        return f"toolu_vrtx_01{drawn(_BASE58, 22, self._seed, 'call', n)}"
+        return f"toolu_vrtx_01{seeded_word(_BASE58, 22, self._seed, 'call', n)}"
 
     def signature(self, part: Part, thinking: str, *, signed: bool) -> str | None:
         return None
@@ -74,8 +74,8 @@ class _ClaudeAnswer(Answer):
     def finish(self, reply: Reply) -> str:
         if reply.finish is FinishReason.TOOL_USE and reply.raw_finish is None:
             # Both are seen: the parts decide what it was.
-            return "OTHER" if derived(self._seed, "finish") % 2 else "STOP"
+            return "OTHER" if seeded_number(self._seed, "finish") % 2 else "STOP"
         return super().finish(reply)
 
     def response_id(self) -> str:
-        return f"msg_vrtx_01{drawn(_BASE58, 22, self._seed, 'response')}"
+        return f"msg_vrtx_01{seeded_word(_BASE58, 22, self._seed, 'response')}"

@@ -111,11 +111,11 @@ _INHERITED: Mapping[Rule, Rule] = {
 }
 
 
-def own(rule: Rule) -> Rule:
+def gateway_rule(rule: Rule) -> Rule:
     """The gateway's rule for one of the API behind it: for Gemini's the one of the same name."""
     return _INHERITED[rule]
 
 
-def owned(refusal: Refusal) -> Refusal:
+def gateway_refusal(refusal: Refusal) -> Refusal:
     """A refusal of the API behind the gateway, as what is known of the gateway makes it."""
-    return replace(refusal, rule=own(refusal.rule))
+    return replace(refusal, rule=gateway_rule(refusal.rule))

@@ -26,14 +26,14 @@ _SEARCHES = ("googleSearch", "urlContext")
 
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the gateway would name first in front; inferred ones last."""
-    call = AntigravityCall.of(call)
-    found = list(_door(request, call, world))
+    call = AntigravityCall.from_call(call)
+    found = list(_access_refusals(request, call, world))
     if call.operation in ("generate", "count_tokens"):
-        found += _asked(request, call, world)
+        found += _request_refusals(request, call, world)
     return enforced_first(found)
 
 
-def _door(request: HttpRequest, call: AntigravityCall, world: World) -> Iterator[Refusal]:
+def _access_refusals(request: HttpRequest, call: AntigravityCall, world: World) -> Iterator[Refusal]:
     status = failure(call.host)
     if status is not None:
         kind, message = error_kind(status)
@@ -44,10 +44,10 @@ def _door(request: HttpRequest, call: AntigravityCall, world: World) -> Iterator
         yield from auth.refusals(request, world)
 
 
-def _asked(request: HttpRequest, call: AntigravityCall, world: World) -> Iterator[Refusal]:
-    context = Context.of(request, call, world)
+def _request_refusals(request: HttpRequest, call: AntigravityCall, world: World) -> Iterator[Refusal]:
+    context = Context.from_request(request, call, world)
     if call.operation == "generate" and call.account is not None:
-        yield from auth.standing(call.account)
+        yield from auth.state_refusals(call.account)
         yield from _project(call, call.account)
     if context.facts is None and call.model is not None:
         message = "Requested entity was not found."
@@ -56,9 +56,9 @@ def _asked(request: HttpRequest, call: AntigravityCall, world: World) -> Iterato
     if call.operation == "generate":
         if call.account is not None:
             yield from _quota(call.account, call.model or "", world)
-        yield from map(rules.owned, contents.check(context))
+        yield from map(rules.gateway_refusal, contents.check(context))
         yield from _tools(context)
-        yield from map(rules.owned, contents.settings(context))
+        yield from map(rules.gateway_refusal, contents.settings(context))
         yield from _conversation(context)
 
 
@@ -72,7 +72,7 @@ def _project(call: AntigravityCall, account: Account) -> Iterator[Refusal]:
 
 
 def _quota(account: Account, model: str, world: World) -> Iterator[Refusal]:
-    fraction, wait = accounts.left(account, model, world)
+    fraction, wait = accounts.remaining_quota(account, model, world)
     if fraction == 0:
         yield quota(rules.QUOTA, model, wait, world.clock())
 
@@ -95,4 +95,4 @@ def _conversation(context: Context) -> Iterator[Refusal]:
         yield from claude.check(context)
     elif is_gemini(context.facts):
         for check in (size.files, turns.check, signatures.check, size.check):
-            yield from map(rules.owned, check(context))
+            yield from map(rules.gateway_refusal, check(context))

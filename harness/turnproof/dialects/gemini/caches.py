@@ -13,9 +13,9 @@ from typing import Any
 from ...messages import JSON
 from ..base import World
 from ..lenient_reading import json_of, number
-from ..seeded_random import drawn
+from ..seeded_random import seeded_word
 from .surfaces import GeminiCall, Surface
-from .times import duration, timestamp, written
+from .times import format_timestamp, parse_duration, parse_timestamp
 
 DEFAULT_LIFETIME = 3600.0
 """Seconds that a cache lives if nothing is said (documentation); use does not make it live longer."""
@@ -37,7 +37,7 @@ class CachedContent:
     deleted: bool = False
 
 
-def live(world: World, name: str | None) -> CachedContent | None:
+def find_cache(world: World, name: str | None) -> CachedContent | None:
     """The cache of that name; None where there was none, or is none any more."""
     found = world.resources.get(name or "")
     alive = isinstance(found, CachedContent) and not found.deleted and found.expires > world.clock()
@@ -51,7 +51,7 @@ def create(call: GeminiCall, tokens: int, world: World, seed: str) -> JSON:
     name = _new_name(call, world, seed)
     cache = CachedContent(name, call.model or "", body, tokens, now, now, _expiry(body, now))
     world.resources[name] = cache
-    return shown(cache, call)
+    return cache_entry(cache, call)
 
 
 def update(found: CachedContent, call: GeminiCall, world: World) -> JSON:
@@ -60,7 +60,7 @@ def update(found: CachedContent, call: GeminiCall, world: World) -> JSON:
     expires = found.expires if body.keys().isdisjoint({"ttl", "expireTime"}) else _expiry(body, now)
     cache = replace(found, updated=now, expires=expires)
     world.resources[cache.name] = cache
-    return shown(cache, call)
+    return cache_entry(cache, call)
 
 
 def delete(found: CachedContent, world: World) -> JSON:
@@ -69,15 +69,15 @@ def delete(found: CachedContent, world: World) -> JSON:
     return {}
 
 
-def listed(call: GeminiCall, world: World) -> JSON:
+def list_caches(call: GeminiCall, world: World) -> JSON:
     """All living caches of the caller's surface and project, the newest last; an empty object where there are none."""
     prefix = f"{call.parent}/cachedContents/" if call.parent else "cachedContents/"
     names = [name for name in world.resources if name.startswith(prefix)]
-    found = [shown(cache, call) for name in names if (cache := live(world, name)) is not None]
+    found = [cache_entry(cache, call) for name in names if (cache := find_cache(world, name)) is not None]
     return {"cachedContents": found} if found else {}
 
 
-def shown(cache: CachedContent, call: GeminiCall) -> JSON:
+def cache_entry(cache: CachedContent, call: GeminiCall) -> JSON:
     """A cache as the service shows it: what it holds is not shown."""
     parent = f"{call.parent}/publishers/google/" if call.surface is Surface.VERTEX else ""
     display = cache.body.get("displayName")
@@ -86,9 +86,9 @@ def shown(cache: CachedContent, call: GeminiCall) -> JSON:
     return {
         "name": cache.name,
         "model": f"{parent}models/{cache.model}",
-        "createTime": written(cache.created),
-        "updateTime": written(cache.updated),
-        "expireTime": written(cache.expires),
+        "createTime": format_timestamp(cache.created),
+        "updateTime": format_timestamp(cache.updated),
+        "expireTime": format_timestamp(cache.expires),
         **named,
         "usageMetadata": {"totalTokenCount": cache.tokens},
     }
@@ -122,15 +122,17 @@ def _new_name(call: GeminiCall, world: World, seed: str) -> str:
 
 def _drawn(alphabet: str, length: int, seed: str, number: int) -> str:
     half = length // 2
-    return drawn(alphabet, half, seed, "cache", number) + drawn(alphabet, length - half, seed, "cache", number, "more")
+    return seeded_word(alphabet, half, seed, "cache", number) + seeded_word(
+        alphabet, length - half, seed, "cache", number, "more"
+    )
 
 
 def _expiry(body: Mapping[str, Any], now: float) -> float:
     if "expireTime" in body:
-        return timestamp(body["expireTime"]) or now
-    return now + (duration(body["ttl"]) or 0.0 if "ttl" in body else DEFAULT_LIFETIME)
+        return parse_timestamp(body["expireTime"]) or now
+    return now + (parse_duration(body["ttl"]) or 0.0 if "ttl" in body else DEFAULT_LIFETIME)
 
 
 def _told_lifetime(told: Mapping[str, Any]) -> float:
-    updated, expires = timestamp(told.get("updateTime")), timestamp(told.get("expireTime"))
+    updated, expires = parse_timestamp(told.get("updateTime")), parse_timestamp(told.get("expireTime"))
     return DEFAULT_LIFETIME if updated is None or expires is None else expires - updated

@@ -22,7 +22,7 @@ from ..request_comparison import RequestComparison
 from .ids import is_positional
 from .models import DEMANDS_SIGNATURES, GIVES_IDS, LEGAL_ID, LEGAL_NAME, MODELS
 from .parts import signature_of, standard_base64
-from .results import fails_by_itself, kept, tells_a_failure
+from .results import agrees_with_result, fails_by_itself, tells_a_failure
 from .rules import NAME
 from .signing import stands_in
 from .surfaces import bare_model
@@ -63,7 +63,7 @@ class ContentsComparison(RequestComparison):
     def may_omit_thought(self, thought: Atom) -> bool:
         return True
 
-    def demands(self, thought: Atom) -> bool:
+    def is_required(self, thought: Atom) -> bool:
         return False
 
     def _thought(self, atom: Atom, held: Thought, sent: Thought) -> None:
@@ -114,12 +114,12 @@ class ContentsComparison(RequestComparison):
     # -- results
 
     def _result(self, atom: Atom, held: ToolResult, sent: ToolResult) -> None:
-        if fails_by_itself(held) and kept(held, sent) == "whole":
+        if fails_by_itself(held) and agrees_with_result(held, sent) == "whole":
             sent = replace(sent, is_error=False)
         if held.is_error and not sent.is_error and tells_a_failure(sent.result):
             self.report("unlisted", f"{atom.path}.is_error", True, thaw(sent.result), violation=False)
             sent = replace(sent, is_error=True)
-        said = kept(held, sent)
+        said = agrees_with_result(held, sent)
         if said != "whole":
             what = "lost-result" if said == "lost" else "unlisted"
             self.report(what, f"{atom.path}.result", thaw(held.result), thaw(sent.result), violation=said == "lost")

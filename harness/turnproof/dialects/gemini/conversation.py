@@ -33,7 +33,7 @@ class Turn:
     last: int
     parts: list[Placed] = field(default_factory=list)
 
-    def of(self, kind: str) -> list[Placed]:
+    def parts_with(self, kind: str) -> list[Placed]:
         """The parts that hold this field, in order."""
         return [placed for placed in self.parts if kind in placed.part]
 

@@ -35,7 +35,7 @@ def count(call: Call) -> int:
     return sum(cell.tokens for cell in cells(call))
 
 
-def managed(call: Call) -> int:
+def managed_tokens(call: Call) -> int:
     """Tokens of the prompt that the named cache holds; 0 for a call that names none, or one that is gone."""
     if call.operation == "cache" or call.resource is None:
         return 0
@@ -130,7 +130,7 @@ class GeminiCache:
 
         Nothing is ever counted as written: storing costs no tokens here.
         """
-        whole, held = count(call), managed(call)
+        whole, held = count(call), managed_tokens(call)
         if held:
             return PromptUsage(whole - held, cache_read=held), _nothing
         if call.operation != "generate" or IMPLICIT_CACHE not in facts.features:

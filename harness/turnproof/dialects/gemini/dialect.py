@@ -68,9 +68,9 @@ class Gemini(BaseDialect):
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
         if call.operation == "cache":
-            caches.observe(GeminiCall.of(call), status, body, world)
+            caches.observe(GeminiCall.from_call(call), status, body, world)
         else:
-            signing.learn(read.read_response(status, headers, body).parts, call.model or "", world)
+            signing.remember_signatures(read.read_response(status, headers, body).parts, call.model or "", world)
 
     def new_cache(self) -> PrefixCache:
         return GeminiCache()

@@ -13,7 +13,7 @@ from ...messages import JSON
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireEvent
 from . import rules
 from .spelling import violations
-from .times import spelled
+from .times import format_duration
 from .writing import JSON_HEADERS, Chunk, body_event, sse_event
 
 QUOTA = (
@@ -90,7 +90,7 @@ def render_refusal(refusal: Refusal, seed: str) -> Rendered:
     """The refusal as the API answers it. How long to wait stands in the body alone, in words and as `RetryInfo`."""
     message, details = refusal.message, _details(refusal)
     if refusal.status == 429 and refusal.retry_after is not None and message != VERTEX_QUOTA:
-        message += f"\nPlease retry in {spelled(refusal.retry_after)}."
+        message += f"\nPlease retry in {format_duration(refusal.retry_after)}."
     body = _error(refusal.status, message, refusal.kind, details)
     return Rendered(refusal.status, JSON_HEADERS, (body_event(body),))
 
@@ -152,4 +152,4 @@ def _quota(refusal: Refusal) -> list[JSON]:
 def _retry(refusal: Refusal) -> list[JSON]:
     if refusal.retry_after is None:
         return []
-    return [{"@type": f"{_TYPE}RetryInfo", "retryDelay": spelled(refusal.retry_after)}]
+    return [{"@type": f"{_TYPE}RetryInfo", "retryDelay": format_duration(refusal.retry_after)}]

@@ -11,14 +11,14 @@ from . import caches
 from .errors import render_refusal
 from .models import RETIRED, THINKS
 from .surfaces import GeminiCall, Surface
-from .validate.caching import gone
+from .validate.caching import cache_not_found
 from .validate.contents import unknown_model
 from .writing import JSON_HEADERS, body_event
 
 
 def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to `count_tokens`, `list_models`, `get_model` or an operation on caches, which is then done."""
-    call = GeminiCall.of(call)
+    call = GeminiCall.from_call(call)
     match call.operation:
         case "count_tokens":
             body: JSON = _count(call, usage)
@@ -27,7 +27,7 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
         case "cache":
             done = _on_cache(call, usage, world, seed)
             if done is None:
-                return render_refusal(gone(), seed)
+                return render_refusal(cache_not_found(), seed)
             body = done
         case _:
             facts = world.models.get(call.model or "")
@@ -59,8 +59,8 @@ def _on_cache(call: GeminiCall, usage: PromptUsage, world: World, seed: str) -> 
     if call.action == "create":
         return caches.create(call, usage.whole, world, seed)
     if call.action == "list":
-        return caches.listed(call, world)
-    found = caches.live(world, call.resource)
+        return caches.list_caches(call, world)
+    found = caches.find_cache(world, call.resource)
     if found is None:
         return None
     match call.action:
@@ -69,7 +69,7 @@ def _on_cache(call: GeminiCall, usage: PromptUsage, world: World, seed: str) -> 
         case "delete":
             return caches.delete(found, world)
         case _:
-            return caches.shown(found, call)
+            return caches.cache_entry(found, call)
 
 
 def _listing(call: GeminiCall, models: Mapping[str, ModelFacts]) -> JSON:

@@ -85,7 +85,7 @@ def word_of(value: JSON) -> str | None:
     return str(value)
 
 
-def written(finish: FinishReason, raw: str | None) -> str:
+def finish_word(finish: FinishReason, raw: str | None) -> str:
     """The word for a scripted reason. Raises HarnessError for one that the API cannot say."""
     if raw is not None:
         return _NEUTRAL_WORDS.get(raw, raw)

@@ -29,7 +29,7 @@ def _turns(messages: Sequence[Message]) -> list[JSON]:
     row: list[tuple[str, JSON]] = []
     for message in messages:
         side = "model" if message.role == "model" else "user"
-        for part in _said(message.parts, numbers, calls):
+        for part in _part_forms(message.parts, numbers, calls):
             _append(row, side, part)
     joined: list[tuple[str, JSON]] = []
     for side, part in row:
@@ -39,7 +39,7 @@ def _turns(messages: Sequence[Message]) -> list[JSON]:
     return [[side, [part for _, part in turn]] for side, turn in groupby(joined, key=itemgetter(0))]
 
 
-def _said(parts: Sequence[Part], numbers: dict[str, int], calls: Iterator[int]) -> Iterator[JSON]:
+def _part_forms(parts: Sequence[Part], numbers: dict[str, int], calls: Iterator[int]) -> Iterator[JSON]:
     for part in parts:
         match part:
             case Text(text=text):

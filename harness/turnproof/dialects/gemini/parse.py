@@ -52,14 +52,14 @@ def _call(request: HttpRequest, world: World) -> GeminiCall:
     body = _body(request.body, found)
     if found.operation == "cache":
         return _on_cache(found, body)
-    return asking(found, body, world, sse=request.query.get("alt") == "sse")
+    return generation_call(found, body, world, sse=request.query.get("alt") == "sse")
 
 
-def asking(found: Address, body: Mapping[str, Any], world: World, *, sse: bool) -> GeminiCall:
+def generation_call(found: Address, body: Mapping[str, Any], world: World, *, sse: bool) -> GeminiCall:
     """A request for an answer or a count, its body in the one spelling that a `Reader` gives."""
     asked = body.get("generateContentRequest") or body
     model = found.model or ""
-    managed = caches.live(world, asked.get("cachedContent"))
+    managed = caches.find_cache(world, asked.get("cachedContent"))
     held = managed.body if managed else asked
     pairing = Pairing()
     before = _messages(held.get("contents", ()), model, pairing, "cached") if managed else []

@@ -102,7 +102,7 @@ def _text(wire: WirePart, data: ProviderData | None) -> Part | None:
 
 def _call(wire: WirePart, data: ProviderData | None) -> Part | None:
     call = _object(wire, "functionCall")
-    name, args = call.get("name"), _given(call, "args", {})
+    name, args = call.get("name"), _value(call, "args", {})
     if not isinstance(name, str) or not isinstance(args, dict):
         return None
     return FunctionCall(_identity(call), name, args, provider_data=data)
@@ -110,7 +110,7 @@ def _call(wire: WirePart, data: ProviderData | None) -> Part | None:
 
 def _result(wire: WirePart, data: ProviderData | None) -> Part | None:
     result = _object(wire, "functionResponse")
-    name, response, inside = result.get("name"), _given(result, "response", {}), _given(result, "parts", [])
+    name, response, inside = result.get("name"), _value(result, "response", {}), _value(result, "parts", [])
     if not isinstance(name, str) or not isinstance(response, dict) or not isinstance(inside, list):
         return None
     attachments = tuple(part for part in map(_attachment, inside) if part is not None)
@@ -157,7 +157,7 @@ def _object(wire: WirePart, field: str) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _given(fields: Mapping[str, Any], name: str, default: JSON) -> JSON:
+def _value(fields: Mapping[str, Any], name: str, default: JSON) -> JSON:
     """A field's value; a null is as good as none."""
     value = fields.get(name)
     return default if value is None else value

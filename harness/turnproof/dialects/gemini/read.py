@@ -18,7 +18,7 @@ from ..lenient_reading import json_of, number, seconds, wait, word
 from . import finishes
 from .framing import pieces
 from .parts import part_of
-from .usage import counted, usage_of
+from .usage import prompt_only_usage, usage_of
 
 Unwrap: TypeAlias = Callable[[JSON], JSON]
 """From what stood on the wire, a chunk or a whole answer, to the message of this API that it holds."""
@@ -48,7 +48,7 @@ def _read(status: int, headers: Mapping[str, str], body: bytes, unwrap: Unwrap) 
     found = pieces(headers, body)
     if found is not None:
         for piece in found:
-            state.take(unwrap(piece.data), joining=True)
+            state.read_chunk(unwrap(piece.data), joining=True)
         # The end of a stream is its finish: nothing else says that it is whole.
         whole = all(piece.whole for piece in found) and state.raw_finish is not None
         return state.read(status, complete=whole)
@@ -56,11 +56,13 @@ def _read(status: int, headers: Mapping[str, str], body: bytes, unwrap: Unwrap) 
     if not isinstance(message, dict):
         return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
     if "totalTokens" in message:
-        return WireAnswer(status, usage=counted(number(message, "totalTokens")))
+        return WireAnswer(status, usage=prompt_only_usage(number(message, "totalTokens")))
     if "expireTime" in message:
         usage = message.get("usageMetadata")
-        return WireAnswer(status, usage=counted(number(usage, "totalTokenCount")) if isinstance(usage, dict) else None)
-    state.take(message, joining=False)
+        return WireAnswer(
+            status, usage=prompt_only_usage(number(usage, "totalTokenCount")) if isinstance(usage, dict) else None
+        )
+    state.read_chunk(message, joining=False)
     return state.read(status, complete=True)
 
 
@@ -75,7 +77,7 @@ class _Answer:
     blocked: bool = False
     error: dict[str, Any] | None = None
 
-    def take(self, chunk: JSON, *, joining: bool) -> None:
+    def read_chunk(self, chunk: JSON, *, joining: bool) -> None:
         """One chunk, or a whole answer. What it does not hold changes nothing."""
         if not isinstance(chunk, dict):
             return

@@ -14,11 +14,11 @@ from ...messages import FinishReason
 from ...tokens import text_tokens
 from ..base import Call, PromptUsage, Rendered, Reply, World
 from ..catalogue import dated
-from ..seeded_random import derived
+from ..seeded_random import seeded_number
 from ..stream_cuts import cut_text
 from . import finishes
 from .models import THINKS
-from .reply_parts import Said, Speaker, unspeakable_call
+from .reply_parts import Speaker, SpokenPart, unspeakable_call
 from .surfaces import GeminiCall, Surface
 from .usage import Figures, figures_of, tier, weight
 from .writing import JSON_HEADERS, SSE_HEADERS, Chunk, array_events, body_event, response_id, sse_event
@@ -34,7 +34,7 @@ _FILTERED = "The response violated Responsible AI Safety settings (Hate Speech, 
 
 def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to `call`, streamed or whole. Its thought signatures are issued into the world."""
-    asked = GeminiCall.of(call)
+    asked = GeminiCall.from_call(call)
     answer = Answer(asked, reply, usage, world, seed)
     if not asked.stream:
         return Rendered(200, JSON_HEADERS, (body_event(answer.body()),))
@@ -75,7 +75,7 @@ class Answer:
 
     def finish(self, reply: Reply) -> str:
         """The `finishReason`."""
-        return finishes.written(reply.finish, reply.raw_finish)
+        return finishes.finish_word(reply.finish, reply.raw_finish)
 
     def response_id(self) -> str:
         """The `responseId`."""
@@ -90,7 +90,7 @@ class Answer:
         parts = [dict(each.wire) for each in self._speech.parts]
         if self._speech.closing is not None and self._closes_with_a_text():
             parts[-1]["thoughtSignature"] = self._speech.closing
-        if not parts and self._finish == finishes.STOP and derived(self._seed, "nothing") % 2:
+        if not parts and self._finish == finishes.STOP and seeded_number(self._seed, "nothing") % 2:
             # Nothing at all has two forms: no parts, and an empty text.
             parts = [{"text": ""}]
         return self._ended(parts, finish_message=bool(self._speech.calls) and self._explains)
@@ -113,14 +113,14 @@ class Answer:
         # Recorded: behind a call, the chunk that ends a stream has no finishMessage.
         yield Chunk(self._ended(closing, finish_message=False), "end")
 
-    def _pieces(self, each: Said, n: int) -> Iterator[tuple[_Json, int]]:
+    def _pieces(self, each: SpokenPart, n: int) -> Iterator[tuple[_Json, int]]:
         """The parts in which a stream sends this one, with their tokens. Only texts come in pieces."""
         text = each.wire.get("text")
         if not isinstance(text, str):
             yield dict(each.wire), weight(each.source)
             return
         unsigned = {key: value for key, value in each.wire.items() if key != "thoughtSignature"}
-        for piece in each.pieces or cut_text(text, derived(self._seed, "cut", n)):
+        for piece in each.pieces or cut_text(text, seeded_number(self._seed, "cut", n)):
             yield {**unsigned, "text": piece}, text_tokens(piece)
         if len(unsigned) < len(each.wire):
             # What signs a text comes behind it, on a piece without words.
@@ -185,7 +185,7 @@ class Answer:
             return tier(self._surface)
         final = self._figures
         fresh = final.prompt - final.cached
-        if derived(self._seed, "recount") % 3 == 0:
+        if seeded_number(self._seed, "recount") % 3 == 0:
             fresh = fresh * 2 // 3
         candidates, thoughts = (0, 0) if not spoken else (min(spoken, final.candidates), final.thoughts)
         return Figures(final.cached + fresh, final.cached, candidates, thoughts).metadata(self._surface)

@@ -35,7 +35,7 @@ _LIMITS = (FinishReason.MAX_TOKENS, FinishReason.CONTEXT_LIMIT)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpokenPart:
     """One part of an answer: as it was scripted (a call under its spoken name), and as it stands on the wire.
 
     A text streams in its `pieces` (none: where the renderer likes to cut).
@@ -51,7 +51,7 @@ class Said:
 class Speech:
     """All wire parts of an answer. `closing` is the signature of an answer without calls, which ends it."""
 
-    parts: list[Said] = field(default_factory=list)
+    parts: list[SpokenPart] = field(default_factory=list)
     closing: str | None = None
 
     @property
@@ -94,7 +94,7 @@ class Speaker:
         """The reply as wire parts. Signatures are issued into the world."""
         found = Speech()
         for n, each in enumerate(reply.parts):
-            for said in self._said(each, n, reply):
+            for said in self._spoken_part(each, n, reply):
                 _append(found.parts, said)
         thinking = "".join(map(_thought, (each.part for each in reply.parts)))
         first = next((n for n, each in enumerate(found.parts) if each.kind == "args"), None)
@@ -109,21 +109,21 @@ class Speaker:
             found.closing = self.signature(found.parts[-1].source, thinking, signed=signed)
         return found
 
-    def _said(self, reply_part: ReplyPart, n: int, reply: Reply) -> Iterator[Said]:
+    def _spoken_part(self, reply_part: ReplyPart, n: int, reply: Reply) -> Iterator[SpokenPart]:
         part = reply_part.part
         match part:
             case Text(text=text):
                 if text:
-                    yield Said(part, {"text": text}, "text", reply_part.pieces)
+                    yield SpokenPart(part, {"text": text}, "text", reply_part.pieces)
             case Thought(text=text):
                 if text and self._shows_thoughts:
-                    yield Said(part, self.thought(part, n), "thinking", reply_part.pieces)
+                    yield SpokenPart(part, self.thought(part, n), "thinking", reply_part.pieces)
             case FunctionCall():
                 if _is_spoken(reply_part, reply):
                     spoken = with_fields(part, name=spoken_name(part.name, self._call.tools, LEGAL_NAME))
-                    yield Said(spoken, {"functionCall": self._function_call(spoken, n)}, "args")
+                    yield SpokenPart(spoken, {"functionCall": self._function_call(spoken, n)}, "args")
             case Opaque() if (own := reply_part.own_block(NAME)) is not None:
-                yield Said(part, own, "text")
+                yield SpokenPart(part, own, "text")
             case _:
                 raise HarnessError(f"{NAME} cannot answer with a part of type {type(part).__name__}: {part!r:.80}")
 
@@ -159,7 +159,7 @@ def _thought(part: Part) -> str:
     return part.text + str(scripted(part).get("redacted", "")) if isinstance(part, Thought) else ""
 
 
-def _append(parts: list[Said], said: Said) -> None:
+def _append(parts: list[SpokenPart], said: SpokenPart) -> None:
     """Neighbouring thoughts without signatures are one: a stream has no border between them."""
     last = parts[-1] if parts else None
     if last is None or not last.kind == said.kind == "thinking" or "thoughtSignature" in last.wire:
@@ -167,4 +167,4 @@ def _append(parts: list[Said], said: Said) -> None:
         return
     pieces = (*(last.pieces or (last.wire["text"],)), *(said.pieces or (said.wire["text"],)))
     text = "".join(pieces)
-    parts[-1] = Said(Thought(text), {"text": text, "thought": True}, "thinking", pieces)
+    parts[-1] = SpokenPart(Thought(text), {"text": text, "thought": True}, "thinking", pieces)

@@ -21,7 +21,7 @@ _encode = msgspec.json.Encoder().encode
 _TELLS_A_FAILURE = ("error", "fail", "success", "exception", "status")
 
 
-def kept(held: ToolResult, sent: ToolResult) -> Kept:
+def agrees_with_result(held: ToolResult, sent: ToolResult) -> Kept:
     """Whether the response (`sent.result`) says what the session holds."""
     response: dict[str, Any] = sent.result
     if same_json(held.result, response):

@@ -52,7 +52,7 @@ def issue(part: Part, thinking: str, model: str, seed: str, world: World) -> str
     return signature
 
 
-def learn(parts: Iterable[Part], model: str, world: World) -> None:
+def remember_signatures(parts: Iterable[Part], model: str, world: World) -> None:
     """Remember the signatures of an answer that was issued elsewhere (a recording, a proxied service).
 
     `model` is who was asked; an answer that names its model is believed.

@@ -18,14 +18,14 @@ from ..base import Rule
 from . import rules
 from .fields import FIELDS, ONEOFS, SCHEMA_TYPES, Field, Fields
 from .parts import decoded
-from .times import duration, timestamp
+from .times import parse_duration, parse_timestamp
 
 _SHOWN = 40
 _PROTO_TYPES = {"string": "TYPE_STRING", "bytes": "TYPE_BYTES", "number": "TYPE_FLOAT", "bool": "TYPE_BOOL"}
 _DEFAULTS: dict[str, JSON] = {"string": "", "bytes": "", "number": 0, "bool": False}
 _WELL_KNOWN: dict[str, tuple[str, Callable[[JSON], object]]] = {
-    "duration": ("google.protobuf.Duration", duration),
-    "timestamp": ("google.protobuf.Timestamp", timestamp),
+    "duration": ("google.protobuf.Duration", parse_duration),
+    "timestamp": ("google.protobuf.Timestamp", parse_timestamp),
 }
 
 

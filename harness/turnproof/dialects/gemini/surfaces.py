@@ -37,7 +37,7 @@ class GeminiCall(Call):
     sse: bool = True
 
     @classmethod
-    def of(cls, call: Call) -> GeminiCall:
+    def from_call(cls, call: Call) -> GeminiCall:
         """A call of this dialect as what it is. A plain one counts as one that came by the Gemini API."""
         if isinstance(call, cls):
             return call

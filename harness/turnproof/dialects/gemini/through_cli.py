@@ -28,7 +28,7 @@ from ..base import (
     World,
 )
 from ..lenient_reading import json_of
-from ..side_requests import as_asked, aside, reply_to_aside
+from ..side_requests import as_generation, as_side_request, side_reply
 from ..tool_renaming import own_names, renamed, renamed_reply
 from .compare import ContentsComparison
 from .dialect import Gemini
@@ -58,24 +58,24 @@ class ThroughCli(Gemini):
         found = super().parse(request, world)
         if isinstance(found, Refusal) or found.operation != "generate" or found.stream:
             return found
-        return aside(found)
+        return as_side_request(found)
 
     def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
-        return super().validate(request, as_asked(call), world)
+        return super().validate(request, as_generation(call), world)
 
     def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
         if call.operation == "other":
             schema = call.settings.get("responseJsonSchema") or call.settings.get("responseSchema")
-            return super().render(as_asked(call), reply_to_aside(schema), usage, world, seed)
+            return super().render(as_generation(call), side_reply(schema), usage, world, seed)
         return super().render_extra(call, usage, world, seed)
 
-    def bare(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
-        return _bare(call, held)
+    def without_program(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+        return _without_program(call, held)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls under the names that the program gave to the declared tools."""
         written = {own: name for name, own in _own_names(call, tools).items()}
-        return renamed_reply(super().speak(reply, tools, _bare(call, tools)), written)
+        return renamed_reply(super().speak(reply, tools, _without_program(call, tools)), written)
 
 
 # -- what stands around
@@ -88,7 +88,7 @@ _SEQUENCE = "wait_for_previous"
 """A parameter that the program gives to every tool, for itself: whether to wait for the calls before."""
 
 
-def _bare(call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+def _without_program(call: Call, held: Sequence[ToolSchema] = ()) -> Call:
     """The call without what the program has put around it, its tools under the names that the caller knows them by."""
     own = _own_names(call, held)
     return replace(
@@ -104,7 +104,7 @@ def _bare(call: Call, held: Sequence[ToolSchema] = ()) -> Call:
 
 def _conversation(messages: Iterable[Message], own: Mapping[str, str]) -> Iterator[Message]:
     for message in messages:
-        parts = tuple(_as_given(renamed(part, own)) for part in message.parts if not _is_around(message, part))
+        parts = tuple(_caller_part(renamed(part, own)) for part in message.parts if not _is_around(message, part))
         if parts or not message.parts:
             yield with_fields(message, parts=parts)
 
@@ -113,22 +113,22 @@ def _is_around(message: Message, part: Part) -> bool:
     return message.role == "user" and isinstance(part, Text) and _AROUND.fullmatch(part.text.strip()) is not None
 
 
-def _as_given(part: Part) -> Part:
+def _caller_part(part: Part) -> Part:
     """A call or result under a name without the server's; a result as the tool gave it."""
     match part:
         case FunctionCall():
             return with_fields(part, name=_short(part.name))
         case ToolResult(result={"output": str(output)}):
-            return with_fields(part, name=_short(part.name), result={"output": _trusted(output)})
+            return with_fields(part, name=_short(part.name), result={"output": _tool_output(output)})
         case ToolResult(result={"error": str(error)}):
-            return with_fields(part, name=_short(part.name), result={"error": _reported(error)})
+            return with_fields(part, name=_short(part.name), result={"error": _tool_error(error)})
         case ToolResult():
             return with_fields(part, name=_short(part.name))
         case _:
             return part
 
 
-def _trusted(output: str) -> str:
+def _tool_output(output: str) -> str:
     """The texts that a tool gave, of which the program says that they are not to be trusted."""
     texts = _UNTRUSTED.findall(output)
     if not texts or _ATTACHED.sub("", _UNTRUSTED.sub("", output)).strip():
@@ -136,7 +136,7 @@ def _trusted(output: str) -> str:
     return "".join(text.replace("&lt;/untrusted_context&gt;", "</untrusted_context>") for text in texts)
 
 
-def _reported(error: str) -> str:
+def _tool_error(error: str) -> str:
     """The texts of a tool that failed, which the program tells with the whole answer of the server."""
     found = _FAILED.fullmatch(error)
     match json_of(found[1].encode()) if found else None:

@@ -97,6 +97,6 @@ def usage_of(metadata: JSON) -> TokenUsage | None:
     return TokenUsage(prompt, output, prompt + output, cached, thinking_tokens=thoughts)
 
 
-def counted(tokens: int) -> TokenUsage:
+def prompt_only_usage(tokens: int) -> TokenUsage:
     """The usage of an answer that only says how many tokens there are (`countTokens`, a managed cache)."""
     return TokenUsage(prompt_tokens=tokens, total_tokens=tokens)

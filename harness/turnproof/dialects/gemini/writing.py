@@ -10,7 +10,7 @@ import msgspec
 
 from ...messages import JSON
 from ..base import EventKind, WireEvent
-from ..seeded_random import drawn
+from ..seeded_random import seeded_word
 from ..sse import Spelling
 
 _BASE36 = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -31,12 +31,12 @@ class Chunk(NamedTuple):
 
 def call_id(seed: str, *labels: object) -> str:
     """The id of a call, as newer models give it: eight letters and digits."""
-    return drawn(_BASE36, 8, seed, "call", *labels)
+    return seeded_word(_BASE36, 8, seed, "call", *labels)
 
 
 def response_id(seed: str) -> str:
     """A `responseId`: 23 characters of url-safe base64."""
-    return drawn(_URL_SAFE, 23, seed, "response")
+    return seeded_word(_URL_SAFE, 23, seed, "response")
 
 
 def body_event(body: JSON) -> WireEvent:

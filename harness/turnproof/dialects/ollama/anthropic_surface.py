@@ -11,7 +11,7 @@ from ...messages import FunctionCall, Thought
 from ..anthropic_messages.events import Block
 from ..anthropic_messages.render import Answer
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, World
-from ..seeded_random import HEX, derived, drawn
+from ..seeded_random import HEX, seeded_number, seeded_word
 from .finishes import done_reason, stop_reason
 from .reply_message import in_one
 from .rules import NAME
@@ -37,7 +37,7 @@ class AnthropicSurfaceAnswer(Answer):
     def headers(self) -> dict[str, str]:
         return {}
 
-    def called_by(self, n: int) -> Block:
+    def caller_field(self, n: int) -> Block:
         return {}
 
     def signature(self, part: Thought, data: Mapping[str, Any], n: int) -> str | None:
@@ -49,7 +49,7 @@ class AnthropicSurfaceAnswer(Answer):
 
     def opening_usage(self) -> Block:
         whole = self.closing_usage()["input_tokens"]
-        return {"input_tokens": whole - whole * (derived(self.seed, "estimate") % 16) // 100, "output_tokens": 0}
+        return {"input_tokens": whole - whole * (seeded_number(self.seed, "estimate") % 16) // 100, "output_tokens": 0}
 
     def closing_usage(self) -> Block:
         figures = self.reply.usage
@@ -61,7 +61,7 @@ class AnthropicSurfaceAnswer(Answer):
 
     def message(self, usage: Block, *, content: list[Block], stop_reason: str | None) -> Block:
         whole = {
-            "id": f"msg_{drawn(HEX, 24, self.seed, 'message')}",
+            "id": f"msg_{seeded_word(HEX, 24, self.seed, 'message')}",
             "type": "message",
             "role": "assistant",
             "model": self.model,

@@ -57,7 +57,7 @@ def differences(
     held: Sequence[Message], system: Part | str | None, tools: Sequence[ToolSchema], call: Call, model: str
 ) -> list[WireDifference]:
     """Where the request says something else than the session holds, the allowed differences aside."""
-    if OllamaCall.of(call).surface is Surface.NATIVE:
+    if OllamaCall.from_call(call).surface is Surface.NATIVE:
         held = [_as_native(message) for message in held]
     return OllamaComparison.differences(held, system, tools, call, model)
 

@@ -56,7 +56,7 @@ class Ollama(BaseDialect):
     count = staticmethod(window.count)
 
     def render(self, call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
-        asked = OllamaCall.of(call)
+        asked = OllamaCall.from_call(call)
         if asked.surface is Surface.MESSAGES:
             return anthropic_surface.render(call, reply, usage, world, seed)
         if not asked.messages:

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from ..anthropic_messages.read import complaint as anthropics_complaint
+from ..anthropic_messages.read import error_of as anthropics_complaint
 from ..anthropic_messages.writing import body_event, sse
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, Rule, WireEvent
 from ..lenient_reading import word
 from ..ndjson import is_ndjson
-from ..seeded_random import HEX, drawn
+from ..seeded_random import HEX, seeded_word
 from . import rules
 from .surfaces import Surface
 
@@ -82,7 +82,7 @@ def render_refusal(refusal: Refusal, seed: str) -> Rendered:
         headers["retry-after"] = f"{refusal.retry_after:g}"
     body: dict[str, Any] = {"error": refusal.message}
     if refusal.kind:
-        body = _envelope(refusal.kind, refusal.message) | {"request_id": f"req_{drawn(HEX, 24, seed, 'request')}"}
+        body = _envelope(refusal.kind, refusal.message) | {"request_id": f"req_{seeded_word(HEX, 24, seed, 'request')}"}
     return Rendered(refusal.status, headers, (body_event(body),))
 
 
@@ -97,7 +97,7 @@ def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS
     return sse("error", _envelope(kind or "api_error", message), 0, "error")
 
 
-def complaint(document: Mapping[str, Any], status: int) -> tuple[str | None, str | None] | None:
+def error_of(document: Mapping[str, Any], status: int) -> tuple[str | None, str | None] | None:
     """What a document complains of, on either door."""
     if isinstance(document.get("error"), str):
         return "", word(document["error"])

@@ -23,7 +23,7 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
     """The answer to a list, a description, or a question about the server. The model of a description is there."""
     listed = [facts for facts in world.models.values() if facts.alias_of is None]
     body: JSON
-    match OllamaCall.of(call).verb:
+    match OllamaCall.from_call(call).verb:
         case "home":
             return Rendered(200, {"content-type": "text/plain; charset=utf-8"}, (WireEvent(HOME, "body"),))
         case "version":

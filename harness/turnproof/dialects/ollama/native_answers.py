@@ -14,7 +14,7 @@ from ..anthropic_messages.models import LEGAL_NAME
 from ..anthropic_messages.writing import body_event
 from ..base import EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from ..naming import spoken_name
-from ..seeded_random import derived
+from ..seeded_random import seeded_number
 from ..stream_cuts import cut_text
 from .finishes import done_reason
 from .reply_message import in_one
@@ -47,14 +47,14 @@ def render(call: OllamaCall, reply: Reply, usage: PromptUsage, world: World, see
 
 def loaded(call: OllamaCall, world: World) -> Rendered:
     """The answer to a request without a conversation, which only loads the model, or unloads it: never in lines."""
-    body = {"model": call.model, "created_at": moment(world)} | _said(call, "")
+    body = {"model": call.model, "created_at": moment(world)} | _texts(call, "")
     gone = (call.body or {}).get("keep_alive") in (0, "0", "0s")
     return Rendered(
         200, JSON_HEADERS, (body_event(body | {"done": True, "done_reason": "unload" if gone else "load"}),)
     )
 
 
-def _said(call: OllamaCall, content: str, **more: Any) -> dict[str, Any]:
+def _texts(call: OllamaCall, content: str, **more: Any) -> dict[str, Any]:
     if call.verb == "generate":
         return {"response": content} | more
     return {"message": {"role": "assistant", "content": content} | more}
@@ -78,10 +78,10 @@ class _Answer:
                 case Text(text=text):
                     said["content"] = text
                 case FunctionCall() as call:
-                    said["tool_calls"].append(self._called(call, n))
+                    said["tool_calls"].append(self._call_object(call, n))
         content = said.pop("content")
         more = {name: value for name, value in said.items() if value}
-        return self._head(len(self._reply.parts)) | _said(self._call, content, **more) | self._end()
+        return self._head(len(self._reply.parts)) | _texts(self._call, content, **more) | self._end()
 
     def lines(self) -> Iterator[WireEvent]:
         """The answer in lines: pieces of thinking and text, each call whole, and the end."""
@@ -90,20 +90,20 @@ class _Answer:
             for kind, piece, said in self._pieces(part, n):
                 yield self._line(ticks, said | {"done": False}, kind, piece if kind == "text" else "")
                 ticks += 1
-        yield self._line(ticks, _said(self._call, "") | self._end(), "end")
+        yield self._line(ticks, _texts(self._call, "") | self._end(), "end")
 
     def _pieces(self, part: ReplyPart, n: int) -> Iterator[tuple[EventKind, str, dict[str, Any]]]:
         match part.part:
             case Thought(text=text):
-                for piece in part.pieces or cut_text(text, derived(self._seed, "cut", n)):
-                    yield "thinking", piece, _said(self._call, "", thinking=piece)
+                for piece in part.pieces or cut_text(text, seeded_number(self._seed, "cut", n)):
+                    yield "thinking", piece, _texts(self._call, "", thinking=piece)
             case Text(text=text):
-                for piece in part.pieces or cut_text(text, derived(self._seed, "cut", n)):
-                    yield "text", piece, _said(self._call, piece)
+                for piece in part.pieces or cut_text(text, seeded_number(self._seed, "cut", n)):
+                    yield "text", piece, _texts(self._call, piece)
             case FunctionCall() as call:
-                yield "args", "", _said(self._call, "", tool_calls=[self._called(call, n)])
+                yield "args", "", _texts(self._call, "", tool_calls=[self._call_object(call, n)])
 
-    def _called(self, call: FunctionCall, n: int) -> dict[str, Any]:
+    def _call_object(self, call: FunctionCall, n: int) -> dict[str, Any]:
         first = next(k for k, part in enumerate(self._reply.parts) if isinstance(part.part, FunctionCall))
         name = spoken_name(call.name, self._call.tools, LEGAL_NAME)
         function = {"index": n - first, "name": name, "arguments": thaw(call.args)}
@@ -120,7 +120,7 @@ class _Answer:
         end: dict[str, Any] = {"done": True, "done_reason": reason}
         if self._call.verb == "generate" and not (self._call.body or {}).get("raw"):
             length = min(self._prompt + self._output, _MOST_CONTEXT)
-            end["context"] = [derived(self._seed, "context", n) % 128_256 for n in range(length)]
+            end["context"] = [seeded_number(self._seed, "context", n) % 128_256 for n in range(length)]
         end |= {"total_duration": 0, "load_duration": 1_797_788, "prompt_eval_count": self._prompt}
         end |= {"prompt_eval_duration": 33_781_000 + self._prompt * 7_840_000, "eval_count": self._output}
         end["eval_duration"] = self._output * 31_720_450

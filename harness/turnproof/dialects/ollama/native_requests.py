@@ -107,7 +107,7 @@ def _messages(listed: list[Any]) -> list[Message]:
             raise _mistyped(message, where, "api.Message")
         role = (field(message, "role", str, f"{where}.role") or "").lower()
         if role == "tool":
-            result = pairing.answered(_result(message, where))
+            result = pairing.with_call_id(_result(message, where))
             before = found.pop().parts if found and found[-1].role == "tool" else ()
             found.append(Message("tool", (*before, result), where))
         else:
@@ -125,7 +125,7 @@ def _parts(message: Mapping[str, Any], where: str, pairing: Pairing, n: int) -> 
         *((Thought(thinking),) if thinking else ()),
         *((Text(content),) if content else ()),
         *_images(message, f"{where}.images"),
-        *pairing.called(n, [_call(each, f"{where}.tool_calls.{k}") for k, each in enumerate(calls)]),
+        *pairing.add_calls(n, [_call(each, f"{where}.tool_calls.{k}") for k, each in enumerate(calls)]),
     )
 
 

@@ -26,13 +26,13 @@ class Pairing:
     def __init__(self) -> None:
         self._open: list[FunctionCall] = []
 
-    def called(self, n: int, calls: list[FunctionCall]) -> list[FunctionCall]:
+    def add_calls(self, n: int, calls: list[FunctionCall]) -> list[FunctionCall]:
         """The calls of message `n`, each with an id; those of an earlier message are no longer open."""
         found = [each if each.id else replace(each, id=f"#{n}.{k}") for k, each in enumerate(calls)]
         self._open = list(found)
         return found
 
-    def answered(self, result: ToolResult) -> ToolResult:
+    def with_call_id(self, result: ToolResult) -> ToolResult:
         """The result with the id and the tool of its call, as far as there is one."""
         if result.call_id:
             asked = [each for each in self._open if each.id == result.call_id]

@@ -14,7 +14,7 @@ from ..lenient_reading import json_of, number, wait, word
 from ..ndjson import Line, is_ndjson, lines
 from ..sse import is_event_stream
 from . import finishes
-from .errors import complaint
+from .errors import error_of
 from .rules import NAME
 
 
@@ -26,7 +26,7 @@ def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireA
     document = None if is_event_stream(kind, body) else json_of(body)
     if isinstance(document, dict) and _is_native(document):
         return replace(_read_whole(status, document), retry_after=wait(headers))
-    return anthropics.read_answer(status, headers, body, NAME, complaint)
+    return anthropics.read_answer(status, headers, body, NAME, error_of)
 
 
 def _is_native(document: Mapping[str, Any]) -> bool:
@@ -34,24 +34,24 @@ def _is_native(document: Mapping[str, Any]) -> bool:
 
 
 def _read_whole(status: int, document: Mapping[str, Any]) -> WireAnswer:
-    said = _Said()
-    said.take(document)
+    said = _Answer()
+    said.read_object(document)
     return said.answer(status, complete=said.error is not None or said.done)
 
 
 def _read_lines(status: int, body: bytes) -> WireAnswer:
-    said = _Said()
+    said = _Answer()
     damaged = False
     for line in lines(body):
         whole = line.closed and isinstance(line.data, dict)
         damaged = damaged or not (whole or line.blank)
         if whole:
-            said.take(line.data)
+            said.read_object(line.data)
     return said.answer(status, complete=said.done and not damaged and said.error is None)
 
 
 @dataclass(slots=True)
-class _Said:
+class _Answer:
     """What the objects of a native answer have said so far; there is one field each for thinking, text and calls."""
 
     model: str = ""
@@ -63,9 +63,9 @@ class _Said:
     done: bool = False
     error: tuple[str | None, str | None] | None = None
 
-    def take(self, document: Mapping[str, Any]) -> None:
+    def read_object(self, document: Mapping[str, Any]) -> None:
         """One object: the whole answer, or one line of it."""
-        self.error = self.error or complaint(document, 200)
+        self.error = self.error or error_of(document, 200)
         message = document.get("message")
         message = message if isinstance(message, dict) else {}
         self.model = word(document.get("model")) or self.model
@@ -122,7 +122,7 @@ def _event(line: Line) -> WireEvent:
 def _kind(data: JSON) -> tuple[EventKind, str]:
     if not isinstance(data, dict):
         return "ping", ""
-    if complaint(data, 200) is not None:
+    if error_of(data, 200) is not None:
         return "error", ""
     if data.get("done") is True:
         return "end", ""

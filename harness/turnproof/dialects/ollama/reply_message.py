@@ -13,7 +13,7 @@ from msgspec.structs import replace as with_fields
 from ...errors import HarnessError
 from ...messages import FunctionCall, Text, Thought
 from ..base import Reply, ReplyPart
-from ..seeded_random import drawn
+from ..seeded_random import seeded_word
 from .rules import NAME
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -42,5 +42,5 @@ def _calls(parts: Sequence[ReplyPart], seed: str, call_ids: bool) -> Iterator[Re
     for n, each in enumerate(parts):
         if not isinstance(each.part, FunctionCall) or each.broken:
             continue
-        made = f"call_{drawn(_LETTERS, 8, seed, 'call', n)}"
+        made = f"call_{seeded_word(_LETTERS, 8, seed, 'call', n)}"
         yield ReplyPart(with_fields(each.part, id=(each.part.id or made) if call_ids else ""))

@@ -27,7 +27,7 @@ class OllamaCall(Call):
     verb: str = "messages"
 
     @classmethod
-    def of(cls, call: Call) -> OllamaCall:
+    def from_call(cls, call: Call) -> OllamaCall:
         """A call of this dialect as what it is. A plain one counts as one to the Anthropic-compatible door."""
         if isinstance(call, cls):
             return call

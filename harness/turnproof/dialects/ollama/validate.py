@@ -17,7 +17,7 @@ _LEVELS = ("high", "medium", "low", "max")
 
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one that the server would give first in front; what is not enforced last."""
-    asked = OllamaCall.of(call)
+    asked = OllamaCall.from_call(call)
     if asked.operation not in ("generate", "get_model"):
         return []
     facts = world.models.get(asked.model or "")

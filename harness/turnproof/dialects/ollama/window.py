@@ -23,7 +23,7 @@ _TAIL = 4
 
 def window_of(call: Call, facts: ModelFacts) -> int:
     """The tokens that a prompt may have: what the request asks for, as far as the model goes."""
-    asked = OllamaCall.of(call)
+    asked = OllamaCall.from_call(call)
     options = asked.body.get("options") if asked.surface is Surface.NATIVE and asked.body is not None else None
     wanted = options.get("num_ctx") if isinstance(options, dict) else None
     return min(wanted if type(wanted) is int and wanted > 0 else DEFAULT_WINDOW, facts.context_tokens)
@@ -31,7 +31,7 @@ def window_of(call: Call, facts: ModelFacts) -> int:
 
 def truncates(call: Call) -> bool:
     """Whether a prompt that is too long is cut; the native API can be told not to."""
-    asked = OllamaCall.of(call)
+    asked = OllamaCall.from_call(call)
     return not (asked.surface is Surface.NATIVE and asked.body is not None and asked.body.get("truncate") is False)
 
 
@@ -57,7 +57,7 @@ def first_kept(call: Call, window: int) -> int:
     return 0
 
 
-def counted(call: Call, window: int) -> int:
+def visible_tokens(call: Call, window: int) -> int:
     """Tokens of the prompt that the model gets to see: at most the window."""
     if count(call) <= window:
         return count(call)
@@ -81,4 +81,4 @@ class OllamaCache:
 
     def account(self, call: Call, facts: ModelFacts, now: float) -> tuple[PromptUsage, Callable[[], None]]:
         """How the prompt is counted; there is nothing to do when the response has begun."""
-        return PromptUsage(counted(call, window_of(call, facts))), lambda: None
+        return PromptUsage(visible_tokens(call, window_of(call, facts))), lambda: None

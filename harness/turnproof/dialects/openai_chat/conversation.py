@@ -40,7 +40,7 @@ def read(messages: Sequence[WireMessage], model: str) -> tuple[tuple[Part, ...],
             case "user":
                 found.append(Message("user", tuple(parts_of(message.get("content"), model)), where))
             case "assistant":
-                parts = tuple(_said(message, n, model))
+                parts = tuple(_parts(message, n, model))
                 names |= {part.id: part.name for part in parts if isinstance(part, FunctionCall)}
                 called = next((part.id for part in parts if isinstance(part, FunctionCall)), "")
                 found.append(Message("model", parts, where))
@@ -50,7 +50,7 @@ def read(messages: Sequence[WireMessage], model: str) -> tuple[tuple[Part, ...],
     return system, tuple(found)
 
 
-def _said(message: WireMessage, n: int, model: str) -> Iterator[Part]:
+def _parts(message: WireMessage, n: int, model: str) -> Iterator[Part]:
     yield from thoughts_of(message, model)
     yield from parts_of(message.get("content"), model)
     if isinstance(refused := message.get("refusal"), str):

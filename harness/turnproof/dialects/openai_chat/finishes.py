@@ -58,7 +58,7 @@ def neutral(raw: str | None, *, calls: bool, refused: bool) -> FinishReason | No
     return None if raw is None else READ.get(raw, FinishReason.UNKNOWN)
 
 
-def written(finish: FinishReason, raw: str | None, surface: Surface, *, forced: bool) -> str:
+def finish_word(finish: FinishReason, raw: str | None, surface: Surface, *, forced: bool) -> str:
     """The word for a scripted reason. Raises HarnessError for one that the surface cannot say."""
     if raw is not None:
         return _NEUTRAL_WORDS.get(raw, raw)

@@ -28,7 +28,7 @@ class _Call:
     arguments: list[str] = field(default_factory=list)
     other: Mapping[str, Any] | None = None
 
-    def take(self, call: Mapping[str, Any]) -> None:
+    def add_fragment(self, call: Mapping[str, Any]) -> None:
         """One fragment, or the whole call."""
         self.id = self.id or word(call.get("id")) or ""
         if "function" not in call and call.get("type") not in (None, "function"):
@@ -62,7 +62,7 @@ class Assembled:
     _at: dict[int, _Call] = field(default_factory=dict)
     _old: _Call | None = None
 
-    def take(self, said: Mapping[str, Any], finish: JSON) -> None:
+    def add_delta(self, said: Mapping[str, Any], finish: JSON) -> None:
         """A delta, or a whole message, and how the choice ended, if it has."""
         self.raw_finish = word(finish) or self.raw_finish
         self.text.append(text_of(said.get("content")))
@@ -84,14 +84,14 @@ class Assembled:
         if known is None or other or (index < 0 and call_id):
             known = self._at[index] = _Call()
             self.calls.append(known)
-        known.take(call)
+        known.add_fragment(call)
 
     def _function(self, function: Mapping[str, Any]) -> None:
         """A call of the old kind: there is one at most, and it has no id."""
         if self._old is None:
             self._old = _Call()
             self.calls.append(self._old)
-        self._old.take({"function": function})
+        self._old.add_fragment({"function": function})
 
     def parts(self, model: str, *, ended: bool) -> Iterator[Part | None]:
         """What was said, in the order that the API's form has; None for a call that is not whole."""

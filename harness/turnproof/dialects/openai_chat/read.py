@@ -55,7 +55,7 @@ class _Answer:
     error_kind: str | None = None
     error_message: str | None = None
 
-    def take(self, chunk: JSON, said: str) -> None:
+    def read_chunk(self, chunk: JSON, said: str) -> None:
         """One chunk, or a whole answer, whose choices hold a `delta` or a `message`."""
         if not isinstance(chunk, dict):
             return
@@ -68,7 +68,7 @@ class _Answer:
                 index = choice["index"] if type(choice.get("index")) is int else 0
                 words = choice.get(said)
                 state = self.choices.setdefault(index, Assembled())
-                state.take(words if isinstance(words, dict) else {}, _finish(choice))
+                state.add_delta(words if isinstance(words, dict) else {}, _finish(choice))
 
     def _error(self, chunk: Mapping[str, Any]) -> None:
         """An error in any of the forms: an object, a text, or Z.ai's envelope under status 200."""
@@ -125,7 +125,7 @@ def _read_batch(status: int, body: bytes) -> WireAnswer:
     if not isinstance(message, dict):
         return WireAnswer(status, complete=False, error_message=body[:500].decode(errors="replace") or None)
     answer = _Answer()
-    answer.take(message, "message")
+    answer.read_chunk(message, "message")
     return answer.read(status, whole=True)
 
 
@@ -134,7 +134,7 @@ def _read_stream(status: int, body: bytes) -> WireAnswer:
     for frame in frames(body):
         chunk = _chunk(frame)
         damaged = damaged or (frame.data is not None and chunk is None)
-        answer.take(chunk, "delta")
+        answer.read_chunk(chunk, "delta")
     ended = any(choice.raw_finish is not None for choice in answer.choices.values())
     return answer.read(status, whole=ended and not damaged)
 

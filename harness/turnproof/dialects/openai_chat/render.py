@@ -12,7 +12,7 @@ from typing import Any
 
 from ..base import PromptUsage, Rendered, Reply, WireEvent, World
 from ..catalogue import dated
-from ..seeded_random import derived, drawn
+from ..seeded_random import seeded_number, seeded_word
 from . import finishes, usage
 from .models import ONE_INDEX, ONE_TOKEN_STEPS
 from .reply_parts import ReplyCall, speech
@@ -59,10 +59,10 @@ class _Answer:
         features = facts.features if facts is not None else frozenset[str]()
         self._one_index = ONE_INDEX in features
         counts_writes = ONE_TOKEN_STEPS in features
-        self._usage = usage.written(reply, prompt, call.surface, counts_writes=counts_writes)
+        self._usage = usage.usage_object(reply, prompt, call.surface, counts_writes=counts_writes)
         settings = call.settings
         forced = isinstance(settings.get("tool_choice"), dict)
-        self._finish = finishes.written(reply.finish, reply.raw_finish, call.surface, forced=forced)
+        self._finish = finishes.finish_word(reply.finish, reply.raw_finish, call.surface, forced=forced)
         options = settings.get("stream_options")
         self._asked_for_usage = isinstance(options, Mapping) and options.get("include_usage") is True
         self._splits = call.surface is Surface.COPILOT and (call.model or "").startswith("claude")
@@ -150,7 +150,7 @@ class _Answer:
                 yield {"tool_calls": [self._whole(call, 0 if self._one_index else n)]}
             return
         rows = [_fragments(call, n) for n, call in enumerate(self._speech.calls)]
-        if derived(self._seed, "alternate") % 2:
+        if seeded_number(self._seed, "alternate") % 2:
             yield from (each for abreast in zip_longest(*rows) for each in abreast if each is not None)
         else:
             yield from chain.from_iterable(rows)
@@ -204,7 +204,7 @@ class _Answer:
         return head
 
     def _fingerprint(self) -> str:
-        return f"fp_{drawn('0123456789abcdef', 10, self._model, 'fingerprint')}"
+        return f"fp_{seeded_word('0123456789abcdef', 10, self._model, 'fingerprint')}"
 
     def _marks(self, finish: str | None) -> _Json:
         """What stands beside a message or a delta."""

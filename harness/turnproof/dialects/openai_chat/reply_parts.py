@@ -14,7 +14,7 @@ from ...errors import HarnessError
 from ...messages import FinishReason, FunctionCall, Opaque, Part, Text, Thought
 from ..base import Reply, ReplyPart
 from ..naming import spoken_name
-from ..seeded_random import derived
+from ..seeded_random import seeded_number
 from ..stream_cuts import arguments_json, call_pieces, cut_text
 from .content import is_refusal
 from .models import LEGAL_NAME
@@ -58,7 +58,7 @@ def speech(reply: Reply, call: ChatCall, seed: str) -> Speech:
     found = Speech(refuses=reply.finish is FinishReason.REFUSAL)
     shows = SURFACE_TABLE[call.surface].thoughts is not None
     for n, each in enumerate(reply.parts):
-        part, cut = each.part, derived(seed, "cut", n)
+        part, cut = each.part, seeded_number(seed, "cut", n)
         match part:
             case Text(text=text):
                 found.refuses = found.refuses or is_refusal(part)

@@ -32,7 +32,7 @@ class ChatCall(Call):
     surface: Surface = Surface.OPENAI
 
     @classmethod
-    def of(cls, call: Call, surface: Surface) -> ChatCall:
+    def from_call(cls, call: Call, surface: Surface) -> ChatCall:
         """A call of this dialect as what it is. A plain one counts as one that came by `surface`."""
         if isinstance(call, cls):
             return call

@@ -11,7 +11,7 @@ from .surface_table import SURFACE_TABLE
 from .surfaces import Surface
 
 
-def written(reply: Reply, prompt: PromptUsage, surface: Surface, *, counts_writes: bool) -> dict[str, Any]:
+def usage_object(reply: Reply, prompt: PromptUsage, surface: Surface, *, counts_writes: bool) -> dict[str, Any]:
     """The figures of a scripted reply as the surface writes them; those that the script gives win."""
     given = reply.usage
     read = given.get("cache_read", prompt.cache_read)

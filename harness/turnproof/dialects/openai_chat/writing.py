@@ -8,7 +8,7 @@ import msgspec
 
 from ...messages import JSON
 from ..base import WireEvent
-from ..seeded_random import derived, drawn
+from ..seeded_random import seeded_number, seeded_word
 from ..sse import Spelling
 from .chunk_kinds import kind_of
 from .surfaces import Surface
@@ -25,7 +25,7 @@ def headers(surface: Surface, seed: str, content_type: str) -> dict[str, str]:
     """The head of an answer. Z.ai and a local Ollama give no id there, as recorded."""
     found = {"content-type": content_type}
     if surface not in (Surface.ZAI, Surface.OLLAMA):
-        found["x-request-id"] = f"req_{drawn(_HEX, 32, seed, 'request')}"
+        found["x-request-id"] = f"req_{seeded_word(_HEX, 32, seed, 'request')}"
     return found
 
 
@@ -42,21 +42,21 @@ def sse_headers(surface: Surface, seed: str) -> dict[str, str]:
 def answer_id(surface: Surface, seed: str) -> str:
     """The id of an answer, as the surface forms it."""
     if surface is Surface.OLLAMA:
-        return f"chatcmpl-{derived(seed, 'answer') % 1000}"
+        return f"chatcmpl-{seeded_number(seed, 'answer') % 1000}"
     if surface is Surface.ZAI:
-        return f"20260701{drawn('0123456789', 6, seed, 'time')}{drawn(_HEX, 16, seed, 'answer')}"
-    return f"chatcmpl-{drawn(_BASE62, 26, seed, 'answer')}"
+        return f"20260701{seeded_word('0123456789', 6, seed, 'time')}{seeded_word(_HEX, 16, seed, 'answer')}"
+    return f"chatcmpl-{seeded_word(_BASE62, 26, seed, 'answer')}"
 
 
 def call_id(surface: Surface, seed: str, number: int) -> str:
     """The id of a call."""
-    short = surface is Surface.OLLAMA
-    return f"call_{drawn(_BASE36, 8, seed, 'call', number) if short else drawn(_BASE62, 24, seed, 'call', number)}"
+    alphabet, length = (_BASE36, 8) if surface is Surface.OLLAMA else (_BASE62, 24)
+    return f"call_{seeded_word(alphabet, length, seed, 'call', number)}"
 
 
 def obfuscation(seed: str, serial: int) -> str:
     """The filler that hides from an onlooker how long a piece is."""
-    return drawn(_BASE62, 1 + derived(seed, "padding", serial) % 14, seed, "filler", serial)
+    return seeded_word(_BASE62, 1 + seeded_number(seed, "padding", serial) % 14, seed, "filler", serial)
 
 
 def body_event(body: JSON) -> WireEvent:

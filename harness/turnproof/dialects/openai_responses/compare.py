@@ -28,7 +28,7 @@ class ItemsComparison(RequestComparison):
 
     def __init__(self, held: Sequence[Message], call: Call, model: str, names: NameMap) -> None:
         super().__init__(held, call, model, names)
-        named = [item for item in ResponsesCall.of(call).items if id_of(item) is not None]
+        named = [item for item in ResponsesCall.from_call(call).items if id_of(item) is not None]
         self._ids_sent = {(key, id_of(item)) for item in named for key in _keys(item)}
 
     def is_foreign(self, atom: Atom) -> bool:
@@ -52,11 +52,11 @@ class ItemsComparison(RequestComparison):
     # -- reasoning
 
     def may_omit_thought(self, thought: Atom) -> bool:
-        if self.demands(thought):
+        if self.is_required(thought):
             return False
         return super().may_omit_thought(thought) or thought.message < self.last_input
 
-    def demands(self, thought: Atom) -> bool:
+    def is_required(self, thought: Atom) -> bool:
         """Whether what came with this reasoning goes back under the id that it came with: the service then wants the
         reasoning too. An id that the session does not hold is one of the client's own, and means nothing."""
         follower = next((each.part for each in self.held[self.held.index(thought) + 1 :]), None)

@@ -46,14 +46,14 @@ def _resolved(item: Item, world: World) -> Item:
     return found.item if found is not None and found.stored else item
 
 
-def opening(items: Sequence[Item]) -> int:
+def count_instructions(items: Sequence[Item]) -> int:
     """How many items in front are instructions."""
     return next((n for n, item in enumerate(items) if role_of(item) != "system"), len(items))
 
 
 def messages(items: Sequence[Item], model: str, path: str = "input") -> tuple[Message, ...]:
     """The conversation behind its opening instructions."""
-    start = opening(items)
+    start = count_instructions(items)
     return tuple(_messages(list(enumerate(items))[start:], model, path))
 
 

@@ -22,7 +22,7 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
         case "count_tokens":
             body: JSON = {"object": "response.input_tokens", "input_tokens": usage.whole}
         case "list_models":
-            body = {"object": "list", "data": _listed(world.models, ResponsesCall.of(call).surface)}
+            body = {"object": "list", "data": _model_entries(world.models, ResponsesCall.from_call(call).surface)}
         case "authenticate":
             body = issue_copilot_token(world, seed)
         case _:
@@ -33,7 +33,7 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
     return Rendered(200, headers, (body_event(body),))
 
 
-def _listed(models: Mapping[str, ModelFacts], surface: Surface) -> list[dict[str, Any]]:
+def _model_entries(models: Mapping[str, ModelFacts], surface: Surface) -> list[dict[str, Any]]:
     if surface is Surface.OPENAI:
         return [_model(facts) for facts in models.values()]
     return [_copilot_model(facts) for facts in models.values() if facts.alias_of is not None or "-20" not in facts.id]

@@ -61,7 +61,7 @@ LEAST_OUTPUT = 16
 MOST_CALL_ID = 64
 
 
-def listed(values: tuple[str, ...]) -> str:
+def value_list(values: tuple[str, ...]) -> str:
     """Values as the service lists them in a sentence."""
     quoted = [f"'{value}'" for value in values]
     return " and ".join(quoted) if len(quoted) == 2 else f"{', '.join(quoted[:-1])}, and {quoted[-1]}"

@@ -16,14 +16,14 @@ _OPEN = (None, "in_progress", "queued")
 
 def observe(call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
     """Remember what an answer to `call` issued. An answer that names its model is believed."""
-    asked = ResponsesCall.of(call)
-    for told in _told(headers, body):
+    asked = ResponsesCall.from_call(call)
+    for told in _response_object(headers, body):
         model = told.get("model")
         issuer = model if isinstance(model, str) and model else call.model or ""
         remember(told, asked.items, world, stored=asked.stored, model=issuer)
 
 
-def _told(headers: Mapping[str, str], body: bytes) -> Iterator[dict[str, Any]]:
+def _response_object(headers: Mapping[str, str], body: bytes) -> Iterator[dict[str, Any]]:
     """The response as a batch answer gives it; as a stream gives it, at its end and item by item.
 
     Recorded: encrypted content is drawn anew for every event that shows an item, so the two differ and both are good.

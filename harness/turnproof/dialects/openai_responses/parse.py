@@ -73,7 +73,7 @@ def _read(body: dict[str, Any], address: Address, world: World) -> ResponsesCall
     items = (*carried, *own)
     for n, item in enumerate(own):
         _readable(item, n)
-    start = conversation.opening(items)
+    start = conversation.count_instructions(items)
     messages = conversation.messages(items, model)
     held = conversation.messages(carried, model)
     return ResponsesCall(

@@ -112,7 +112,7 @@ class _Stream:
     damaged: bool = False
     error: Json | None = None
 
-    def take(self, event: JSON) -> None:
+    def read_event(self, event: JSON) -> None:
         """One event; unknown ones change nothing."""
         match event:
             case {"type": "response.output_item.added" | "response.output_item.done", "item": dict(item)}:
@@ -179,8 +179,8 @@ def _read_stream(status: int, body: bytes) -> WireAnswer:
             continue
         event = json_of(frame.data)
         stream.damaged = stream.damaged or event is None
-        stream.take(event)
-    items = [item for _, item in sorted(stream.items.items())] or _told(stream.response)
+        stream.read_event(event)
+    items = [item for _, item in sorted(stream.items.items())] or _items_without_events(stream.response)
     complete = stream.ended and not stream.damaged and stream.error is None
     answer = _answer(status, stream.response, items, complete=complete)
     if stream.error is None:
@@ -188,7 +188,7 @@ def _read_stream(status: int, body: bytes) -> WireAnswer:
     return replace(answer, error_kind=_kind(stream.error), error_message=_message(stream.error))
 
 
-def _told(response: Json) -> list[Json]:
+def _items_without_events(response: Json) -> list[Json]:
     """The items of a response whose own events did not come."""
     output = response.get("output")
     return [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []

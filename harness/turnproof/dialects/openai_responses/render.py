@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from ...messages import FunctionCall
 from ..base import Call, EventKind, PromptUsage, Rendered, Reply, ReplyPart, WireEvent, World
 from ..catalogue import dated
-from ..seeded_random import derived
+from ..seeded_random import seeded_number
 from ..stream_cuts import cut_text
 from . import output, response_object
 from .output import Json
@@ -21,7 +21,7 @@ _ENDS = {"completed": "response.completed", "incomplete": "response.incomplete",
 
 def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str) -> Rendered:
     """The answer to `call`, streamed or whole. Its reasoning, and what the service keeps of it, go into the world."""
-    answer = _Answer(ResponsesCall.of(call), reply, usage, world, seed)
+    answer = _Answer(ResponsesCall.from_call(call), reply, usage, world, seed)
     headers = {"x-request-id": request_id(seed), "openai-version": "2020-10-01", "openai-processing-ms": "15"}
     if call.stream:
         headers["content-type"] = "text/event-stream; charset=utf-8"
@@ -30,7 +30,7 @@ def render(call: Call, reply: Reply, usage: PromptUsage, world: World, seed: str
     return Rendered(200, headers, (body_event(answer.final),))
 
 
-class _Said(NamedTuple):
+class _Unnumbered(NamedTuple):
     """An event before it has its number."""
 
     name: str
@@ -59,20 +59,22 @@ class _Answer:
 
     def events(self) -> Iterator[WireEvent]:
         """The events, each with its place in the sequence."""
-        for number, said in enumerate(self._said()):
+        for number, said in enumerate(self._unnumbered_events()):
             yield sse(said.name, {"type": said.name} | said.data | {"sequence_number": number}, said.kind, said.text)
 
-    def _said(self) -> Iterator[_Said]:
-        yield _Said("response.created", {"response": self._begun}, "start")
-        yield _Said("response.in_progress", {"response": self._begun}, "start")
+    def _unnumbered_events(self) -> Iterator[_Unnumbered]:
+        yield _Unnumbered("response.created", {"response": self._begun}, "start")
+        yield _Unnumbered("response.in_progress", {"response": self._begun}, "start")
         for n, (item, part) in enumerate(zip(self._items, self._reply.parts, strict=True)):
-            yield _Said("response.output_item.added", {"output_index": n, "item": self._opened(item)}, "block_start")
-            for name, data, kind, text in _inside(item, part, derived(self._seed, "cut", n)):
-                yield _Said(name, {"item_id": item["id"], "output_index": n} | data, kind, text)
+            yield _Unnumbered(
+                "response.output_item.added", {"output_index": n, "item": self._opened(item)}, "block_start"
+            )
+            for name, data, kind, text in _inside(item, part, seeded_number(self._seed, "cut", n)):
+                yield _Unnumbered(name, {"item_id": item["id"], "output_index": n} | data, kind, text)
             ends: EventKind = "signature" if item["type"] == "reasoning" else "block_end"
-            yield _Said("response.output_item.done", {"output_index": n, "item": item}, ends)
+            yield _Unnumbered("response.output_item.done", {"output_index": n, "item": item}, ends)
         name = _ENDS.get(self.final["status"], "response.completed")
-        yield _Said(name, {"response": self.final}, "error" if name == "response.failed" else "end")
+        yield _Unnumbered(name, {"response": self.final}, "error" if name == "response.failed" else "end")
 
     def _opened(self, item: Json) -> Json:
         """An item as it stands before anything has come of it."""

@@ -71,14 +71,14 @@ def remember(response: Item, asked: Sequence[Item], world: World, *, stored: boo
     for before, item, after in zip((None, *output), output, (*output[1:], None), strict=False):
         if (name := id_of(item)) is not None:
             world.resources[name] = IssuedItem(item, stored, _id(before, "reasoning"), _follower(item, after))
-    learn(output, model, world)
+    remember_encrypted(output, model, world)
     if stored and (name := id_of(response)) is not None:
         # Nobody was seen being asked for the output of a call that the model did not finish.
         kept = (item for item in output if kind_of(item) != "function_call" or item.get("status") != "incomplete")
         world.resources[name] = StoredResponse((*asked, *kept))
 
 
-def learn(items: Iterable[Item], model: str, world: World) -> None:
+def remember_encrypted(items: Iterable[Item], model: str, world: World) -> None:
     """Remember the encrypted content of items, as issued by this model."""
     for item in items:
         token = item.get("encrypted_content")

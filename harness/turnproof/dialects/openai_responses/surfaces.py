@@ -36,7 +36,7 @@ class ResponsesCall(Call):
     carried: int = 0
 
     @classmethod
-    def of(cls, call: Call) -> ResponsesCall:
+    def from_call(cls, call: Call) -> ResponsesCall:
         """A call of this dialect as what it is. A plain one counts as one that came to OpenAI and holds no items."""
         if isinstance(call, cls):
             return call

@@ -19,7 +19,7 @@ from msgspec.structs import replace as with_fields
 from ...messages import JSON, FunctionCall, Message, Part, ProviderData, Text, ToolResult, ToolSchema
 from ..base import Call, HttpRequest, PromptUsage, Refusal, Rendered, Reply, ReplyPart, World
 from ..lenient_reading import json_of
-from ..side_requests import as_asked, aside, reply_to_aside
+from ..side_requests import as_generation, as_side_request, side_reply
 from ..tool_renaming import own_names, renamed, renamed_reply
 from .dialect import OpenAIResponses
 from .rules import NAME
@@ -39,25 +39,25 @@ class ThroughCodex(OpenAIResponses):
         if isinstance(found, Refusal) or found.operation != "generate":
             return found
         others = (tool for tool in found.tools if not _is_of_the_caller(tool.parameters))
-        found = replace(found, tools=(*others, *(tool for _, tool in _offered(found))))
-        return found if _is_of_a_turn(request) else aside(found)
+        found = replace(found, tools=(*others, *(tool for _, tool in _caller_tools(found))))
+        return found if _is_of_a_turn(request) else as_side_request(found)
 
     def validate(self, request: HttpRequest, call: Call, world: World) -> list[Refusal]:
-        return super().validate(request, as_asked(call), world)
+        return super().validate(request, as_generation(call), world)
 
     def render_extra(self, call: Call, usage: PromptUsage, world: World, seed: str) -> Rendered:
         if call.operation == "other":
-            return super().render(as_asked(call), reply_to_aside(), usage, world, seed)
+            return super().render(as_generation(call), side_reply(), usage, world, seed)
         return super().render_extra(call, usage, world, seed)
 
-    def bare(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
-        return _bare(call, held)
+    def without_program(self, call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+        return _without_program(call, held)
 
     def speak(self, reply: Reply, tools: Sequence[ToolSchema], call: Call) -> Reply:
         """A scripted reply with its calls in the namespaces that the program gave to the declared tools."""
-        homes = {tool.name: space for space, tool in _offered(call, tools)}
+        homes = {tool.name: space for space, tool in _caller_tools(call, tools)}
         written = {own: name for name, own in _own_names(call, tools).items()}
-        plain = renamed_reply(super().speak(reply, tools, _bare(call, tools)), written)
+        plain = renamed_reply(super().speak(reply, tools, _without_program(call, tools)), written)
         return replace(plain, parts=tuple(_placed(part, homes) for part in plain.parts))
 
 
@@ -91,18 +91,18 @@ _AROUND = {
 _TIMED = re.compile(r"Wall time: [0-9.]+ seconds\nOutput:\n?(.*)", re.DOTALL)
 
 
-def _bare(call: Call, held: Sequence[ToolSchema] = ()) -> Call:
+def _without_program(call: Call, held: Sequence[ToolSchema] = ()) -> Call:
     """The call without what the program has put around it, its tools under the names that the caller knows them by."""
     own = _own_names(call, held)
     return replace(
         call,
-        system=tuple(_said(call.system, "system")),
-        tools=tuple(with_fields(tool, name=own.get(tool.name, tool.name)) for _, tool in _offered(call, held)),
+        system=tuple(_without_program_texts(call.system, "system")),
+        tools=tuple(with_fields(tool, name=own.get(tool.name, tool.name)) for _, tool in _caller_tools(call, held)),
         messages=tuple(_conversation(call.messages, own)),
     )
 
 
-def _said(parts: Iterable[Part], role: str) -> Iterator[Part]:
+def _without_program_texts(parts: Iterable[Part], role: str) -> Iterator[Part]:
     around = _AROUND.get(role)
     for part in parts:
         if around is None or not isinstance(part, Text) or not around.fullmatch(part.text.strip()):
@@ -111,7 +111,7 @@ def _said(parts: Iterable[Part], role: str) -> Iterator[Part]:
 
 def _conversation(messages: Iterable[Message], own: Mapping[str, str]) -> Iterator[Message]:
     for message in messages:
-        parts = tuple(_untimed(renamed(part, own)) for part in _said(message.parts, message.role))
+        parts = tuple(_untimed(renamed(part, own)) for part in _without_program_texts(message.parts, message.role))
         if parts or not message.parts:
             yield with_fields(message, parts=parts)
 
@@ -119,10 +119,10 @@ def _conversation(messages: Iterable[Message], own: Mapping[str, str]) -> Iterat
 def _untimed(part: Part) -> Part:
     """A result without the time that it took."""
     timed = _TIMED.fullmatch(part.result) if isinstance(part, ToolResult) and isinstance(part.result, str) else None
-    return part if timed is None else with_fields(part, result=_given(timed[1]))
+    return part if timed is None else with_fields(part, result=_tool_output(timed[1]))
 
 
-def _given(output: str) -> str:
+def _tool_output(output: str) -> str:
     """The text that a tool gave. 0.137 writes its blocks as JSON, 0.169 does not."""
     blocks = json_of(output.encode())
     if not isinstance(blocks, list) or not all(isinstance(each, dict) and "type" in each for each in blocks):
@@ -137,7 +137,7 @@ _NUMBERED = re.compile(r"(.+)_[0-9a-f]{12}")
 _DEFERRED = re.compile(r"<tools>\nDeferred tool namespaces:(?:\n- .*)*?\n- (mcp__[^:\n]+)")
 
 
-def _offered(call: Call, held: Sequence[ToolSchema] = ()) -> Iterator[tuple[str, ToolSchema]]:
+def _caller_tools(call: Call, held: Sequence[ToolSchema] = ()) -> Iterator[tuple[str, ToolSchema]]:
     """The tools of the caller's servers, each with its namespace.
 
     A namespace may only be named, for the model to search it: its tools then stand in no request, and are taken for
@@ -149,7 +149,7 @@ def _offered(call: Call, held: Sequence[ToolSchema] = ()) -> Iterator[tuple[str,
             yield from ((listed["name"], _tool(each)) for each in (inside if isinstance(inside, list) else ()))
     for part in call.system:
         if isinstance(part, Text) and (found := _DEFERRED.match(part.text)):
-            yield from ((found[1], with_fields(tool, name=_written(tool.name))) for tool in held)
+            yield from ((found[1], with_fields(tool, name=_wire_name(tool.name))) for tool in held)
 
 
 def _is_of_the_caller(listed: Mapping[str, Any]) -> bool:
@@ -168,11 +168,11 @@ def _tool(listed: JSON) -> ToolSchema:
 
 def _own_names(call: Call, held: Sequence[ToolSchema]) -> dict[str, str]:
     """The declared names by those on the wire, also of tools that are no longer offered and were once called."""
-    once = {_written(tool.name): tool.name for tool in held}
-    return once | own_names(held, [tool for _, tool in _offered(call, held)], _fits)
+    once = {_wire_name(tool.name): tool.name for tool in held}
+    return once | own_names(held, [tool for _, tool in _caller_tools(call, held)], _fits)
 
 
-def _written(name: str) -> str:
+def _wire_name(name: str) -> str:
     """A tool's name as the program writes it."""
     return re.sub(r"[^a-zA-Z0-9_]", "_", name)
 
@@ -180,4 +180,4 @@ def _written(name: str) -> str:
 def _fits(own: str, name: str) -> bool:
     """Whether a name is this one as the program writes it: too long a name, and one of two alike, ends in a number."""
     numbered = _NUMBERED.fullmatch(name)
-    return _written(own) == name or (numbered is not None and _written(own).startswith(numbered[1]))
+    return _wire_name(own) == name or (numbered is not None and _wire_name(own).startswith(numbered[1]))

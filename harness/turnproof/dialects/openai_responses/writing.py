@@ -8,7 +8,7 @@ import msgspec
 
 from ...messages import JSON
 from ..base import EventKind, WireEvent
-from ..seeded_random import drawn
+from ..seeded_random import seeded_word
 from ..sse import Spelling
 
 _HEX = "0123456789abcdef"
@@ -18,18 +18,18 @@ _encode = msgspec.json.Encoder().encode
 
 def item_id(prefix: str, seed: str, *labels: object) -> str:
     """An id of the API's form (recorded: 50 digits, of which all ids of one response share the first 16)."""
-    own = drawn(_HEX, 17, seed, prefix, *labels) + drawn(_HEX, 17, seed, prefix, "more", *labels)
-    return f"{prefix}_{drawn(_HEX, 16, seed)}{own}"
+    own = seeded_word(_HEX, 17, seed, prefix, *labels) + seeded_word(_HEX, 17, seed, prefix, "more", *labels)
+    return f"{prefix}_{seeded_word(_HEX, 16, seed)}{own}"
 
 
 def call_id(seed: str, *labels: object) -> str:
     """The id that links a call to its output: `call_` and 24 characters."""
-    return f"call_{drawn(_BASE62, 24, seed, 'call', *labels)}"
+    return f"call_{seeded_word(_BASE62, 24, seed, 'call', *labels)}"
 
 
 def request_id(seed: str) -> str:
     """The id that stands in the `x-request-id` header."""
-    return f"req_{drawn(_HEX, 24, seed, 'request')}"
+    return f"req_{seeded_word(_HEX, 24, seed, 'request')}"
 
 
 def body_event(body: JSON) -> WireEvent:

@@ -58,7 +58,7 @@ class Zai(AnthropicMessages):
     comparison = ZaiComparison
 
     def observe(self, call: Call, status: int, headers: Mapping[str, str], body: bytes, world: World) -> None:
-        signing.learn(read_response(status, headers, body).parts, call.model or "", world, rules.NAME)
+        signing.remember_signatures(read_response(status, headers, body).parts, call.model or "", world, rules.NAME)
 
     def new_cache(self) -> PrefixCache:
         return ZaiCache()

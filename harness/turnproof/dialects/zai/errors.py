@@ -16,7 +16,7 @@ from ..anthropic_messages.read import read_answer
 from ..anthropic_messages.writing import body_event, sse
 from ..base import NO_HEADERS, ErrorMeaning, Refusal, Rendered, WireAnswer, WireEvent
 from ..lenient_reading import word
-from ..seeded_random import HEX, derived, drawn
+from ..seeded_random import HEX, seeded_number, seeded_word
 from .rules import NAME
 
 TYPES: Mapping[int, str] = {
@@ -65,7 +65,7 @@ def error_meaning(status: int, kind: str | None, message: str | None) -> ErrorMe
 
 def request_id(seed: str) -> str:
     """The id of a request, in error bodies: a date and more."""
-    return f"20260901{drawn(HEX, 24, seed, 'request')}"
+    return f"20260901{seeded_word(HEX, 24, seed, 'request')}"
 
 
 def route_error(code: int, message: str) -> JSON:
@@ -99,7 +99,7 @@ def _envelope(kind: str, message: str, status: int) -> dict[str, Any]:
 
 
 def _wrapped(code: str, message: str, seed: str) -> str:
-    match derived(seed, "wrapped", code) % 3:
+    match seeded_number(seed, "wrapped", code) % 3:
         case 0:
             return message
         case 1:
@@ -114,7 +114,7 @@ def error_event(kind: str, message: str, headers: Mapping[str, str] = NO_HEADERS
     return sse("error", _envelope(kind, message, status), 0, "error")
 
 
-def complaint(document: Mapping[str, Any], status: int) -> tuple[str | None, str | None] | None:
+def error_of(document: Mapping[str, Any], status: int) -> tuple[str | None, str | None] | None:
     """What a document complains of, in any of the shapes: its code (or its type) and its message, unwrapped."""
     match document:
         case {"error": dict(error)}:
@@ -133,4 +133,4 @@ def _unwrapped(message: str | None) -> str | None:
 
 def read_response(status: int, headers: Mapping[str, str], body: bytes) -> WireAnswer:
     """The answer in neutral form; never raises."""
-    return read_answer(status, headers, body, NAME, complaint)
+    return read_answer(status, headers, body, NAME, error_of)

@@ -8,11 +8,11 @@ from typing import Any
 
 from ...messages import JSON, Thought
 from ..anthropic_messages.events import Block
-from ..anthropic_messages.extras import described, listing
+from ..anthropic_messages.extras import listing, model_entry
 from ..anthropic_messages.render import Answer
 from ..anthropic_messages.writing import body_event
 from ..base import Call, EventKind, PromptUsage, Rendered, World
-from ..seeded_random import HEX, derived, drawn
+from ..seeded_random import HEX, seeded_number, seeded_word
 from .errors import render_refusal, route_error
 from .models import SIGNS
 from .rules import NAME
@@ -29,10 +29,10 @@ class ZaiAnswer(Answer):
         """No header of the service's own is known."""
         return {}
 
-    def identify(self, n: int) -> str:
-        return f"call_{drawn(HEX, 20, self.seed, 'call', n)}"
+    def new_call_id(self, n: int) -> str:
+        return f"call_{seeded_word(HEX, 20, self.seed, 'call', n)}"
 
-    def called_by(self, n: int) -> Block:
+    def caller_field(self, n: int) -> Block:
         return {}
 
     def signature(self, part: Thought, data: Mapping[str, Any], n: int) -> str | None:
@@ -56,7 +56,7 @@ class ZaiAnswer(Answer):
     def message(self, usage: Block, *, content: list[Block], stop_reason: str | None) -> Block:
         whole = super().message(usage, content=content, stop_reason=stop_reason)
         kept = ("type", "role", "model", "content", "stop_reason", "stop_sequence", "usage")
-        return {"id": f"msg_20260901{drawn(HEX, 16, self.seed, 'message')}"} | {key: whole[key] for key in kept}
+        return {"id": f"msg_20260901{seeded_word(HEX, 16, self.seed, 'message')}"} | {key: whole[key] for key in kept}
 
     def padding(self, serial: int) -> int:
         return 0
@@ -68,7 +68,7 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
     status = 200
     body: JSON
     if call.operation == "count_tokens":
-        match derived(seed, "count") % 3:
+        match seeded_number(seed, "count") % 3:
             case 0:
                 body = {"input_tokens": usage.whole}
             case 1:
@@ -81,5 +81,5 @@ def render_extra(call: Call, usage: PromptUsage, world: World, seed: str) -> Ren
         facts = world.models.get(call.model or "")
         if facts is None:
             return render_refusal(unknown_model(), seed)
-        body = described(facts)
+        body = model_entry(facts)
     return Rendered(status, {"content-type": "application/json"}, (body_event(body),))

@@ -25,7 +25,7 @@ def _refusals(request: HttpRequest, call: Call, world: World) -> Iterator[Refusa
     if call.operation == "get_model" and call.model not in world.models:
         yield size.unknown_model(str(call.model))
     elif call.operation in ("generate", "count_tokens"):
-        yield from run_checks(_CHECKS, Context.of(request, call, world))
+        yield from run_checks(_CHECKS, Context.from_request(request, call, world))
 
 
 _CHECKS: tuple[Callable[[Context], Iterator[Refusal]], ...] = (

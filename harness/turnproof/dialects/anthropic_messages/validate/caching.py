@@ -7,7 +7,7 @@ from typing import Any
 
 from ...base import Refusal
 from .. import rules
-from ..conversation import last_cacheable, marks, ttl_of
+from ..conversation import breakpoints, last_cacheable, ttl_of
 from .context import Context, refuse
 
 _MOST = 4
@@ -15,7 +15,7 @@ _MOST = 4
 
 def check(context: Context) -> Iterator[Refusal]:
     """Rules over all breakpoints of a request."""
-    explicit = list(marks(context.body))
+    explicit = list(breakpoints(context.body))
     automatic = context.body.get("cache_control")
     for path, block in explicit:
         yield from _form(f"{path}.cache_control", block["cache_control"])

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...base import Call, HttpRequest, ModelFacts, Refusal, Rule, World
 from .. import headers
-from ..conversation import MergedTurn, merged
+from ..conversation import MergedTurn, merge_messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Context:
     new_version: bool
 
     @classmethod
-    def of(cls, request: HttpRequest, call: Call, world: World) -> Context:
+    def from_request(cls, request: HttpRequest, call: Call, world: World) -> Context:
         body = call.body
         return cls(
             request=request,
@@ -34,7 +34,7 @@ class Context:
             world=world,
             body=body,
             messages=body["messages"],
-            turns=merged(body["messages"]),
+            turns=merge_messages(body["messages"]),
             facts=world.models.get(body["model"]),
             betas=headers.betas(request),
             new_version=headers.is_new_version(request),

@@ -26,7 +26,7 @@ def check(context: Context) -> Iterator[Refusal]:
 
 
 def _calls(context: Context, turn: MergedTurn, answer: MergedTurn | None) -> Iterator[Refusal]:
-    calls = turn.of("tool_use")
+    calls = turn.blocks_of_type("tool_use")
     if not calls:
         return
     seen: set[object] = set()
@@ -42,7 +42,7 @@ def _calls(context: Context, turn: MergedTurn, answer: MergedTurn | None) -> Ite
     missing = [call for call in calls if call.block.get("id") not in leading]
     if not missing:
         return
-    later = {each.block.get("tool_use_id") for each in answer.of("tool_result")} if answer else set()
+    later = {each.block.get("tool_use_id") for each in answer.blocks_of_type("tool_result")} if answer else set()
     if any(call.block.get("id") in later for call in missing):
         yield _dangling(rules.TEXT_BEFORE_RESULT, turn, missing)
     elif answer is None and not context.body.get("tools"):
@@ -79,10 +79,10 @@ def _dangling(rule: Rule, turn: MergedTurn, calls: Sequence[Placed]) -> Refusal:
 
 
 def _results(turn: MergedTurn, previous: MergedTurn | None) -> Iterator[Refusal]:
-    results = turn.of("tool_result")
+    results = turn.blocks_of_type("tool_result")
     if not results:
         return
-    asked = {each.block.get("id") for each in previous.of("tool_use")} if previous else set()
+    asked = {each.block.get("id") for each in previous.blocks_of_type("tool_use")} if previous else set()
     answered: set[object] = set()
     for result in results:
         call_id = result.block.get("tool_use_id")

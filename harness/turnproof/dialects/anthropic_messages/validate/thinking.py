@@ -23,7 +23,7 @@ def check(context: Context) -> Iterator[Refusal]:
     """Rules about thinking blocks in assistant turns."""
     assistants = [turn for turn in context.turns if turn.role == "assistant"]
     for turn in assistants:
-        for placed in turn.of(*_KINDS):
+        for placed in turn.blocks_of_type(*_KINDS):
             if placed.kind == "thinking":
                 yield from _signed(context, placed, latest=turn is assistants[-1])
             else:

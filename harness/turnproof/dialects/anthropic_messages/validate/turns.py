@@ -93,7 +93,7 @@ def _server_tools(context: Context) -> Iterator[Refusal]:
     assistants = [turn for turn in context.turns if turn.role == "assistant"]
     for turn in assistants[:-1]:
         answered = {each.get("tool_use_id") for each in turn.blocks if is_server_result(kind_of(each))}
-        for placed in turn.of("server_tool_use"):
+        for placed in turn.blocks_of_type("server_tool_use"):
             name, call_id = placed.block.get("name"), placed.block.get("id")
             if name in ("web_search", "web_fetch") and call_id not in answered:
                 message = (

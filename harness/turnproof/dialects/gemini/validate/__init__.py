@@ -22,7 +22,7 @@ _Check = Callable[[Context], Iterator[Refusal]]
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the API would name first in front; inferred ones last."""
     found = list(auth.refusals(request, world))
-    context = Context.of(request, GeminiCall.of(call), world)
+    context = Context.from_request(request, GeminiCall.from_call(call), world)
     found += run_checks(_CHECKS.get((call.operation, call.action), ()), context)
     return enforced_first(found)
 
@@ -32,16 +32,16 @@ _CHECKS: dict[tuple[str, str], tuple[_Check, ...]] = {
         contents.model,
         contents.check,
         contents.settings,
-        caching.named,
+        caching.check_named_cache,
         size.files,
         turns.check,
         signatures.check,
         size.check,
     ),
-    ("count_tokens", ""): (contents.model, contents.check, caching.named),
+    ("count_tokens", ""): (contents.model, contents.check, caching.check_named_cache),
     ("get_model", ""): (contents.model,),
     ("cache", "create"): (contents.model, contents.check, size.files, caching.size, size.check),
-    ("cache", "get"): (caching.managing,),
-    ("cache", "update"): (caching.managing,),
-    ("cache", "delete"): (caching.managing,),
+    ("cache", "get"): (caching.check_operation,),
+    ("cache", "update"): (caching.check_operation,),
+    ("cache", "delete"): (caching.check_operation,),
 }

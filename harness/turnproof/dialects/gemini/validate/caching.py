@@ -17,19 +17,19 @@ _ALONE = (
 )
 
 
-def gone() -> Refusal:
+def cache_not_found() -> Refusal:
     """403 for a cache that is expired, deleted, foreign, or never was."""
     message = "CachedContent not found (or permission denied)"
     return Refusal(rules.CACHE_GONE, 403, "PERMISSION_DENIED", message, "$.cachedContent")
 
 
-def named(context: Context) -> Iterator[Refusal]:
+def check_named_cache(context: Context) -> Iterator[Refusal]:
     """Rules about a cache that a request for an answer names."""
     name = context.asked.get("cachedContent")
     if not name:
         return
     if context.cache is None:
-        yield gone()
+        yield cache_not_found()
     elif not same_model(MODELS, context.cache.model, context.call.model or ""):
         message = (
             f"Model used by GenerateContent request (models/{context.call.model}) and CachedContent "
@@ -40,11 +40,11 @@ def named(context: Context) -> Iterator[Refusal]:
         yield refuse(rules.CACHE_AND_SETTINGS, _ALONE, "cachedContent")
 
 
-def managing(context: Context) -> Iterator[Refusal]:
+def check_operation(context: Context) -> Iterator[Refusal]:
     """Rules about operations on one cache."""
     call = context.call
-    if call.action in ("get", "update", "delete") and caches.live(context.world, call.resource) is None:
-        yield gone()
+    if call.action in ("get", "update", "delete") and caches.find_cache(context.world, call.resource) is None:
+        yield cache_not_found()
 
 
 def size(context: Context) -> Iterator[Refusal]:

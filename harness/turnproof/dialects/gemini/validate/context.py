@@ -33,12 +33,12 @@ class Context:
     cache: CachedContent | None
 
     @classmethod
-    def of(cls, request: HttpRequest, call: GeminiCall, world: World) -> Context:
+    def from_request(cls, request: HttpRequest, call: GeminiCall, world: World) -> Context:
         body = call.body or {}
         wrapped = body.get("generateContentRequest")
         asked = wrapped or body
         contents = asked.get("contents", ())
-        cache = caches.live(world, asked.get("cachedContent"))
+        cache = caches.find_cache(world, asked.get("cachedContent"))
         managed = cache.body.get("contents", ()) if cache else ()
         return cls(
             request=request,

@@ -27,7 +27,7 @@ def check(context: Context) -> Iterator[Refusal]:
         return
     for turn in current(context.turns):
         if turn.role == "model":
-            for n, placed in enumerate(turn.of("functionCall")):
+            for n, placed in enumerate(turn.parts_with("functionCall")):
                 if placed.part.get("thoughtSignature"):
                     yield from _signed(context, placed)
                 elif n == 0:

@@ -39,14 +39,14 @@ def check(context: Context) -> Iterator[Refusal]:
 
 
 def _calls(turn: Turn, previous: Turn | None) -> Iterator[Refusal]:
-    calls = turn.of("functionCall")
+    calls = turn.parts_with("functionCall")
     if calls and previous is None:
         yield refuse(rules.CALL_TURN, _CALL_TURN, calls[0].path)
 
 
 def _responses(turn: Turn, previous: Turn | None) -> Iterator[Refusal]:
-    responses = turn.of("functionResponse")
-    calls = previous.of("functionCall") if previous else []
+    responses = turn.parts_with("functionResponse")
+    calls = previous.parts_with("functionCall") if previous else []
     if not responses:
         if previous is not None:
             yield from _dangling(previous)
@@ -59,7 +59,7 @@ def _responses(turn: Turn, previous: Turn | None) -> Iterator[Refusal]:
 
 
 def _dangling(turn: Turn) -> Iterator[Refusal]:
-    calls = turn.of("functionCall")
+    calls = turn.parts_with("functionCall")
     if calls:
         yield refuse(rules.DANGLING_CALL, _RESPONSE_TURN, calls[0].path)
 

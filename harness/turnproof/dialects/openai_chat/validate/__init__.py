@@ -25,7 +25,7 @@ def validate(request: HttpRequest, call: ChatCall, world: World) -> list[Refusal
     if call.operation == "get_model" and facts_of(call, world) is None:
         found.append(arguments.unknown_model(call))
     elif call.operation == "generate":
-        context = Context.of(request, call, world)
+        context = Context.from_request(request, call, world)
         found += run_checks(_CHECKS[call.surface], context)
     return enforced_first(found)
 

@@ -27,7 +27,7 @@ class Context:
     facts: ModelFacts | None
 
     @classmethod
-    def of(cls, request: HttpRequest, call: ChatCall, world: World) -> Context:
+    def from_request(cls, request: HttpRequest, call: ChatCall, world: World) -> Context:
         body = call.body
         return cls(request, call, world, body, body["messages"], facts_of(call, world))
 

@@ -20,8 +20,8 @@ from .context import Context
 
 def validate(request: HttpRequest, call: Call, world: World) -> list[Refusal]:
     """Every refusal, the one the API would name first in front; inferred ones last."""
-    asked = ResponsesCall.of(call)
-    return enforced_first(_spoken(each, asked.surface) for each in _refusals(request, asked, world))
+    asked = ResponsesCall.from_call(call)
+    return enforced_first(_surface_refusal(each, asked.surface) for each in _refusals(request, asked, world))
 
 
 def _refusals(request: HttpRequest, call: ResponsesCall, world: World) -> Iterator[Refusal]:
@@ -29,10 +29,10 @@ def _refusals(request: HttpRequest, call: ResponsesCall, world: World) -> Iterat
     if call.operation == "get_model" and call.model not in world.models:
         yield size.missing_model(str(call.model))
     elif call.operation in ("generate", "count_tokens"):
-        yield from run_checks(_CHECKS, Context.of(request, call, world))
+        yield from run_checks(_CHECKS, Context.from_request(request, call, world))
 
 
-def _spoken(refusal: Refusal, surface: Surface) -> Refusal:
+def _surface_refusal(refusal: Refusal, surface: Surface) -> Refusal:
     """The refusal in the words of the door: Copilot has one code for all that is wrong with a body."""
     if surface is Surface.COPILOT and refusal.status in (400, 404) and refusal.kind != "bad_request":
         return replace(refusal, kind=COPILOT_BAD_REQUEST, status=400)

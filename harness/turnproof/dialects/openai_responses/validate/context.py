@@ -40,7 +40,7 @@ class Context:
     facts: ModelFacts | None
 
     @classmethod
-    def of(cls, request: HttpRequest, call: ResponsesCall, world: World) -> Context:
+    def from_request(cls, request: HttpRequest, call: ResponsesCall, world: World) -> Context:
         own = call.items[call.carried :]
         return cls(
             request=request,

@@ -94,7 +94,7 @@ def _call_id(placed: Placed) -> Iterator[Refusal]:
 def _message(placed: Placed) -> Iterator[Refusal]:
     role = placed.item.get("role")
     if role not in fields.ROLES:
-        message = f"Invalid value: '{role}'. Supported values are: {fields.listed(fields.ROLES)}."
+        message = f"Invalid value: '{role}'. Supported values are: {fields.value_list(fields.ROLES)}."
         yield refuse(rules.INVALID_ROLE, message, placed.path, "invalid_value")
     elif role == "assistant":
         yield from _kinds(placed, "content", fields.FROM_ASSISTANT, rules.ASSISTANT_CONTENT)
@@ -109,5 +109,5 @@ def _kinds(placed: Placed, member: str, supported: tuple[str, ...], rule: Rule) 
     for n, block in enumerate(content if isinstance(content, list) else ()):
         if block.get("type") not in supported:
             where = f"{placed.path}.{member}[{n}]"
-            message = f"Invalid value: '{block.get('type')}'. Supported values are: {fields.listed(supported)}."
+            message = f"Invalid value: '{block.get('type')}'. Supported values are: {fields.value_list(supported)}."
             yield refuse(rule, message, where, "invalid_value")
