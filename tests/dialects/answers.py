@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from turnproof.dialects.base import Rendered, Reply, ReplyPart
-from turnproof.messages import FinishReason, FunctionCall, Part, Text, Thought
+from turnproof.messages import FinishReason, FunctionCall, InlineData, Part, Text, Thought, ToolSchema
 
 from .requests import Json
 
@@ -19,6 +19,8 @@ LOOK = (
     FunctionCall("call_9", "read_sensor"),
 )
 CALLS = (*LOOK[:2], FunctionCall("", "read_sensor", {"bed": "3", "unit": "°C"}), FunctionCall("", "water"))
+TOOLS = (ToolSchema("read_sensor"), ToolSchema("water"))
+IMAGE = InlineData("image/png", b"")
 
 
 def reply(*parts: Part | ReplyPart, finish: FinishReason = FinishReason.STOP, **more: Any) -> Reply:

@@ -9,7 +9,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from turnproof.dialects.base import Dialect, WireDifference
-from turnproof.messages import FunctionCall, InlineData, Message, Part, ToolResult, ToolSchema
+from turnproof.messages import (
+    CacheMark,
+    CodeExecutionResult,
+    ExecutableCode,
+    FileRef,
+    FunctionCall,
+    InlineData,
+    Message,
+    Part,
+    Text,
+    ToolResult,
+    ToolSchema,
+)
 
 from .requests import Json
 
@@ -19,8 +31,18 @@ ASKED, THANKS = user("How moist is bed 3?"), user("Thanks")
 CALL, RESULT = FunctionCall("call_1", "read_sensor", {"bed": "3"}), ToolResult("call_1", "read_sensor", "41 %")
 HELD_LOOP: tuple[Message, ...] = (ASKED, model("Let me look.", CALL), Message.tool(RESULT))
 SENSOR = ToolSchema("read_sensor", "Read one sensor", {"type": "object", "properties": {"bed": {"type": "string"}}})
-PNG = InlineData("image/png", b"png")
+MARKED = user(Text("How moist is bed 3?", cache=CacheMark()))
+PNG, PDF = InlineData("image/png", b"png"), FileRef("application/pdf", "https://a/b.pdf")
 READING: Json = {"percent": 41, "ok": True, "beds": ["3", None]}
+
+
+def inline(content: bytes, media_type: str = "image/png") -> InlineData:
+    return InlineData(media_type, content)
+
+
+def code_run(code: str, output: str) -> tuple[ExecutableCode, CodeExecutionResult]:
+    """Code that another service ran, and what it printed."""
+    return ExecutableCode("python", code), CodeExecutionResult("ok", output)
 
 
 @dataclass(frozen=True)

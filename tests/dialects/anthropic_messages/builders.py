@@ -9,6 +9,7 @@ from typing import Any
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.anthropic_messages.signing import digest
 from turnproof.dialects.base import World
+from turnproof.messages import ProviderData
 
 from .. import refusals, requests
 from ..requests import Json
@@ -55,6 +56,11 @@ class Ask(requests.Ask):
 
 
 Pair = refusals.Pair[Ask]
+
+
+def issued(by: str = MODEL, **data: Any) -> ProviderData:
+    """What a part carries that the API gave."""
+    return ProviderData(DIALECT.name, by, data)
 
 
 # -- words to build bodies with

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import WireDifference
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
+from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
-from ..differences import ASKED, CALL, HELD_LOOP, PNG, READING, RESULT, SENSOR, THANKS, Case, DifferenceKit, model, user
+from ..differences import (
+    ASKED,
+    CALL,
+    HELD_LOOP,
+    PDF,
+    PNG,
+    READING,
+    RESULT,
+    SENSOR,
+    THANKS,
+    Case,
+    DifferenceKit,
+    code_run,
+    inline,
+    model,
+    user,
+)
 from ..requests import Json, read_call
 from .builders import MODEL, SIGNATURE, THINKING, THOUGHT, Ask, assistant, body, call, image, mark, result, text, world
 from .builders import system as system_message
@@ -161,7 +164,7 @@ RIGHT: tuple[Case, ...] = (
     Case("abandoned-service-call", [ASKED, model("I look.", SEARCH), THANKS],
          [WIRE_ASKED, assistant("I look."), WIRE_THANKS], allows="abandoned-service-call"),
     Case("foreign-code-as-text",
-         [ASKED, model(ExecutableCode("python", "print(41)"), CodeExecutionResult("ok", "41"), "41 %"), THANKS],
+         [ASKED, model(*code_run("print(41)", "41"), "41 %"), THANKS],
          [WIRE_ASKED, assistant("```python\nprint(41)\n```", "```\n41\n```", "41 %"), WIRE_THANKS],
          allows="foreign-code-as-text"),
     Case("own-opaque", [ASKED, model(Opaque(NAME, "hologram", {"type": "hologram"}), "41 %"), THANKS],
@@ -175,7 +178,7 @@ RIGHT: tuple[Case, ...] = (
     Case("result-with-attachment-and-flag",
          [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "see", True, (PNG,)))],
          [*WIRE_LOOP[:2], user_message(result(content=[text("see"), WIRE_PNG], is_error=True))]),
-    Case("media", [user("Look", PNG, FileRef("application/pdf", "https://a/b.pdf"))],
+    Case("media", [user("Look", PNG, PDF)],
          [user_message("Look", WIRE_PNG, {"type": "document", "source": {"type": "url", "url": "https://a/b.pdf"}})]),
     Case("marks", [ASKED], [user_message(text("How moist is bed 3?", **mark()))], system="S",
          wire={"system": [text("S", **mark())]}, allows="cache-marks"),
@@ -252,7 +255,7 @@ WRONG: tuple[Case, ...] = (
     Case("lost-attachment", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", "41 %", False, (PNG,)))],
          WIRE_LOOP, ("lost-attachment",)),
     Case("lost-image", [user("Look", PNG)], [user_message("Look")], ("lost-attachment",)),
-    Case("changed-image", [user("Look", InlineData("image/png", b"other"))], [user_message("Look", WIRE_PNG)],
+    Case("changed-image", [user("Look", inline(b"other"))], [user_message("Look", WIRE_PNG)],
          ("lost-attachment", "invented")),
     Case("lost-own-opaque", [ASKED, model(Opaque(NAME, "hologram", {"type": "hologram"}), "41 %"), THANKS],
          [WIRE_ASKED, assistant("41 %"), WIRE_THANKS], ("lost-attachment",)),
@@ -333,7 +336,7 @@ UNLISTED: tuple[Case, ...] = (
          wire={"tools": [WIRE_SENSOR], "tool_choice": {"type": "tool", "name": "read_sensor"}}),
     Case("image-of-the-model", [ASKED, model("Here.", PNG), THANKS], [WIRE_ASKED, assistant("Here."), WIRE_THANKS],
          ("unlisted",)),
-    Case("code-that-another-service-ran", [ASKED, model(ExecutableCode("python", "1 + 1"), "2"), THANKS],
+    Case("code-that-another-service-ran", [ASKED, model(code_run("1 + 1", "2")[0], "2"), THANKS],
          [WIRE_ASKED, assistant("2"), WIRE_THANKS], ("unlisted",)),
     Case("another-model", [ASKED], [WIRE_ASKED], ("unlisted",), wire={"model": "claude-haiku-4-5"}),
 )  # fmt: skip

@@ -23,7 +23,6 @@ from turnproof.errors import HarnessError
 from turnproof.messages import (
     FinishReason,
     FunctionCall,
-    InlineData,
     Opaque,
     Part,
     ProviderData,
@@ -33,7 +32,7 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from ..answers import LOOK, VALUES, any_parts, body_of, data, payloads, reply
+from ..answers import IMAGE, LOOK, TOOLS, VALUES, any_parts, body_of, data, payloads, reply
 from .builders import world
 
 NAME = "anthropic-messages"
@@ -43,7 +42,7 @@ PROMPT = PromptUsage(31, cache_read=1520, cache_write_5m=40, cache_write_1h=2)
 
 
 def asked(*, stream: bool, **body: Any) -> Call:
-    return Call("generate", MODEL, stream, tools=(ToolSchema("read_sensor"),), body={"model": MODEL, **body})
+    return Call("generate", MODEL, stream, tools=TOOLS[:1], body={"model": MODEL, **body})
 
 
 def render(said: Reply, *, stream: bool, seed: str = "s", at: World | None = None, **body: Any) -> Rendered:
@@ -200,7 +199,7 @@ def test_a_reason_that_the_api_lacks_is_our_mistake() -> None:
 
 def test_a_part_that_the_api_cannot_answer_with_is_our_mistake() -> None:
     with pytest.raises(HarnessError, match="InlineData"):
-        render(reply(InlineData("image/png", b"")), stream=False)
+        render(reply(IMAGE), stream=False)
 
 
 def test_a_warm_up_generates_nothing() -> None:
@@ -217,7 +216,7 @@ def test_citations_and_unknown_blocks_go_through(stream: bool) -> None:
 
 
 def test_an_illegal_scripted_name_is_spoken_as_the_tool_it_resembles() -> None:
-    call = Call("generate", MODEL, False, tools=(ToolSchema("sensor_read"), ToolSchema("water")), body={})
+    call = Call("generate", MODEL, False, tools=(ToolSchema("sensor_read"), TOOLS[1]), body={})
     rendered = DIALECT.render(call, reply(FunctionCall("c", "sensor.read")), PROMPT, world(), "s")
     assert body_of(rendered)["content"][0]["name"] == "sensor_read"
 

@@ -9,21 +9,9 @@ import pytest
 
 from turnproof.dialects.anthropic_messages import DIALECT
 from turnproof.dialects.base import Call, HttpRequest, Refusal
-from turnproof.messages import (
-    JSON,
-    CacheMark,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
+from turnproof.messages import CacheMark, FileRef, FunctionCall, Opaque, Part, Text, Thought, ToolResult, ToolSchema
 
+from ..differences import PNG, inline
 from .builders import (
     ASKED,
     MODEL,
@@ -36,6 +24,7 @@ from .builders import (
     assistant,
     call,
     counted,
+    issued,
     mark,
     result,
     system,
@@ -61,7 +50,7 @@ def only_part(block: dict[str, Any], role: str = "user") -> Part:
     return part
 
 
-def source(**fields: JSON) -> dict[str, Any]:
+def source(**fields: Any) -> dict[str, Any]:
     return {"type": "document", "source": fields}
 
 
@@ -72,14 +61,14 @@ def source(**fields: JSON) -> dict[str, Any]:
         (text("Hello", **mark("1h")), Text("Hello", cache=CacheMark("1h"))),
         (
             text("a", citations=[{"n": 1}]),
-            Text("a", provider_data=ProviderData(NAME, MODEL, {"citations": [{"n": 1}]})),
+            Text("a", provider_data=issued(citations=[{"n": 1}])),
         ),
         (text("a", citations=[]), Text("a")),
-        (thinking(), Thought(THOUGHT, provider_data=ProviderData(NAME, MODEL, {"signature": SIGNATURE}))),
+        (thinking(), Thought(THOUGHT, provider_data=issued(signature=SIGNATURE))),
         (thinking(signature=""), Thought(THOUGHT)),
         (
             {"type": "redacted_thinking", "data": REDACTED},
-            Thought("", provider_data=ProviderData(NAME, MODEL, {"redacted": REDACTED})),
+            Thought("", provider_data=issued(redacted=REDACTED)),
         ),
         (call(), FunctionCall("call_1", "read_sensor", {"bed": "3"})),
         (call(caller={"type": "direct"}), FunctionCall("call_1", "read_sensor", {"bed": "3"})),
@@ -89,7 +78,7 @@ def source(**fields: JSON) -> dict[str, Any]:
                 "call_1",
                 "read_sensor",
                 {"bed": "3"},
-                provider_data=ProviderData(NAME, MODEL, {"caller": {"type": "code"}}),
+                provider_data=issued(caller={"type": "code"}),
             ),
         ),
         (
@@ -97,15 +86,15 @@ def source(**fields: JSON) -> dict[str, Any]:
                 "type": "image",
                 "source": {"type": "base64", "media_type": "image/png", "data": b64encode(b"png").decode()},
             },
-            InlineData("image/png", b"png"),
+            PNG,
         ),
         ({"type": "image", "source": {"type": "url", "url": "https://a/b.png"}}, FileRef("image/*", "https://a/b.png")),
-        (source(type="text", media_type="text/plain", data="log"), InlineData("text/plain", b"log")),
+        (source(type="text", media_type="text/plain", data="log"), inline(b"log", "text/plain")),
         (source(type="url", url="https://a/b.pdf"), FileRef("application/pdf", "https://a/b.pdf")),
         (source(type="file", file_id="file_1"), FileRef("application/pdf", "file_1")),
         (
             source(type="file", file_id="file_1") | {"title": "Log"},
-            FileRef("application/pdf", "file_1", provider_data=ProviderData(NAME, MODEL, {"title": "Log"})),
+            FileRef("application/pdf", "file_1", provider_data=issued(title="Log")),
         ),
         (source(type="content", content=[]), Opaque(NAME, "document", source(type="content", content=[]))),
         (
@@ -139,7 +128,7 @@ def test_each_block_becomes_its_part(block: dict[str, Any], part: Part) -> None:
     ],
 )
 def test_a_result_keeps_its_text_as_it_stood_and_its_attachments(
-    content: JSON, expected: str | None, attachments: tuple[FileRef, ...]
+    content: Any, expected: str | None, attachments: tuple[FileRef, ...]
 ) -> None:
     found = parsed(ask(ASKED, assistant(call()), user(result(content=content, is_error=True))))
     assert found.messages[-1].parts == (ToolResult("call_1", "read_sensor", expected, True, attachments),)
@@ -148,7 +137,7 @@ def test_a_result_keeps_its_text_as_it_stood_and_its_attachments(
 def test_blocks_in_a_result_that_no_part_names_are_kept() -> None:
     found = {"type": "search_result", "source": "s", "title": "t", "content": []}
     part = only_part(result(content=[found]))
-    assert part.provider_data == ProviderData(NAME, "", {"content": [found]})
+    assert part.provider_data == issued("", content=[found])
 
 
 def test_results_stand_as_a_tool_message_in_front_of_the_text_beside_them() -> None:

@@ -6,7 +6,15 @@ from typing import Any
 
 from turnproof.dialects.base import Call
 from turnproof.dialects.gemini import DIALECT
-from turnproof.messages import FunctionCall, Message, ProviderData, ToolResult, ToolSchema
+from turnproof.messages import (
+    CodeExecutionResult,
+    ExecutableCode,
+    FunctionCall,
+    Message,
+    ProviderData,
+    ToolResult,
+    ToolSchema,
+)
 
 from ..differences import ASKED, Case, model
 from ..requests import Json, read_call
@@ -25,6 +33,7 @@ def issued(by: str = MODEL, dialect: str = NAME, **data: Any) -> ProviderData:
 CALL = FunctionCall("id_1", "read_sensor", {"bed": "3"})
 SIGNED = FunctionCall("id_1", "read_sensor", {"bed": "3"}, provider_data=issued())
 RESULT = ToolResult("id_1", "read_sensor", "41 %")
+OWN_CODE = ExecutableCode("PYTHON", "1 + 1", provider_data=issued()), CodeExecutionResult("OUTCOME_OK", "2\n")
 SENSOR = ToolSchema(
     "read_sensor", "Read one sensor",
     {"type": "object", "properties": {"bed": {"type": "string"}}, "required": ["bed"]},

@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from turnproof.dialects.base import WireDifference
 from turnproof.dialects.gemini import DIALECT
-from turnproof.messages import (
-    CodeExecutionResult,
-    ExecutableCode,
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Message,
-    Opaque,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
+from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
-from ..differences import ASKED, PNG, READING, THANKS, Case, DifferenceKit, model, user
+from ..differences import ASKED, PDF, PNG, READING, THANKS, Case, DifferenceKit, code_run, inline, model, user
 from ..requests import Json
 from .builders import (
     CACHE,
@@ -37,6 +24,7 @@ from .conversations import (
     CALL,
     HELD_LOOP,
     NAME,
+    OWN_CODE,
     RESULT,
     SENSOR,
     SIGNED,
@@ -61,8 +49,7 @@ from .conversations import (
 SENTINEL = "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="
 BY_OLD = FunctionCall("id_1", "read_sensor", {"bed": "3"}, provider_data=issued(OLD))
 BY_CLAUDE = Thought("So.", provider_data=issued("claude", "anthropic-messages"))
-OTHERS_CODE = ExecutableCode("python", "print(41)"), CodeExecutionResult("ok", "41")
-OWN_CODE = ExecutableCode("PYTHON", "1 + 1", provider_data=issued()), CodeExecutionResult("OUTCOME_OK", "2\n")
+OTHERS_CODE = code_run("print(41)", "41")
 WIRE_CODE: tuple[Json, ...] = (
     {"executableCode": {"language": "PYTHON", "code": "1 + 1"}},
     {"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "2\n"}},
@@ -227,7 +214,7 @@ RIGHT: tuple[Case, ...] = (
     Case("attachment-inside-that-the-user-had-sent-before",
          [user("Look", PNG), HELD_LOOP[1], Message.tool(ToolResult("id_1", "read_sensor", "see", False, (PNG,)))],
          [wire_user("Look", WIRE_PNG), WIRE_LOOP[1], wire_user(result({"output": "see"}, parts=[WIRE_PNG]))]),
-    Case("media", [user("Look", PNG, FileRef("application/pdf", "https://a/b.pdf"))],
+    Case("media", [user("Look", PNG, PDF)],
          [wire_user("Look", WIRE_PNG, {"fileData": {"mimeType": "application/pdf", "fileUri": "https://a/b.pdf"}})]),
     Case("what-the-cache-holds", [user(HANDBOOK), THANKS], [WIRE_THANKS], tools=[SENSOR], wire={"cachedContent": CACHE},
          allows="served-by-managed-cache"),
@@ -345,7 +332,7 @@ UNLISTED: tuple[Case, ...] = (
              ToolResult("id_1", "read_sensor", "no such bed", True)), ("unlisted", "unlisted")),
     Case("image-of-the-model", [ASKED, model("Here.", PNG), THANKS], [WIRE_ASKED, wire_model("Here."), WIRE_THANKS],
          ("unlisted",)),
-    Case("another-kind-of-image", [user("Look", InlineData("image/jpeg", b"png"))], [wire_user("Look", WIRE_PNG)],
+    Case("another-kind-of-image", [user("Look", inline(b"png", "image/jpeg"))], [wire_user("Look", WIRE_PNG)],
          ("unlisted",)),
     Case("tool-of-the-adapter-forced", [ASKED], [WIRE_ASKED], ("unlisted",),
          wire=declaring(TOOL, toolConfig={"functionCallingConfig": {"mode": "ANY"}})),

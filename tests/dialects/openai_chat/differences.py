@@ -7,7 +7,6 @@ from typing import Any
 from turnproof.dialects.base import WireDifference
 from turnproof.dialects.openai_chat import DIALECT
 from turnproof.messages import (
-    CacheMark,
     CodeExecutionResult,
     ExecutableCode,
     FileRef,
@@ -22,7 +21,20 @@ from turnproof.messages import (
     ToolSchema,
 )
 
-from ..differences import ASKED, CALL, HELD_LOOP, READING, RESULT, SENSOR, THANKS, Case, DifferenceKit, model, user
+from ..differences import (
+    ASKED,
+    CALL,
+    HELD_LOOP,
+    MARKED,
+    READING,
+    RESULT,
+    SENSOR,
+    THANKS,
+    Case,
+    DifferenceKit,
+    model,
+    user,
+)
 from ..requests import Json, read_call
 from .builders import MODEL, PNG, Ask, assistant, body, call, image, result, world
 from .builders import system as system_message
@@ -133,7 +145,7 @@ RIGHT: tuple[Case, ...] = (
          [user_message([{"type": "text", "text": "What is this?"}, image(PNG)])]),
     Case("picture-elsewhere", [user(FileRef("image/png", "https://garden.example/a.png"))],
          [user_message([image("https://garden.example/a.png")])]),
-    Case("marks", [user(Text("How moist is bed 3?", cache=CacheMark()))], [WIRE_ASKED], allows="cache-marks"),
+    Case("marks", [MARKED], [WIRE_ASKED], allows="cache-marks"),
     Case("dangling-left-out", [ASKED, model("Let me look.", CALL), THANKS],
          [WIRE_ASKED, assistant("Let me look."), WIRE_THANKS], allows="repaired-dangling-call"),
     Case("orphan-left-out", [ASKED, Message.tool(RESULT), THANKS], [WIRE_ASKED, WIRE_THANKS],

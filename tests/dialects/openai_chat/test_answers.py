@@ -16,23 +16,11 @@ from turnproof.dialects.openai_chat import DIALECT, SURFACES
 from turnproof.dialects.openai_chat.surfaces import ChatCall, Surface
 from turnproof.dialects.sse import respelled
 from turnproof.errors import HarnessError
-from turnproof.messages import (
-    FinishReason,
-    FunctionCall,
-    InlineData,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    TokenUsage,
-    ToolSchema,
-)
+from turnproof.messages import FinishReason, FunctionCall, Opaque, Part, ProviderData, Text, Thought, TokenUsage
 
-from ..answers import VALUES, data, reply
+from ..answers import IMAGE, TOOLS, VALUES, data, reply
 from .builders import MODELS, world
 
-TOOLS = (ToolSchema("read_sensor"), ToolSchema("water"))
 BOTH = (FunctionCall("call_a", "read_sensor", {"bed": "3"}), FunctionCall("call_b", "water", {"litres": 2}))
 FIGURES: dict[str, Any] = {"stream_options": {"include_usage": True}}
 
@@ -323,7 +311,7 @@ def test_a_part_scripted_in_the_words_of_the_api_stands_in_the_message() -> None
         assert parts == (Text("41 %"), Opaque("openai-chat", "annotations", {"annotations": noted}))
 
 
-@pytest.mark.parametrize("part", [InlineData("image/png", b""), Opaque("gemini", "x", {})])
+@pytest.mark.parametrize("part", [IMAGE, Opaque("gemini", "x", {})])
 def test_a_part_that_has_no_form_is_a_fault_of_the_script(part: Part) -> None:
     with pytest.raises(HarnessError, match="openai-chat cannot answer"):
         rendered(reply(part))

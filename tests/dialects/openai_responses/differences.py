@@ -6,22 +6,23 @@ from typing import Any
 
 from turnproof.dialects.base import WireDifference
 from turnproof.dialects.openai_responses import DIALECT
-from turnproof.messages import (
-    CacheMark,
-    CodeExecutionResult,
-    ExecutableCode,
-    FunctionCall,
-    Message,
-    Opaque,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-    marked,
-)
+from turnproof.messages import FunctionCall, Message, Opaque, ProviderData, Text, Thought, ToolResult, ToolSchema
 
-from ..differences import ASKED, CALL, HELD_LOOP, PNG, READING, RESULT, THANKS, Case, DifferenceKit, model, user
+from ..differences import (
+    ASKED,
+    CALL,
+    HELD_LOOP,
+    MARKED,
+    PNG,
+    READING,
+    RESULT,
+    THANKS,
+    Case,
+    DifferenceKit,
+    code_run,
+    model,
+    user,
+)
 from ..requests import Json, read_call
 from .builders import (
     MODEL,
@@ -131,7 +132,7 @@ RIGHT: tuple[Case, ...] = (
     Case("foreign-block", [ASKED, model(Opaque("gemini", "odd", {"a": 1}), "41 %")],
          [WIRE_ASKED, assistant("41 %")], allows="foreign-opaque"),
     Case("code-of-another-api",
-         [ASKED, model(ExecutableCode("python", "print(6 * 7)"), CodeExecutionResult("ok", "42"))],
+         [ASKED, model(*code_run("print(6 * 7)", "42"))],
          [WIRE_ASKED, assistant("```python\nprint(6 * 7)\n```"), assistant("42")], allows="foreign-code-as-text"),
     Case("json-result", [*HELD_LOOP[:2], Message.tool(ToolResult("call_1", "read_sensor", READING))],
          [*WIRE_LOOP[:3], output(said='{"percent": 41, "ok": true, "beds": ["3", null]}')],
@@ -160,7 +161,7 @@ RIGHT: tuple[Case, ...] = (
     Case("dated-model", [ASKED], [WIRE_ASKED], wire={"model": "gpt-5-2025-08-07"}, allows="dated-model"),
     Case("tool-of-the-service", [ASKED], [WIRE_ASKED], tools=[SENSOR],
          wire={"tools": [WIRE_SENSOR, {"type": "web_search"}]}),
-    Case("marks-of-breakpoints", [user(marked(Text("How moist is bed 3?"), CacheMark()))], [WIRE_ASKED],
+    Case("marks-of-breakpoints", [MARKED], [WIRE_ASKED],
          allows="cache-marks"),
 )  # fmt: skip
 

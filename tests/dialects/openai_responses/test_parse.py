@@ -13,19 +13,9 @@ from properties import examples
 from turnproof.dialects.base import Call, HttpRequest, Refusal
 from turnproof.dialects.openai_responses import DIALECT, rules
 from turnproof.dialects.openai_responses.surfaces import ResponsesCall, Surface
-from turnproof.messages import (
-    FileRef,
-    FunctionCall,
-    InlineData,
-    Opaque,
-    Part,
-    ProviderData,
-    Text,
-    Thought,
-    ToolResult,
-    ToolSchema,
-)
+from turnproof.messages import FileRef, FunctionCall, Opaque, Part, ProviderData, Text, Thought, ToolResult, ToolSchema
 
+from ..differences import inline
 from .builders import (
     ASKED,
     CLOSED,
@@ -98,11 +88,11 @@ def test_users_keep_their_own_messages() -> None:
     ("block", "part"),
     [
         ({"type": "input_text", "text": "Hi"}, Text("Hi")),
-        ({"type": "input_image", "image_url": PNG}, InlineData("image/png", b"png")),
+        ({"type": "input_image", "image_url": PNG}, inline(b"png")),
         ({"type": "input_image", "image_url": "https://g.example/a.png"}, FileRef("image/*", "https://g.example/a.png")),
         ({"type": "input_image", "file_id": "file_1"}, FileRef("image/*", "file_1")),
         ({"type": "input_file", "file_data": "data:application/pdf;base64,cGRm", "filename": "a.pdf"},
-         InlineData("application/pdf", b"pdf")),
+         inline(b"pdf", "application/pdf")),
         ({"type": "input_file", "file_url": "https://g.example/a.pdf"},
          FileRef("application/octet-stream", "https://g.example/a.pdf")),
         ({"type": "input_file", "file_id": "file_1"}, FileRef("application/octet-stream", "file_1")),
@@ -145,7 +135,7 @@ def test_each_item_has_a_part(item: dict[str, Any], part: Part) -> None:
     [
         ("41 %", "41 %", ()),
         ([{"type": "input_text", "text": "4"}, {"type": "input_text", "text": "1"}], "41", ()),
-        ([{"type": "input_image", "image_url": PNG}], None, (InlineData("image/png", b"png"),)),
+        ([{"type": "input_image", "image_url": PNG}], None, (inline(b"png"),)),
         ([], None, ()),
     ],
 )
