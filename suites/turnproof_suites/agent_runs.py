@@ -16,18 +16,18 @@ from turnproof.scenarios.model import NOBODY, PROJECT, SessionStep
 
 from .quoted_texts import Quote, at_messages, at_text, sent_messages, texts_of
 from .reading import once_per_view, spoken_text, user_text
-from .steps import Step, bare, steps
+from .steps import Step, steps, without_blanks
 
 CHANGING = ("open", "new", "resume", "continue", "fork", "delete")
 """Steps after which another session may be open."""
 
 
 @dataclass(frozen=True)
-class Done:
+class SessionAction:
     """A step with the agent's sessions: what the scenario wanted, and the result. `folder` is the one meant."""
 
     step: Step
-    wanted: SessionStep
+    script: SessionStep
     event: SessionStepped
     folder: str
 
@@ -37,7 +37,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Said:
+class TurnTexts:
     """A turn that was over before another one: what the user said in it, and the texts of the model's whole answers."""
 
     user: Quote
@@ -46,48 +46,48 @@ class Said:
     @property
     def all(self) -> tuple[Quote, ...]:
         """Everything, in order."""
-        return tuple(quote for quote in (self.user, *self.texts) if quote.bare)
+        return tuple(quote for quote in (self.user, *self.texts) if quote.without_blanks)
 
 
 @dataclass(frozen=True)
-class AgentRun:
+class AgentTurn:
     """A turn with an agent.
 
     `session` is the one that was open after it, None where the agent knew of none; `steps` are those done right before.
-    `known` has for each session what was said in it before, in order, in turns that were ordinary to their end, and
-    `folders` the folder of each. `damaged` are those whose files were.
+    `known_sessions` has for each session what was said in it before, in order, in turns that were ordinary to their
+    end, and `folders` the folder of each. `damaged_sessions` are those whose files were damaged.
     """
 
     step: Step
     session: str | None
-    steps: tuple[Done, ...]
-    known: dict[str, tuple[Said, ...]]
+    steps: tuple[SessionAction, ...]
+    known_sessions: dict[str, tuple[TurnTexts, ...]]
     folders: dict[str, str]
-    damaged: frozenset[str]
+    damaged_sessions: frozenset[str]
     system: str
 
     @property
-    def turn(self) -> TurnView:
+    def view(self) -> TurnView:
         """The turn."""
         return self.step.turn
 
     def at_session(self) -> Place:
         """Where the agent names the session that is open after the turn."""
         told = self.step.first(SessionInForce)
-        return self.turn.at() if told is None else self.step.at_event(told, "session")
+        return self.view.at() if told is None else self.step.at_event(told, "session")
 
     def at_ended(self, *tokens: str | int) -> Place:
         """How the turn ended, as its user saw it (`"text"`)."""
-        ended = self.turn.ended
-        return self.turn.at() if ended is None else self.turn.at_event(ended, *tokens)
+        ended = self.view.ended
+        return self.view.at() if ended is None else self.view.at_event(ended, *tokens)
 
     def at_messages(self) -> Place:
         """The messages of the first request that can be read."""
-        return self.turn.at() if self.asked is None else at_messages(self.asked)
+        return self.view.at() if self.request is None else at_messages(self.request)
 
-    def at_sent(self, text: str) -> Place:
+    def at_request_text(self, text: str) -> Place:
         """Where that request has a text; all its messages where no message has the whole of it."""
-        return self.turn.at() if self.asked is None else at_text(self.asked, text)
+        return self.view.at() if self.request is None else at_text(self.request, text)
 
     @cached_property
     def requests(self) -> tuple[Exchange, ...]:
@@ -97,17 +97,17 @@ class AgentRun:
         return tuple(heard or scripted)
 
     @property
-    def asked(self) -> Exchange | None:
+    def request(self) -> Exchange | None:
         """The first of them that can be read."""
         return next((one for one in self.requests if one.call is not None), None)
 
     @property
-    def answered(self) -> tuple[Exchange, ...]:
+    def answered_requests(self) -> tuple[Exchange, ...]:
         """Those that brought a whole, undisturbed answer."""
         return tuple(one for one in self.requests if one.clean)
 
     @property
-    def answered_text(self) -> list[str]:
+    def answer_texts(self) -> list[str]:
         """The visible text of each whole answer that has some."""
         return [quote.text for quote in self.answers]
 
@@ -115,57 +115,59 @@ class AgentRun:
     def answers(self) -> list[Quote]:
         """The same, each with the place where the wire carried it."""
         told = (
-            Quote(spoken_text(one.answer.parts), one.at(Side.STREAM)) for one in self.answered if one.answer is not None
+            Quote(spoken_text(one.answer.parts), one.at(Side.STREAM))
+            for one in self.answered_requests
+            if one.answer is not None
         )
         return [quote for quote in told if quote.text]
 
     @cached_property
-    def sent(self) -> tuple[Message, ...]:
+    def request_messages(self) -> tuple[Message, ...]:
         """The messages of that request."""
-        return sent_messages(self.asked)
+        return sent_messages(self.request)
 
     @property
-    def sent_texts(self) -> list[str]:
+    def request_texts(self) -> list[str]:
         """The texts of that request's messages."""
-        return [message.text for message in self.sent if message.text]
+        return [message.text for message in self.request_messages if message.text]
 
     @property
-    def before(self) -> tuple[Said, ...]:
+    def earlier_turns(self) -> tuple[TurnTexts, ...]:
         """What was said before in its session."""
-        return self.known.get(self.session or "", ())
+        return self.known_sessions.get(self.session or "", ())
 
-    def lacks(self, said: Sequence[Said]) -> tuple[Quote, ...]:
+    def missing_texts(self, said: Sequence[TurnTexts]) -> tuple[Quote, ...]:
         """What was said and is not in the request; if all of it is, the first text that is not in its order there."""
-        row = bare(texts_of(self.sent))
+        row = without_blanks(texts_of(self.request_messages))
         every = [quote for one in said for quote in one.all]
-        if missing := tuple(quote for quote in every if quote.bare not in row):
+        if missing := tuple(quote for quote in every if quote.without_blanks not in row):
             return missing
         at = 0
         for quote in every:
-            found = row.find(quote.bare, at)
+            found = row.find(quote.without_blanks, at)
             if found < 0:
                 return (quote,)
             at = found + 1
         return ()
 
-    def repeats(self, said: Sequence[Said]) -> Iterator[tuple[Quote, int, int]]:
+    def repeated_texts(self, said: Sequence[TurnTexts]) -> Iterator[tuple[Quote, int, int]]:
         """What the user said and the request has more often than it was said: how often it may have it, and has it."""
-        row, own = bare(texts_of(self.sent)), self._rightly(said)
-        for text, quote in {one.user.bare: one.user for one in said if one.user.bare}.items():
-            rightly = max(1, own.count(text))
-            if row.count(text) > rightly:
-                yield quote, rightly, row.count(text)
+        row, own = without_blanks(texts_of(self.request_messages)), self._allowed_texts(said)
+        for text, quote in {one.user.without_blanks: one.user for one in said if one.user.without_blanks}.items():
+            allowed = max(1, own.count(text))
+            if row.count(text) > allowed:
+                yield quote, allowed, row.count(text)
 
-    def foreign(self) -> tuple[Quote, ...]:
+    def foreign_texts(self) -> tuple[Quote, ...]:
         """The texts of other sessions that are in the request."""
-        return self.foreign_in(texts_of(self.sent))
+        return self.foreign_texts_in(texts_of(self.request_messages))
 
-    def foreign_in(self, texts: Iterable[str], *more: str) -> tuple[Quote, ...]:
+    def foreign_texts_in(self, texts: Iterable[str], *more: str) -> tuple[Quote, ...]:
         """The texts of other sessions that are in these texts, and not in what was said in this one."""
-        row, own = bare(texts), self._rightly(self.before, *more)
+        row, own = without_blanks(texts), self._allowed_texts(self.earlier_turns, *more)
         others = {
-            quote.bare: quote
-            for label, said in self.known.items()
+            quote.without_blanks: quote
+            for label, said in self.known_sessions.items()
             if label != self.session
             for one in said
             for quote in one.all
@@ -174,105 +176,105 @@ class AgentRun:
 
     def _is_aside(self, exchange: Exchange) -> bool:
         """Whether users say something in a request, and nothing of it is what is said in this turn."""
-        texts = bare([user_text(exchange.call.messages)] if exchange.call is not None else ())
-        return bool(texts) and bare([self.turn.said]) not in texts
+        texts = without_blanks([user_text(exchange.call.messages)] if exchange.call is not None else ())
+        return bool(texts) and without_blanks([self.view.said]) not in texts
 
-    def _rightly(self, said: Sequence[Said], *more: str) -> str:
+    def _allowed_texts(self, said: Sequence[TurnTexts], *more: str) -> str:
         """What may stand in its request: the same words can come again."""
-        return bare([*(quote.text for one in said for quote in one.all), self.turn.said, self.system, *more])
+        return without_blanks([*(quote.text for one in said for quote in one.all), self.view.said, self.system, *more])
 
 
 @once_per_view
-def talks(view: View) -> tuple[AgentRun, ...]:
+def agent_turns(view: View) -> tuple[AgentTurn, ...]:
     """The turns of a run with an agent, in order."""
-    found: list[AgentRun] = []
-    known: dict[str, tuple[Said, ...]] = {}
+    found: list[AgentTurn] = []
+    known: dict[str, tuple[TurnTexts, ...]] = {}
     folders: dict[str, str] = {}
     damaged: set[str] = set()
-    pending: list[Done] = []
-    here = PROJECT
+    pending: list[SessionAction] = []
+    folder = PROJECT
     for step in steps(view):
-        if step.done != "turn":
-            for done in _done(step, len([one for one in pending if one.step.turn is step.turn]), here):
-                pending.append(done)
-                _inherit(known, done)
-                here = done.folder if done.wanted.do == "open" else here
-                damaged |= {done.wanted.session or ""} if done.wanted.do == "damage" else set()
+        if step.kind != "turn":
+            for action in _session_action(step, len([one for one in pending if one.step.turn is step.turn]), folder):
+                pending.append(action)
+                _inherit(known, action)
+                folder = action.folder if action.script.do == "open" else folder
+                damaged |= {action.script.session or ""} if action.script.do == "damage" else set()
             continue
         if not step.turn.spoken:
             continue
         in_force = step.first(SessionInForce)
         session = in_force.session if in_force is not None else None
         system = view.scenario.system_in(step.turn.index) or ""
-        told = AgentRun(step, session, tuple(pending), dict(known), dict(folders), frozenset(damaged), system)
+        told = AgentTurn(step, session, tuple(pending), dict(known), dict(folders), frozenset(damaged), system)
         found.append(told)
         pending = []
         if session is not None:
-            folders.setdefault(session, here)
+            folders.setdefault(session, folder)
         if session is not None and step.ordinary:
             answers: dict[str, Quote] = {}
             for quote in told.answers:
                 answers.setdefault(quote.text, quote)
-            said = Said(_said_by_user(step), tuple(answers.values()))
+            said = TurnTexts(_user_quote(step), tuple(answers.values()))
             known[session] = (*known.pop(session, ()), said)  # the last of them was updated last
     return tuple(found)
 
 
-def done_with(view: View, *doing: str) -> Iterator[tuple[Done, AgentRun]]:
+def session_actions(view: View, *doing: str) -> Iterator[tuple[SessionAction, AgentTurn]]:
     """The steps of these kinds, each with the turn that follows."""
-    for talk in talks(view):
-        for done in talk.steps:
-            if done.wanted.do in doing:
-                yield done, talk
+    for turn in agent_turns(view):
+        for action in turn.steps:
+            if action.script.do in doing:
+                yield action, turn
 
 
-def taken_up(view: View) -> Iterator[tuple[AgentRun, str]]:
+def resumed_turns(view: View) -> Iterator[tuple[AgentTurn, str]]:
     """The turns before which a session was to be taken up again that has something said in it, with its label.
 
     That is the last thing done before them that opens another session, and was not refused; nor was the session damaged
     before.
     """
-    for talk in talks(view):
-        last = next((done for done in reversed(talk.steps) if done.wanted.do in CHANGING), None)
+    for turn in agent_turns(view):
+        last = next((action for action in reversed(turn.steps) if action.script.do in CHANGING), None)
         if last is None or last.event.outcome != "done":
             continue
-        label = wanted_of(last, talk)
-        if label is not None and label in talk.known and label not in talk.damaged:
-            yield talk, label
+        label = requested_session(last, turn)
+        if label is not None and label in turn.known_sessions and label not in turn.damaged_sessions:
+            yield turn, label
 
 
-def wanted_of(done: Done, talk: AgentRun) -> str | None:
+def requested_session(action: SessionAction, turn: AgentTurn) -> str | None:
     """The label of the session that a step asks for; None for a new one, and where there is none like it."""
-    step = done.wanted
+    step = action.script
     if step.do == "resume" or (step.do == "open" and step.session not in (None, NOBODY)):
         return step.session if step.session != NOBODY else None
     if not step.last and step.do != "continue":
         return None
     # What was said last stands last.
-    return next((label for label in reversed(talk.known) if talk.folders.get(label) == done.folder), None)
+    return next((label for label in reversed(turn.known_sessions) if turn.folders.get(label) == action.folder), None)
 
 
-def _done(step: Step, index: int, here: str) -> Iterator[Done]:
+def _session_action(step: Step, index: int, folder: str) -> Iterator[SessionAction]:
     event = step.first(SessionStepped)
     script = step.turn.script
     if event is not None and script is not None and index < len(script.sessions):
         wanted = script.sessions[index]
-        yield Done(step, wanted, event, wanted.cwd or here)
+        yield SessionAction(step, wanted, event, wanted.cwd or folder)
 
 
-def _inherit(known: dict[str, tuple[Said, ...]], done: Done) -> None:
+def _inherit(known: dict[str, tuple[TurnTexts, ...]], action: SessionAction) -> None:
     """A fork knows what was said in its origin."""
-    if done.wanted.do == "fork" and done.event.outcome == "done" and done.event.was and done.event.returned:
-        known[done.event.returned] = known.get(done.event.was, ())
-    if done.wanted.do == "delete" and done.event.outcome == "done" and done.wanted.session:
-        known.pop(done.wanted.session, None)
+    if action.script.do == "fork" and action.event.outcome == "done" and action.event.was and action.event.returned:
+        known[action.event.returned] = known.get(action.event.was, ())
+    if action.script.do == "delete" and action.event.outcome == "done" and action.script.session:
+        known.pop(action.script.session, None)
 
 
-def named(session: str | None) -> object:
+def session_value(session: str | None) -> object:
     """A session as a finding has it: nothing where the agent knows of none."""
     return UNSET if session is None else session
 
 
-def _said_by_user(step: Step) -> Quote:
+def _user_quote(step: Step) -> Quote:
     began = next((event for event in step.turn.events if isinstance(event, TurnBegan)), None)
     return Quote(step.turn.said, step.turn.at() if began is None else step.turn.at_event(began, "text"))

@@ -10,7 +10,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import ProviderCall, View
 from turnproof.messages import JSON, TokenUsage
 
-from .reading import answered, by_place, usage_updates
+from .reading import answered_calls, by_place, usage_updates
 
 
 def _figures(usage: TokenUsage) -> dict[str, int]:
@@ -37,7 +37,7 @@ _PROMPT_COUNT = finding(
 )
 def prompt_counts_everything(view: View) -> Findings:
     """Fresh, read from the cache and written to it."""
-    for one in answered(view):
+    for one in answered_calls(view):
         if one.wire.usage is None:
             continue
         sent, got = one.wire.usage.prompt_tokens, one.response.usage.prompt_tokens
@@ -60,7 +60,7 @@ def _deviations(view: View) -> list[tuple[ProviderCall, JSON]]:
             one.call,
             {name: value - getattr(one.wire.usage, name) for name, value in _figures(one.response.usage).items()},
         )
-        for one in answered(view)
+        for one in answered_calls(view)
         if one.wire.usage is not None
     ]
 
@@ -75,7 +75,7 @@ _OUTPUT_COUNT = finding(
 @check("accounting/output-is-what-the-wire-says")
 def output_is_what_the_wire_says(view: View) -> Findings:
     """The final figure, not the one that a stream starts with, nor the sum of both."""
-    for one in answered(view):
+    for one in answered_calls(view):
         if one.wire.usage is None:
             continue
         sent, got = one.wire.usage.output_tokens, one.response.usage.output_tokens
@@ -122,7 +122,7 @@ _CACHE_COUNT = finding(
 @check("accounting/cache-figures-are-kept")
 def cache_figures_are_kept(view: View) -> Findings:
     """What the cache served and stored, in a stream too, and once."""
-    for one in answered(view):
+    for one in answered_calls(view):
         wire = one.wire.usage
         if wire is None or not (wire.cache_read_tokens or wire.cache_creation_tokens):
             continue
@@ -205,7 +205,7 @@ _EARLIER_CALLS_ADDED = finding(
 def each_call_counts_for_itself(view: View) -> Findings:
     """A later call's prompt holds the earlier ones already; adding them up counts them twice."""
     spent = 0
-    for one in answered(view):
+    for one in answered_calls(view):
         if one.wire.usage is None:
             continue
         own, got = one.wire.usage.prompt_tokens, one.response.usage.prompt_tokens

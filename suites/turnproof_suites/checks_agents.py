@@ -15,26 +15,26 @@ from turnproof.messages import JSON, FunctionCall, thaw
 from turnproof.run.transcript import Killed, LeftBehind, SaidBeside, ToolRun, TurnEnded, UsageReport
 from turnproof.scenarios.model import Turn
 
-from .agent_runs import CHANGING, AgentRun, talks
+from .agent_runs import CHANGING, AgentTurn, agent_turns
 from .quoted_texts import at_held_text, at_messages, sent_messages
 from .reading import results_in, spoken_text
-from .steps import bare, failure, outcome
+from .steps import failure, outcome, without_blanks
 
 
-def _after(view: View) -> Iterator[tuple[AgentRun, AgentRun]]:
+def _after(view: View) -> Iterator[tuple[AgentTurn, AgentTurn]]:
     """Each turn with the next one of the same session, nothing having been done to the sessions in between."""
-    every = talks(view)
-    for talk, later in pairwise(every):
+    every = agent_turns(view)
+    for turn, later in pairwise(every):
         if not later.steps:
-            yield talk, later
+            yield turn, later
 
 
-def _cancelled(talk: AgentRun) -> bool:
-    return talk.turn.cut is not None and talk.turn.cut.by != "kill" and talk.turn.cancelled
+def _cancelled(turn: AgentTurn) -> bool:
+    return turn.view.cut is not None and turn.view.cut.by != "kill" and turn.view.cancelled
 
 
-def _killed(talk: AgentRun) -> Killed | None:
-    return talk.step.first(Killed)
+def _killed(turn: AgentTurn) -> Killed | None:
+    return turn.step.first(Killed)
 
 
 # -- tools --------------------------------------------------------------------------------------------------
@@ -63,23 +63,23 @@ _OTHER_ARGUMENTS = finding(
 @check("sessions/calls-run-once", without_calls=True)
 def calls_run_once(view: View) -> Findings:
     """Each call that the model made, with its own arguments, and no other."""
-    for talk in talks(view):
-        script = talk.turn.script
-        if not talk.step.ordinary or script is None:
+    for turn in agent_turns(view):
+        script = turn.view.script
+        if not turn.step.ordinary or script is None:
             continue
-        known = {tool.name for tool in view.scenario.tools_in(talk.turn.index)} - set(script.denied)
+        known = {tool.name for tool in view.scenario.tools_in(turn.view.index)} - set(script.denied)
         parts = (part.part for round_ in script.rounds for part in round_.parts)
         made = [part for part in parts if isinstance(part, FunctionCall) and part.name in known]
-        ran = [run for run in talk.turn.tool_runs if run.name in known]
+        ran = [run for run in turn.view.tool_runs if run.name in known]
         if not made and not ran:
             continue
-        wrong = list(_wrong_runs(talk, made, ran))
+        wrong = list(_wrong_runs(turn, made, ran))
         yield from wrong
         if not wrong:
             yield Compared("calls of agents")
 
 
-def _wrong_runs(talk: AgentRun, made: Sequence[FunctionCall], ran: Sequence[ToolRun]) -> Iterator[Finding]:
+def _wrong_runs(turn: AgentTurn, made: Sequence[FunctionCall], ran: Sequence[ToolRun]) -> Iterator[Finding]:
     """Calls and runs that have no counterpart; a call and a run of one tool belong together, whatever the arguments."""
     waiting = list(made)
     left = []
@@ -93,14 +93,14 @@ def _wrong_runs(talk: AgentRun, made: Sequence[FunctionCall], ran: Sequence[Tool
         call = next((one for one in waiting if one.name == run.name), None)
         if call is None:
             calls = [_told(one) for one in made]
-            yield _NOT_CALLED(talk.step.at_event(run), observed=_told(run), calls=calls)
+            yield _NOT_CALLED(turn.step.at_event(run), observed=_told(run), calls=calls)
         else:
             waiting.remove(call)
             yield _OTHER_ARGUMENTS(
-                talk.step.at_event(run, "args"), expected=thaw(call.args), observed=thaw(run.args), tool=run.name
+                turn.step.at_event(run, "args"), expected=thaw(call.args), observed=thaw(run.args), tool=run.name
             )
     for call in waiting:
-        yield _NOT_RUN(talk.turn.at(), expected=_told(call))
+        yield _NOT_RUN(turn.view.at(), expected=_told(call))
 
 
 def _told(call: FunctionCall | ToolRun) -> JSON:
@@ -118,25 +118,25 @@ _RESULT_LOST = finding(
 @check("sessions/results-reach-the-model", without_calls=True)
 def results_reach_the_model(view: View) -> Findings:
     """What a tool returned is in the request that follows it."""
-    for talk in talks(view):
-        script = talk.turn.script
-        if not talk.step.ordinary or script is None:
+    for turn in agent_turns(view):
+        script = turn.view.script
+        if not turn.step.ordinary or script is None:
             continue
-        ran = [run for run in talk.turn.tool_runs if run.outcome == "ok" and run.name in script.results]
+        ran = [run for run in turn.view.tool_runs if run.outcome == "ok" and run.name in script.results]
         returned = [(run, script.results[run.name].for_args(run.args).result) for run in ran]
         wanted = [(run, text) for run, text in returned if isinstance(text, str) and text.strip()]
-        requests = [one for one in talk.requests if one.call is not None]
+        requests = [one for one in turn.requests if one.call is not None]
         if not wanted or not requests:
             continue
         results = (result for one in requests for result in results_in(sent_messages(one)))
         sent = [text for result in results for text in _texts(thaw(result.result))]
-        missing = [(run, text) for run, text in wanted if bare([text]) not in bare(sent)]
+        missing = [(run, text) for run, text in wanted if without_blanks([text]) not in without_blanks(sent)]
         for run, text in missing:
             yield _RESULT_LOST(
                 at_messages(requests[-1]),
                 expected=text,
                 observed=sent,
-                related=(talk.step.at_event(run),),
+                related=(turn.step.at_event(run),),
                 tool=run.name,
             )
         if not missing:
@@ -171,17 +171,20 @@ _DENIED_WITHOUT_ANSWER = finding(
 @check("sessions/denied-tools-do-not-run", without_calls=True)
 def denied_tools_do_not_run(view: View) -> Findings:
     """The model is told so, and the turn comes to its answer."""
-    for talk in talks(view):
-        script = talk.turn.script
-        if script is None or not script.denied or not talk.step.generated:
+    for turn in agent_turns(view):
+        script = turn.view.script
+        if script is None or not script.denied or not turn.step.generated:
             continue
-        ran = [run for run in talk.turn.tool_runs if run.name in script.denied]
-        ended = talk.turn.ended
+        ran = [run for run in turn.view.tool_runs if run.name in script.denied]
+        ended = turn.view.ended
         for run in ran:
-            yield _DENIED_RAN(talk.step.at_event(run), observed=run.name, args=thaw(run.args))
+            yield _DENIED_RAN(turn.step.at_event(run), observed=run.name, args=thaw(run.args))
         if ended is None or ended.outcome != "answer":
             yield _DENIED_WITHOUT_ANSWER(
-                talk.turn.at_end(), expected="answer", observed=outcome(talk.turn), failure=failure(talk.turn)
+                turn.view.at_end(),
+                expected="answer",
+                observed=outcome(turn.view),
+                failure=failure(turn.view),
             )
         elif not ran:
             yield Compared("denied tools")
@@ -222,36 +225,36 @@ _SECOND_WRONG_ANSWER = finding(
 @check("sessions/one-turn-at-a-time", without_calls=True)
 def one_turn_at_a_time(view: View) -> Findings:
     """A second one is refused with a known error, or waits, and is answered behind the first in the same session."""
-    for talk in talks(view):
-        script, beside, ended = talk.turn.script, talk.step.first(SaidBeside), talk.turn.ended
+    for turn in agent_turns(view):
+        script, beside, ended = turn.view.script, turn.step.first(SaidBeside), turn.view.ended
         if script is None or script.beside is None or beside is None or ended is None:
             continue
         wrong = [
-            *_wrong_first(talk, ended, _last_text(script)),
-            *_wrong_second(talk, beside, _last_text(script.beside)),
+            *_wrong_first(turn, ended, _last_text(script)),
+            *_wrong_second(turn, beside, _last_text(script.beside)),
         ]
         yield from wrong
         if not wrong:
             yield Compared("turns asked for at the same time")
 
 
-def _wrong_first(talk: AgentRun, ended: TurnEnded, wanted: str) -> Iterator[Finding]:
+def _wrong_first(turn: AgentTurn, ended: TurnEnded, wanted: str) -> Iterator[Finding]:
     if ended.outcome != "answer":
         yield _FIRST_WITHOUT_ANSWER(
-            talk.turn.at_end(), expected="answer", observed=ended.outcome, failure=failure(talk.turn)
+            turn.view.at_end(), expected="answer", observed=ended.outcome, failure=failure(turn.view)
         )
-    elif bare([wanted]) not in bare([ended.text]):
-        yield _FIRST_WRONG_ANSWER(talk.at_ended("text"), expected=wanted, observed=ended.text)
+    elif without_blanks([wanted]) not in without_blanks([ended.text]):
+        yield _FIRST_WRONG_ANSWER(turn.at_ended("text"), expected=wanted, observed=ended.text)
 
 
-def _wrong_second(talk: AgentRun, beside: SaidBeside, wanted: str) -> Iterator[Finding]:
+def _wrong_second(turn: AgentTurn, beside: SaidBeside, wanted: str) -> Iterator[Finding]:
     if beside.outcome == "open":
-        yield _SECOND_NEVER_ENDED(talk.step.at_event(beside, "outcome"))
+        yield _SECOND_NEVER_ENDED(turn.step.at_event(beside, "outcome"))
     elif beside.outcome == "error" and not beside.typed:
-        place = talk.step.at_event(beside, "error")
+        place = turn.step.at_event(beside, "error")
         yield _SECOND_UNTYPED(place, observed=beside.error, message=beside.message)
-    elif beside.outcome == "answer" and bare([wanted]) not in bare([beside.text]):
-        yield _SECOND_WRONG_ANSWER(talk.step.at_event(beside, "text"), expected=wanted, observed=beside.text)
+    elif beside.outcome == "answer" and without_blanks([wanted]) not in without_blanks([beside.text]):
+        yield _SECOND_WRONG_ANSWER(turn.step.at_event(beside, "text"), expected=wanted, observed=beside.text)
 
 
 def _last_text(script: Turn) -> str:
@@ -322,16 +325,19 @@ _NOT_CANCELLED = finding(
 @check("sessions/cancel-ends-the-request", without_calls=True)
 def cancel_ends_the_request(view: View) -> Findings:
     """The service is told that nobody wants the answer any more: the connection is closed."""
-    for talk in talks(view):
-        held = [one for one in talk.step.generated if one.held and one.response is not None]
-        if not _cancelled(talk) or not held:
+    for turn in agent_turns(view):
+        held = [one for one in turn.step.generated if one.held and one.response is not None]
+        if not _cancelled(turn) or not held:
             continue
-        last, ended = held[-1], talk.turn.ended
+        last, ended = held[-1], turn.view.ended
         if last.response is not None and last.response.released == "limit":
             yield _REQUEST_WENT_ON(last.at(Side.STREAM))
         elif ended is None or ended.outcome != "cancelled":
             yield _NOT_CANCELLED(
-                talk.turn.at_end(), expected="cancelled", observed=outcome(talk.turn), failure=failure(talk.turn)
+                turn.view.at_end(),
+                expected="cancelled",
+                observed=outcome(turn.view),
+                failure=failure(turn.view),
             )
         else:
             yield Compared("requests of cancelled turns")
@@ -369,47 +375,47 @@ _AFTER_FAILED = _NextTurn(
 def failed_turn_serves_the_next(view: View) -> Findings:
     """A turn that the model's service refused does not end the session."""
 
-    def failed(talk: AgentRun) -> bool:
-        return bool(talk.turn.script and talk.turn.script.faults) and talk.turn.failed is not None
+    def failed(turn: AgentTurn) -> bool:
+        return bool(turn.view.script and turn.view.script.faults) and turn.view.failed is not None
 
     yield from _next_has_its_own(view, failed, _AFTER_FAILED, "failed turns")
 
 
-def _next_has_its_own(view: View, happened: Callable[[AgentRun], bool], codes: _NextTurn, what: str) -> Findings:
+def _next_has_its_own(view: View, happened: Callable[[AgentTurn], bool], codes: _NextTurn, what: str) -> Findings:
     """All that follow in the same session have, until something is done to the sessions."""
-    since: AgentRun | None = None
-    for talk in talks(view):
-        since = None if talk.steps else since
-        ended = talk.turn.ended
-        if since is not None and talk.turn.normal and ended is not None:
-            wrong = list(_wrong_next(talk, ended, since.turn.at_end(), codes))
+    since: AgentTurn | None = None
+    for turn in agent_turns(view):
+        since = None if turn.steps else since
+        ended = turn.view.ended
+        if since is not None and turn.view.normal and ended is not None:
+            wrong = list(_wrong_next(turn, ended, since.view.at_end(), codes))
             yield from wrong
             if not wrong:
                 yield Compared(what)
-        since = talk if happened(talk) else since
+        since = turn if happened(turn) else since
 
 
-def _wrong_next(talk: AgentRun, ended: TurnEnded, since: Place, codes: _NextTurn) -> Iterator[Finding]:
+def _wrong_next(turn: AgentTurn, ended: TurnEnded, since: Place, codes: _NextTurn) -> Iterator[Finding]:
     if ended.outcome != "answer":
         yield codes.no_answer(
-            talk.turn.at_end(),
+            turn.view.at_end(),
             expected="answer",
             observed=ended.outcome,
             related=(since,),
-            failure=failure(talk.turn),
+            failure=failure(turn.view),
         )
         return
-    if not talk.answered:
-        yield codes.model_not_asked(talk.at_ended("text"), observed=ended.text, related=(since,))
+    if not turn.answered_requests:
+        yield codes.model_not_asked(turn.at_ended("text"), observed=ended.text, related=(since,))
         return
-    last = talk.answers[-1:]
-    if bare(quote.text for quote in last) not in bare([ended.text]):
+    last = turn.answers[-1:]
+    if without_blanks(quote.text for quote in last) not in without_blanks([ended.text]):
         wanted = "".join(quote.text for quote in last)
         related = (*(quote.place for quote in last), since)
-        yield codes.wrong_answer(talk.at_ended("text"), expected=wanted, observed=ended.text, related=related)
-    for quote in talk.lacks(talk.before):
+        yield codes.wrong_answer(turn.at_ended("text"), expected=wanted, observed=ended.text, related=related)
+    for quote in turn.missing_texts(turn.earlier_turns):
         related = (quote.place, since)
-        yield codes.text_missing(talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=related)
+        yield codes.text_missing(turn.at_messages(), expected=quote.text, observed=turn.request_texts, related=related)
 
 
 _FAILURE_WITHOUT_ERROR = finding(
@@ -429,23 +435,23 @@ _FAILURE_UNTYPED = finding(
 @check("sessions/failure-is-no-answer", without_calls=True)
 def failure_is_no_answer(view: View) -> Findings:
     """What the service refused for good is raised, with a known error, and not told as text."""
-    for talk in talks(view):
-        script = talk.turn.script
-        if script is None or script.error is None or not talk.requests or talk.answered:
+    for turn in agent_turns(view):
+        script = turn.view.script
+        if script is None or script.error is None or not turn.requests or turn.answered_requests:
             continue
-        ended, failed = talk.turn.ended, talk.turn.failed
+        ended, failed = turn.view.ended, turn.view.failed
         if ended is None:
             continue
         if ended.outcome != "error" or failed is None:
             yield _FAILURE_WITHOUT_ERROR(
-                talk.at_ended("outcome"),
+                turn.at_ended("outcome"),
                 expected="error",
                 observed=ended.outcome,
-                related=[talk.requests[-1].at(Side.STREAM)],
+                related=[turn.requests[-1].at(Side.STREAM)],
                 text=ended.text,
             )
         elif not failed.typed:
-            yield _FAILURE_UNTYPED(talk.turn.at(Side.ERROR, "error"), observed=failed.error, message=failed.message)
+            yield _FAILURE_UNTYPED(turn.view.at(Side.ERROR, "error"), observed=failed.error, message=failed.message)
         else:
             yield Compared("refusals by the service")
 
@@ -461,24 +467,24 @@ _RETRIED_TEXT = finding(
 @check("sessions/retried-answer-is-shown-once", without_calls=True)
 def retried_answer_is_shown_once(view: View) -> Findings:
     """Where an agent asks again after a broken stream, the reply is the answer, without what had come before it."""
-    for talk in talks(view):
-        script, ended = talk.turn.script, talk.turn.ended
-        broken = [one for one in talk.step.generated if one.fault is not None and one.text]
+    for turn in agent_turns(view):
+        script, ended = turn.view.script, turn.view.ended
+        broken = [one for one in turn.step.generated if one.fault is not None and one.text]
         if script is None or not broken or ended is None or script.cut is not None:
             continue
         if ended.outcome != "answer":
             yield Compared("streams that broke off")  # the caller hears of it, and asks again
             continue
         # What was written whole before the connection broke is an answer, however the connection ended.
-        answers = talk.answered_text or [_last_text(script)]
-        if _is_end_of(bare([ended.text]), bare(answers), bare(answers[-1:])):
+        answers = turn.answer_texts or [_last_text(script)]
+        if _is_end_of(without_blanks([ended.text]), without_blanks(answers), without_blanks(answers[-1:])):
             yield Compared("answers that were asked for again")
         else:
             yield _RETRIED_TEXT(
-                talk.at_ended("text"),
+                turn.at_ended("text"),
                 expected=answers,
                 observed=ended.text,
-                related=[*(quote.place for quote in talk.answers[-1:]), broken[0].at(Side.STREAM)],
+                related=[*(quote.place for quote in turn.answers[-1:]), broken[0].at(Side.STREAM)],
             )
 
 
@@ -504,19 +510,23 @@ _KILLED_UNTYPED = finding(
 @check("sessions/killed-agent-ends-the-turn", without_calls=True)
 def killed_agent_ends_the_turn(view: View) -> Findings:
     """With an error of the tree: what was shown was no answer."""
-    for talk in talks(view):
-        killed, ended, failed = _killed(talk), talk.turn.ended, talk.turn.failed
+    for turn in agent_turns(view):
+        killed, ended, failed = _killed(turn), turn.view.ended, turn.view.failed
         if killed is None or ended is None:
             continue
         if not killed.processes:
-            yield inconclusive(f"{talk.step.where}: the agent had no process that could be killed")
+            yield inconclusive(f"{turn.step.where}: the agent had no process that could be killed")
         elif ended.outcome != "error" or failed is None:
-            related = (talk.step.at_event(killed),)
+            related = (turn.step.at_event(killed),)
             yield _KILLED_WITHOUT_ERROR(
-                talk.at_ended("outcome"), expected="error", observed=ended.outcome, related=related, text=ended.text
+                turn.at_ended("outcome"),
+                expected="error",
+                observed=ended.outcome,
+                related=related,
+                text=ended.text,
             )
         elif not failed.typed:
-            yield _KILLED_UNTYPED(talk.turn.at(Side.ERROR, "error"), observed=failed.error, message=failed.message)
+            yield _KILLED_UNTYPED(turn.view.at(Side.ERROR, "error"), observed=failed.error, message=failed.message)
         else:
             yield Compared("turns whose agent was killed")
 
@@ -540,26 +550,32 @@ def earlier_turns_survive_a_kill(view: View) -> Findings:
     """What was answered before is in the requests after it, of the same object and of a fresh process."""
     lost: str | None = None
     expected: str | None = None
-    for talk in talks(view):
-        for done in talk.steps:
-            if done.wanted.do in CHANGING and done.event.outcome == "done":
-                expected = done.wanted.session
-        if lost is not None and expected == lost and talk.turn.normal:
-            ended = talk.turn.ended
+    for turn in agent_turns(view):
+        for action in turn.steps:
+            if action.script.do in CHANGING and action.event.outcome == "done":
+                expected = action.script.session
+        if lost is not None and expected == lost and turn.view.normal:
+            ended = turn.view.ended
             if ended is None or ended.outcome != "answer":
                 yield _KILLED_FOR_GOOD(
-                    talk.turn.at_end(), expected="answer", observed=outcome(talk.turn), failure=failure(talk.turn)
+                    turn.view.at_end(),
+                    expected="answer",
+                    observed=outcome(turn.view),
+                    failure=failure(turn.view),
                 )
-            elif missing := talk.lacks(talk.known.get(lost, ())):
+            elif missing := turn.missing_texts(turn.known_sessions.get(lost, ())):
                 for quote in missing:
                     yield _LOST_WITH_THE_KILL(
-                        talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,)
+                        turn.at_messages(),
+                        expected=quote.text,
+                        observed=turn.request_texts,
+                        related=(quote.place,),
                     )
             else:
                 yield Compared("turns after a kill")
-        killed = _killed(talk)
+        killed = _killed(turn)
         if lost is None or expected != lost:
-            expected = talk.session or expected
+            expected = turn.session or expected
         if killed is not None and killed.processes:
             lost = expected = expected or ""
 
@@ -575,22 +591,22 @@ _CLAIMED_BUT_NOT_SENT = finding(
 @check("sessions/loss-is-not-hidden", without_calls=True)
 def loss_is_not_hidden(view: View) -> Findings:
     """What was shown of a turn that was lost is sent in the next one, or the history does not claim it."""
-    for talk, later in _after(view):
-        ended = talk.turn.ended
-        killed = _killed(talk)
-        if killed is None or not killed.processes or ended is None or later.asked is None:
+    for turn, later in _after(view):
+        ended = turn.view.ended
+        killed = _killed(turn)
+        if killed is None or not killed.processes or ended is None or later.request is None:
             continue
-        shown, sent = bare([ended.shown]), bare(message.text for message in later.sent)
+        shown, sent = without_blanks([ended.shown]), without_blanks(message.text for message in later.request_messages)
         before, held = (
-            bare(message.text for message in messages if message.role == "model")
-            for messages in (talk.step.before, talk.step.held)
+            without_blanks(message.text for message in messages if message.role == "model")
+            for messages in (turn.step.history_before, turn.step.history)
         )
         if shown and held.count(shown) > before.count(shown) and shown not in sent:
             yield _CLAIMED_BUT_NOT_SENT(
                 later.at_messages(),
                 expected=ended.shown,
-                observed=later.sent_texts,
-                related=(at_held_text(talk.step, ended.shown),),
+                observed=later.request_texts,
+                related=(at_held_text(turn.step, ended.shown),),
             )
         else:
             yield Compared("turns that were lost")
@@ -669,21 +685,21 @@ _WRONG_FIGURES = finding(
 def usage_is_of_the_turn(view: View) -> Findings:
     """All answers of the turn together, or the last of them, with or without what the agent asked for itself; and
     nothing of earlier turns."""
-    for talk in talks(view):
-        report = talk.step.first(UsageReport)
-        answers = [one for one in talk.step.answers if one.answer is not None and one.answer.usage]
-        if not talk.step.ordinary or report is None or not answers or len(answers) != len(talk.step.generated):
+    for turn in agent_turns(view):
+        report = turn.step.first(UsageReport)
+        answers = [one for one in turn.step.answers if one.answer is not None and one.answer.usage]
+        if not turn.step.ordinary or report is None or not answers or len(answers) != len(turn.step.generated):
             continue
         told = (report.usage.prompt_tokens, report.usage.output_tokens)
         if told == (0, 0):
             continue  # figures that say nothing may be passed over
-        own = [one for one in answers if one in talk.requests]
+        own = [one for one in answers if one in turn.requests]
         right = [_added_up(some) for some in (answers, own, answers[-1:], own[-1:])]
         if told in right:
             yield Compared("figures of turns")
         else:
             yield _WRONG_FIGURES(
-                talk.step.at_event(report, "usage"),
+                turn.step.at_event(report, "usage"),
                 expected=_figures(right[0]),
                 observed=_figures(told),
                 related=[one.at(Side.STREAM) for one in answers],

@@ -14,7 +14,7 @@ from turnproof.messages import JSON, Message, Text, to_builtins
 from turnproof.run.transcript import Interjected, Refused
 
 from .reading import model_texts, refusal_finding, too_long, user_text
-from .steps import FORGETTING, Step, bare, steps, turns_done, unpaired
+from .steps import FORGETTING, Step, steps, turns_done, unpaired, without_blanks
 
 _REFUSED = finding(
     "history/interjection-is-answered/refused",
@@ -96,7 +96,7 @@ def _missing(step: Step, text: str) -> Iterator[Finding]:
         if said not in user_text(step.added):
             yield _NOT_HELD(_at_held(step), expected=said, observed=held)
     shown = step.turn.ended.shown if step.turn.ended is not None else ""
-    if shown.strip() and bare([shown]) != bare(model_texts(step.added)):
+    if shown.strip() and without_blanks([shown]) != without_blanks(model_texts(step.added)):
         yield _SHOWN_NOT_HELD(_at_held(step), expected=shown, observed=model_texts(step.added))
 
 
@@ -107,7 +107,7 @@ def _at_held(step: Step) -> Place:
 
 def _changes(step: Step, code: FindingCode) -> Iterator[Finding]:
     """Where what was held before is another one now; what came on top of it is none of that."""
-    before, held = _contents(step.before), _contents(step.held)
+    before, held = _contents(step.history_before), _contents(step.history)
     differing = [
         place for place in walk_steps(before, held) if not (place[1] is ABSENT and int(place[0][0]) >= len(before))
     ]
@@ -160,15 +160,15 @@ def command_outcomes_are_held(view: View) -> Findings:
     waiting: list[tuple[Step, tuple[str, str]]] = []
     for step in steps(view):
         script = step.turn.script
-        if step.done in FORGETTING or step.collects:
-            waiting = [(where, told) for where, told in waiting if _has(step.held, told)]
-        if step.done == "inject" and script is not None and script.inject is not None:
+        if step.kind in FORGETTING or step.collects:
+            waiting = [(where, told) for where, told in waiting if _has(step.history, told)]
+        if step.kind == "inject" and script is not None and script.inject is not None:
             told = script.inject.command, script.inject.outcome
             wrong = list(_wrong_injection(view, step, told))
             yield from wrong
             if not wrong:
                 waiting.append((step, told))
-        elif step.done in ("inject", "turn"):
+        elif step.kind in ("inject", "turn"):
             yield from _requests_after(step, waiting)
 
 
@@ -176,9 +176,9 @@ def _wrong_injection(view: View, step: Step, told: tuple[str, str]) -> Iterator[
     if step.refusal is not None:
         place = view.at_event(step.refusal, "error")
         yield _COMMAND_REFUSED(place, observed=step.refusal.message, error=step.refusal.error)
-    elif step.added is None and not unpaired(step.before):
+    elif step.added is None and not unpaired(step.history_before):
         yield from _changes(step, _COMMAND_CHANGED_EARLIER)
-    elif not _has(step.added or step.held, told):
+    elif not _has(step.added or step.history, told):
         yield _COMMAND_NOT_HELD(_at_held(step), expected=told)
 
 

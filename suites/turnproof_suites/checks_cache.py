@@ -13,7 +13,18 @@ from turnproof.judge.view import TurnView, View
 from turnproof.judge.view.diff import Steps
 from turnproof.messages import JSON, FileRef, InlineData, Message, Part, ToolResult, ToolSchema
 
-from .reading import Answered, Requested, answered, at_row, begun, differing, makes_room, requested, row, system_text
+from .reading import (
+    AnsweredCall,
+    ReadRequest,
+    answered_calls,
+    at_row,
+    continued_row,
+    makes_room,
+    part_row,
+    read_requests,
+    system_text,
+    value_differences,
+)
 
 _MOST_MARKS = 4
 
@@ -38,9 +49,9 @@ def _tool_marks(tools: Sequence[ToolSchema]) -> list[str]:
     return [tool.cache.ttl for tool in tools if tool.cache is not None]
 
 
-def _at_marks(request: Requested) -> list[Steps]:
+def _at_marks(request: ReadRequest) -> list[Steps]:
     """Where the marks of a request stand: on tools, on system text, in messages."""
-    sent = request.sent
+    sent = request.wire
     found: list[Steps] = [("tools", n) for n, tool in enumerate(sent.tools) if tool.cache is not None]
     found += [("system", n) for n, part in enumerate(sent.system) if part.cache is not None]
     return [*found, *(("messages", *steps) for steps, _ in _marked_parts(sent.messages))]
@@ -51,9 +62,9 @@ def _minimum(view: View) -> int:
     return facts.cache_minimum_tokens if facts is not None else 1024
 
 
-def _cached_runs(view: View) -> Iterator[Requested]:
+def _cached_runs(view: View) -> Iterator[ReadRequest]:
     if view.scenario.cache:
-        yield from requested(view)
+        yield from read_requests(view)
 
 
 _TOO_MANY = finding(
@@ -93,15 +104,15 @@ def history_is_marked(view: View) -> Findings:
         response = request.exchange.response
         if response is None or response.prompt_tokens < 2 * _minimum(view) or request.call.began.turn < 2:
             continue
-        if _marks(request.sent.messages):
+        if _marks(request.wire.messages):
             yield Compared("marks in long conversations")
         else:
             yield _HISTORY_UNMARKED(_at_last_block(request), tokens=response.prompt_tokens)
 
 
-def _at_last_block(request: Requested) -> Place:
+def _at_last_block(request: ReadRequest) -> Place:
     """The end of the conversation, where a mark stores all of it; the messages where they say nothing."""
-    last = next((message.parts[-1] for message in reversed(request.sent.messages) if message.parts), None)
+    last = next((message.parts[-1] for message in reversed(request.wire.messages) if message.parts), None)
     return request.at("messages") if last is None else request.at_part(last)
 
 
@@ -116,12 +127,12 @@ _MARKS_LOST = finding(
 @check("cache/marks-reach-the-wire")
 def marks_reach_the_wire(view: View) -> Findings:
     """Every mark that the session set on a tool or a message goes out, with the life that was asked for."""
-    for request in requested(view):
+    for request in read_requests(view):
         began = request.call.began
         on_tools = Counter(_tool_marks(began.tools))
         held = on_tools + Counter(_marks(began.messages))
-        sent_on_tools = Counter(_tool_marks(request.sent.tools))
-        sent = sent_on_tools + Counter(_marks(request.sent.messages))
+        sent_on_tools = Counter(_tool_marks(request.wire.tools))
+        sent = sent_on_tools + Counter(_marks(request.wire.messages))
         if not held:
             continue
         lost = held - sent
@@ -135,13 +146,13 @@ def marks_reach_the_wire(view: View) -> Findings:
             yield Compared("marks")
 
 
-def _steady(view: View) -> Iterator[tuple[Answered, Answered]]:
+def _steady(view: View) -> Iterator[tuple[AnsweredCall, AnsweredCall]]:
     """Neighbouring answers between which nothing happened that rightly voids a cache.
 
     Once a prompt was too long, the session knows the limit, and may collect ahead of any turn.
     """
     refused = next((call.began.turn for call in view.calls if makes_room(call)), len(view.turns))
-    for before, after in pairwise(answered(view)):
+    for before, after in pairwise(answered_calls(view)):
         first, last = before.call.began.turn, after.call.began.turn
         if last >= refused:
             return
@@ -150,7 +161,7 @@ def _steady(view: View) -> Iterator[tuple[Answered, Answered]]:
             yield before, after
 
 
-def _settings(one: Answered) -> tuple[object, ...]:
+def _settings(one: AnsweredCall) -> tuple[object, ...]:
     """What stands beside the messages of a request."""
     return one.call.began.system, one.call.began.tools, one.call.began.response_schema
 
@@ -164,7 +175,7 @@ def _is_quiet(turn: TurnView, first: int, last: int) -> bool:
     return turn.index == last or (ended is not None and ended.outcome != "error")
 
 
-def _shows(one: Answered) -> bool:
+def _shows(one: AnsweredCall) -> bool:
     """Whether there is an image anywhere in the request: the first one voids what was stored of the messages."""
     media: list[Part] = [part for message in one.call.began.messages for part in message.parts]
     media += [each for part in media if isinstance(part, ToolResult) for each in part.attachments]
@@ -189,8 +200,8 @@ _NO_GROWTH = finding(
 def reads_grow_with_the_history(view: View) -> Findings:
     """What one request read or stored, the next one reads; in the end more is read than in the beginning."""
     stretches: list[list[int]] = []
-    newest: Answered | None = None
-    last: dict[int, Answered] = {}
+    newest: AnsweredCall | None = None
+    last: dict[int, AnsweredCall] = {}
     for before, after in _steady(view) if view.scenario.cache else ():
         if before is not newest:
             stretches.append([])  # something came between that rightly voids a cache
@@ -218,7 +229,7 @@ def reads_grow_with_the_history(view: View) -> Findings:
             yield _NO_GROWTH(place, expected=reads[0], observed=reads[-1], requests=len(reads), related=[other])
 
 
-def _at_last_mark(one: Answered) -> Place | None:
+def _at_last_mark(one: AnsweredCall) -> Place | None:
     """The last mark of a request, up to which the API stores it; None where nothing is marked, as in dialects whose API
     finds the prefix by itself."""
     request = _request_of(one)
@@ -237,9 +248,9 @@ _TOOL_ORDER = finding(
 @check("cache/tool-order-is-stable")
 def tool_order_is_stable(view: View) -> Findings:
     """The same tools go out in the same order, in whatever order the session lists them."""
-    first: dict[frozenset[str], tuple[tuple[str, ...], Requested]] = {}
-    for request in requested(view):
-        order = tuple(tool.name for tool in request.sent.tools)
+    first: dict[frozenset[str], tuple[tuple[str, ...], ReadRequest]] = {}
+    for request in read_requests(view):
+        order = tuple(tool.name for tool in request.wire.tools)
         if len(order) < 2:
             continue
         known, earlier = first.setdefault(frozenset(order), (order, request))
@@ -266,9 +277,9 @@ def prefix_is_stable(view: View) -> Findings:
         first, second = _request_of(before), _request_of(after)
         if first is None or second is None:
             continue
-        start = _prefix(first, begun(first.sent.messages))
-        whole = _prefix(second, row(second.sent.messages)[: len(start["messages"])])
-        wrong = list(differing(start, whole))
+        start = _prefix(first, continued_row(first.wire.messages))
+        whole = _prefix(second, part_row(second.wire.messages)[: len(start["messages"])])
+        wrong = list(value_differences(start, whole))
         for one in wrong:
             yield _PREFIX_CHANGED(
                 _at_prefix(second, one.steps),
@@ -280,21 +291,21 @@ def prefix_is_stable(view: View) -> Findings:
             yield Compared("starts of requests")
 
 
-def _request_of(one: Answered) -> Requested | None:
+def _request_of(one: AnsweredCall) -> ReadRequest | None:
     exchange, sent = one.call.last, one.call.sent
-    return None if exchange is None or sent is None else Requested(one.call, exchange, sent)
+    return None if exchange is None or sent is None else ReadRequest(one.call, exchange, sent)
 
 
-def _at_prefix(request: Requested, steps: Steps) -> Place:
+def _at_prefix(request: ReadRequest, steps: Steps) -> Place:
     """The place in a request's body of what stands at these steps in its prefix."""
     if steps[:1] == ("messages",):
         return at_row(request.exchange, steps[1:])
     return request.at(*steps)
 
 
-def _prefix(request: Requested, messages: list[JSON]) -> JSON:
+def _prefix(request: ReadRequest, messages: list[JSON]) -> JSON:
     # Old thinking may be left out; everything else that was sent once stays where it was.
-    return {"tools": _tools(request.sent.tools), "system": system_text(request.sent), "messages": messages}
+    return {"tools": _tools(request.wire.tools), "system": system_text(request.wire), "messages": messages}
 
 
 def _tools(tools: Sequence[ToolSchema]) -> JSON:

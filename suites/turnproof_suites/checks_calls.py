@@ -11,7 +11,7 @@ from turnproof.judge.view.diff import ABSENT, equal, present, walk_steps
 from turnproof.messages import FinishReason, FunctionCall
 from turnproof.run.transcript import FunctionCallDetected
 
-from .reading import answered, by_place, calls_in
+from .reading import answered_calls, by_place, calls_in
 
 _ID_CHANGED = finding(
     "tools/call-ids-are-kept/changed",
@@ -30,7 +30,7 @@ _ID_NOT_ITS_OWN = finding(
 @check("tools/call-ids-are-kept")
 def call_ids_are_kept(view: View) -> Findings:
     """The provider's own ids come back from the adapter; where there are none, each call gets one of its own."""
-    for one in answered(view):
+    for one in answered_calls(view):
         answer = one.call.answer
         sent, got = calls_in(answer.parts if answer is not None else ()), calls_in(one.response.parts)
         if not sent or len(sent) != len(got):
@@ -63,12 +63,12 @@ _ARGUMENT_CHANGED = finding(
 @check(
     "tools/arguments-keep-their-values",
     aspect=lambda view: by_place(
-        view, ((one.call, [[c.name, c.args] for c in one.response.calls]) for one in answered(view))
+        view, ((one.call, [[c.name, c.args] for c in one.response.calls]) for one in answered_calls(view))
     ),
 )
 def arguments_keep_their_values(view: View) -> Findings:
     """Every value with its JSON type: `"50"` is not 50, and `"true"` is not true."""
-    for one in answered(view):
+    for one in answered_calls(view):
         sent, got = calls_in(one.wire.parts), {call.id: call for call in calls_in(one.response.parts)}
         for call in sent:
             if not call.args or call.id not in got:
@@ -255,7 +255,7 @@ _ONE_ID = finding(
 @check("tools/parallel-calls-stay-apart")
 def parallel_calls_stay_apart(view: View) -> Findings:
     """Several calls in one answer: as many come back, each with an id, name and arguments of its own."""
-    for one in answered(view):
+    for one in answered_calls(view):
         sent, got = calls_in(one.wire.parts), calls_in(one.response.parts)
         if len(sent) < 2:
             continue

@@ -12,7 +12,7 @@ from turnproof.messages import FinishReason, Text
 from turnproof.run.transcript import TurnBegan
 
 from .reading import (
-    Requested,
+    ReadRequest,
     at_response_text,
     calls_made,
     first_requests,
@@ -23,7 +23,7 @@ from .reading import (
     spoken_text,
     user_text,
 )
-from .steps import bare
+from .steps import without_blanks
 
 _KEPT = ("event", "batch", "tool", "between-tools")
 """Cuts after the request was written: the user's message stays in the history."""
@@ -32,7 +32,7 @@ _FORGOTTEN = ("before-start", "backoff")
 """Cuts before anything was said: nothing of the turn stays."""
 
 
-def _following(view: View, *cuts: str) -> Iterator[tuple[TurnView, Requested]]:
+def _following(view: View, *cuts: str) -> Iterator[tuple[TurnView, ReadRequest]]:
     """Each turn cancelled at one of these points, with the first request of the turn after it."""
     for (before, _), (after, request) in pairwise(_requesting(view)):
         cut = before.cut.at if before.cut is not None and before.cancelled else None
@@ -41,7 +41,7 @@ def _following(view: View, *cuts: str) -> Iterator[tuple[TurnView, Requested]]:
             yield before, request
 
 
-def _requesting(view: View) -> list[tuple[TurnView, Requested | None]]:
+def _requesting(view: View) -> list[tuple[TurnView, ReadRequest | None]]:
     requests = {turn.index: request for turn, request in first_requests(view)}
     return [(turn, requests.get(turn.index)) for turn in view.turns if turn.spoken]
 
@@ -79,9 +79,9 @@ def history_serves_the_next_turn(view: View) -> Findings:
             yield Compared("requests after a cancelled turn")
 
 
-def _unheard(turn: TurnView, request: Requested) -> list[str]:
+def _unheard(turn: TurnView, request: ReadRequest) -> list[str]:
     """The texts that the user said in a turn and that no user says in a request."""
-    sent = user_text(request.sent.messages)
+    sent = user_text(request.wire.messages)
     parts = turn.script.user if turn.script is not None else ()
     texts = [part.text for part in parts if isinstance(part, Text) and part.text.strip()]
     return [text for text in texts if text not in sent]
@@ -107,7 +107,7 @@ def partial_text_reaches_the_next_turn(view: View) -> Findings:
         if not partial:
             continue
         # Trailing blanks may be trimmed: some models refuse them.
-        sent = model_texts(request.sent.messages)
+        sent = model_texts(request.wire.messages)
         if any(partial.strip() in text for text in sent):
             yield Compared("partial texts in the next request")
         else:
@@ -130,7 +130,7 @@ def nothing_is_invented(view: View) -> Findings:
     for _, request in _following(view, *_KEPT, "before-start", "backoff"):
         # As one text: an answer that was paused and gone on with is one on the wire, and blank pieces may be left out.
         here = (exchange.text for call in view.calls for exchange in call.generated)
-        written = bare([*model_texts(view.scenario.given), *here])
+        written = without_blanks([*model_texts(view.scenario.given), *here])
         invented = list(_never_written(request, written))
         for number, text in invented:
             yield _INVENTED(request.at("messages", number), observed=text)
@@ -138,11 +138,11 @@ def nothing_is_invented(view: View) -> Findings:
             yield Compared("words of the model after a cancel")
 
 
-def _never_written(request: Requested, written: str) -> Iterator[tuple[int, str]]:
+def _never_written(request: ReadRequest, written: str) -> Iterator[tuple[int, str]]:
     """The model's messages whose text is not among what was written, by their number in the request."""
-    for number, message in enumerate(request.sent.messages):
+    for number, message in enumerate(request.wire.messages):
         for text in model_texts([message]):
-            if bare([text]) not in written:
+            if without_blanks([text]) not in written:
                 yield number, text
 
 
@@ -158,15 +158,15 @@ _UNANSWERED = finding(
 def running_tools_are_answered(view: View) -> Findings:
     """Cancelled while tools ran: every call in the next request still has its result."""
     for _, request in _following(view, "tool", "between-tools"):
-        held = {call.id: call for call in calls_made(request.held)}
-        found = {result.call_id for result in results_in(request.sent.messages)}
-        sent = [call for call in calls_made(request.sent.messages) if call.id in held]
+        held = {call.id: call for call in calls_made(request.session_messages)}
+        found = {result.call_id for result in results_in(request.wire.messages)}
+        sent = [call for call in calls_made(request.wire.messages) if call.id in held]
         unanswered = [call for call in sent if call.id not in found]
         for call in unanswered:
             yield _UNANSWERED(
                 request.at_results_of(call),
                 observed=sorted(found),
-                related=(request.at_part(call), request.at_held(held[call.id])),
+                related=(request.at_part(call), request.at_session(held[call.id])),
                 call=call.id,
                 tool=held[call.id].name,
             )

@@ -45,7 +45,7 @@ def context_is_known(view: View) -> Findings:
         if not _comparable(before, turn, request):
             continue
         carried = _counted(view, request) - _new(turn)
-        framed = sum(len(message.calls) + len(message.results) for message in before.held)
+        framed = sum(len(message.calls) + len(message.results) for message in before.history)
         if abs(report.tokens - carried) <= max(TOKENS, SHARE * carried) + FRAME * framed:
             yield Compared("accounts of the context")
         else:
@@ -76,16 +76,16 @@ def context_shrinks_with_a_collection(view: View) -> Findings:
     last: int | None = None
     for step in steps(view) if not _made_up(view) else ():
         report = step.first(ContextReport)
-        if step.done == "gc" and report is not None and last is not None and step.held and not _resettled(step):
+        if step.kind == "gc" and report is not None and last is not None and step.history and not _resettled(step):
             yield _wrong(last, report, step) or Compared("accounts after a collection")
         last = report.tokens if report is not None else last
 
 
 def _wrong(before: int, report: ContextReport, step: Step) -> Finding | None:
-    was, left = (sum(map(message_tokens, messages)) for messages in (step.before, step.held))
+    was, left = (sum(map(message_tokens, messages)) for messages in (step.history_before, step.history))
     now, place = report.tokens, step.turn.at_event(report, "tokens")
     if now <= 0:
-        return _NOTHING_TAKEN(place, expected=0, observed=now, related=[step.at_held()], messages=len(step.held))
+        return _NOTHING_TAKEN(place, expected=0, observed=now, related=[step.at_history()], messages=len(step.history))
     if now > before and left <= was:
         return _GROWN(place, expected=before, observed=now)
     if now == before and left < was - TOKENS:
@@ -97,7 +97,7 @@ def _told(view: View) -> Iterator[tuple[ContextReport, Step, Step]]:
     """Each last word of the session ahead of a turn that made a request, with the step it was said after."""
     last: tuple[ContextReport, Step] | None = None
     for step in steps(view):
-        if step.done == "turn" and last is not None and step.generated:
+        if step.kind == "turn" and last is not None and step.generated:
             yield *last, step
         report = step.first(ContextReport)
         last = (report, step) if report is not None else None
@@ -110,11 +110,11 @@ def _comparable(before: Step, turn: Step, request: Exchange) -> bool:
     file's tokens are its service's secret.
     """
     script = turn.turn.script
-    if script is None or _resettled(turn) or request.call is None or unpaired(before.held):
+    if script is None or _resettled(turn) or request.call is None or unpaired(before.history):
         return False
     sent = user_text(request.call.messages)
-    said = [message.text for message in before.held if message.role == "user"]
-    return not _beyond_a_ruler(before.held) and all(text in sent for text in said)
+    said = [message.text for message in before.history if message.role == "user"]
+    return not _beyond_a_ruler(before.history) and all(text in sent for text in said)
 
 
 def _resettled(step: Step) -> bool:

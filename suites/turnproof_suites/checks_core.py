@@ -17,13 +17,13 @@ from turnproof.messages import JSON, FinishReason, Part, Text, to_builtins
 from turnproof.run.transcript import Failed, Response
 
 from .reading import (
-    Requested,
-    answered,
+    ReadRequest,
+    answered_calls,
     by_place,
     calls_in,
+    part_kinds,
+    read_requests,
     refusal_finding,
-    requested,
-    shape,
     spoken_text,
     system_text,
     user_text,
@@ -139,7 +139,7 @@ _DIFFERENCES: Mapping[str, FindingCode] = {
 )
 def wire_is_what_the_session_holds(view: View) -> Findings:
     """Every request, the one after an abnormal turn and each repeated attempt included."""
-    for request in requested(view):
+    for request in read_requests(view):
         found = _differences(view, request)
         losses = [one for one in found if one.violation]
         if losses:
@@ -158,18 +158,18 @@ def wire_is_what_the_session_holds(view: View) -> Findings:
 
 
 def _wire_forms(view: View) -> Iterator[tuple[ProviderCall, JSON]]:
-    for request in requested(view):
-        yield request.call, view.dialect.match_form(request.sent)
+    for request in read_requests(view):
+        yield request.call, view.dialect.match_form(request.wire)
 
 
-def _differences(view: View, request: Requested) -> list[WireDifference]:
+def _differences(view: View, request: ReadRequest) -> list[WireDifference]:
     began = request.call.began
     model = view.transcript.model
-    return view.dialect.differences(began.messages, began.system, began.tools, request.sent, model)
+    return view.dialect.differences(began.messages, began.system, began.tools, request.wire, model)
 
 
-def _difference(request: Requested, one: WireDifference) -> Finding:
-    held = request.at_held_path(one.path)
+def _difference(request: ReadRequest, one: WireDifference) -> Finding:
+    held = request.at_session_path(one.path)
     return _DIFFERENCES[one.what](
         request.at(one.sent_path),
         expected=UNSET if one.held is None else one.held,
@@ -196,8 +196,8 @@ _SYSTEM_EARLIER = finding(
 def system_text_is_sent_each_turn(view: View) -> Findings:
     """The text in force, and none that was in force before."""
     earlier: list[str] = []
-    for request in requested(view):
-        held, sent = request.call.began.system or "", system_text(request.sent)
+    for request in read_requests(view):
+        held, sent = request.call.began.system or "", system_text(request.wire)
         stale = [text for text in earlier if text in sent and text not in held]
         missing = bool(held) and held.strip() not in sent
         if missing:
@@ -210,12 +210,12 @@ def system_text_is_sent_each_turn(view: View) -> Findings:
             earlier.append(held)
 
 
-def _at_system(request: Requested, text: str = "") -> Place:
+def _at_system(request: ReadRequest, text: str = "") -> Place:
     """The place of the instructions, or of those that have this text."""
-    for n, part in enumerate(request.sent.system):
+    for n, part in enumerate(request.wire.system):
         if isinstance(part, Text) and text and text in part.text:
             return request.at("system", n)
-    for n, message in enumerate(request.sent.messages):
+    for n, message in enumerate(request.wire.messages):
         if message.role == "system" and text in message.text:
             return request.at("messages", n)
     return request.at("system")
@@ -238,14 +238,16 @@ _NEW_MESSAGE_REPEATED = finding(
 @check("core/new-message-goes-out-once")
 def new_message_goes_out_once(view: View) -> Findings:
     """As often as the session holds the text of the new message, no more and no less."""
-    for request in requested(view):
-        last = request.held[-1] if request.held else None
+    for request in read_requests(view):
+        last = request.session_messages[-1] if request.session_messages else None
         if last is None or last.role != "user" or not last.text.strip():
             continue
-        wanted = user_text(request.held).count(last.text)
-        found = user_text(request.sent.messages).count(last.text)
+        wanted = user_text(request.session_messages).count(last.text)
+        found = user_text(request.wire.messages).count(last.text)
         # An instruction between turns may go out in the user's name.
-        instructed = sum(message.text.count(last.text) for message in request.held if message.role == "system")
+        instructed = sum(
+            message.text.count(last.text) for message in request.session_messages if message.role == "system"
+        )
         if wanted <= found <= wanted + instructed:
             yield Compared("new messages")
             continue
@@ -254,14 +256,14 @@ def new_message_goes_out_once(view: View) -> Findings:
             _at_last_text(request, last.text if found > wanted else ""),
             expected=wanted,
             observed=found,
-            related=(request.at_held(last),),
+            related=(request.at_session(last),),
             message=last.text,
         )
 
 
-def _at_last_text(request: Requested, text: str) -> Place:
+def _at_last_text(request: ReadRequest, text: str) -> Place:
     """The last text of the user with these words; the conversation where there are none."""
-    parts: list[Part] = [part for one in request.sent.messages if one.role == "user" for part in one.parts]
+    parts: list[Part] = [part for one in request.wire.messages if one.role == "user" for part in one.parts]
     found = [part for part in parts if isinstance(part, Text) and text and text in part.text]
     return request.at_part(found[-1]) if found else request.at("messages")
 
@@ -324,11 +326,11 @@ _TEXT_CHANGED = finding(
 
 @check(
     "core/text-is-what-the-wire-carried",
-    aspect=lambda view: by_place(view, ((one.call, spoken_text(one.response.parts)) for one in answered(view))),
+    aspect=lambda view: by_place(view, ((one.call, spoken_text(one.response.parts)) for one in answered_calls(view))),
 )
 def text_is_what_the_wire_carried(view: View) -> Findings:
     """Every letter of the visible text, and none besides."""
-    for one in answered(view):
+    for one in answered_calls(view):
         sent, got = spoken_text(one.wire.parts), spoken_text(one.response.parts)
         # An adapter may hand structured output over as an object alone.
         if one.call.began.response_schema is not None and not got:
@@ -356,8 +358,8 @@ _CALLS_MOVED = finding(
 @check("core/parts-keep-the-models-order")
 def parts_keep_the_models_order(view: View) -> Findings:
     """The order of text and calls, and of the calls among themselves."""
-    for one in answered(view):
-        sent, got = shape(one.wire.parts), shape(one.response.parts)
+    for one in answered_calls(view):
+        sent, got = part_kinds(one.wire.parts), part_kinds(one.response.parts)
         if len(sent) < 2 or sorted(sent) != sorted(got):
             continue  # nothing to order, or something is missing: another requirement's business
         sent_ids = [call.id for call in calls_in(one.wire.parts)]
@@ -384,11 +386,11 @@ _FINISH_WRONG = finding(
 
 @check(
     "core/finish-reason-says-why",
-    aspect=lambda view: by_place(view, ((one.call, str(one.response.finish_reason)) for one in answered(view))),
+    aspect=lambda view: by_place(view, ((one.call, str(one.response.finish_reason)) for one in answered_calls(view))),
 )
 def finish_reason_says_why(view: View) -> Findings:
     """By the dialect's table. Refusal and safety are two words for one thing."""
-    for one in answered(view):
+    for one in answered_calls(view):
         wire, got = one.wire.finish, one.response.finish_reason
         if wire is None:
             continue
@@ -415,7 +417,7 @@ _WORD_CHANGED = finding(
 @check("core/providers-own-finish-word-is-kept")
 def providers_own_finish_word_is_kept(view: View) -> Findings:
     """`raw_finish` is the word on the wire."""
-    for one in answered(view):
+    for one in answered_calls(view):
         if one.wire.raw_finish is None:
             continue
         if one.response.raw_finish == one.wire.raw_finish:
@@ -480,11 +482,11 @@ def asks_for_the_model_it_was_given(view: View) -> Findings:
     wanted = view.transcript.model
     facts = view.dialect.models.get(wanted)
     same = {wanted, facts.alias_of if facts is not None else wanted, facts.id if facts is not None else wanted}
-    for request in requested(view):
-        if request.sent.model in same:
+    for request in read_requests(view):
+        if request.wire.model in same:
             yield Compared("model names")
         else:
-            yield _OTHER_MODEL(request.at("model"), expected=wanted, observed=request.sent.model)
+            yield _OTHER_MODEL(request.at("model"), expected=wanted, observed=request.wire.model)
 
 
 _ARGUMENT_CHANGED = finding(

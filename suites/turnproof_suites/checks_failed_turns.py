@@ -11,7 +11,7 @@ from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text, same_history
 from turnproof.run.transcript import HistorySnapshot, TurnBegan
 
-from .reading import Requested, ValueDifference, differing, first_requests, user_text
+from .reading import ReadRequest, ValueDifference, first_requests, user_text, value_differences
 from .steps import content, unpaired
 
 _HISTORY_CHANGED = finding(
@@ -36,7 +36,7 @@ def a_failed_turn_leaves_no_trace(view: View) -> Findings:
             continue
         request = requests.get(after.index)
         wrong = list(_history_changes(view, turn))
-        if request is not None and _lingers(turn.said, after.said, request.sent.messages, request.held):
+        if request is not None and _lingers(turn.said, after.said, request.wire.messages, request.session_messages):
             wrong.append(
                 _STILL_SENT(
                     _at_user_text(request, turn.said),
@@ -55,14 +55,14 @@ def _history_changes(view: View, turn: TurnView) -> Iterator[Finding]:
     if now is None or before is None or same_history(before, now, ids=False) or unpaired(before):
         return
     whole = [ValueDifference((), content(before), content(now))]
-    for one in list(differing(content(before), content(now))) or whole:
+    for one in list(value_differences(content(before), content(now))) or whole:
         place = turn.at(Side.HISTORY, "provider", *one.steps)
         yield _HISTORY_CHANGED(place, expected=one.expected, observed=one.observed)
 
 
-def _at_user_text(request: Requested, text: str) -> Place:
+def _at_user_text(request: ReadRequest, text: str) -> Place:
     """Where in a request the user says this; all its messages, where it stands in no single one."""
-    users = (message for message in request.sent.messages if message.role == "user")
+    users = (message for message in request.wire.messages if message.role == "user")
     parts = (part for message in users for part in message.parts if isinstance(part, Text))
     found = next((part for part in parts if text in part.text), None)
     return request.at("messages") if found is None else request.at_part(found)

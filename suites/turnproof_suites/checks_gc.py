@@ -9,17 +9,17 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import TurnView, View
 from turnproof.messages import Message, Text
 
-from .reading import Requested, calls_made, makes_room, refusal_finding, results_in, system_text, too_long, user_text
+from .reading import ReadRequest, calls_made, makes_room, refusal_finding, results_in, system_text, too_long, user_text
 
 
-def _after_collection(view: View) -> Iterator[tuple[TurnView, Requested]]:
+def _after_collection(view: View) -> Iterator[tuple[TurnView, ReadRequest]]:
     """The first request after each collection: the scenario's, or the session's after a prompt that was too long."""
     due = False
     for turn in view.turns:
         due = due or turn.collected is not None
         for call in turn.calls:
             if due and call.last is not None and call.sent is not None:
-                yield turn, Requested(call, call.last, call.sent)
+                yield turn, ReadRequest(call, call.last, call.sent)
             due = makes_room(call)
 
 
@@ -41,8 +41,8 @@ _NO_CALL = finding(
 def pairs_stay_whole(view: View) -> Findings:
     """No call without its result, no result without its call."""
     for _, request in _after_collection(view):
-        calls = {call.id: call for call in calls_made(request.sent.messages)}
-        results = {result.call_id: result for result in results_in(request.sent.messages)}
+        calls = {call.id: call for call in calls_made(request.wire.messages)}
+        results = {result.call_id: result for result in results_in(request.wire.messages)}
         for id, call in calls.items():
             if id not in results:
                 related = [request.at_part(call)]
@@ -66,7 +66,7 @@ _FIRST_ROLE = finding(
 def first_message_is_the_users(view: View) -> Findings:
     """A conversation does not begin with an answer, or with the results of calls that are gone."""
     for _, request in _after_collection(view):
-        others = ((n, message.role) for n, message in enumerate(request.sent.messages) if message.role != "system")
+        others = ((n, message.role) for n, message in enumerate(request.wire.messages) if message.role != "system")
         number, role = next(others, (None, None))
         if role == "user":
             yield Compared("first messages after a collection")
@@ -143,13 +143,13 @@ def removed_history_stays_removed(view: View) -> Findings:
             gone += [known[name] for name in turn.collected.before if name not in left and name in known]
         for call in turn.calls:
             if gone and call.sent is not None:
-                yield from _forgotten(Requested(call, call.generated[-1], call.sent), gone)
+                yield from _forgotten(ReadRequest(call, call.generated[-1], call.sent), gone)
             known.update((message.message_id, message) for message in call.began.messages)
         known.update((message.message_id, message) for message in turn.history or ())
 
 
-def _forgotten(request: Requested, gone: list[Message]) -> Iterator[Compared | Finding]:
-    held, sent = user_text(request.held), user_text(request.sent.messages)
+def _forgotten(request: ReadRequest, gone: list[Message]) -> Iterator[Compared | Finding]:
+    held, sent = user_text(request.session_messages), user_text(request.wire.messages)
     for message in gone:
         if message.role != "user" or not message.text.strip() or message.text in held:
             continue
@@ -159,9 +159,9 @@ def _forgotten(request: Requested, gone: list[Message]) -> Iterator[Compared | F
             yield Compared("collected messages")
 
 
-def _at_words(request: Requested, text: str) -> Place:
+def _at_words(request: ReadRequest, text: str) -> Place:
     """The first text of a user in the request that has these words; all messages where they stand in several."""
-    for message in request.sent.messages:
+    for message in request.wire.messages:
         for part in message.parts if message.role == "user" else ():
             if isinstance(part, Text) and text in part.text:
                 return request.at_part(part, "text")
@@ -186,10 +186,10 @@ def system_and_tools_stay_in_force(view: View) -> Findings:
     for _, request in _after_collection(view):
         began = request.call.began
         missing = [tool.name for tool in began.tools if tool.name not in request.call.wire_names]
-        sent = sorted(tool.name for tool in request.sent.tools)
+        sent = sorted(tool.name for tool in request.wire.tools)
         for name in missing:
             yield _TOOL_GONE(request.at("tools"), expected=name, observed=sent)
-        system = system_text(request.sent)
+        system = system_text(request.wire)
         lost = began.system is not None and began.system.strip() not in system
         if lost:
             yield _SYSTEM_GONE(request.at("system"), expected=began.system, observed=system)

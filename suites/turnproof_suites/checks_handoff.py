@@ -138,7 +138,7 @@ def _requests(view: View) -> Iterator[Exchange]:
     """The requests for an answer with a conversation from elsewhere, until some of it is forgotten."""
     if not view.scenario.given:
         return
-    forgotten = next((step.turn.index for step in steps(view) if step.done in FORGETTING or step.collects), None)
+    forgotten = next((step.turn.index for step in steps(view) if step.kind in FORGETTING or step.collects), None)
     for call in view.calls:
         if forgotten is not None and call.began.turn >= forgotten:
             return

@@ -11,11 +11,19 @@ from turnproof.judge.view.diff import equal
 from turnproof.messages import FunctionCall, Message, Part, Text, same
 from turnproof.run.transcript import SessionInForce
 
-from .reading import calls_in, calls_made, differing, heard, model_texts, refusal_finding, spoken_text, too_long
+from .reading import (
+    calls_in,
+    calls_made,
+    has_user_texts,
+    model_texts,
+    refusal_finding,
+    spoken_text,
+    too_long,
+    value_differences,
+)
 from .steps import (
     Step,
     Unpaired,
-    bare,
     content,
     ends_alike,
     every_unpaired,
@@ -23,6 +31,7 @@ from .steps import (
     steps,
     turns_done,
     unpaired,
+    without_blanks,
 )
 
 _EARLIER_CHANGED = finding(
@@ -50,7 +59,7 @@ _CALLS = finding(
 def what_was_said_is_held(view: View) -> Findings:
     """On top of what was held: the user's message, then every text and call of the model."""
     for step in turns_done(view):
-        if not step.ordinary or unpaired(step.before):
+        if not step.ordinary or unpaired(step.history_before):
             continue  # what was broken before may be mended now, by whatever is put in front of the turn
         wrong = list(_changed(_EARLIER_CHANGED, step) if step.added is None else _missing(view, step, step.added))
         yield from wrong
@@ -60,8 +69,8 @@ def what_was_said_is_held(view: View) -> Findings:
 
 def _changed(code: FindingCode, step: Step) -> Iterator[Finding]:
     """What of the messages that were held before is not held as it was. What came on top of them is not looked at."""
-    held = step.held[: len(step.before)]
-    for one in differing(content(step.before), content(held)):
+    held = step.history[: len(step.history_before)]
+    for one in value_differences(content(step.history_before), content(held)):
         yield code(step.at_change(one), expected=one.expected, observed=one.observed)
 
 
@@ -77,12 +86,12 @@ def _missing(view: View, step: Step, added: tuple[Message, ...]) -> Iterator[Fin
     """What of an ordinary turn is not in the messages that came on top, or is there too often."""
     said = step.turn.said
     found = [message.text for message in added if message.role == "user" and message.text.strip()]
-    if said.strip() and (not added or added[0].role != "user" or bare(found) != bare([said])):
+    if said.strip() and (not added or added[0].role != "user" or without_blanks(found) != without_blanks([said])):
         yield _USER_TEXT(_at_text(step, "user", [said]), expected=[said], observed=found)
     texts = step.answered_text
     if step.turn.script is not None and step.turn.script.response_schema is None:
         held = model_texts(added)
-        if bare(texts) != bare(held):
+        if without_blanks(texts) != without_blanks(held):
             related = [one.at(Side.STREAM) for one in step.answers]
             yield _MODEL_TEXT(_at_text(step, "model", texts), expected=texts, observed=held, related=related)
     answers = [calls_in(one.answer.parts) for one in step.answers if one.answer is not None]
@@ -96,27 +105,27 @@ def _missing(view: View, step: Step, added: tuple[Message, ...]) -> Iterator[Fin
     kept = [call.args for call in calls]
     if not equal(made, kept):
         wrong = next((call for call, args in zip(calls, made, strict=False) if not equal(call.args, args)), None)
-        yield _CALLS(_at_held(step, wrong, "args") if wrong else step.at_held(), expected=made, observed=kept)
+        yield _CALLS(_at_held(step, wrong, "args") if wrong else step.at_history(), expected=made, observed=kept)
 
 
 def _at_text(step: Step, role: str, texts: Sequence[str]) -> Place:
     """The first text of a role in the new messages that is not the one expected there; all messages if none is."""
     left = list(texts)
-    for number, message in enumerate(step.held[len(step.before) :], len(step.before)):
+    for number, message in enumerate(step.history[len(step.history_before) :], len(step.history_before)):
         text = spoken_text(message.parts)
-        if message.role == role and text and (not left or bare([left.pop(0)]) != bare([text])):
+        if message.role == role and text and (not left or without_blanks([left.pop(0)]) != without_blanks([text])):
             spoken = [place for place, part in enumerate(message.parts) if isinstance(part, Text)]
-            return step.at_held(number, "parts", *((spoken[0], "text") if len(spoken) == 1 else ()))
-    return step.at_held()
+            return step.at_history(number, "parts", *((spoken[0], "text") if len(spoken) == 1 else ()))
+    return step.at_history()
 
 
 def _at_held(step: Step, part: Part, *field: str) -> Place:
     """The place of a part that the session holds after the step."""
-    for number, message in enumerate(step.held):
+    for number, message in enumerate(step.history):
         for place, one in enumerate(message.parts):
             if one is part:
-                return step.at_held(number, "parts", place, *field)
-    return step.at_held()
+                return step.at_history(number, "parts", place, *field)
+    return step.at_history()
 
 
 def _as_answered(answers: Sequence[Sequence[FunctionCall]], calls: Sequence[FunctionCall]) -> Sequence[FunctionCall]:
@@ -146,7 +155,7 @@ def failed_turn_leaves_nothing(view: View) -> Findings:
     """Of turns in which the model never answered. What to keep of a half-done one is the session's to say."""
     for step in turns_done(view):
         ended = step.turn.ended
-        if ended is None or ended.outcome != "error" or step.answers or step.collects or unpaired(step.before):
+        if ended is None or ended.outcome != "error" or step.answers or step.collects or unpaired(step.history_before):
             continue
         if step.unchanged:
             yield Compared("histories after failed turns")
@@ -178,7 +187,7 @@ def shown_text_is_kept(view: View) -> Findings:
         ended = step.turn.ended
         if ended is None or ended.outcome != "cancelled" or not ended.shown.strip() or step.collects:
             continue
-        if unpaired(step.before):
+        if unpaired(step.history_before):
             continue
         wrong = list(_lost_by_cancel(step, ended.shown))
         yield from wrong
@@ -190,11 +199,11 @@ def _lost_by_cancel(step: Step, shown: str) -> Iterator[Finding]:
     if step.added is None:
         yield from _changed(_EARLIER_CHANGED_BY_CANCEL, step)
         return
-    if not heard(step.turn, step.added):
+    if not has_user_texts(step.turn, step.added):
         held = [message.text for message in step.added if message.role == "user"]
-        yield _USER_TEXT_OF_CANCELLED(step.at_held(), expected=step.turn.said, observed=held)
+        yield _USER_TEXT_OF_CANCELLED(step.at_history(), expected=step.turn.said, observed=held)
     kept = model_texts(step.added)
-    if bare([shown]) not in bare(kept):
+    if without_blanks([shown]) not in without_blanks(kept):
         related = [step.turn.at_event(step.turn.ended, "shown")] if step.turn.ended is not None else []
         yield _SHOWN_TEXT(_at_text(step, "model", [shown]), expected=shown, observed=kept, related=related)
 
@@ -217,7 +226,7 @@ def cancelled_turn_serves_the_next(view: View) -> Findings:
     """The conversation goes on: the API takes the next request, and the model answers."""
     cancelled: int | None = None
     for step in steps(view):
-        if step.done != "turn":
+        if step.kind != "turn":
             cancelled = cancelled if step.unchanged else None
             continue
         ended, script = step.turn.ended, step.turn.script
@@ -259,19 +268,19 @@ def calls_and_results_stay_paired(view: View) -> Findings:
     """After every turn and operation; what was taken over may be mended when it is first used."""
     unused = bool(unpaired(view.scenario.given))
     for step in steps(view):
-        unused = unused and step.done != "turn"
+        unused = unused and step.kind != "turn"
         if unused:
             continue
-        wrong = [_alone(step, one, _NO_RESULT, _NO_CALL) for one in every_unpaired(step.held)]
+        wrong = [_alone(step, one, _NO_RESULT, _NO_CALL) for one in every_unpaired(step.history)]
         yield from wrong
-        if not wrong and calls_made(step.held):
+        if not wrong and calls_made(step.history):
             yield Compared("calls and results held")
 
 
 def _alone(step: Step, one: Unpaired, no_result: FindingCode, no_call: FindingCode) -> Finding:
     """A finding for a call without a result, or a result without a call, that the session holds after a step."""
     code = no_result if one.lacks == "result" else no_call
-    return code(step.at_held(one.message, "parts", one.part), call=one.call_id, tool=one.tool)
+    return code(step.at_history(one.message, "parts", one.part), call=one.call_id, tool=one.tool)
 
 
 _MENDED_REFUSED = finding(
@@ -309,7 +318,7 @@ _LOST_BY_MENDING = finding(
 def broken_conversation_is_mended(view: View) -> Findings:
     """In the turn after one with an unanswered call was taken over: it is answered, and what is held is whole."""
     for step in turns_done(view):
-        if not unpaired(step.before) or step.turn.script is None or step.turn.script.expect != "answer":
+        if not unpaired(step.history_before) or step.turn.script is None or step.turn.script.expect != "answer":
             continue
         wrong = list(_not_mended(step))
         yield from wrong
@@ -325,11 +334,11 @@ def _not_mended(step: Step) -> Iterator[Finding]:
         place = step.turn.at() if ended is None else step.turn.at_event(ended, "outcome")
         yield _NOT_CONTINUED(place, expected="answer", observed=None if ended is None else ended.outcome)
     elif not refusals:
-        for one in every_unpaired(step.held):
+        for one in every_unpaired(step.history):
             yield _alone(step, one, _STILL_NO_RESULT, _STILL_NO_CALL)
-        held = [message.text for message in step.held if message.text.strip()]
-        for text in _lost(step.before, step.held) if not step.collects else ():
-            yield _LOST_BY_MENDING(step.at_held(), expected=text, observed=held)
+        held = [message.text for message in step.history if message.text.strip()]
+        for text in _lost(step.history_before, step.history) if not step.collects else ():
+            yield _LOST_BY_MENDING(step.at_history(), expected=text, observed=held)
 
 
 def _lost(before: tuple[Message, ...], held: tuple[Message, ...]) -> list[str]:
@@ -353,7 +362,7 @@ def returned_list_is_a_copy(view: View) -> Findings:
         if step.unchanged:
             yield Compared("lists that were handed out")
         else:
-            yield _CHANGED_BY_CALLER(step.at_held(), expected=len(step.before), observed=len(step.held))
+            yield _CHANGED_BY_CALLER(step.at_history(), expected=len(step.history_before), observed=len(step.history))
 
 
 _ID_TWICE = finding(
@@ -375,24 +384,24 @@ def message_ids_are_kept(view: View) -> Findings:
     for step in steps(view):
         wrong = [*_ids_twice(step), *_ids_changed(step)]
         yield from wrong
-        if not wrong and step.held:
+        if not wrong and step.history:
             yield Compared("message ids")
 
 
 def _ids_twice(step: Step) -> Iterator[Finding]:
     first: dict[str, int] = {}
-    for number, message in enumerate(step.held):
+    for number, message in enumerate(step.history):
         earlier = first.setdefault(message.message_id, number)
         if earlier != number:
-            place = step.at_held(number, "message_id")
-            yield _ID_TWICE(place, observed=message.message_id, related=[step.at_held(earlier, "message_id")])
+            place = step.at_history(number, "message_id")
+            yield _ID_TWICE(place, observed=message.message_id, related=[step.at_history(earlier, "message_id")])
 
 
 def _ids_changed(step: Step) -> Iterator[Finding]:
     for number, old, new in _still_held(step):
         if old.message_id != new.message_id:
             yield _ID_CHANGED(
-                step.at_held(number, "message_id"),
+                step.at_history(number, "message_id"),
                 expected=old.message_id,
                 observed=new.message_id,
                 role=old.role,
@@ -402,15 +411,15 @@ def _ids_changed(step: Step) -> Iterator[Finding]:
 
 def _still_held(step: Step) -> list[tuple[int, Message, Message]]:
     """The messages that were held before and are held still: their place now, and each as it was and as it is."""
-    if step.done == "gc":
-        count = ends_alike(step.before, step.held)
-        start = len(step.held) - count
-        pairs = zip(step.before[len(step.before) - count :], step.held[start:], strict=True)
+    if step.kind == "gc":
+        count = ends_alike(step.history_before, step.history)
+        start = len(step.history) - count
+        pairs = zip(step.history_before[len(step.history_before) - count :], step.history[start:], strict=True)
         return [(start + number, old, new) for number, (old, new) in enumerate(pairs)]
     if step.collects:
         return []
     found: list[tuple[int, Message, Message]] = []
-    for number, (old, new) in enumerate(zip(step.before, step.held, strict=False)):
+    for number, (old, new) in enumerate(zip(step.history_before, step.history, strict=False)):
         if not same(old, new, ids=False):
             break
         found.append((number, old, new))

@@ -74,11 +74,11 @@ def _held_for(step: Step, added: tuple[Message, ...], exchange: Exchange) -> tup
     # What stands in front of the user's message mends what was taken over.
     said = next((place for place, message in enumerate(added) if message.role == "user"), None)
     if said is None:
-        return (*step.before, Message("user", script.user)) if not rounds else None
+        return (*step.history_before, Message("user", script.user)) if not rounds else None
     if not rounds:
-        return (*step.before, *added[: said + 1])
+        return (*step.history_before, *added[: said + 1])
     places = [place for place, message in enumerate(added) if message.role == "tool" and place > said]
-    return (*step.before, *added[: places[rounds - 1] + 1]) if rounds <= len(places) else None
+    return (*step.history_before, *added[: places[rounds - 1] + 1]) if rounds <= len(places) else None
 
 
 def _since_the_user_spoke(messages: Sequence[Message], user: Sequence[Part]) -> list[Message]:
@@ -145,7 +145,7 @@ def _places_of(
     _, number, _, place, *field = path
     assert isinstance(number, int), "the index of a message"
     assert isinstance(place, int), "the index of a part"
-    related = [step.at_held(number, "parts", place)] if number < len(step.held) else []
+    related = [step.at_history(number, "parts", place)] if number < len(step.history) else []
     found = _counterpart(exchange, held[number].parts[place], difference.sent) if difference.sent is not None else None
     return exchange.at_read("messages", *found, *field) if found else exchange.at_read("messages"), related
 

@@ -170,7 +170,7 @@ def rejected_results_are_gone(view: View) -> Findings:
 def _held_after_a_cut(step: Step, gone: set[str]) -> Findings:
     """Whether the session holds none of these results any more, and as many others as it has calls."""
     held = False
-    for number, message in enumerate(step.held):
+    for number, message in enumerate(step.history):
         for place, part in enumerate(message.parts):
             if isinstance(part, ToolResult) and _text(part) in gone:
                 held = True
@@ -178,7 +178,7 @@ def _held_after_a_cut(step: Step, gone: set[str]) -> Findings:
                 yield _STILL_HELD(place_held, observed=_text(part))
     if held:
         return
-    results, calls = len(results_in(step.held)), len(calls_made(step.held))
+    results, calls = len(results_in(step.history)), len(calls_made(step.history))
     if results != calls:
         yield _HELD_COUNT(step.turn.at(Side.HISTORY, "session"), expected=calls, observed=results)
     else:

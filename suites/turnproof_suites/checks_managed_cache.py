@@ -13,7 +13,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import Exchange, View
 from turnproof.messages import to_builtins
 
-from .reading import at_text, requested, system_text
+from .reading import at_text, read_requests, system_text
 
 
 def _operations(view: View, action: str) -> Iterator[tuple[Exchange, Call]]:
@@ -53,19 +53,19 @@ def managed_cache_serves_the_prefix(view: View) -> Findings:
     facts = view.dialect.models.get(view.transcript.model)
     if not view.scenario.cache or facts is None:
         return
-    for request in requested(view):
-        size = view.dialect.count(replace(request.sent, messages=()))
+    for request in read_requests(view):
+        size = view.dialect.count(replace(request.wire, messages=()))
         if size < 2 * facts.cache_minimum_tokens:
             continue
         usage = request.exchange.answer.usage if request.exchange.answer is not None else None
-        if request.sent.resource is None:
+        if request.wire.resource is None:
             yield _IN_FULL(request.at("system"), tokens=size)
         elif request.exchange.clean and usage is not None and not usage.cache_read_tokens:
             yield _NOTHING_READ(
                 request.exchange.at(Side.STREAM),
                 observed=usage.cache_read_tokens,
-                related=[at_text(request.exchange, request.sent.resource)],
-                cache=request.sent.resource,
+                related=[at_text(request.exchange, request.wire.resource)],
+                cache=request.wire.resource,
             )
         else:
             yield Compared("requests that name a managed cache")

@@ -9,7 +9,7 @@ from turnproof.judge.requirements import FindingCode, Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.messages import JSON, FileRef, InlineData, Message, ToolResult
 
-from .reading import Requested, matched_results, plain, requested
+from .reading import ReadRequest, matched_results, plain, read_requests
 
 
 def _media(messages: Iterable[Message]) -> Iterator[InlineData | FileRef]:
@@ -51,18 +51,18 @@ _DOCUMENT_MISSING = finding(
 
 
 def _reaches(view: View, images: bool, what: str, missing: FindingCode) -> Findings:
-    for request in requested(view):
-        sent = list(_media(request.sent.messages))
-        for message in request.held:
+    for request in read_requests(view):
+        sent = list(_media(request.wire.messages))
+        for message in request.session_messages:
             for part in (part for part in _media([message]) if _is_image(part) is images):
                 if any(_same(part, one) for one in sent):
                     yield Compared(what)
                 else:
                     yield missing(
-                        request.at_sent(message),
+                        request.at_wire_message(message),
                         expected=_name(part),
                         observed=[_name(one) for one in sent],
-                        related=(request.at_held(part),),
+                        related=(request.at_session(part),),
                     )
 
 
@@ -89,10 +89,10 @@ _ATTACHMENT_MISSING = finding(
 @check("multimodal/attachments-of-results-reach-the-wire")
 def attachments_of_results_reach_the_wire(view: View) -> Findings:
     """What a tool returned beside its text, in the result of that call, or beside it where the API has them there."""
-    for request in requested(view):
-        beside = [] if "results-first" in view.dialect.traits else _beside_results(request.sent.messages)
+    for request in read_requests(view):
+        beside = [] if "results-first" in view.dialect.traits else _beside_results(request.wire.messages)
         shown = tuple(beside)
-        for own, sent in matched_results(request.held, request.sent.messages):
+        for own, sent in matched_results(request.session_messages, request.wire.messages):
             inside = list(sent.attachments)
             for number, part in enumerate(own.attachments):
                 if _taken(part, inside) or _taken(part, beside):
@@ -102,14 +102,14 @@ def attachments_of_results_reach_the_wire(view: View) -> Findings:
                         _at_attachments(request, sent, shown),
                         expected=_name(part),
                         observed=[_name(one) for one in sent.attachments],
-                        related=(request.at_held(own, "attachments", number),),
+                        related=(request.at_session(own, "attachments", number),),
                         call=own.call_id,
                     )
 
 
-def _at_attachments(request: Requested, result: ToolResult, beside: Sequence[InlineData | FileRef]) -> Place:
+def _at_attachments(request: ReadRequest, result: ToolResult, beside: Sequence[InlineData | FileRef]) -> Place:
     """Where the attachments of a result stand: in it, or in the last message that shows some `beside` results."""
-    showing = [n for n, one in enumerate(request.sent.messages) if any(part in beside for part in one.parts)]
+    showing = [n for n, one in enumerate(request.wire.messages) if any(part in beside for part in one.parts)]
     if showing and not result.attachments:
         return request.at("messages", showing[-1])
     return request.at_part(result, "attachments")
@@ -144,11 +144,11 @@ _ORDER = finding(
 @check("multimodal/content-keeps-its-order")
 def content_keeps_its_order(view: View) -> Findings:
     """Between the texts between which it stood."""
-    for request in requested(view):
+    for request in read_requests(view):
         sent = [
-            form for message in plain(request.sent.messages) if message["role"] == "user" for form in message["parts"]
+            form for message in plain(request.wire.messages) if message["role"] == "user" for form in message["parts"]
         ]
-        for message in request.held:
+        for message in request.session_messages:
             if message.role != "user" or not any(isinstance(part, InlineData | FileRef) for part in message.parts):
                 continue
             wanted = [form for one in plain([message]) for form in one["parts"]]
@@ -157,7 +157,7 @@ def content_keeps_its_order(view: View) -> Findings:
             if _contains(sent, wanted):
                 yield Compared("orders of content")
             else:
-                yield _ORDER(request.at_sent(message), expected=wanted, related=(request.at_held(message),))
+                yield _ORDER(request.at_wire_message(message), expected=wanted, related=(request.at_session(message),))
 
 
 def _contains(whole: list[JSON], part: list[JSON]) -> bool:

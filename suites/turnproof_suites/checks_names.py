@@ -9,7 +9,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.messages import Message
 
-from .reading import answered, calls_made, matched_calls, requested
+from .reading import answered_calls, calls_made, matched_calls, read_requests
 
 _NAME_CHANGED = finding(
     "tools/names-come-back/changed",
@@ -22,7 +22,7 @@ _NAME_CHANGED = finding(
 @check("tools/names-come-back")
 def names_come_back(view: View) -> Findings:
     """A call names the tool as the session knows it, whatever the wire had to call it."""
-    for one in answered(view):
+    for one in answered_calls(view):
         own = one.call.session_names
         for sent, got in matched_calls([Message.model(*one.wire.parts)], [Message.model(*one.response.parts)]):
             meant = own.get(sent.name, sent.name)
@@ -55,8 +55,8 @@ _ONE_NAME = finding(
 @check("tools/names-stay-apart")
 def names_stay_apart(view: View) -> Findings:
     """No two tools under one name on the wire: the model could not choose between them."""
-    for request in requested(view):
-        names = [tool.name for tool in request.sent.tools]
+    for request in read_requests(view):
+        names = [tool.name for tool in request.wire.tools]
         if len(names) < 2:
             continue
         double = {name: times for name, times in sorted(Counter(names).items()) if times > 1}
@@ -85,13 +85,13 @@ _ILLEGAL = finding(
 def names_are_legal(view: View) -> Findings:
     """In the characters and the length that the API takes."""
     legal = view.dialect.legal_name
-    for request in requested(view):
-        for tool in request.sent.tools:
+    for request in read_requests(view):
+        for tool in request.wire.tools:
             if legal.fullmatch(tool.name):
                 yield Compared("tool names")
             else:
                 yield _ILLEGAL(request.at_tool(tool.name, "name"), expected=legal.pattern, observed=tool.name)
-        for call in calls_made(request.sent.messages):
+        for call in calls_made(request.wire.messages):
             if legal.fullmatch(call.name):
                 yield Compared("tool names")
             else:
@@ -109,9 +109,9 @@ _OTHER_NAME = finding(
 @check("tools/replayed-calls-use-declared-names")
 def replayed_calls_use_declared_names(view: View) -> Findings:
     """In the history a tool has the same name as in the definitions beside it."""
-    for request in requested(view):
+    for request in read_requests(view):
         names = request.call.wire_names
-        for own, sent in matched_calls(request.held, request.sent.messages):
+        for own, sent in matched_calls(request.session_messages, request.wire.messages):
             if own.name not in names:
                 continue  # a tool that is no longer in force
             if sent.name == names[own.name]:
@@ -121,6 +121,6 @@ def replayed_calls_use_declared_names(view: View) -> Findings:
                     request.at_part(sent, "name"),
                     expected=names[own.name],
                     observed=sent.name,
-                    related=(request.at_held(own, "name"), request.at_tool(names[own.name], "name")),
+                    related=(request.at_session(own, "name"), request.at_tool(names[own.name], "name")),
                     tool=own.name,
                 )

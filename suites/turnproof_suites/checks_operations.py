@@ -14,7 +14,7 @@ from turnproof.judge.view.plain_content import plain
 from turnproof.messages import JSON, Message, same_history
 from turnproof.run.transcript import Loaded, Saved
 
-from .reading import differing, in_two_roles
+from .reading import in_two_roles, value_differences
 from .steps import Step, content, ends_alike, operations_done, steps, unpaired
 
 _RESET_REFUSED = finding(
@@ -37,9 +37,9 @@ def reset_empties_it(view: View) -> Findings:
     for step in operations_done(view, "reset"):
         if step.refusal is not None:
             yield _refused(step, _RESET_REFUSED)
-        elif step.held:
-            yield _STILL_HELD(step.at_held(), expected=[], observed=[_in_short(message) for message in step.held])
-        elif step.before:
+        elif step.history:
+            yield _STILL_HELD(step.at_history(), expected=[], observed=[_in_short(message) for message in step.history])
+        elif step.history_before:
             yield Compared("histories after a reset")
 
 
@@ -85,9 +85,9 @@ def revert_keeps_the_earlier_turns(view: View) -> Findings:
         if step.refusal is not None:
             yield _refused(step, _REVERT_REFUSED)
             continue
-        starts = [*turn_starts(step.before), len(step.before)]
-        wanted = step.before[: starts[target + 1]]
-        if same_history(wanted, step.held, ids=False):
+        starts = [*turn_starts(step.history_before), len(step.history_before)]
+        wanted = step.history_before[: starts[target + 1]]
+        if same_history(wanted, step.history, ids=False):
             yield Compared("histories after a revert")
         else:
             yield from _changed(step, wanted, _REVERT_WRONG)
@@ -115,9 +115,9 @@ def revert_out_of_range_is_refused(view: View) -> Findings:
         if target is None or target < step.turns_before:
             continue
         if step.refusal is None:
-            yield _OUT_OF_RANGE_ACCEPTED(step.at_held(), target=target, turns=step.turns_before)
+            yield _OUT_OF_RANGE_ACCEPTED(step.at_history(), target=target, turns=step.turns_before)
         elif not step.unchanged:
-            yield from _changed(step, step.before, _OUT_OF_RANGE_CHANGES)
+            yield from _changed(step, step.history_before, _OUT_OF_RANGE_CHANGES)
         else:
             yield Compared("reverts out of range")
 
@@ -155,7 +155,7 @@ def collection_drops_the_oldest_turns(view: View) -> Findings:
         if step.refusal is not None:
             yield _refused(step, _COLLECTION_REFUSED)
             continue
-        if not step.before or unpaired(step.before):
+        if not step.history_before or unpaired(step.history_before):
             continue  # what was taken over may be mended before it is collected
         if (wrong := _wrong_collection(step)) is not None:
             yield wrong
@@ -164,28 +164,28 @@ def collection_drops_the_oldest_turns(view: View) -> Findings:
 
 
 def _wrong_collection(step: Step) -> Finding | None:
-    alike = ends_alike(step.before, step.held)
-    first = next((n for n, message in enumerate(step.held) if message.role != "system"), None)
+    alike = ends_alike(step.history_before, step.history)
+    first = next((n for n, message in enumerate(step.history) if message.role != "system"), None)
     if not alike:
-        newest = len(step.before) - 1
+        newest = len(step.history_before) - 1
         return _NEWEST_GONE(
-            step.at_held(*([len(step.held) - 1] if step.held else [])),
-            expected=_in_short(step.before[-1]),
-            observed=_in_short(step.held[-1]) if step.held else UNSET,
+            step.at_history(*([len(step.history) - 1] if step.history else [])),
+            expected=_in_short(step.history_before[-1]),
+            observed=_in_short(step.history[-1]) if step.history else UNSET,
             related=step.at_before(newest),
         )
-    if len(step.before) - alike not in (0, *turn_starts(step.before)):
-        at = len(step.held) - alike
+    if len(step.history_before) - alike not in (0, *turn_starts(step.history_before)):
+        at = len(step.history) - alike
         return _TURN_CUT(
-            step.at_held(at),
-            observed=_in_short(step.held[at]),
-            related=step.at_before(len(step.before) - alike),
+            step.at_history(at),
+            observed=_in_short(step.history[at]),
+            related=step.at_before(len(step.history_before) - alike),
         )
-    if first is None or step.held[first].role != "user":
+    if first is None or step.history[first].role != "user":
         return _WRONG_BEGINNING(
-            step.at_held(*([first] if first is not None else [])),
+            step.at_history(*([first] if first is not None else [])),
             expected="user",
-            observed=UNSET if first is None else _in_short(step.held[first]),
+            observed=UNSET if first is None else _in_short(step.history[first]),
         )
     return None
 
@@ -214,7 +214,7 @@ def damaged_save_is_refused(view: View) -> Findings:
         if loaded is not None:
             yield _DAMAGED_LOADED(step.at_event(loaded), observed=len(loaded.messages), related=(step.at_event(saved),))
         elif not step.unchanged:
-            yield from _changed(step, step.before, _DAMAGED_CHANGES)
+            yield from _changed(step, step.history_before, _DAMAGED_CHANGES)
         else:
             yield Compared("damaged sessions")
 
@@ -240,8 +240,8 @@ def swap_keeps_it(view: View) -> Findings:
         if step.refusal is not None:
             yield _refused(step, _SWAP_REFUSED)
         elif not step.unchanged:
-            yield from _changed(step, step.before, _SWAP_CHANGES)
-        elif step.before:
+            yield from _changed(step, step.history_before, _SWAP_CHANGES)
+        elif step.history_before:
             yield Compared("histories after a swap")
 
 
@@ -257,18 +257,18 @@ _PROVIDER_DIFFERS = finding(
 def provider_holds_the_same(view: View) -> Findings:
     """After every turn and every operation, as long as there are two copies."""
     for step in steps(view):
-        if step.provider is None or unpaired(step.held):
+        if step.provider is None or unpaired(step.history):
             continue  # what was taken over broken may be mended by the provider first
-        own, theirs = (plain(in_two_roles(messages)) for messages in (step.held, step.provider))
+        own, theirs = (plain(in_two_roles(messages)) for messages in (step.history, step.provider))
         # What says nothing is left out of both; the numbers of messages are theirs only where none was left out.
         exact = len(theirs) == len(step.provider)
-        found = list(differing(own, theirs))
+        found = list(value_differences(own, theirs))
         for one in found:
             yield _PROVIDER_DIFFERS(
                 step.at_provider(*(one.steps[:1] if exact else ())),
                 expected=one.expected,
                 observed=one.observed,
-                related=(step.at_held(),),
+                related=(step.at_history(),),
                 reading=list(one.steps),
             )
         if not found:
@@ -282,7 +282,7 @@ def _refused(step: Step, code: FindingCode) -> Finding:
 
 
 def _changed(step: Step, wanted: tuple[Message, ...], code: FindingCode) -> Iterator[Finding]:
-    for one in differing(content(wanted), content(step.held)):
+    for one in value_differences(content(wanted), content(step.history)):
         yield code(step.at_change(one), expected=one.expected, observed=one.observed, related=step.at_before())
 
 

@@ -11,7 +11,7 @@ from turnproof.judge.view import TurnView, View
 from turnproof.judge.view.diff import equal
 from turnproof.messages import JSON, Message
 
-from .reading import differing, in_row, in_two_roles, plain, row
+from .reading import in_two_roles, part_row, place_in_row, plain, value_differences
 
 _OUTCOME = finding(
     "parity/same-outcome-of-each-turn/outcome",
@@ -122,9 +122,9 @@ def _copies_that_differ(turn: TurnView, history: tuple[Message, ...]) -> Iterato
     if equal(ours, theirs):
         return
     related = [turn.at(Side.HISTORY, "session")]
-    changed = list(differing(row(in_two_roles(history)), row(in_two_roles(copy))))
+    changed = list(value_differences(part_row(in_two_roles(history)), part_row(in_two_roles(copy))))
     for one in changed:
-        place = turn.at(Side.HISTORY, "provider", *(in_row(copy, one.steps) or ()))
+        place = turn.at(Side.HISTORY, "provider", *(place_in_row(copy, one.steps) or ()))
         yield _COPIES_DIFFER(place, expected=one.expected, observed=one.observed, related=related)
     if not changed:  # the same parts, in other messages
         yield _COPIES_DIFFER(turn.at(Side.HISTORY, "provider"), expected=ours, observed=theirs, related=related)

@@ -10,7 +10,7 @@ from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import JSON, Message, same_history, to_builtins
 from turnproof.run.transcript import Loaded
 
-from .reading import Requested, at_row, begun, differing, makes_room, row
+from .reading import ReadRequest, at_row, continued_row, makes_room, part_row, value_differences
 from .steps import FORGETTING, Step, operations_done
 
 _LOADED_CHANGED = finding(
@@ -24,12 +24,12 @@ def loaded_history_is_the_saved_one(view: View) -> Findings:
     """Every part, every id, by value."""
     for step in operations_done(view, "save-load"):
         loaded = step.first(Loaded)
-        if loaded is None or not step.before:
+        if loaded is None or not step.history_before:
             continue
-        if same_history(step.before, loaded.messages):
+        if same_history(step.history_before, loaded.messages):
             yield Compared("loaded histories")
             continue
-        for one in differing(to_builtins(step.before), to_builtins(loaded.messages)):
+        for one in value_differences(to_builtins(step.history_before), to_builtins(loaded.messages)):
             place = step.turn.at_event(loaded, "messages", *one.steps)
             yield _LOADED_CHANGED(place, expected=one.expected, observed=one.observed)
 
@@ -57,26 +57,26 @@ def a_fresh_object_continues(view: View) -> Findings:
 
 
 def _goes_on(view: View, broken: FindingCode, *, loaded: bool) -> Findings:
-    last: Requested | None = None
+    last: ReadRequest | None = None
     for before, turn in _turns(view):
         if any(map(makes_room, before.calls if before is not None else ())):
             return  # who knows the limit may collect ahead of any turn
         first = _first(turn)
         changed = _loaded_on_its_path(turn) if loaded else turn.swapped
         if changed and not turn.rewritten and last is not None and first is not None and _answered(before):
-            wrong = list(_broken_start(broken, begun(last.sent.messages), first.exchange, last.exchange))
+            wrong = list(_broken_start(broken, continued_row(last.wire.messages), first.exchange, last.exchange))
             yield from wrong
             if not wrong:
                 yield Compared("requests that go on")
         for call in turn.calls:
             if call.last is not None and call.sent is not None:
-                last = Requested(call, call.last, call.sent)
+                last = ReadRequest(call, call.last, call.sent)
 
 
 def _broken_start(code: FindingCode, start: list[JSON], now: Exchange, before: Exchange) -> Iterator[Finding]:
     """Where a request does not begin with this row of parts, of which an earlier request had the beginning."""
     assert now.call is not None, "it was read"
-    for one in differing(start, row(now.call.messages)[: len(start)]):
+    for one in value_differences(start, part_row(now.call.messages)[: len(start)]):
         related = [at_row(before, one.steps)]
         yield code(at_row(now, one.steps), expected=one.expected, observed=one.observed, related=related)
 
@@ -89,10 +89,10 @@ def _answered(turn: TurnView | None) -> bool:
     return turn is not None and turn.ended is not None and turn.ended.outcome == "answer"
 
 
-def _first(turn: TurnView) -> Requested | None:
+def _first(turn: TurnView) -> ReadRequest | None:
     for call in turn.calls:
         if call.last is not None and call.sent is not None:
-            return Requested(call, call.last, call.sent)
+            return ReadRequest(call, call.last, call.sent)
     return None
 
 
@@ -128,16 +128,16 @@ def other_path_continues(view: View) -> Findings:
     # The row that the next request has to begin with, and the request before it.
     expected: tuple[list[JSON], Exchange] | None = None
     for step in operations_done(view, "save-load-other-path", "turn", *FORGETTING):
-        if step.done in FORGETTING:
+        if step.kind in FORGETTING:
             expected = None
             continue
-        if step.done != "turn":
+        if step.kind != "turn":
             wrong = list(_badly_loaded(step))
             yield from wrong
             loaded = not wrong and step.first(Loaded) is not None
-            if loaded and last is not None and last.call is not None and same_history(step.before, held):
-                answered = step.before[-1:] if step.before[-1].role == "model" else ()
-                expected = [*row(last.call.messages), *row(answered)], last
+            if loaded and last is not None and last.call is not None and same_history(step.history_before, held):
+                answered = step.history_before[-1:] if step.history_before[-1].role == "model" else ()
+                expected = [*part_row(last.call.messages), *part_row(answered)], last
             continue
         first = step.generated[0] if step.generated else None
         if expected is not None and first is not None and first.call is not None and not step.collects:
@@ -146,7 +146,7 @@ def other_path_continues(view: View) -> Findings:
             yield from wrong
             if not wrong:
                 yield Compared("requests on the other path")
-        expected, last, held = None, step.generated[-1] if step.ordinary else None, step.held
+        expected, last, held = None, step.generated[-1] if step.ordinary else None, step.history
 
 
 def _badly_loaded(step: Step) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from turnproof.judge.view import Exchange, ProviderCall, TurnView, View
 from turnproof.judge.view.diff import Steps, equal
 from turnproof.messages import JSON, FinishReason
 
-from .reading import Requested, calls_made, differing, makes_room, results_in, too_long
+from .reading import ReadRequest, calls_made, makes_room, results_in, too_long, value_differences
 from .steps import failure
 
 
@@ -72,7 +72,7 @@ def a_retried_request_is_the_same(view: View) -> Findings:
 
 
 def _changes(first: ProviderCall, exchange: Exchange, before: JSON, now: JSON) -> Iterator[Finding]:
-    for one in differing(before, now):
+    for one in value_differences(before, now):
         yield _CHANGED(
             _at_form(exchange, now, one.steps),
             expected=one.expected,
@@ -111,7 +111,7 @@ def results_go_out_once(view: View) -> Findings:
         counts = Counter(result.call_id for result in results)
         made = Counter(call.id for call in calls_made(second.sent.messages))
         double = sorted(name for name, times in counts.items() if times > max(1, made[name]))
-        request = Requested(second, second.last, second.sent)
+        request = ReadRequest(second, second.last, second.sent)
         for name in double:
             last = next(result for result in reversed(results) if result.call_id == name)
             yield _TWICE(request.at_part(last), expected=max(1, made[name]), observed=counts[name], call=name)

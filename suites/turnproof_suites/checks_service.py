@@ -10,7 +10,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.messages import JSON, CodeExecutionResult, ExecutableCode, FunctionCall, Opaque, Part, Text
 
-from .reading import Answered, answered, requested
+from .reading import AnsweredCall, answered_calls, read_requests
 
 _MISSING = finding(
     "core/what-the-service-did-goes-back/missing",
@@ -30,7 +30,7 @@ _ORDER = finding(
 class _Done:
     """What the service did by itself in an answer, and the part that says so."""
 
-    answer: Answered
+    answer: AnsweredCall
     part: Part
     form: JSON
 
@@ -38,17 +38,17 @@ class _Done:
 @check("core/what-the-service-did-goes-back")
 def what_the_service_did_goes_back(view: View) -> Findings:
     """From the wire to the wire: in every later request, and in the order in which it came."""
-    done = [_Done(one, part, form) for one in answered(view) for part, form in _own(one.wire.parts)]
-    for request in requested(view):
+    done = [_Done(one, part, form) for one in answered_calls(view) for part, form in _own(one.wire.parts)]
+    for request in read_requests(view):
         wanted = [one for one in done if one.answer.call.index < request.call.index]
         if not wanted:
             continue
         forms = [one.form for one in wanted]
-        own = list(_own(part for message in request.sent.messages if message.role == "model" for part in message.parts))
+        own = list(_own(part for message in request.wire.messages if message.role == "model" for part in message.parts))
         found = [form for _, form in own]
         missing = [one for one in wanted if one.form not in found]
         for one in missing:
-            place, came = request.at_sent(one.answer.response), one.answer.at_wire(one.part)
+            place, came = request.at_wire_message(one.answer.response), one.answer.at_wire(one.part)
             yield _MISSING(place, expected=one.form, related=(came,))
         again = [(part, form) for part, form in own if form in forms]
         if not missing and [form for _, form in again] != forms:

@@ -7,7 +7,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.run.transcript import Refused, UsageReport
 
-from .steps import Step, bare, failure, outcome, turns_done
+from .steps import Step, failure, outcome, turns_done, without_blanks
 
 _OTHER_REPLY = finding(
     "core/reply-is-the-answer/wrong-text",
@@ -25,7 +25,7 @@ def reply_is_the_answer(view: View) -> Findings:
         if not step.ordinary or _structured(step) or not step.answered_text or ended is None:
             continue
         last = step.answered_text[-1]
-        if bare([ended.text]).endswith(bare([last])):
+        if without_blanks([ended.text]).endswith(without_blanks([last])):
             yield Compared("replies")
         else:
             related = (step.answers[-1].at(Side.STREAM),)
@@ -47,7 +47,7 @@ def user_sees_the_answer_once(view: View) -> Findings:
         ended = step.turn.ended
         if not step.ordinary or _structured(step) or not step.answered_text or ended is None:
             continue
-        if bare([ended.shown]) == bare(step.answered_text):
+        if without_blanks([ended.shown]) == without_blanks(step.answered_text):
             yield Compared("texts shown")
         else:
             yield _OTHER_TEXT_SHOWN(

@@ -11,18 +11,18 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.scenarios.model import EVERYWHERE, NOBODY
 
-from .agent_runs import CHANGING, AgentRun, Done, done_with, named, talks
+from .agent_runs import CHANGING, AgentTurn, SessionAction, agent_turns, session_actions, session_value
 from .quoted_texts import Quote
-from .steps import bare
+from .steps import without_blanks
 
 
-def _lists(view: View) -> Iterator[tuple[Done, AgentRun]]:
-    return ((done, talk) for done, talk in done_with(view, "list") if done.event.outcome == "done")
+def _lists(view: View) -> Iterator[tuple[SessionAction, AgentTurn]]:
+    return ((action, turn) for action, turn in session_actions(view, "list") if action.event.outcome == "done")
 
 
-def _at_entries(done: Done, session: str) -> list[Place]:
+def _at_entries(action: SessionAction, session: str) -> list[Place]:
     """Where a list has a session."""
-    return [done.at("listed", n) for n, entry in enumerate(done.event.listed) if entry.session == session]
+    return [action.at("listed", n) for n, entry in enumerate(action.event.listed) if entry.session == session]
 
 
 _UNLISTED = finding(
@@ -42,17 +42,17 @@ _LISTED_TWICE = finding(
 @check("sessions/list-has-every-session", without_calls=True)
 def list_has_every_session(view: View) -> Findings:
     """Each in which something was said in the folder that was asked for, once, on whichever page."""
-    for done, talk in _lists(view):
-        where, folders = done.folder, talk.folders
-        whole = [label for label in talk.known if label not in talk.damaged]
+    for action, turn in _lists(view):
+        where, folders = action.folder, turn.folders
+        whole = [label for label in turn.known_sessions if label not in turn.damaged_sessions]
         wanted = [label for label in whole if where == EVERYWHERE or folders.get(label) == where]
-        count = Counter(entry.session for entry in done.event.listed)
+        count = Counter(entry.session for entry in action.event.listed)
         missing = [label for label in wanted if not count[label]]
         twice = [label for label, times in count.items() if times > 1]
         for label in missing:
-            yield _UNLISTED(done.at("listed"), expected=label, observed=list(count))
+            yield _UNLISTED(action.at("listed"), expected=label, observed=list(count))
         for label in twice:
-            first, *others = _at_entries(done, label)
+            first, *others = _at_entries(action, label)
             yield _LISTED_TWICE(
                 others[0], expected=1, observed=count[label], related=(first, *others[1:]), session=label
             )
@@ -71,17 +71,17 @@ _OTHER_FOLDER = finding(
 @check("sessions/list-is-of-the-folder-asked-for", without_calls=True)
 def list_is_of_the_folder_asked_for(view: View) -> Findings:
     """None of another folder; and where none was begun, none."""
-    for done, talk in _lists(view):
-        where, folders = done.wanted.cwd, talk.folders
+    for action, turn in _lists(view):
+        where, folders = action.script.cwd, turn.folders
         if where is None or where == EVERYWHERE:
             continue
         strange = [
             (number, entry.session)
-            for number, entry in enumerate(done.event.listed)
+            for number, entry in enumerate(action.event.listed)
             if folders.get(entry.session) not in (where, None) or entry.cwd not in (where, "")
         ]
         for number, label in strange:
-            yield _OTHER_FOLDER(done.at("listed", number), observed=label, folder=where)
+            yield _OTHER_FOLDER(action.at("listed", number), observed=label, folder=where)
         if not strange:
             yield Compared("lists of a folder")
 
@@ -103,27 +103,29 @@ _WRONG_NEWEST = finding(
 @check("sessions/list-tells-when", without_calls=True)
 def list_tells_when(view: View) -> Findings:
     """When something was last said in each, and so which is the newest."""
-    for done, talk in _lists(view):
-        mine = [entry for entry in done.event.listed if entry.session in talk.known]
+    for action, turn in _lists(view):
+        mine = [entry for entry in action.event.listed if entry.session in turn.known_sessions]
         untold = list(dict.fromkeys(entry.session for entry in mine if entry.age is None))
         newest = min(mine, key=lambda entry: entry.age or 0, default=None)
-        last = next((label for label in reversed(talk.known) if any(one.session == label for one in mine)), None)
+        last = next(
+            (label for label in reversed(turn.known_sessions) if any(one.session == label for one in mine)), None
+        )
         for label in untold:
-            yield _NO_TIME(_at_entries(done, label)[0], session=label)
+            yield _NO_TIME(_at_entries(action, label)[0], session=label)
         if untold or newest is None:
             continue
-        if newest.session != last and _spaced(view, talk):
-            place = _at_entries(done, newest.session)[0]
+        if newest.session != last and _spaced(view, turn):
+            place = _at_entries(action, newest.session)[0]
             yield _WRONG_NEWEST(place, expected=last, observed=newest.session)
         else:
             yield Compared("times in lists")
 
 
-def _spaced(view: View, until: AgentRun) -> bool:
+def _spaced(view: View, until: AgentTurn) -> bool:
     """Whether a moment passed whenever another session was spoken in: clocks may be coarse."""
-    before = [talk for talk in talks(view) if talk.turn.index < until.turn.index]
-    changes = [later for talk, later in pairwise(before) if later.session != talk.session]
-    return bool(changes) and all(any(done.wanted.do == "later" for done in talk.steps) for talk in changes)
+    before = [turn for turn in agent_turns(view) if turn.view.index < until.view.index]
+    changes = [later for turn, later in pairwise(before) if later.session != turn.session]
+    return bool(changes) and all(any(action.script.do == "later" for action in turn.steps) for turn in changes)
 
 
 _SESSION_CHANGED = finding(
@@ -137,10 +139,10 @@ _SESSION_CHANGED = finding(
 @check("sessions/listing-changes-nothing", without_calls=True)
 def listing_changes_nothing(view: View) -> Findings:
     """What is open stays open. Where nothing is, the program may begin a session for it."""
-    for done, talk in _lists(view):
-        was, now = done.event.was, done.event.now
-        if now != was and (was is not None or now in talk.known):
-            yield _SESSION_CHANGED(done.at("now"), expected=named(was), observed=named(now))
+    for action, turn in _lists(view):
+        was, now = action.event.was, action.event.now
+        if now != was and (was is not None or now in turn.known_sessions):
+            yield _SESSION_CHANGED(action.at("now"), expected=session_value(was), observed=session_value(now))
         else:
             yield Compared("lists")
 
@@ -156,10 +158,10 @@ _MODEL_ASKED = finding(
 @check("sessions/listing-asks-no-model", without_calls=True)
 def listing_asks_no_model(view: View) -> Findings:
     """It costs nothing to look."""
-    for done, _ in _lists(view):
-        asked = [one for one in done.step.exchanges if one.generates]
+    for action, _ in _lists(view):
+        asked = [one for one in action.step.exchanges if one.generates]
         for exchange in asked:
-            yield _MODEL_ASKED(exchange.at(), observed=exchange.request.path, related=(done.at(),))
+            yield _MODEL_ASKED(exchange.at(), observed=exchange.request.path, related=(action.at(),))
         if not asked:
             yield Compared("lists")
 
@@ -190,18 +192,18 @@ _FORK_NOT_OPEN = finding(
 @check("sessions/fork-has-an-id-of-its-own", without_calls=True)
 def fork_has_an_id_of_its_own(view: View) -> Findings:
     """Told at once, and the one that is open afterwards."""
-    for done, talk in done_with(view, "fork"):
-        event = done.event
+    for action, turn in session_actions(view, "fork"):
+        event = action.event
         if event.outcome == "refused":
-            yield _FORK_REFUSED(done.at("error"), observed=event.error, message=event.message, origin=event.was)
+            yield _FORK_REFUSED(action.at("error"), observed=event.error, message=event.message, origin=event.was)
         elif event.returned is None or event.returned == event.was:
-            yield _FORK_WITHOUT_ID(done.at("returned"), observed=named(event.returned), origin=event.was)
-        elif talk.session != event.returned:
+            yield _FORK_WITHOUT_ID(action.at("returned"), observed=session_value(event.returned), origin=event.was)
+        elif turn.session != event.returned:
             yield _FORK_NOT_OPEN(
-                talk.at_session(),
+                turn.at_session(),
                 expected=event.returned,
-                observed=named(talk.session),
-                related=(done.at("returned"),),
+                observed=session_value(turn.session),
+                related=(action.at("returned"),),
             )
         else:
             yield Compared("forks")
@@ -218,13 +220,15 @@ _FORK_LACKS = finding(
 @check("sessions/fork-knows-what-was-said", without_calls=True)
 def fork_knows_what_was_said(view: View) -> Findings:
     """All of its origin, up to the fork."""
-    for done, talk in done_with(view, "fork"):
-        said = talk.known.get(done.event.was or "", ())
-        if done.event.outcome != "done" or not said or talk.asked is None:
+    for action, turn in session_actions(view, "fork"):
+        said = turn.known_sessions.get(action.event.was or "", ())
+        if action.event.outcome != "done" or not said or turn.request is None:
             continue
-        missing = talk.lacks(said)
+        missing = turn.missing_texts(said)
         for quote in missing:
-            yield _FORK_LACKS(talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,))
+            yield _FORK_LACKS(
+                turn.at_messages(), expected=quote.text, observed=turn.request_texts, related=(quote.place,)
+            )
         if not missing:
             yield Compared("requests in forks")
 
@@ -241,28 +245,44 @@ _LEAKED = finding(
 def fork_leaves_its_origin_alone(view: View) -> Findings:
     """What is said in a fork is not in the session that it was made of."""
     forks: dict[str, str] = {}
-    for talk in talks(view):
-        for done in talk.steps:
-            if done.wanted.do == "fork" and done.event.outcome == "done" and done.event.returned and done.event.was:
-                forks[done.event.returned] = done.event.was
+    for turn in agent_turns(view):
+        for action in turn.steps:
+            if (
+                action.script.do == "fork"
+                and action.event.outcome == "done"
+                and action.event.returned
+                and action.event.was
+            ):
+                forks[action.event.returned] = action.event.was
         for fork, origin in forks.items():
-            mine = _own_quotes(talk, fork, origin)
-            if talk.session != origin or not mine or talk.asked is None:
+            mine = _own_quotes(turn, fork, origin)
+            if turn.session != origin or not mine or turn.request is None:
                 continue
-            sent = bare(message.text for message in talk.sent)
-            leaked = [quote for quote in mine if quote.bare in sent]
+            sent = without_blanks(message.text for message in turn.request_messages)
+            leaked = [quote for quote in mine if quote.without_blanks in sent]
             for quote in leaked:
                 yield _LEAKED(
-                    talk.at_sent(quote.text), observed=quote.text, related=(quote.place,), session=origin, fork=fork
+                    turn.at_request_text(quote.text),
+                    observed=quote.text,
+                    related=(quote.place,),
+                    session=origin,
+                    fork=fork,
                 )
             if not leaked:
                 yield Compared("requests in the origins of forks")
 
 
-def _own_quotes(talk: AgentRun, fork: str, origin: str) -> list[Quote]:
+def _own_quotes(turn: AgentTurn, fork: str, origin: str) -> list[Quote]:
     """What was said in a fork, and neither in its origin nor in this turn."""
-    theirs = bare([*(quote.text for said in talk.known.get(origin, ()) for quote in said.all), talk.turn.said])
-    return [quote for said in talk.known.get(fork, ()) for quote in said.all if quote.bare not in theirs]
+    theirs = without_blanks(
+        [
+            *(quote.text for said in turn.known_sessions.get(origin, ()) for quote in said.all),
+            turn.view.said,
+        ]
+    )
+    return [
+        quote for said in turn.known_sessions.get(fork, ()) for quote in said.all if quote.without_blanks not in theirs
+    ]
 
 
 # -- deletions ----------------------------------------------------------------------------------------------
@@ -291,28 +311,28 @@ _DELETED_LISTED = finding(
 def deleted_session_is_gone(view: View) -> Findings:
     """It is in no list, and cannot be resumed."""
     gone: set[str] = set()
-    for talk in talks(view):
-        for done in talk.steps:
-            label = done.wanted.session or ""
-            if done.wanted.do == "delete" and label != NOBODY:
-                if done.event.outcome == "refused":
-                    error, message = done.event.error, done.event.message
-                    yield _NOT_DELETED(done.at("error"), observed=error, message=message, session=label)
+    for turn in agent_turns(view):
+        for action in turn.steps:
+            label = action.script.session or ""
+            if action.script.do == "delete" and label != NOBODY:
+                if action.event.outcome == "refused":
+                    error, message = action.event.error, action.event.message
+                    yield _NOT_DELETED(action.at("error"), observed=error, message=message, session=label)
                 else:
                     gone.add(label)
-            elif done.wanted.do == "resume" and label in gone:
-                if done.event.outcome == "done":
-                    yield _DELETED_RESUMED(done.at("outcome"), session=label)
+            elif action.script.do == "resume" and label in gone:
+                if action.event.outcome == "done":
+                    yield _DELETED_RESUMED(action.at("outcome"), session=label)
                 else:
                     yield Compared("deleted sessions")
-            elif done.wanted.do == "list" and gone and done.event.outcome == "done":
-                yield from _listed_although_gone(done, gone)
+            elif action.script.do == "list" and gone and action.event.outcome == "done":
+                yield from _listed_although_gone(action, gone)
 
 
-def _listed_although_gone(done: Done, gone: set[str]) -> Iterator[Finding | Compared]:
-    still = list(dict.fromkeys(entry.session for entry in done.event.listed if entry.session in gone))
+def _listed_although_gone(action: SessionAction, gone: set[str]) -> Iterator[Finding | Compared]:
+    still = list(dict.fromkeys(entry.session for entry in action.event.listed if entry.session in gone))
     for label in still:
-        yield _DELETED_LISTED(_at_entries(done, label)[0], observed=label)
+        yield _DELETED_LISTED(_at_entries(action, label)[0], observed=label)
     if not still:
         yield Compared("lists after a deletion")
 
@@ -334,22 +354,29 @@ _OTHER_LOST = finding(
 @check("sessions/deleting-leaves-the-others", without_calls=True)
 def deleting_leaves_the_others(view: View) -> Findings:
     """What is open stays so, with all that was said in it."""
-    for talk in talks(view):
+    for turn in agent_turns(view):
         last = next(
-            (one for one in reversed(talk.steps) if one.wanted.do in CHANGING and one.event.outcome == "done"), None
+            (one for one in reversed(turn.steps) if one.script.do in CHANGING and one.event.outcome == "done"),
+            None,
         )
-        if last is None or last.wanted.do != "delete" or talk.asked is None:
+        if last is None or last.script.do != "delete" or turn.request is None:
             continue
-        if last.event.was in (None, last.wanted.session):
+        if last.event.was in (None, last.script.session):
             continue
-        if talk.session != last.event.was:
+        if turn.session != last.event.was:
             yield _OTHER_OPEN(
-                talk.at_session(), expected=last.event.was, observed=named(talk.session), related=(last.at(),)
+                turn.at_session(),
+                expected=last.event.was,
+                observed=session_value(turn.session),
+                related=(last.at(),),
             )
-        elif missing := talk.lacks(talk.before):
+        elif missing := turn.missing_texts(turn.earlier_turns):
             for quote in missing:
                 yield _OTHER_LOST(
-                    talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,)
+                    turn.at_messages(),
+                    expected=quote.text,
+                    observed=turn.request_texts,
+                    related=(quote.place,),
                 )
         else:
             yield Compared("sessions beside a deleted one")
@@ -366,10 +393,10 @@ _UNKNOWN_DELETED = finding(
 @check("sessions/deleting-an-unknown-one-is-refused", without_calls=True)
 def deleting_an_unknown_one_is_refused(view: View) -> Findings:
     """Whoever mistypes an id should hear of it."""
-    for done, _ in done_with(view, "delete"):
-        if done.wanted.session != NOBODY:
+    for action, _ in session_actions(view, "delete"):
+        if action.script.session != NOBODY:
             continue
-        if done.event.outcome == "refused":
+        if action.event.outcome == "refused":
             yield Compared("deletions of unknown sessions")
         else:
-            yield _UNKNOWN_DELETED(done.at("outcome"))
+            yield _UNKNOWN_DELETED(action.at("outcome"))

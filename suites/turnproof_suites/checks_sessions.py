@@ -8,10 +8,18 @@ from turnproof.judge.view import View
 from turnproof.run.transcript import SessionInForce
 from turnproof.scenarios.model import NOBODY
 
-from .agent_runs import CHANGING, AgentRun, done_with, named, taken_up, talks, wanted_of
+from .agent_runs import (
+    CHANGING,
+    AgentTurn,
+    agent_turns,
+    requested_session,
+    resumed_turns,
+    session_actions,
+    session_value,
+)
 from .quoted_texts import at_held_text, at_text
 from .reading import calls_in, calls_made, results_in, system_text
-from .steps import bare, every_unpaired, failure, outcome
+from .steps import every_unpaired, failure, outcome, without_blanks
 
 # -- which session is open ----------------------------------------------------------------------------------
 
@@ -26,11 +34,11 @@ _NO_ID = finding(
 @check("sessions/has-an-id", without_calls=True)
 def has_an_id(view: View) -> Findings:
     """At the latest after the first turn that was answered."""
-    for talk in talks(view):
-        if not talk.step.ordinary:
+    for turn in agent_turns(view):
+        if not turn.step.ordinary:
             continue
-        if talk.session is None:
-            yield _NO_ID(talk.at_session())
+        if turn.session is None:
+            yield _NO_ID(turn.at_session())
         else:
             yield Compared("ids of sessions")
 
@@ -49,20 +57,20 @@ def id_stays_through_its_turns(view: View) -> Findings:
 
     Before anything was answered in a session nothing is lost with its id.
     """
-    before: AgentRun | None = None
-    for talk in talks(view):
-        quiet = not any(done.wanted.do in CHANGING for done in talk.steps)
-        if before is not None and before.session in talk.known and quiet:
-            if talk.session == before.session:
+    before: AgentTurn | None = None
+    for turn in agent_turns(view):
+        quiet = not any(action.script.do in CHANGING for action in turn.steps)
+        if before is not None and before.session in turn.known_sessions and quiet:
+            if turn.session == before.session:
                 yield Compared("ids of later turns")
             else:
                 yield _ID_CHANGED(
-                    talk.at_session(),
+                    turn.at_session(),
                     expected=before.session,
-                    observed=named(talk.session),
+                    observed=session_value(turn.session),
                     related=(before.at_session(),),
                 )
-        before = talk
+        before = turn
 
 
 _ID_REUSED = finding(
@@ -76,15 +84,18 @@ _ID_REUSED = finding(
 @check("sessions/new-session-is-another-one", without_calls=True)
 def new_session_is_another_one(view: View) -> Findings:
     """Its id is not that of any session there was."""
-    for done, talk in done_with(view, "new", "open"):
-        step = done.wanted
-        if done.event.outcome != "done" or done is not talk.steps[-1] or step.last or step.session is not None:
+    for action, turn in session_actions(view, "new", "open"):
+        step = action.script
+        if action.event.outcome != "done" or action is not turn.steps[-1] or step.last or step.session is not None:
             continue
-        if talk.session in talk.known:
+        if turn.session in turn.known_sessions:
             yield _ID_REUSED(
-                talk.at_session(), observed=talk.session, related=(done.at("now"),), known=list(talk.known)
+                turn.at_session(),
+                observed=turn.session,
+                related=(action.at("now"),),
+                known=list(turn.known_sessions),
             )
-        elif talk.session is not None:
+        elif turn.session is not None:
             yield Compared("new sessions")
 
 
@@ -99,13 +110,16 @@ _SENT_IN_ANOTHER = finding(
 @check("sessions/sessions-stay-apart", without_calls=True)
 def sessions_stay_apart(view: View) -> Findings:
     """No request has a text of another session."""
-    for talk in talks(view):
-        if talk.asked is None or talk.session is None or set(talk.known) <= {talk.session}:
+    for turn in agent_turns(view):
+        if turn.request is None or turn.session is None or set(turn.known_sessions) <= {turn.session}:
             continue
-        foreign = talk.foreign()
+        foreign = turn.foreign_texts()
         for quote in foreign:
             yield _SENT_IN_ANOTHER(
-                talk.at_sent(quote.text), observed=quote.text, related=(quote.place,), session=talk.session
+                turn.at_request_text(quote.text),
+                observed=quote.text,
+                related=(quote.place,),
+                session=turn.session,
             )
         if not foreign:
             yield Compared("requests in one of several sessions")
@@ -122,16 +136,16 @@ _HELD_IN_ANOTHER = finding(
 @check("sessions/local-history-is-the-open-sessions", without_calls=True)
 def local_history_is_the_open_sessions(view: View) -> Findings:
     """What is held after a step, and after a turn, has no text of another session."""
-    for talk in talks(view):
-        if talk.session is None or set(talk.known) <= {talk.session}:
+    for turn in agent_turns(view):
+        if turn.session is None or set(turn.known_sessions) <= {turn.session}:
             continue
-        foreign = talk.foreign_in((message.text for message in talk.step.held), *talk.step.answered_text)
+        foreign = turn.foreign_texts_in((message.text for message in turn.step.history), *turn.step.answered_text)
         for quote in foreign:
             yield _HELD_IN_ANOTHER(
-                at_held_text(talk.step, quote.text),
+                at_held_text(turn.step, quote.text),
                 observed=quote.text,
                 related=(quote.place,),
-                session=talk.session,
+                session=turn.session,
             )
         if not foreign:
             yield Compared("histories of one of several sessions")
@@ -156,18 +170,22 @@ _RESUMED_TWICE = finding(
 @check("sessions/resume-brings-back-what-was-said", without_calls=True)
 def resume_brings_back_what_was_said(view: View) -> Findings:
     """The next request has every text of the session, in order, and each thing the user said once."""
-    for talk, label in taken_up(view):
-        said = talk.known[label]
-        if talk.asked is None:
+    for turn, label in resumed_turns(view):
+        said = turn.known_sessions[label]
+        if turn.request is None:
             continue
-        missing, repeated = talk.lacks(said), list(talk.repeats(said))
+        missing, repeated = turn.missing_texts(said), list(turn.repeated_texts(said))
         for quote in missing:
             yield _RESUMED_WITHOUT(
-                talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,)
+                turn.at_messages(), expected=quote.text, observed=turn.request_texts, related=(quote.place,)
             )
-        for quote, rightly, count in repeated:
+        for quote, allowed, count in repeated:
             yield _RESUMED_TWICE(
-                talk.at_sent(quote.text), expected=rightly, observed=count, related=(quote.place,), text=quote.text
+                turn.at_request_text(quote.text),
+                expected=allowed,
+                observed=count,
+                related=(quote.place,),
+                text=quote.text,
             )
         if not missing and not repeated:
             yield Compared("requests in sessions that were taken up again")
@@ -190,13 +208,16 @@ _RESUMED_CHANGED = finding(
 @check("sessions/resume-keeps-the-id", without_calls=True)
 def resume_keeps_the_id(view: View) -> Findings:
     """What is open afterwards is what was asked for, before its next turn and after it."""
-    for talk, label in taken_up(view):
-        last = next(done for done in reversed(talk.steps) if wanted_of(done, talk) == label)
+    for turn, label in resumed_turns(view):
+        last = next(action for action in reversed(turn.steps) if requested_session(action, turn) == label)
         if last.event.now not in (label, None):
             yield _RESUMED_ANOTHER(last.at("now"), expected=label, observed=last.event.now)
-        elif talk.session != label:
+        elif turn.session != label:
             yield _RESUMED_CHANGED(
-                talk.at_session(), expected=label, observed=named(talk.session), related=(last.at("now"),)
+                turn.at_session(),
+                expected=label,
+                observed=session_value(turn.session),
+                related=(last.at("now"),),
             )
         else:
             yield Compared("ids of sessions that were taken up again")
@@ -225,27 +246,27 @@ _UNPAIRED = finding(
 @check("sessions/resume-restores-calls-and-results", without_calls=True)
 def resume_restores_calls_and_results(view: View) -> Findings:
     """Each call that was made in the session is in the next request, with its result."""
-    for talk, label in taken_up(view):
+    for turn, label in resumed_turns(view):
         made = [
             call.name
-            for earlier in talks(view)
-            if earlier.turn.index < talk.turn.index and earlier.session == label and earlier.step.ordinary
-            for exchange in earlier.answered
+            for earlier in agent_turns(view)
+            if earlier.view.index < turn.view.index and earlier.session == label and earlier.step.ordinary
+            for exchange in earlier.answered_requests
             if exchange.answer is not None
             for call in calls_in(exchange.answer.parts)
         ]
-        if not made or talk.asked is None:
+        if not made or turn.request is None:
             continue
-        sent, results = calls_made(talk.sent), results_in(talk.sent)
+        sent, results = calls_made(turn.request_messages), results_in(turn.request_messages)
         if len(sent) < len(made):
-            yield _CALLS_LOST(talk.at_messages(), expected=made, observed=[call.name for call in sent])
+            yield _CALLS_LOST(turn.at_messages(), expected=made, observed=[call.name for call in sent])
         if len(results) < len(made):
-            yield _RESULTS_LOST(talk.at_messages(), expected=len(made), observed=len(results), made=made)
+            yield _RESULTS_LOST(turn.at_messages(), expected=len(made), observed=len(results), made=made)
         if len(sent) < len(made) or len(results) < len(made):
             continue
-        broken = list(every_unpaired(talk.sent))
+        broken = list(every_unpaired(turn.request_messages))
         for one in broken:
-            place = talk.asked.at_read("messages", one.message, "parts", one.part)
+            place = turn.request.at_read("messages", one.message, "parts", one.part)
             yield _UNPAIRED(place, observed="call" if one.lacks == "result" else "result", id=one.call_id)
         if not broken:
             yield Compared("calls in sessions that were taken up again")
@@ -262,19 +283,21 @@ _SHOWN_AGAIN = finding(
 @check("sessions/resumed-history-is-no-new-output", without_calls=True)
 def resumed_history_is_no_new_output(view: View) -> Findings:
     """What the user is shown in the next turn is the next turn's."""
-    for talk, label in taken_up(view):
-        ended = talk.turn.ended
-        if ended is None or not talk.step.ordinary:
+    for turn, label in resumed_turns(view):
+        ended = turn.view.ended
+        if ended is None or not turn.step.ordinary:
             continue
-        answered, wrong = bare(talk.step.answered_text), False
+        answered, wrong = without_blanks(turn.step.answered_text), False
         outputs = (("shown", ended.shown), ("text", ended.text))
-        for quote in {one.bare: one for said in talk.known[label] for one in said.all}.values():
-            field, output = next((one for one in outputs if _more_often(quote.bare, one[1], answered)), ("", ""))
+        for quote in {one.without_blanks: one for said in turn.known_sessions[label] for one in said.all}.values():
+            field, output = next(
+                (one for one in outputs if _more_often(quote.without_blanks, one[1], answered)), ("", "")
+            )
             if field:
                 wrong = True
                 yield _SHOWN_AGAIN(
-                    talk.at_ended(field),
-                    expected=talk.step.answered_text,
+                    turn.at_ended(field),
+                    expected=turn.step.answered_text,
                     observed=output,
                     related=(quote.place,),
                     text=quote.text,
@@ -284,7 +307,7 @@ def resumed_history_is_no_new_output(view: View) -> Findings:
 
 
 def _more_often(text: str, output: str, answered: str) -> bool:
-    return bare([output]).count(text) > answered.count(text)
+    return without_blanks([output]).count(text) > answered.count(text)
 
 
 _HISTORY_LACKS = finding(
@@ -298,12 +321,20 @@ _HISTORY_LACKS = finding(
 @check("sessions/resume-restores-local-history", without_calls=True)
 def resume_restores_local_history(view: View) -> Findings:
     """What is held after a session was taken up again has all that was said in it."""
-    for talk, label in taken_up(view):
-        texts = [message.text for message in talk.step.held]
-        missing = [quote for said in talk.known[label] for quote in said.all if quote.bare not in bare(texts)]
+    for turn, label in resumed_turns(view):
+        texts = [message.text for message in turn.step.history]
+        missing = [
+            quote
+            for said in turn.known_sessions[label]
+            for quote in said.all
+            if quote.without_blanks not in without_blanks(texts)
+        ]
         for quote in missing:
             yield _HISTORY_LACKS(
-                talk.step.at_held(), expected=quote.text, observed=list(filter(None, texts)), related=(quote.place,)
+                turn.step.at_history(),
+                expected=quote.text,
+                observed=list(filter(None, texts)),
+                related=(quote.place,),
             )
         if not missing:
             yield Compared("histories of sessions that were taken up again")
@@ -320,15 +351,15 @@ _SYSTEM_LOST = finding(
 @check("sessions/system-text-is-sent-after-resume", without_calls=True)
 def system_text_is_sent_after_resume(view: View) -> Findings:
     """Agents do not store it, so it has to be told again."""
-    for talk, _ in taken_up(view):
-        system = view.scenario.system_in(talk.turn.index)
-        if not system or talk.asked is None or talk.asked.call is None:
+    for turn, _ in resumed_turns(view):
+        system = view.scenario.system_in(turn.view.index)
+        if not system or turn.request is None or turn.request.call is None:
             continue
-        sent = system_text(talk.asked.call)
-        if bare([system]) in bare([sent, *(message.text for message in talk.sent)]):
+        sent = system_text(turn.request.call)
+        if without_blanks([system]) in without_blanks([sent, *(message.text for message in turn.request_messages)]):
             yield Compared("system texts after a resume")
         else:
-            yield _SYSTEM_LOST(talk.asked.at_read("system"), expected=system, observed=sent)
+            yield _SYSTEM_LOST(turn.request.at_read("system"), expected=system, observed=sent)
 
 
 _SYSTEM_COUNT = finding(
@@ -342,16 +373,18 @@ _SYSTEM_COUNT = finding(
 @check("sessions/system-text-is-sent-once", without_calls=True)
 def system_text_is_sent_once(view: View) -> Findings:
     """In every request, wherever in it: an agent without a place for it gets it in front of the first message."""
-    for talk in talks(view):
-        system = view.scenario.system_in(talk.turn.index)
+    for turn in agent_turns(view):
+        system = view.scenario.system_in(turn.view.index)
         if not system:
             continue
-        for exchange in talk.requests:
+        for exchange in turn.requests:
             if exchange.call is None:
                 continue
             texts = [system_text(exchange.call), *(m.text for m in exchange.call.messages if m.role != "system")]
-            spoken = [*(quote.text for said in talk.before for quote in said.all), talk.turn.said]
-            count = bare(texts).count(bare([system])) - bare(spoken).count(bare([system]))
+            spoken = [*(quote.text for said in turn.earlier_turns for quote in said.all), turn.view.said]
+            count = without_blanks(texts).count(without_blanks([system])) - without_blanks(spoken).count(
+                without_blanks([system])
+            )
             if count == 1:
                 yield Compared("system texts")
             else:
@@ -370,14 +403,14 @@ _TOOL_LOST = finding(
 @check("sessions/tools-are-there-after-resume", without_calls=True)
 def tools_are_there_after_resume(view: View) -> Findings:
     """All that are declared, under names that end in the letters of their own."""
-    for talk, _ in taken_up(view):
-        declared = [tool.name for tool in view.scenario.tools_in(talk.turn.index)]
-        if not declared or talk.asked is None or talk.asked.call is None:
+    for turn, _ in resumed_turns(view):
+        declared = [tool.name for tool in view.scenario.tools_in(turn.view.index)]
+        if not declared or turn.request is None or turn.request.call is None:
             continue
-        sent = [tool.name for tool in talk.asked.call.tools]
+        sent = [tool.name for tool in turn.request.call.tools]
         missing = [name for name in declared if not any(_letters(one).endswith(_letters(name)) for one in sent)]
         for name in missing:
-            yield _TOOL_LOST(talk.asked.at_read("tools"), expected=name, observed=sent)
+            yield _TOOL_LOST(turn.request.at_read("tools"), expected=name, observed=sent)
         if not missing:
             yield Compared("tools after a resume")
 
@@ -401,13 +434,13 @@ def model_stays_the_one_asked_for(view: View) -> Findings:
     wanted = view.transcript.model
     facts = view.dialect.models.get(wanted)
     same = {wanted, facts.alias_of if facts is not None else wanted, facts.id if facts is not None else wanted}
-    for talk in talks(view):
-        if talk.asked is None or talk.asked.call is None:
+    for turn in agent_turns(view):
+        if turn.request is None or turn.request.call is None:
             continue
-        if talk.asked.call.model in same:
+        if turn.request.call.model in same:
             yield Compared("models that were asked")
         else:
-            yield _OTHER_MODEL(talk.asked.at_read("model"), expected=wanted, observed=talk.asked.call.model)
+            yield _OTHER_MODEL(turn.request.at_read("model"), expected=wanted, observed=turn.request.call.model)
 
 
 # -- what there is not --------------------------------------------------------------------------------------
@@ -429,13 +462,13 @@ _UNKNOWN_UNTYPED = finding(
 @check("sessions/unknown-id-is-refused", without_calls=True)
 def unknown_id_is_refused(view: View) -> Findings:
     """With an error of the tree, and not with another session."""
-    for done, _ in done_with(view, "resume"):
-        if done.wanted.session != NOBODY:
+    for action, _ in session_actions(view, "resume"):
+        if action.script.session != NOBODY:
             continue
-        if done.event.outcome != "refused":
-            yield _UNKNOWN_ACCEPTED(done.at("outcome"), observed=named(done.event.now))
-        elif not done.event.typed:
-            yield _UNKNOWN_UNTYPED(done.at("error"), observed=done.event.error, message=done.event.message)
+        if action.event.outcome != "refused":
+            yield _UNKNOWN_ACCEPTED(action.at("outcome"), observed=session_value(action.event.now))
+        elif not action.event.typed:
+            yield _UNKNOWN_UNTYPED(action.at("error"), observed=action.event.error, message=action.event.message)
         else:
             yield Compared("unknown sessions")
 
@@ -457,20 +490,26 @@ _REFUSED_BUT_LOST = finding(
 @check("sessions/refused-resume-changes-nothing", without_calls=True)
 def refused_resume_changes_nothing(view: View) -> Findings:
     """What was open stays open, and the next turn is said in it."""
-    for done, talk in done_with(view, "resume"):
-        if done.event.outcome != "refused" or done is not talk.steps[-1]:
+    for action, turn in session_actions(view, "resume"):
+        if action.event.outcome != "refused" or action is not turn.steps[-1]:
             continue
-        was, now = done.event.was, done.event.now
+        was, now = action.event.was, action.event.now
         if now != was:
-            yield _REFUSED_BUT_CHANGED(done.at("now"), expected=named(was), observed=named(now))
-        elif was is not None and talk.session != was:
+            yield _REFUSED_BUT_CHANGED(action.at("now"), expected=session_value(was), observed=session_value(now))
+        elif was is not None and turn.session != was:
             yield _REFUSED_BUT_CHANGED(
-                talk.at_session(), expected=was, observed=named(talk.session), related=(done.at("now"),)
+                turn.at_session(),
+                expected=was,
+                observed=session_value(turn.session),
+                related=(action.at("now"),),
             )
-        elif talk.asked is not None and (missing := talk.lacks(talk.before)):
+        elif turn.request is not None and (missing := turn.missing_texts(turn.earlier_turns)):
             for quote in missing:
                 yield _REFUSED_BUT_LOST(
-                    talk.at_messages(), expected=quote.text, observed=talk.sent_texts, related=(quote.place,)
+                    turn.at_messages(),
+                    expected=quote.text,
+                    observed=turn.request_texts,
+                    related=(quote.place,),
                 )
         else:
             yield Compared("sessions after a refused resume")
@@ -499,18 +538,21 @@ _UNKNOWN_ADOPTED = finding(
 @check("sessions/opening-falls-back", without_calls=True)
 def opening_falls_back(view: View) -> Findings:
     """An agent that is opened with an unknown session takes a turn all the same, in a session of its own."""
-    for done, talk in done_with(view, "open"):
-        if done.wanted.session != NOBODY:
+    for action, turn in session_actions(view, "open"):
+        if action.script.session != NOBODY:
             continue
-        ended = talk.turn.ended
-        if done.event.outcome != "done":
-            yield _OPENING_FAILED(done.at("error"), observed=done.event.error, message=done.event.message)
+        ended = turn.view.ended
+        if action.event.outcome != "done":
+            yield _OPENING_FAILED(action.at("error"), observed=action.event.error, message=action.event.message)
         elif ended is None or ended.outcome != "answer":
             yield _OPENED_WITHOUT_ANSWER(
-                talk.turn.at_end(), expected="answer", observed=outcome(talk.turn), failure=failure(talk.turn)
+                turn.view.at_end(),
+                expected="answer",
+                observed=outcome(turn.view),
+                failure=failure(turn.view),
             )
-        elif talk.session == NOBODY:
-            yield _UNKNOWN_ADOPTED(talk.at_session(), observed=talk.session)
+        elif turn.session == NOBODY:
+            yield _UNKNOWN_ADOPTED(turn.at_session(), observed=turn.session)
         else:
             yield Compared("agents opened with an unknown session")
 
@@ -532,16 +574,22 @@ _CONTINUED_ANOTHER = finding(
 @check("sessions/continue-takes-the-last-updated", without_calls=True)
 def continue_takes_the_last_updated(view: View) -> Findings:
     """The one in which something was last said, wherever it stands in a list."""
-    for talk in talks(view):
-        for done in talk.steps:
-            if not (done.wanted.last or done.wanted.do == "continue") or (label := wanted_of(done, talk)) is None:
+    for turn in agent_turns(view):
+        for action in turn.steps:
+            if (
+                not (action.script.last or action.script.do == "continue")
+                or (label := requested_session(action, turn)) is None
+            ):
                 continue
-            event = done.event
+            event = action.event
             if event.outcome == "refused":
-                yield _CONTINUE_REFUSED(done.at("error"), expected=label, observed=event.error, message=event.message)
-            elif talk.session != label:
+                yield _CONTINUE_REFUSED(action.at("error"), expected=label, observed=event.error, message=event.message)
+            elif turn.session != label:
                 yield _CONTINUED_ANOTHER(
-                    talk.at_session(), expected=label, observed=named(talk.session), related=(done.at("now"),)
+                    turn.at_session(),
+                    expected=label,
+                    observed=session_value(turn.session),
+                    related=(action.at("now"),),
                 )
             else:
                 yield Compared("sessions that were continued")
@@ -564,16 +612,20 @@ _OTHER_FOLDER = finding(
 @check("sessions/continue-stays-in-its-folder", without_calls=True)
 def continue_stays_in_its_folder(view: View) -> Findings:
     """Where no session was, nothing is gone on with: what was open stays, or a new one is begun."""
-    for talk in talks(view):
-        for done in talk.steps:
-            step, event = done.wanted, done.event
-            if not (step.last or step.do == "continue") or step.cwd is None or wanted_of(done, talk) is not None:
+    for turn in agent_turns(view):
+        for action in turn.steps:
+            step, event = action.script, action.event
+            if (
+                not (step.last or step.do == "continue")
+                or step.cwd is None
+                or requested_session(action, turn) is not None
+            ):
                 continue
             kept = event.was if step.do == "continue" else None
             if event.outcome == "refused":
-                yield _EMPTY_REFUSED(done.at("error"), observed=event.error, message=event.message)
-            elif talk.session in talk.known and talk.session != kept:
-                yield _OTHER_FOLDER(talk.at_session(), observed=talk.session, related=(done.at("now"),))
+                yield _EMPTY_REFUSED(action.at("error"), observed=event.error, message=event.message)
+            elif turn.session in turn.known_sessions and turn.session != kept:
+                yield _OTHER_FOLDER(turn.at_session(), observed=turn.session, related=(action.at("now"),))
             else:
                 yield Compared("folders without a session")
 
@@ -595,22 +647,22 @@ _DAMAGED_EMPTY = finding(
 @check("sessions/damaged-session-is-no-empty-one", without_calls=True)
 def damaged_session_is_no_empty_one(view: View) -> Findings:
     """It is refused, or what is whole of it is sent: one that answers as if nothing had been said is neither."""
-    for done, talk in done_with(view, "resume"):
-        before = talk.steps[talk.steps.index(done) - 1] if talk.steps.index(done) else None
-        if before is None or before.wanted.do != "damage" or before.event.outcome != "done":
+    for action, turn in session_actions(view, "resume"):
+        before = turn.steps[turn.steps.index(action) - 1] if turn.steps.index(action) else None
+        if before is None or before.script.do != "damage" or before.event.outcome != "done":
             continue
-        said = talk.known.get(done.wanted.session or "", ())
-        if done.event.outcome == "refused" and not done.event.typed:
-            yield _DAMAGED_UNTYPED(done.at("error"), observed=done.event.error, message=done.event.message)
-        elif done.event.outcome == "refused":
+        said = turn.known_sessions.get(action.script.session or "", ())
+        if action.event.outcome == "refused" and not action.event.typed:
+            yield _DAMAGED_UNTYPED(action.at("error"), observed=action.event.error, message=action.event.message)
+        elif action.event.outcome == "refused":
             yield Compared("damaged sessions that were refused")
-        elif talk.turn.failed is not None and talk.turn.failed.typed:
+        elif turn.view.failed is not None and turn.view.failed.typed:
             yield Compared("damaged sessions")
-        elif said and talk.asked is not None and all(talk.lacks([one]) for one in said):
+        elif said and turn.request is not None and all(turn.missing_texts([one]) for one in said):
             yield _DAMAGED_EMPTY(
-                talk.at_messages(),
+                turn.at_messages(),
                 expected=[[quote.text for quote in one.all] for one in said],
-                observed=talk.sent_texts,
+                observed=turn.request_texts,
                 related=[quote.place for one in said for quote in one.all],
             )
         else:
@@ -640,24 +692,24 @@ _CLAIMED_BUT_REFUSED = finding(
 @check("sessions/capabilities-are-what-is-claimed", without_calls=True)
 def capabilities_are_what_is_claimed(view: View) -> Findings:
     """What an agent says can be done with its sessions, by the names that there are, and what then can be done."""
-    for talk in talks(view):
-        told = talk.step.first(SessionInForce)
+    for turn in agent_turns(view):
+        told = turn.step.first(SessionInForce)
         if told is None:
             continue
         for number, unknown in enumerate(told.unknown):
-            yield _UNKNOWN_CAPABILITY(talk.step.at_event(told, "unknown", number), observed=unknown)
-        for done in talk.steps:
-            name = _NEEDS.get(done.wanted.do, "")
-            name = "can_load" if done.wanted.do == "open" and done.wanted.session not in (None, NOBODY) else name
+            yield _UNKNOWN_CAPABILITY(turn.step.at_event(told, "unknown", number), observed=unknown)
+        for action in turn.steps:
+            name = _NEEDS.get(action.script.do, "")
+            name = "can_load" if action.script.do == "open" and action.script.session not in (None, NOBODY) else name
             if not name:
                 continue
             if name not in told.can:
                 yield _NOT_CLAIMED(
-                    talk.step.at_event(told, "can"), expected=name, observed=told.can, related=(done.at(),)
+                    turn.step.at_event(told, "can"), expected=name, observed=told.can, related=(action.at(),)
                 )
-            elif done.event.unsupported:
-                error, message = done.event.error, done.event.message
-                yield _CLAIMED_BUT_REFUSED(done.at("error"), expected=name, observed=error, message=message)
+            elif action.event.unsupported:
+                error, message = action.event.error, action.event.message
+                yield _CLAIMED_BUT_REFUSED(action.at("error"), expected=name, observed=error, message=message)
             else:
                 yield Compared("capabilities")
 

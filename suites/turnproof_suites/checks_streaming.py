@@ -13,7 +13,7 @@ from turnproof.judge.view.diff import ABSENT, Steps, walk_steps
 from turnproof.messages import JSON, FinishReason, FunctionCall, Part, Text, Thought
 from turnproof.run.transcript import Chunk, FunctionCallDetected, LateCallback, Thinking
 
-from .reading import Answered, answered, by_place, calls_in, spoken_text, thoughts_in
+from .reading import AnsweredCall, answered_calls, by_place, calls_in, spoken_text, thoughts_in
 
 _SHOWN_OTHERWISE = finding(
     "streaming/chunks-make-up-the-text/changed",
@@ -64,7 +64,7 @@ _AT_ONCE = finding(
 @check("streaming/text-is-passed-on-in-pieces")
 def text_is_passed_on_in_pieces(view: View) -> Findings:
     """Not necessarily as they came, but not all at once either."""
-    for one in answered(view):
+    for one in answered_calls(view):
         last = one.call.last
         if not one.call.began.streamed or last is None:
             continue
@@ -190,7 +190,7 @@ _CALLED_BACK_OTHERWISE = finding(
 )
 def callbacks_follow_the_models_order(view: View) -> Findings:
     """Thinking, text and calls are called back in the order in which the model produced them."""
-    for one in answered(view):
+    for one in answered_calls(view):
         if not one.call.began.streamed:
             continue
         events = _first_of_each(_called_back(one.call))
@@ -330,7 +330,7 @@ def _unchanged(call: ProviderCall, how: str, raised: FindingCode, changed: Findi
         return
     if call.response is None:
         return
-    one = Answered(call, wire, call.response)
+    one = AnsweredCall(call, wire, call.response)
     sent: dict[str, JSON] = {"text": spoken_text(wire.parts)}
     got: dict[str, JSON] = {"text": spoken_text(call.response.parts)}
     if wire.finish not in (FinishReason.MAX_TOKENS, FinishReason.CONTEXT_LIMIT):
@@ -356,7 +356,7 @@ def _unchanged(call: ProviderCall, how: str, raised: FindingCode, changed: Findi
         yield Compared(f"answers, {how}")
 
 
-def _at_call(one: Answered, calls: tuple[FunctionCall, ...], steps: Steps) -> Place:
+def _at_call(one: AnsweredCall, calls: tuple[FunctionCall, ...], steps: Steps) -> Place:
     """The place in the arguments of the nth returned call; of all parts where there are not so many."""
     number = int(steps[0])
     return one.at_part(calls[number], "args", *steps[1:]) if number < len(calls) else one.at("parts")
@@ -373,8 +373,8 @@ _MODES_DIFFER = finding(
 @compare_modes("streaming/stream-and-batch-agree")
 def stream_and_batch_agree(stream: View, batch: View) -> Findings:
     """Where the wire carried the same answer both ways, the adapter returns the same."""
-    others = {one.call.place: one for one in answered(batch)}
-    for one in answered(stream):
+    others = {one.call.place: one for one in answered_calls(batch)}
+    for one in answered_calls(stream):
         other = others.get(one.call.place)
         if other is None or _wire(one) != _wire(other) or one.call.last is None or one.call.last.disturbed:
             continue
@@ -390,11 +390,11 @@ def stream_and_batch_agree(stream: View, batch: View) -> Findings:
             yield Compared("answers in both modes")
 
 
-def _wire(one: Answered) -> JSON:
+def _wire(one: AnsweredCall) -> JSON:
     return [_essence(one.wire.parts), one.wire.usage, one.wire.raw_finish, one.wire.broken_calls]
 
 
-def _returned(one: Answered) -> JSON:
+def _returned(one: AnsweredCall) -> JSON:
     response = one.response
     return {
         "parts": _essence(response.parts),
@@ -405,7 +405,7 @@ def _returned(one: Answered) -> JSON:
     }
 
 
-def _at_returned(one: Answered, other: Answered, steps: Steps) -> Place:
+def _at_returned(one: AnsweredCall, other: AnsweredCall, steps: Steps) -> Place:
     """The place in the response of what `_returned` has under these steps."""
     match steps:
         case ("parts", "text"):

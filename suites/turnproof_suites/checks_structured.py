@@ -14,7 +14,7 @@ from turnproof.judge.view import View
 from turnproof.judge.view.diff import ABSENT, walk_steps
 from turnproof.messages import JSON, FinishReason
 
-from .reading import answered, by_place, calls_in, requested, spoken_text, system_text
+from .reading import answered_calls, by_place, calls_in, read_requests, spoken_text, system_text
 
 _SCHEMA_MISSING = finding(
     "structured/schema-is-on-the-wire/missing",
@@ -27,7 +27,7 @@ _SCHEMA_MISSING = finding(
 @check("structured/schema-is-on-the-wire")
 def schema_is_on_the_wire(view: View) -> Findings:
     """Anywhere in the request: as an output format, or as the schema of a tool."""
-    for request in requested(view):
+    for request in read_requests(view):
         schema = request.call.began.response_schema
         if schema is None:
             continue
@@ -76,12 +76,12 @@ _OUTPUT_CHANGED = finding(
     "structured/output-is-parsed",
     aspect=lambda view: by_place(
         view,
-        ((one.call, one.response.structured_output) for one in answered(view) if one.call.began.response_schema),
+        ((one.call, one.response.structured_output) for one in answered_calls(view) if one.call.began.response_schema),
     ),
 )
 def output_is_parsed(view: View) -> Findings:
     """`structured_output` is the JSON that the model wrote."""
-    for one in answered(view):
+    for one in answered_calls(view):
         ended = one.wire.finish is FinishReason.STOP
         if one.call.began.response_schema is None or not ended or calls_in(one.wire.parts):
             continue
@@ -119,15 +119,15 @@ _SYSTEM_MISSING = finding(
 @check("structured/tools-and-system-stay-in-force")
 def tools_and_system_stay_in_force(view: View) -> Findings:
     """A schema adds to the request and replaces nothing."""
-    for request in requested(view):
+    for request in read_requests(view):
         began = request.call.began
         if began.response_schema is None or not (began.tools or began.system):
             continue
         missing = [tool.name for tool in began.tools if tool.name not in request.call.wire_names]
         for name in missing:
-            sent = sorted(tool.name for tool in request.sent.tools)
+            sent = sorted(tool.name for tool in request.wire.tools)
             yield _TOOL_MISSING(request.at("tools"), expected=name, observed=sent)
-        if began.system and began.system.strip() not in system_text(request.sent):
-            yield _SYSTEM_MISSING(request.at("system"), expected=began.system, observed=system_text(request.sent))
+        if began.system and began.system.strip() not in system_text(request.wire):
+            yield _SYSTEM_MISSING(request.at("system"), expected=began.system, observed=system_text(request.wire))
         elif not missing:
             yield Compared("requests with a schema")

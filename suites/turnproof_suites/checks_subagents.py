@@ -46,7 +46,7 @@ def child_begins_empty(view: View) -> Findings:
         for exchange in step.generated:
             wrong = list(_wrong_beginning(step, exchange))
             yield from wrong
-            if step.before and not wrong:
+            if step.history_before and not wrong:
                 yield Compared("requests of a child")
 
 
@@ -84,7 +84,7 @@ def parent_is_untouched(view: View) -> Findings:
     """It holds what it held before, and no request of its own has what the child was told or answered."""
     childs: list[Quote] = []
     for step in operations_done(view, "child", "turn"):
-        if step.done == "child":
+        if step.kind == "child":
             childs += _childs(step)
             for one in step.changes:
                 yield _PARENT_CHANGED(
@@ -143,7 +143,7 @@ def _told(step: Step) -> str:
 def _childs(step: Step) -> list[Quote]:
     """What a child was told in a step, and answered."""
     asked = step.generated[0] if step.generated else None
-    told = Quote(_told(step), step.at_held() if asked is None else at_text(asked, _told(step)))
+    told = Quote(_told(step), step.at_history() if asked is None else at_text(asked, _told(step)))
     answers = (
         Quote(spoken_text(one.answer.parts), one.at(Side.STREAM)) for one in step.answers if one.answer is not None
     )
@@ -153,7 +153,7 @@ def _childs(step: Step) -> list[Quote]:
 def _held_before(step: Step) -> Iterator[Quote]:
     """What was said in a conversation before a step, and what tools returned in words, as far as it stands nowhere else
     by chance."""
-    for number, message in enumerate(step.before):
+    for number, message in enumerate(step.history_before):
         found: list[tuple[str, tuple[str | int, ...]]] = [(message.text, (number,))]
         for place, part in enumerate(message.parts):
             if isinstance(part, ToolResult) and isinstance(part.result, str):

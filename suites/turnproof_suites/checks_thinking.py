@@ -16,7 +16,16 @@ from turnproof.judge.view.plain_content import joined
 from turnproof.messages import JSON, FunctionCall, Message, Part, Text, Thought
 from turnproof.run.transcript import Chunk, Thinking
 
-from .reading import Answered, Requested, answered, by_place, differing, requested, spoken_text, thoughts_in
+from .reading import (
+    AnsweredCall,
+    ReadRequest,
+    answered_calls,
+    by_place,
+    read_requests,
+    spoken_text,
+    thoughts_in,
+    value_differences,
+)
 
 
 def _seal(part: Thought | FunctionCall) -> JSON:
@@ -41,9 +50,9 @@ def _is_redacted(part: Part) -> bool:
     return "redacted" in data or ("encrypted" in data and isinstance(part, Thought) and not part.text)
 
 
-def _in_the_loop(view: View) -> Iterator[tuple[Requested, list[tuple[Exchange, WireAnswer]]]]:
+def _in_the_loop(view: View) -> Iterator[tuple[ReadRequest, list[tuple[Exchange, WireAnswer]]]]:
     """Requests inside a tool loop, with the answers that led there; where the user interrupts, another one begins."""
-    for request in requested(view):
+    for request in read_requests(view):
         if view.scenario.turns[request.call.began.turn].interject is not None:
             continue
         before = [
@@ -58,9 +67,9 @@ def _in_the_loop(view: View) -> Iterator[tuple[Requested, list[tuple[Exchange, W
             yield request, before
 
 
-def _current(request: Requested) -> tuple[Message, ...]:
+def _current(request: ReadRequest) -> tuple[Message, ...]:
     """The model's messages since the user spoke last."""
-    messages = request.sent.messages
+    messages = request.wire.messages
     start = max((n for n, message in enumerate(messages) if message.role == "user" and message.text), default=-1)
     return tuple(message for message in messages[start + 1 :] if message.role == "model")
 
@@ -97,10 +106,10 @@ def _is_alike(sent: Thought | FunctionCall, own: Thought | FunctionCall) -> bool
     return False
 
 
-def _at_current(request: Requested) -> Place:
+def _at_current(request: ReadRequest) -> Place:
     """The first message of the model since the user spoke last; all messages where there is none."""
     first = next(iter(_current(request)), None)
-    number = next((n for n, message in enumerate(request.sent.messages) if message is first), None)
+    number = next((n for n, message in enumerate(request.wire.messages) if message is first), None)
     return request.at("messages") if number is None else request.at("messages", number)
 
 
@@ -234,16 +243,16 @@ _BLOCK_CHANGED = finding(
 @check(
     "thinking/blocks-stay-apart",
     aspect=lambda view: by_place(
-        view, ((one.call, [t.text for t in thoughts_in(one.response.parts)]) for one in answered(view))
+        view, ((one.call, [t.text for t in thoughts_in(one.response.parts)]) for one in answered_calls(view))
     ),
 )
 def blocks_stay_apart(view: View) -> Findings:
     """As many thoughts as the model had, each with its own text, empty ones included."""
-    for one in answered(view):
+    for one in answered_calls(view):
         sent, got = thoughts_in(one.wire.parts), thoughts_in(one.response.parts)
         if not sent:
             continue
-        wrong = list(differing([thought.text for thought in sent], [thought.text for thought in got]))
+        wrong = list(value_differences([thought.text for thought in sent], [thought.text for thought in got]))
         for each in wrong:
             mine = got[int(each.steps[0])] if each.steps else None
             place = one.at("parts") if mine is None else one.at_part(mine, *(["text"] if mine.text else []))
@@ -264,7 +273,7 @@ _NOT_PASSED_ON = finding(
 @check("thinking/is-passed-on")
 def is_passed_on(view: View) -> Findings:
     """`on_thinking` gets all of it, in one piece or more."""
-    for one in answered(view):
+    for one in answered_calls(view):
         thoughts = thoughts_in(one.wire.parts)
         sent = "".join(thought.text for thought in thoughts)
         if not one.call.began.streamed or not sent:
@@ -277,7 +286,7 @@ def is_passed_on(view: View) -> Findings:
             yield _NOT_PASSED_ON(_at_thinking(one, sent), expected=sent, observed=got, related=[one.at_wire(first)])
 
 
-def _at_thinking(one: Answered, sent: str) -> Place:
+def _at_thinking(one: AnsweredCall, sent: str) -> Place:
     """The first call of `on_thinking` that brought something else; all callbacks where only something is missing."""
     got = ""
     for event in one.call.callbacks:
@@ -303,7 +312,7 @@ _IN_CHUNKS = finding(
 @check("thinking/is-no-text")
 def is_no_text(view: View) -> Findings:
     """It is shown neither as chunks nor as text of the response."""
-    for one in answered(view):
+    for one in answered_calls(view):
         thoughts = [thought for thought in thoughts_in(one.wire.parts) if thought.text.strip()]
         wrong = [found for thought in thoughts for found in _shown_as_text(one, thought)]
         yield from wrong
@@ -311,7 +320,7 @@ def is_no_text(view: View) -> Findings:
             yield Compared("texts beside thinking")
 
 
-def _shown_as_text(one: Answered, thought: Thought) -> Iterator[Finding]:
+def _shown_as_text(one: AnsweredCall, thought: Thought) -> Iterator[Finding]:
     said, related = thought.text.strip(), [one.at_wire(thought)]
     if said in spoken_text(one.wire.parts):
         return  # the model says it, too
@@ -340,8 +349,8 @@ def setting_goes_out(view: View) -> Findings:
     wanted = view.scenario.options.get("thinking")
     if not wanted:
         return
-    for request in requested(view):
-        settings = request.sent.settings
+    for request in read_requests(view):
+        settings = request.wire.settings
         if any(value for name, value in settings.items() if "think" in name or "reason" in name):
             yield Compared("thinking settings")
         else:

@@ -11,7 +11,7 @@ from turnproof.judge.requirements import Findings, check, finding
 from turnproof.judge.view import View
 from turnproof.messages import JSON, FunctionCall, Message, ToolResult, ToolSchema
 
-from .reading import Requested, by_place, matched_results, requested, results_in
+from .reading import ReadRequest, by_place, matched_results, read_requests, results_in
 
 _TOOL_MISSING = finding(
     "tools/definitions-are-sent-each-turn/missing",
@@ -42,8 +42,8 @@ _TOOL_INVENTED = finding(
 @check("tools/definitions-are-sent-each-turn")
 def definitions_are_sent_each_turn(view: View) -> Findings:
     """The tools in force, each with its description and parameters, and no tool that is gone."""
-    for request in requested(view):
-        if not request.call.began.tools and not request.sent.tools:
+    for request in read_requests(view):
+        if not request.call.began.tools and not request.wire.tools:
             continue
         wrong = list(_wrong_definitions(request))
         yield from wrong
@@ -51,8 +51,8 @@ def definitions_are_sent_each_turn(view: View) -> Findings:
             yield Compared("tool definitions")
 
 
-def _wrong_definitions(request: Requested) -> Iterator[Finding]:
-    sent = {tool.name: tool for tool in request.sent.tools}
+def _wrong_definitions(request: ReadRequest) -> Iterator[Finding]:
+    sent = {tool.name: tool for tool in request.wire.tools}
     names = request.call.wire_names
     for tool in request.call.began.tools:
         if tool.name in names:
@@ -65,7 +65,7 @@ def _wrong_definitions(request: Requested) -> Iterator[Finding]:
             yield _TOOL_INVENTED(request.at_tool(extra), expected=sorted(names), observed=extra)
 
 
-def _changed_definition(request: Requested, held: ToolSchema, sent: ToolSchema) -> Iterator[Finding]:
+def _changed_definition(request: ReadRequest, held: ToolSchema, sent: ToolSchema) -> Iterator[Finding]:
     """What of a definition was lost. Additions such as `additionalProperties` are the adapter's right."""
     if held.description and held.description not in sent.description:
         place = request.at_tool(sent.name, "description")
@@ -77,10 +77,10 @@ def _changed_definition(request: Requested, held: ToolSchema, sent: ToolSchema) 
             yield _PARAMETER_LOST(place, expected=lost, observed=sorted(found or ()), field=field, tool=held.name)
 
 
-def _answers(view: View) -> Iterator[tuple[Requested, tuple[FunctionCall, ...]]]:
+def _answers(view: View) -> Iterator[tuple[ReadRequest, tuple[FunctionCall, ...]]]:
     """Each request that carries the results of the answer before it, with the calls that the session holds there."""
-    for request in requested(view):
-        held = request.held
+    for request in read_requests(view):
+        held = request.session_messages
         if len(held) >= 2 and held[-1].role == "tool" and held[-2].role == "model" and held[-2].calls:
             yield request, held[-2].calls
 
@@ -95,12 +95,12 @@ _RESULT_COUNT = finding(
 
 @check(
     "tools/results-answer-every-call",
-    aspect=lambda view: by_place(view, ((r.call, _results_on_the_wire(r.sent)) for r in requested(view))),
+    aspect=lambda view: by_place(view, ((r.call, _results_on_the_wire(r.wire)) for r in read_requests(view))),
 )
 def results_answer_every_call(view: View) -> Findings:
     """Each call of the answer before has exactly one result, under the id that the call came with."""
     for request, calls in _answers(view):
-        results = results_in(_after_last_answer(request.sent))
+        results = results_in(_after_last_answer(request.wire))
         found = Counter(result.call_id for result in results)
         for made in calls:
             if found[made.id] == 1:
@@ -111,17 +111,17 @@ def results_answer_every_call(view: View) -> Findings:
                 request.at_part(twice[-1]) if twice else _at_results(request),
                 expected=1,
                 observed=found[made.id],
-                related=(request.at_held(made),),
+                related=(request.at_session(made),),
                 call=made.id,
                 tool=made.name,
                 answered=sorted(found),
             )
 
 
-def _at_results(request: Requested) -> Place:
+def _at_results(request: ReadRequest) -> Place:
     """Where the results of the last answer stand, or would have to."""
-    messages = request.sent.messages
-    behind = len(messages) - len(_after_last_answer(request.sent))
+    messages = request.wire.messages
+    behind = len(messages) - len(_after_last_answer(request.wire))
     return request.at("messages", min(behind, len(messages) - 1)) if messages else request.at()
 
 
@@ -156,8 +156,8 @@ _SEPARATED = finding(
 @check("tools/results-follow-their-calls")
 def results_follow_their_calls(view: View) -> Findings:
     """Directly behind the message that called, before any other content; anywhere in the conversation."""
-    for request in requested(view):
-        messages = _merged(request.sent.messages)
+    for request in read_requests(view):
+        messages = _merged(request.wire.messages)
         if not any(message.results for message in messages):
             continue
         wrong = list(_misplaced(request, messages))
@@ -177,7 +177,7 @@ def _merged(messages: tuple[Message, ...]) -> list[Message]:
     return merged
 
 
-def _misplaced(request: Requested, messages: list[Message]) -> Iterator[Finding]:
+def _misplaced(request: ReadRequest, messages: list[Message]) -> Iterator[Finding]:
     """Results that stand somewhere else than behind their call. Missing ones are not looked for here."""
     calls: dict[str, int] = {}
     for position, message in enumerate(messages):
@@ -210,7 +210,7 @@ def results_keep_the_order_of_calls(view: View) -> Findings:
     """The results of parallel calls come in call order, however long each tool took."""
     for request, calls in _answers(view):
         wanted = [made.id for made in calls]
-        results = results_in(_after_last_answer(request.sent))
+        results = results_in(_after_last_answer(request.wire))
         found = [result.call_id for result in results]
         if len(wanted) < 2 or sorted(wanted) != sorted(found):
             continue
@@ -232,8 +232,8 @@ _FAILURE_MARK = finding(
 @check("tools/failure-is-marked-on-the-wire")
 def failure_is_marked_on_the_wire(view: View) -> Findings:
     """A failed tool is told from one that returned something, in either direction."""
-    for request in requested(view):
-        for own, sent in matched_results(request.held, request.sent.messages):
+    for request in read_requests(view):
+        for own, sent in matched_results(request.session_messages, request.wire.messages):
             if own.is_error == sent.is_error:
                 yield Compared("failed results" if own.is_error else "good results")
             else:
@@ -241,7 +241,7 @@ def failure_is_marked_on_the_wire(view: View) -> Findings:
                     request.at_part(sent, "is_error"),
                     expected=_outcome(own),
                     observed=_outcome(sent),
-                    related=(request.at_held(own, "is_error"),),
+                    related=(request.at_session(own, "is_error"),),
                     call=own.call_id,
                 )
 
@@ -262,8 +262,8 @@ _UNANSWERED = finding(
 def unknown_and_failing_tools_are_answered(view: View) -> Findings:
     """The session answers such a call with an error; the adapter sends it like any other result."""
     for request, calls in _answers(view):
-        wanted = {result.call_id for result in request.held[-1].results if result.is_error}
-        found = {result.call_id for result in results_in(request.sent.messages)}
+        wanted = {result.call_id for result in request.session_messages[-1].results if result.is_error}
+        found = {result.call_id for result in results_in(request.wire.messages)}
         for made in (made for made in calls if made.id in wanted):
             if made.id in found:
                 yield Compared("results of tools that failed or do not exist")
@@ -271,7 +271,7 @@ def unknown_and_failing_tools_are_answered(view: View) -> Findings:
                 yield _UNANSWERED(
                     _at_results(request),
                     observed=sorted(found),
-                    related=(request.at_held(made),),
+                    related=(request.at_session(made),),
                     call=made.id,
                     tool=made.name,
                 )
@@ -289,8 +289,8 @@ def string_results_go_out_unquoted(view: View) -> Findings:
 
     Where the API wants results as objects, the text is a member of one.
     """
-    for request in requested(view):
-        for own, sent in matched_results(request.held, request.sent.messages):
+    for request in read_requests(view):
+        for own, sent in matched_results(request.session_messages, request.wire.messages):
             if not isinstance(own.result, str) or not own.result.strip():
                 continue
             values = sent.result.values() if isinstance(sent.result, dict) else [sent.result]
@@ -303,5 +303,5 @@ def string_results_go_out_unquoted(view: View) -> Findings:
                     request.at_part(sent, "result"),
                     expected=own.result,
                     observed=sent.result,
-                    related=(request.at_held(own, "result"),),
+                    related=(request.at_session(own, "result"),),
                 )

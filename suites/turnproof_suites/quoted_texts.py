@@ -10,7 +10,7 @@ from turnproof.judge.view import Exchange
 from turnproof.messages import Message, Text, ToolResult
 
 from .reading import spoken_text, user_text
-from .steps import Step, bare
+from .steps import Step, without_blanks
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Quote:
     place: Place
 
     @property
-    def bare(self) -> str:
+    def without_blanks(self) -> str:
         """The text without blanks."""
-        return bare([self.text])
+        return without_blanks([self.text])
 
 
 def sent_messages(exchange: Exchange | None) -> tuple[Message, ...]:
@@ -50,16 +50,16 @@ def at_text(exchange: Exchange, text: str) -> Place:
 
 def at_held_text(step: Step, text: str) -> Place:
     """Where what a session holds after a step has a text, as `at_text`."""
-    found = _position(step.held, text)
-    return step.at_held(*(found or ()))
+    found = _position(step.history, text)
+    return step.at_history(*(found or ()))
 
 
 def _position(messages: Sequence[Message], text: str) -> tuple[int, str, int, str] | None:
-    wanted = bare([text])
+    wanted = without_blanks([text])
     for number in reversed(range(len(messages))):
         for place, part in enumerate(messages[number].parts):
-            if isinstance(part, Text) and wanted in bare([part.text]):
+            if isinstance(part, Text) and wanted in without_blanks([part.text]):
                 return number, "parts", place, "text"
-            if isinstance(part, ToolResult) and wanted in bare([str(part.result)]):
+            if isinstance(part, ToolResult) and wanted in without_blanks([str(part.result)]):
                 return number, "parts", place, "result"
     return None

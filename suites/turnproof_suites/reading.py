@@ -40,7 +40,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredCall:
     """A call to which the wire carried a whole, undisturbed answer, and which returned a response."""
 
     call: ProviderCall
@@ -79,12 +79,12 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Requested:
+class ReadRequest:
     """A request for an answer that the dialect could read, with the call it was made for."""
 
     call: ProviderCall
     exchange: Exchange
-    sent: Call
+    wire: Call
 
     @property
     def where(self) -> str:
@@ -92,7 +92,7 @@ class Requested:
         return self.call.where
 
     @property
-    def held(self) -> Sequence[Message]:
+    def session_messages(self) -> Sequence[Message]:
         """What the session gave the adapter to send."""
         return self.call.began.messages
 
@@ -101,33 +101,33 @@ class Requested:
         return self.exchange.at_read(*path) if path else self.exchange.at()
 
     def at_part(self, part: Part, *field: str | int) -> Place:
-        """The place in the request's body of a part of `sent`, or of a field of it (`"result"`)."""
-        found = _position(self.sent.messages, part)
+        """The place in the request's body of a part of `wire`, or of a field of it (`"result"`)."""
+        found = _position(self.wire.messages, part)
         return self.exchange.at() if found is None else self.exchange.at_read("messages", *found, *field)
 
-    def at_held(self, part: Part | Message, *field: str | int) -> Place:
-        """The place of something that the session holds: a message of `held`, a part of one, or a field of it."""
-        for number, message in enumerate(self.held):
+    def at_session(self, part: Part | Message, *field: str | int) -> Place:
+        """The place of a message of `session_messages`, of a part of one, or of a field of it."""
+        for number, message in enumerate(self.session_messages):
             if message is part:
                 return self.call.at(Side.HISTORY, number, *field)
-        found = _position(self.held, part)
+        found = _position(self.session_messages, part)
         return self.call.at(Side.HISTORY) if found is None else self.call.at(Side.HISTORY, *found, *field)
 
     def at_row(self, steps: Steps) -> Place:
-        """The place in the request's body of what stands at these steps in the `row` of its messages."""
-        found = in_row(self.sent.messages, steps)
+        """The place in the request's body of what stands at these steps in the `part_row` of its messages."""
+        found = place_in_row(self.wire.messages, steps)
         return self.at("messages") if found is None else self.at("messages", *found)
 
-    def at_held_path(self, path: str) -> Place | None:
+    def at_session_path(self, path: str) -> Place | None:
         """The place of what a dialect names as `$.messages[1].parts[0].args`; None for what is in no message held."""
         steps = neutral_path(path)
         return self.call.at(Side.HISTORY, *steps[1:]) if steps[:1] == ("messages",) else None
 
-    def at_sent(self, held: Message | ProviderResponse) -> Place:
+    def at_wire_message(self, held: Message | ProviderResponse) -> Place:
         """The place of the parts of the message that carries what was held; of all messages where none does."""
         wanted = [form for message in plain([Message("user", held.parts)]) for form in message["parts"]]
         best: tuple[int, int] | None = None
-        for n, message in enumerate(self.sent.messages):
+        for n, message in enumerate(self.wire.messages):
             forms = [form for one in plain([Message("user", message.parts)]) for form in one["parts"]]
             alike = sum(form in forms for form in wanted)
             if alike and (best is None or alike >= best[0]):
@@ -135,9 +135,9 @@ class Requested:
         return self.at("messages") if best is None else self.at("messages", best[1])
 
     def at_results_of(self, call: FunctionCall) -> Place:
-        """The place in the request's body that should hold the result of a call of `sent`: the results right behind
+        """The place in the request's body that should hold the result of a call of `wire`: the results right behind
         the message that called; all messages where it has none."""
-        messages = self.sent.messages
+        messages = self.wire.messages
         found = _position(messages, call)
         behind = None if found is None else found[0] + 1
         if behind is None or not any(message.results for message in messages[behind : behind + 1]):
@@ -146,7 +146,7 @@ class Requested:
 
     def at_tool(self, name: str, *field: str | int) -> Place:
         """The place in the request's body of the tool with this name on the wire; of all tools where there is none."""
-        number = next((n for n, tool in enumerate(self.sent.tools) if tool.name == name), None)
+        number = next((n for n, tool in enumerate(self.wire.tools) if tool.name == name), None)
         return self.at("tools") if number is None else self.at("tools", number, *field)
 
 
@@ -185,21 +185,21 @@ def once_per_view(read: Callable[[View], _T]) -> Callable[[View], _T]:
 
 
 @once_per_view
-def answered(view: View) -> tuple[Answered, ...]:
+def answered_calls(view: View) -> tuple[AnsweredCall, ...]:
     """The calls that got a whole answer and returned; cut and faulty ones are not among them."""
     ended = ((call, call.answer, call.response) for call in view.calls)
     return tuple(
-        Answered(call, _with_ids_of(wire, response), response)
+        AnsweredCall(call, _with_ids_of(wire, response), response)
         for call, wire, response in ended
         if wire is not None and response is not None and response.finish_reason is not FinishReason.CANCELLED
     )
 
 
 @once_per_view
-def requested(view: View) -> tuple[Requested, ...]:
+def read_requests(view: View) -> tuple[ReadRequest, ...]:
     """All requests for an answer that could be read, repeated attempts included."""
     return tuple(
-        Requested(call, exchange, _with_held_ids(view.dialect, exchange.call, call.began.messages))
+        ReadRequest(call, exchange, _with_held_ids(view.dialect, exchange.call, call.began.messages))
         for call in view.calls
         for exchange in call.generated
         if exchange.call is not None
@@ -244,11 +244,11 @@ def _renamed(message: Message, own: Mapping[str, str]) -> Message:
     return changed(message, parts=tuple(map(one, message.parts)))
 
 
-def first_requests(view: View) -> Iterator[tuple[TurnView, Requested]]:
+def first_requests(view: View) -> Iterator[tuple[TurnView, ReadRequest]]:
     """The first request of every turn that made one."""
     for turn in view.turns:
         found = (
-            Requested(call, exchange, exchange.call)
+            ReadRequest(call, exchange, exchange.call)
             for call in turn.calls
             for exchange in call.generated
             if exchange.call is not None
@@ -312,7 +312,7 @@ def in_two_roles(messages: Sequence[Message]) -> list[Message]:
     return found
 
 
-def row(messages: Iterable[Message]) -> list[JSON]:
+def part_row(messages: Iterable[Message]) -> list[JSON]:
     """A conversation as one row of parts, each with its role: on a wire that joins neighbours, messages say nothing."""
     return [{"role": message["role"], **part} for message in plain(messages) for part in message["parts"]]
 
@@ -328,8 +328,8 @@ _PLAIN_FIELDS = {
 """What the fields of plain parts are called in messages, where it is something else."""
 
 
-def in_row(messages: Sequence[Message], steps: Steps) -> Steps | None:
-    """Where in some messages that stands which `row` has at these steps: `(3, "parts", 1, "text")`.
+def place_in_row(messages: Sequence[Message], steps: Steps) -> Steps | None:
+    """Where in some messages that stands which `part_row` has at these steps: `(3, "parts", 1, "text")`.
 
     None where they have no such item. Of texts that a row joins it is the first.
     """
@@ -338,16 +338,16 @@ def in_row(messages: Sequence[Message], steps: Steps) -> Steps | None:
     left = steps[0]
     for number, message in enumerate(messages):
         for place in range(len(message.parts)):
-            count = len(row([Message(message.role, message.parts[: place + 1])]))
+            count = len(part_row([Message(message.role, message.parts[: place + 1])]))
             if count > left:
                 return number, *_in_message(place, steps[1:])
-        left -= len(row([message]))
+        left -= len(part_row([message]))
     return None
 
 
 def at_row(exchange: Exchange, steps: Steps) -> Place:
-    """The place in a request's body of what stands at these steps in the `row` of its messages."""
-    found = in_row(exchange.call.messages, steps) if exchange.call is not None else None
+    """The place in a request's body of what stands at these steps in the `part_row` of its messages."""
+    found = place_in_row(exchange.call.messages, steps) if exchange.call is not None else None
     return exchange.at_read("messages", *(found or ()))
 
 
@@ -360,9 +360,9 @@ def _in_message(place: int, steps: Steps) -> Steps:
     return "parts", place, _PLAIN_FIELDS.get(str(steps[0]), steps[0]), *steps[1:]
 
 
-def begun(messages: Iterable[Message]) -> list[JSON]:
+def continued_row(messages: Iterable[Message]) -> list[JSON]:
     """The row of a request as a later one begins: without a text of the model at its end, which was paused there."""
-    parts = row(messages)
+    parts = part_row(messages)
     return parts[:-1] if parts and parts[-1]["role"] == "model" else parts
 
 
@@ -378,7 +378,7 @@ class ValueDifference:
     observed: object
 
 
-def differing(expected: JSON, observed: JSON) -> Iterator[ValueDifference]:
+def value_differences(expected: JSON, observed: JSON) -> Iterator[ValueDifference]:
     """Every place where two JSON values differ."""
     if equal(expected, observed):
         return
@@ -389,7 +389,7 @@ def differing(expected: JSON, observed: JSON) -> Iterator[ValueDifference]:
         )
 
 
-def heard(turn: TurnView, messages: Iterable[Message]) -> bool:
+def has_user_texts(turn: TurnView, messages: Iterable[Message]) -> bool:
     """Whether every text that the user said in a turn stands among what users said."""
     told = user_text(messages)
     parts = turn.script.user if turn.script is not None else ()
@@ -409,7 +409,7 @@ def system_text(call: Call) -> str:
     return "\n".join(texts)
 
 
-def shape(parts: Iterable[Part]) -> list[str]:
+def part_kinds(parts: Iterable[Part]) -> list[str]:
     """The order of text and calls: `["text", "call", "call"]`; neighbouring texts count once."""
     kinds: list[str] = []
     for part in parts:

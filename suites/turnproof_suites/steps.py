@@ -19,7 +19,7 @@ from turnproof.judge.view import Exchange, TurnView, View
 from turnproof.messages import JSON, FinishReason, FunctionCall, Message, ToolResult, same, same_history, to_builtins
 from turnproof.run.transcript import Event, HistorySnapshot, Refused
 
-from .reading import ValueDifference, differing, once_per_view, spoken_text, too_long
+from .reading import ValueDifference, once_per_view, spoken_text, too_long, value_differences
 
 E = TypeVar("E", bound=Event)
 
@@ -34,17 +34,17 @@ _WHOLE = frozenset({FinishReason.STOP, FinishReason.TOOL_USE, FinishReason.UNKNO
 
 @dataclass(frozen=True)
 class Step:
-    """One thing done with a session. `done` is `turn`, or the operation by the word that scenarios have for it.
+    """One thing done with a session. `kind` is `turn`, or the operation by the word that scenarios have for it.
 
-    `before` and `held` are what the session held before and after it, `provider` what its provider held after it, where
-    that is known. `refused_before` says that the API has refused a prompt as too long in an earlier step. `previous` is
-    the step before, None for the first one.
+    `history_before` and `history` are what the session held before and after it, `provider` what its provider held
+    after it, where that is known. `refused_before` says that the API has refused a prompt as too long in an earlier
+    step. `previous` is the step before, None for the first one.
     """
 
     turn: TurnView
-    done: str
-    before: tuple[Message, ...]
-    held: tuple[Message, ...]
+    kind: str
+    history_before: tuple[Message, ...]
+    history: tuple[Message, ...]
     events: tuple[Event, ...]
     exchanges: tuple[Exchange, ...]
     provider: tuple[Message, ...] | None = None
@@ -54,20 +54,20 @@ class Step:
     @property
     def where(self) -> str:
         """The place of the step, for messages."""
-        return self.turn.where if self.done == "turn" else f"{self.done} before {self.turn.where}"
+        return self.turn.where if self.kind == "turn" else f"{self.kind} before {self.turn.where}"
 
-    def at_held(self, *tokens: str | int) -> Place:
+    def at_history(self, *tokens: str | int) -> Place:
         """The place of what the session held after the step: all of it, a message (`3`), or what is in one."""
-        owner = ("session",) if self.done == "turn" else ("operations", self.done)
+        owner = ("session",) if self.kind == "turn" else ("operations", self.kind)
         return self.turn.at(Side.HISTORY, *owner, *tokens)
 
     def at_before(self, *tokens: str | int) -> tuple[Place, ...]:
         """The place of what the session held before the step, as a finding has related ones; none before the first."""
-        return () if self.previous is None else (self.previous.at_held(*tokens),)
+        return () if self.previous is None else (self.previous.at_history(*tokens),)
 
     def at_provider(self, *tokens: str | int) -> Place:
         """The place of what the session's provider holds; of an operation as it stood at the end of the turn."""
-        return self.turn.at(Side.HISTORY, "provider", *(tokens if self.done == "turn" else ()))
+        return self.turn.at(Side.HISTORY, "provider", *(tokens if self.kind == "turn" else ()))
 
     def at_event(self, event: Event, *tokens: str | int) -> Place:
         """The place of something else that happened in the step, or of a part of it."""
@@ -75,12 +75,12 @@ class Step:
 
     def at_change(self, change: ValueDifference) -> Place:
         """The place in what the session held after the step of one of `changes`."""
-        return self.at_held(*change.steps)
+        return self.at_history(*change.steps)
 
     @property
     def changes(self) -> Iterator[ValueDifference]:
         """Where the session holds something else than before, ids of messages aside."""
-        return differing(content(self.before), content(self.held))
+        return value_differences(content(self.history_before), content(self.history))
 
     def first(self, kind: type[E]) -> E | None:
         """The first event of a kind."""
@@ -90,13 +90,13 @@ class Step:
     def refusal(self) -> Refused | None:
         """How the operation itself was refused, or None."""
         return next(
-            (event for event in self.events if isinstance(event, Refused) and event.operation == self.done), None
+            (event for event in self.events if isinstance(event, Refused) and event.operation == self.kind), None
         )
 
     @property
     def unchanged(self) -> bool:
         """Whether the session holds the same as before, ids aside."""
-        return same_history(self.before, self.held, ids=False)
+        return same_history(self.history_before, self.history, ids=False)
 
     @property
     def generated(self) -> tuple[Exchange, ...]:
@@ -106,8 +106,8 @@ class Step:
     @cached_property
     def added(self) -> tuple[Message, ...] | None:
         """What came on top of what was held before; None where that is not all there any more."""
-        count = len(self.before)
-        return self.held[count:] if same_history(self.before, self.held[:count], ids=False) else None
+        count = len(self.history_before)
+        return self.history[count:] if same_history(self.history_before, self.history[:count], ids=False) else None
 
     @property
     def collects(self) -> bool:
@@ -127,7 +127,7 @@ class Step:
         """Whether it is a turn in which nothing out of the ordinary happened, on any side."""
         ended = self.turn.ended
         return (
-            self.done == "turn"
+            self.kind == "turn"
             and self.turn.normal
             and ended is not None
             and ended.outcome == "answer"
@@ -145,7 +145,7 @@ class Step:
     @property
     def turns_before(self) -> int:
         """How many turns the session held before."""
-        return len(turn_starts(self.before))
+        return len(turn_starts(self.history_before))
 
 
 @once_per_view
@@ -182,12 +182,12 @@ def steps(view: View) -> tuple[Step, ...]:
 
 def turns_done(view: View) -> Iterator[Step]:
     """The steps in which the user said something."""
-    return (step for step in steps(view) if step.done == "turn")
+    return (step for step in steps(view) if step.kind == "turn")
 
 
 def operations_done(view: View, *words: str) -> Iterator[Step]:
     """The steps that were one of these operations."""
-    return (step for step in steps(view) if step.done in words)
+    return (step for step in steps(view) if step.kind in words)
 
 
 def ends_alike(first: Sequence[Message], second: Sequence[Message]) -> int:
@@ -253,7 +253,7 @@ def failure(turn: TurnView) -> str:
     return "" if failed is None else f" ({failed.error}: {failed.message[:_LONGEST_MESSAGE]})"
 
 
-def bare(texts: Iterable[str]) -> str:
+def without_blanks(texts: Iterable[str]) -> str:
     """Texts as one, without blanks: where they are cut and how they are joined says nothing."""
     return "".join("".join(text.split()) for text in texts)
 

@@ -28,7 +28,7 @@ class Spans:
     def add(self, name: str, step: Step, calls: tuple[int, int], below: int = -1, **fields: Any) -> int:
         """One more, by its number."""
         number = len(self.made)
-        known: dict[str, Any] = {"turn": step.turn.index, "during": step.done, "kind": "internal", "status": "unset"}
+        known: dict[str, Any] = {"turn": step.turn.index, "during": step.kind, "kind": "internal", "status": "unset"}
         self.made.append(SpanMade(span=number, parent=below, name=name, calls=calls, **{**known, **fields}))
         return number
 
@@ -37,9 +37,9 @@ def traced(view: View, *, per_attempt: bool = False) -> View:
     """The run with spans. With `per_attempt` each attempt of a model call has one, and no wait has."""
     spans = Spans()
     for step in steps(view):
-        if step.done == "gc":
+        if step.kind == "gc":
             spans.add("collect", step, (0, 0))
-        elif step.done == "turn":
+        elif step.kind == "turn":
             _turn(spans, step, per_attempt)
     events = (*view.transcript.events[:-1], *spans.made, view.transcript.events[-1])
     return View(replace(view.transcript, events=events), view.dialect, view.scenario)
@@ -146,7 +146,7 @@ def _said(call: ProviderCall) -> dict[str, Any]:
 
 
 def _tool(spans: Spans, step: Step, call: FunctionCall, calls: int, root: int) -> None:
-    results: list[ToolResult] = [result for message in step.held for result in message.results]
+    results: list[ToolResult] = [result for message in step.history for result in message.results]
     known = next((result for result in results if result.call_id == call.id), None)
     said = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": call.name, "gen_ai.tool.call.id": call.id}
     number = spans.add(f"execute_tool {call.name}", step, (calls, calls), root, attributes=said)

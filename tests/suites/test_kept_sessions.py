@@ -16,7 +16,7 @@ from turnproof.judge.verdict import Status, Verdict
 from turnproof.judge.view import View
 from turnproof.messages import Message, TokenUsage
 from turnproof.run.transcript import Killed, SessionListed, UsageReport, WireRequest
-from turnproof_suites.agent_runs import talks
+from turnproof_suites.agent_runs import agent_turns
 
 from .agent_runs import Say, conversation, done
 from .build import Made, scripted
@@ -285,7 +285,7 @@ def reported(prompt: int, output: int) -> View:
 
 
 def test_figures_are_right_with_and_without_what_the_agent_asked_for_itself() -> None:
-    (turn,) = talks(reported(0, 0))
+    (turn,) = agent_turns(reported(0, 0))
     taken = [one.answer.usage for one in turn.step.answers if one.answer is not None and one.answer.usage is not None]
     aside, own = ((one.prompt_tokens, one.output_tokens) for one in taken)
     both = (aside[0] + own[0], aside[1] + own[1])
